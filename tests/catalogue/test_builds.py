@@ -1,0 +1,138 @@
+"""parameters.toml against the binaries it was written from.
+
+`builds.json` holds what the `__param` sections of 16 kernels say, each build as the difference from the
+one before. It is evidence: a failure here is cured in parameters.toml, never in builds.json.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parents[1] / "rocmcfg" / "knowledge" / "data"
+
+TYPES = {"int", "uint", "ullong", "hexint", "bool", "bint", "charp", "string"}
+KEYS = {"summary", "since", "removed", "config", "deprecated", "rewritten", "mask", "range", "epochs"}
+
+Facts = tuple[str, str, str, bool]  # type, permission, default as sysfs prints it, taints
+
+
+def replay() -> dict[str, dict[str, Facts]]:
+    """Every build in full, oldest first."""
+    current: dict[str, Facts] = {}
+    full: dict[str, dict[str, Facts]] = {}
+    for build in json.loads((HERE / "builds.json").read_text())["builds"]:
+        for name in build["gone"]:
+            del current[name]
+        for name, (type_, permission, default, *taints) in build["set"].items():
+            current[name] = (type_, permission, default, taints == ["taints"])
+        full[build["version"]] = dict(current)
+    return full
+
+
+CATALOGUE: dict[str, Any] = tomllib.loads((DATA / "parameters.toml").read_text())
+PARAMETERS: dict[str, Any] = CATALOGUE["amdgpu"]
+BUILDS: list[str] = CATALOGUE["builds"]
+BINARIES = replay()
+
+
+def facts(epoch: dict[str, Any]) -> Facts:
+    return epoch["type"], epoch["permission"], epoch["default"], epoch.get("taints", False)
+
+
+def span(epoch: dict[str, Any]) -> tuple[int, int]:
+    return BUILDS.index(epoch["from"]), BUILDS.index(epoch["to"])
+
+
+def catalogue_of(version: str) -> dict[str, Facts]:
+    position = BUILDS.index(version)
+    return {
+        name: facts(epoch)
+        for name, parameter in PARAMETERS.items()
+        for epoch in parameter["epochs"]
+        if span(epoch)[0] <= position <= span(epoch)[1]
+    }
+
+
+def test_the_catalogue_lists_the_builds_that_were_read() -> None:
+    assert list(BINARIES) == BUILDS
+    assert len(BUILDS) == 16
+
+
+def test_builds_are_in_the_order_of_their_versions() -> None:
+    def key(version: str) -> tuple[tuple[int, ...], int]:
+        numbers, _, candidate = version.partition("-rc")
+        return tuple(int(n) for n in numbers.split(".")), -1 if candidate else 0
+
+    assert sorted(BUILDS, key=key) == BUILDS
+
+
+@pytest.mark.parametrize("version", BUILDS)
+def test_the_catalogue_agrees_with_the_binary(version: str) -> None:
+    """Presence, type, permission, default and taint of every parameter."""
+    assert catalogue_of(version) == BINARIES[version]
+
+
+def test_a_parameter_that_no_binary_has_depends_on_the_kernel_configuration() -> None:
+    read = {name for build in BINARIES.values() for name in build}
+    assert {name for name in PARAMETERS if name not in read} == {"pcie_p2p"}
+    assert PARAMETERS["pcie_p2p"]["config"] == "CONFIG_HSA_AMD_P2P"
+
+
+def test_parameters_are_in_alphabetical_order() -> None:
+    assert list(PARAMETERS) == sorted(PARAMETERS)
+    assert len(PARAMETERS) == 104
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_epochs_are_ordered_and_maximal(name: str) -> None:
+    epochs = PARAMETERS[name]["epochs"]
+    for epoch in epochs:
+        assert epoch["type"] in TYPES
+        assert span(epoch)[0] <= span(epoch)[1]
+    for earlier, later in itertools.pairwise(epochs):
+        gap = span(later)[0] - span(earlier)[1]
+        assert gap > 0, "epochs overlap"
+        assert gap > 1 or facts(earlier) != facts(later), "one epoch written as two"
+
+
+@pytest.mark.parametrize("name", [n for n, p in PARAMETERS.items() if "removed" in p])
+def test_a_removed_parameter_is_in_no_later_binary(name: str) -> None:
+    removed = tuple(int(n) for n in PARAMETERS[name]["removed"].split("."))
+    for version, build in BINARIES.items():
+        series = tuple(int(n) for n in version.split(".")[:2])
+        assert name not in build or series < removed
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_summary_is_one_sentence(name: str) -> None:
+    summary = PARAMETERS[name]["summary"]
+    assert re.fullmatch(r"[A-Z].{20,160}\.", summary), f"{len(summary)} characters"
+    assert not re.search(r"[.!?]\s+[A-Z]", summary)
+
+
+def test_no_two_parameters_share_a_summary() -> None:
+    summaries = [p["summary"].lower() for p in PARAMETERS.values()]
+    assert len(set(summaries)) == len(summaries)
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_keys_are_known_and_ranges_run_upwards(name: str) -> None:
+    parameter = PARAMETERS[name]
+    assert set(parameter) <= KEYS
+    for key in ("since", "removed"):
+        assert re.fullmatch(r"\d+\.\d+", parameter.get(key, "0.0"))
+    low, high = parameter.get("range", (0, 1))
+    assert low < high
