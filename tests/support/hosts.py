@@ -419,7 +419,7 @@ def debian_grub_host(
     grub_d        files of /etc/default/grub.d, by name
     modprobe_d    files of /etc/modprobe.d, by name; they are in the initramfs too
     parameters    changes to PARAMETERS, what /sys/module/amdgpu/parameters shows
-    loaded        False: amdgpu is not loaded, which also hides KFD and ip_discovery; without a GPU it never is
+    loaded        False: amdgpu is not loaded, which also hides KFD and ip_discovery; so it is without a GPU
     live          False: no /proc and no /sys, as in a tree mounted from a rescue shell
     container     a key of CONTAINER_MARKERS
     extra         more files; they win
