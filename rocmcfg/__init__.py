@@ -1,0 +1,18 @@
+"""rocmcfg: a host configuration manager for amdgpu kernel parameters.
+
+The map, for a reader who is new here:
+
+    model      the nouns: profile, setting, facts, plan, change, activation, check, diagnostic
+    knowledge  what we know: the catalogue (data/*.toml) and the profiles
+    host       the only package that touches the operating system; reading and writing are two types
+    facts      what is true of a host: kernels, GPUs, ROCm, operating system
+    backends   one file per boot loader, initramfs generator and kind of file
+    engine     resolve → plan → diff, verify (pure); transaction, journal, recovery (not)
+    workflow   the use cases, as short functions: read this next
+    cli        one file per command; `app` composes, `render` is the only printer
+
+Three states, never two: desired (the profile, resolved), configured (the files, the next boot) and running
+(the kernel now). Imports point one way: cli → workflow → engine → backends, facts, knowledge → host → model.
+"""
+
+__version__ = "0.1.0"

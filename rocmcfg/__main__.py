@@ -1,0 +1,5 @@
+"""`python -m rocmcfg`."""
+
+from rocmcfg.cli.app import main
+
+main()

@@ -1,0 +1,298 @@
+"""GRUB as Debian and Ubuntu set it up: /etc/default/grub, drop-ins in grub.d, update-grub.
+
+The drop-in appends to GRUB_CMDLINE_LINUX_DEFAULT, which 10_linux puts last on the line of every entry but
+the recovery ones (Debian's grub 2.06 and 2.12, util/grub.d/10_linux.in), so that our arguments win over
+earlier ones and recovery stays clean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rocmcfg.backends.boot.recognised import loader_info
+from rocmcfg.backends.boot.shell_assignments import Environment
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.facts import Detection
+from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, contains, split, tokens
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.state import DesiredSetting
+
+NAME = "grub"
+DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
+GRUB_CFG = "/boot/grub/grub.cfg"
+_DEFAULTS = "/etc/default/grub"
+_DROP_INS = "/etc/default/grub.d"
+_UPDATE_GRUB = ("/usr/sbin/update-grub", "/sbin/update-grub")
+_VARIABLES = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A generated boot entry: `kargs` as GRUB passes them, without the kernel's path."""
+
+    title: str
+    kernel: str
+    kargs: tuple[Karg, ...]
+    recovery: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """`foreign` is what the files without ours ask for; `generated` what GRUB will really pass.
+
+    `plain` is False where /etc/default/grub needs a real shell: then `foreign` is read from the generated
+    entries instead, less what our own drop-in put there. `later` are the foreign arguments that stand
+    after ours on the line, from drop-ins that sort later.
+    """
+
+    foreign: tuple[Karg, ...]
+    ours: tuple[Karg, ...]
+    later: tuple[Karg, ...]
+    entries: tuple[Entry, ...]
+    plain: bool
+    unknown_at: str = ""
+    unreadable: str = ""
+
+    @property
+    def normal(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if not entry.recovery)
+
+
+def detect(view: HostView) -> Detection | None:
+    tool = next((path for path in _UPDATE_GRUB if view.exists(path)), "")
+    evidence = tuple(path for path in (tool, _DEFAULTS, GRUB_CFG) if path and view.exists(path))
+    if len(evidence) < 3:
+        return None
+    told = loader_info(view)
+    proof = told.lower().startswith("grub")
+    shown = (*evidence, f"the firmware was handed over by {told}") if proof else evidence
+    return Detection(NAME, "GRUB (Debian, Ubuntu)", shown, proof=proof, supported=True,
+                     manual=f"append to GRUB_CMDLINE_LINUX_DEFAULT in {_DEFAULTS}: {{kargs}}\n"
+                            "then: sudo update-grub")
+
+
+def observe(view: HostView) -> Observed:
+    entries, unreadable = read_entries(view)
+    ours = _own_kargs(view)
+    without = _evaluate(view, include_ours=False)
+    foreign = _kargs(without)
+    if foreign is None:
+        normal = [entry for entry in entries if not entry.recovery]
+        seen = normal[0].kargs if normal else ()
+        left = tuple(k for k in seen if not contains(ours, k.text))
+        at = without.opaque or next(iter(without.unknown.get(v, "") for v in _VARIABLES if v in without.unknown), "")
+        return Observed(left, ours, (), entries, False, at, unreadable)
+    later = tuple(k for k in foreign if k.source.startswith(_DROP_INS) and k.source > DROP_IN)
+    return Observed(foreign, ours, later, entries, True, "", unreadable)
+
+
+def propose(settings: Sequence[DesiredSetting]) -> bytes | None:
+    """The drop-in; None where nothing is to be on the command line. Equal settings give equal bytes."""
+    if not settings:
+        return None
+    from rocmcfg.backends.templates import render
+
+    kargs = " ".join(setting.karg for setting in merged(settings))
+    return render("boot", "grub-dropin.cfg.j2", settings=settings, kargs=kargs)
+
+
+def merged(settings: Sequence[DesiredSetting]) -> tuple[DesiredSetting, ...]:
+    """One setting per argument: several features share one mask, and each of them carries the whole of it."""
+    return tuple({setting.karg: setting for setting in settings}.values())
+
+
+def activation(view: HostView, reason: str) -> Activation:
+    return Activation("update-grub", ("update-grub",), reason, outputs=(GRUB_CFG,))
+
+
+def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+    """What would go wrong, before anything is written."""
+    problems: list[Diagnostic] = []
+    longest = max((_length(entry) for entry in observed.normal), default=0)
+    total = longest - _bytes(k.text for k in observed.ours) + _bytes(kargs)
+    if total >= COMMAND_LINE_LIMIT:
+        problems.append(
+            error(
+                "RC3104",
+                f"the kernel command line would have {total} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
+                location=_DEFAULTS,
+                hint="shorten GRUB_CMDLINE_LINUX in the file named above, or write module parameters to "
+                "modprobe.d instead: --via modprobe",
+            )
+        )
+    later = [name for name in view.names(_DROP_INS) if name.endswith(".cfg") and name > "zz-rocmcfg.cfg"]
+    for name in later:
+        text = view.text(f"{_DROP_INS}/{name}") or ""
+        if re.search(r"^\s*(export\s+)?GRUB_CMDLINE_LINUX_DEFAULT=(?!.*\$\{?GRUB_CMDLINE_LINUX_DEFAULT)", text, re.M):
+            problems.append(
+                error(
+                    "RC3105",
+                    "a drop-in that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew and would drop ours",
+                    location=f"{_DROP_INS}/{name}",
+                    hint=f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}, or make it append",
+                )
+            )
+    if not observed.plain:
+        problems.append(
+            info(
+                "RC3106",
+                "the GRUB defaults hold shell code, so the present arguments are read from the generated menu",
+                location=observed.unknown_at,
+            )
+        )
+    return problems
+
+
+def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
+    """Read the generated menu again: every non-recovery entry has each wanted argument, none an unwanted one."""
+    entries, unreadable = read_entries(view)
+    if unreadable:
+        return [error("RC3101", f"cannot read {GRUB_CFG}: {unreadable}", location=GRUB_CFG)]
+    normal = [entry for entry in entries if not entry.recovery]
+    if not normal:
+        return [
+            error(
+                "RC3102",
+                "the generated boot menu has no Linux entry",
+                location=GRUB_CFG,
+                hint="run update-grub by hand and read what it prints",
+            )
+        ]
+    problems = []
+    for entry in normal:
+        missing = [text for text in wanted if not contains(entry.kargs, text)]
+        left = [text for text in unwanted if contains(entry.kargs, text)]
+        if missing or left:
+            said = "; ".join(
+                part for part in (missing and "misses " + " ".join(missing), left and "still has " + " ".join(left))
+                if part
+            )
+            problems.append(
+                error(
+                    "RC3103",
+                    f"boot entry “{entry.title}” {said}",
+                    location=GRUB_CFG,
+                    hint="a script in /etc/grub.d or a drop-in drops the arguments; run update-grub by hand to see",
+                )
+            )
+    return problems
+
+
+def foreign_entries(view: HostView) -> list[Diagnostic]:
+    """Entries that update-grub does not build from GRUB_CMDLINE_LINUX: they boot without our arguments."""
+    text = _text(view, GRUB_CFG)
+    titles = [
+        entry.title
+        for section, body in _sections(text)
+        if section.endswith(("40_custom", "41_custom", "20_linux_xen"))
+        for entry in _parse_entries(body, section)
+        if not entry.recovery
+    ]
+    if not titles:
+        return []
+    return [
+        warning(
+            "RC3107",
+            f"{len(titles)} boot entries are written by hand and do not get the arguments: {', '.join(titles[:3])}",
+            location=GRUB_CFG,
+            hint="add the arguments there by hand if you boot them",
+        )
+    ]
+
+
+def _evaluate(view: HostView, *, include_ours: bool) -> Environment:
+    """What grub-mkconfig sources: /etc/default/grub, then grub.d/*.cfg in glob order (a Debian patch)."""
+    environment = Environment()
+    paths = [_DEFAULTS]
+    paths += [f"{_DROP_INS}/{n}" for n in view.names(_DROP_INS) if n.endswith(".cfg") and not n.startswith(".")]
+    for path in paths:
+        if include_ours or path != DROP_IN:
+            environment.read(path, _text(view, path))
+    return environment
+
+
+def _kargs(environment: Environment) -> tuple[Karg, ...] | None:
+    found: list[Karg] = []
+    for name in _VARIABLES:
+        text = environment.text(name)
+        if text is None:
+            return None
+        origin = [segment.source for segment in environment.values.get(name, ()) for _ in segment.text]
+        found += [Karg(token, origin[at]) for token, at in tokens(text)]
+    return tuple(found)
+
+
+def _own_kargs(view: HostView) -> tuple[Karg, ...]:
+    environment = Environment()
+    environment.read(DROP_IN, _text(view, DROP_IN))
+    text = environment.text("GRUB_CMDLINE_LINUX_DEFAULT")
+    return split(text or "", DROP_IN)
+
+
+def _text(view: HostView, path: str) -> str:
+    try:
+        return view.text(path) or ""
+    except Unreadable:
+        return ""
+
+
+def read_entries(view: HostView) -> tuple[tuple[Entry, ...], str]:
+    """The entries of the generated menu, or why it cannot be read."""
+    try:
+        text = view.text(GRUB_CFG)
+    except Unreadable as problem:
+        return (), problem.reason
+    if text is None:
+        return (), "there is no such file"
+    return tuple(
+        entry
+        for section, body in _sections(text)
+        if section.endswith("10_linux")
+        for entry in _parse_entries(body, section)
+    ), ""
+
+
+def _sections(text: str) -> list[tuple[str, list[str]]]:
+    """grub-mkconfig frames what each script of /etc/grub.d printed with `### BEGIN path ###`."""
+    sections: list[tuple[str, list[str]]] = []
+    current: list[str] | None = None
+    for line in text.splitlines():
+        if line.startswith("### BEGIN "):
+            current = []
+            sections.append((line[10:].rstrip("# "), current))
+        elif line.startswith("### END "):
+            current = None
+        elif current is not None:
+            current.append(line)
+    return sections
+
+
+def _parse_entries(lines: list[str], section: str) -> list[Entry]:
+    entries: list[Entry] = []
+    title, id = "", ""
+    for line in lines:
+        words = line.split(None, 1)
+        if not words:
+            continue
+        if words[0] == "menuentry":
+            quoted = re.findall(r"'((?:[^']|'\\'')*)'", line)
+            title = quoted[0] if quoted else line.strip()
+            id = quoted[-1] if len(quoted) > 1 else ""
+        elif words[0] in ("linux", "linuxefi", "linux16", "module2") and len(words) > 1 and title:
+            kernel, *_ = words[1].split(None, 1)
+            kargs = split(words[1][len(kernel) :], f"{GRUB_CFG}: {title}")
+            entries.append(Entry(title, kernel, kargs, "-recovery-" in id or "(recovery mode)" in title))
+    return entries
+
+
+def _length(entry: Entry) -> int:
+    # GRUB itself puts BOOT_IMAGE=PATH before the arguments (grub-core/loader/i386/linux.c).
+    return len(f"BOOT_IMAGE={entry.kernel}") + _bytes(k.text for k in entry.kargs)
+
+
+def _bytes(texts: Iterable[str]) -> int:
+    return sum(len(text.encode()) + 1 for text in texts)
+

@@ -1,0 +1,37 @@
+"""Who else sets a variable that we set: environment.d files that sort after ours."""
+
+from __future__ import annotations
+
+from rocmcfg.host.view import HostView, Unreadable
+
+_DIRECTORIES = ("/etc/environment.d", "/run/environment.d", "/usr/local/lib/environment.d", "/usr/lib/environment.d")
+OURS = "90-rocmcfg.conf"
+
+
+def read_assignments(view: HostView, path: str) -> dict[str, tuple[str, int]]:
+    """NAME to (value, line) of a KEY=VALUE file; later lines win. Quotes around a whole value are dropped."""
+    found: dict[str, tuple[str, int]] = {}
+    try:
+        text = view.text(path) or ""
+    except Unreadable:
+        return found
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip().removeprefix("export ")
+        name, equals, value = line.partition("=")
+        if equals and not line.startswith("#"):
+            found[name.strip()] = (value.strip().strip("\"'"), number)
+    return found
+
+
+def later_assignments(view: HostView) -> dict[str, tuple[str, str]]:
+    """NAME to (value, file:line) for what systemd reads after our file (environment.d(5): by base name)."""
+    found: dict[str, tuple[str, str]] = {}
+    files: dict[str, str] = {}
+    for directory in _DIRECTORIES:
+        for name in view.names(directory):
+            if name.endswith(".conf") and name > OURS:
+                files.setdefault(name, f"{directory}/{name}")
+    for name in sorted(files):
+        for variable, (value, line) in read_assignments(view, files[name]).items():
+            found[variable] = (value, f"{files[name]}:{line}")
+    return found

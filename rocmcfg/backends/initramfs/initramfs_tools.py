@@ -1,0 +1,95 @@
+"""initramfs-tools (Debian, Ubuntu): always copies /etc/modprobe.d, exits 0 also where it did nothing.
+
+Sources: initramfs-tools-core, mkinitramfs (copies modprobe.d whether or not a driver is in the image) and
+update-initramfs (`update_initramfs=no` and a read-only /boot end with exit status 0).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.facts import Detection
+from rocmcfg.model.plan import Activation
+
+NAME = "initramfs-tools"
+_MARKS = ("/etc/initramfs-tools", "/usr/sbin/update-initramfs")
+_IMAGE = re.compile(r"^initrd\.img-(.+)$")
+# How a module may lie in an image: usr-merged or not, compressed or not, the kernel's own or DKMS.
+_MODULE = r"(?:^|/)lib/modules/[^/]+/.*/{name}\.ko(?:\.(?:xz|zst|gz))?$"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """`carries` is None where the image could not be looked into."""
+
+    path: str
+    release: str
+    carries: bool | None
+
+
+def detect(view: HostView) -> Detection | None:
+    if not all(view.exists(mark) for mark in _MARKS):
+        return None
+    return Detection(
+        NAME, "initramfs-tools", _MARKS, supported=True, manual="sudo update-initramfs -u -k all"
+    )
+
+
+def images(view: HostView, module: str) -> tuple[Image, ...]:
+    """The images of /boot, and whether each carries `module`."""
+    found = []
+    for name in view.names("/boot"):
+        match = _IMAGE.match(name)
+        if match and not name.endswith((".bak", ".old", ".new", ".dpkg-bak")):
+            found.append(Image(f"/boot/{name}", match.group(1), _carries(view, f"/boot/{name}", module)))
+    return tuple(found)
+
+
+def _carries(view: HostView, path: str, module: str) -> bool | None:
+    listing = view.query(("lsinitramfs", path))
+    if listing is None or not listing.ok:
+        return None
+    # initramfs file names use the spelling of the file, where - and _ both occur
+    pattern = re.compile(_MODULE.format(name=re.escape(module).replace("_", "[-_]")))
+    return any(pattern.search(line) for line in listing.stdout.splitlines())
+
+
+def activation(reason: str) -> Activation:
+    """For all kernels: plain -u rebuilds the newest one only."""
+    return Activation("update-initramfs", ("update-initramfs", "-u", "-k", "all"), reason)
+
+
+def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | None) -> list[Diagnostic]:
+    """Look into every image that carries the driver: it holds `path` with just these bytes, or not at all."""
+    problems = []
+    inside = path.lstrip("/")
+    for image in found:
+        if image.carries is False:
+            continue
+        unpacked = host.unpack(("unmkinitramfs", image.path), (inside,))
+        if unpacked is None:
+            problems.append(
+                error(
+                    "RC3203",
+                    f"{image.path} cannot be unpacked to prove that it holds {path}",
+                    location=image.path,
+                    hint="try unmkinitramfs on it by hand",
+                )
+            )
+        elif unpacked.get(inside) != expected:
+            lacks = "lacks" if inside not in unpacked else "has an old copy of"
+            summary = f"{image.path} {lacks} {path}" if expected is not None else f"{image.path} still has {path}"
+            problems.append(
+                error(
+                    "RC3204",
+                    summary,
+                    location=image.path,
+                    detail="update-initramfs ended without an error and did not rebuild it",
+                    hint="see update_initramfs= in /etc/initramfs-tools/update-initramfs.conf, and whether /boot "
+                    "is mounted read-only",
+                )
+            )
+    return problems

@@ -1,0 +1,93 @@
+"""/etc/modprobe.d: our one file, and what all files together would give a module.
+
+Rules of kmod (modprobe.d(5), libkmod-config.c): one file per base name, the first directory wins; files in
+order of their base names across directories; `options` lines accumulate and the last value wins; the
+kernel command line is read after all of them and so wins over them; a trailing backslash continues a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.kargs import Karg, canonical, tokens
+from rocmcfg.model.state import DesiredSetting
+
+PATH = "/etc/modprobe.d/zz-rocmcfg.conf"
+_DIRECTORIES = (
+    "/etc/modprobe.d",
+    "/run/modprobe.d",
+    "/usr/local/lib/modprobe.d",
+    "/usr/lib/modprobe.d",
+    "/lib/modprobe.d",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One `name=value` of an `options` line, in the order in which kmod passes them on."""
+
+    module: str
+    karg: Karg
+
+    @property
+    def source(self) -> str:
+        return self.karg.source
+
+
+def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Option, ...]:
+    """All options of all modules in kmod's order. Files that cannot be read are left out."""
+    files: dict[str, str] = {}
+    for directory in _DIRECTORIES:
+        for name in view.names(directory):
+            if name.endswith(".conf") and not name.startswith("."):
+                files.setdefault(name, f"{directory}/{name}")
+    found: list[Option] = []
+    for name in sorted(files):
+        path = files[name]
+        if not include_ours and path == PATH:
+            continue
+        try:
+            text = view.text(path) or ""
+        except Unreadable:
+            continue
+        if "options" in text:
+            found += _parse(path, text)
+    return tuple(found)
+
+
+def _parse(path: str, text: str) -> Iterable[Option]:
+    for number, line in _logical_lines(text):
+        words = tokens(line)
+        if len(words) < 3 or words[0][0] != "options":
+            continue
+        module = canonical(words[1][0])
+        for word, _ in words[2:]:
+            yield Option(module, Karg(word, f"{path}:{number}"))
+
+
+def _logical_lines(text: str) -> Iterable[tuple[int, str]]:
+    pending, start = "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if not pending:
+            start = number
+        if line.endswith("\\"):
+            pending += line[:-1]
+            continue
+        yield start, pending + line
+        pending = ""
+    if pending:
+        yield start, pending
+
+
+def propose(settings: Sequence[DesiredSetting]) -> bytes | None:
+    """Our file; None where no setting goes to modprobe.d."""
+    if not settings:
+        return None
+    from rocmcfg.backends.templates import render
+
+    lines = dict.fromkeys(
+        f"{setting.module} {setting.parameter.partition('.')[2]}={setting.text}" for setting in settings
+    )
+    return render("", "modprobe.conf.j2", settings=settings, lines=list(lines))

@@ -1,0 +1,110 @@
+"""Composes the commands. A command's module is imported when it is called, not before: `verify` must not
+pay for what `plan` needs."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import rocmcfg
+from rocmcfg.model.diagnostic import ExitCode
+
+# Name, module of `rocmcfg.cli`, whether `--help` of the program lists it.
+_COMMANDS = {
+    "status": ("status", True),
+    "profile": ("profile", True),
+    "plan": ("plan", True),
+    "apply": ("apply", True),
+    "verify": ("verify", True),
+    "rollback": ("rollback", True),
+    "history": ("history", True),
+    "recover": ("recover", True),
+    "env": ("env", True),
+    "run": ("run", True),
+    "schema": ("schema", True),
+    "check-kernel": ("check_kernel", False),
+}
+
+
+class _LazyGroup(TyperGroup):
+    """Knows its commands by name and loads one when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [name for name, (_, listed) in _COMMANDS.items() if listed]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"rocmcfg.cli.{_COMMANDS[cmd_name][0]}")
+        return typer.main.get_command(module.app)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in _COMMANDS:
+            from rocmcfg.model.value import closest
+
+            near = closest(name, list(_COMMANDS))
+            ctx.fail(f"No such command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    cls=_LazyGroup,
+    name="rocmcfg",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"rocmcfg {rocmcfg.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Manages amdgpu kernel parameters and the environment that goes with them.
+
+    plan shows what would change, apply does it as one transaction, verify proves it
+    on the running kernel, rollback takes it back.
+    """
+
+
+def main() -> None:
+    """The program. Usage errors end with exit code 2, in JSON where --json was asked for."""
+    command = typer.main.get_command(app)
+    usage_error = typer.BadParameter.__bases__[0]  # click's UsageError, which typer does not export
+    try:
+        code = command.main(prog_name="rocmcfg", standalone_mode=False)
+    except usage_error as problem:
+        code = _usage(problem)
+    except (typer.Abort, KeyboardInterrupt):
+        sys.stderr.write("interrupted; nothing was changed\n")
+        code = ExitCode.ERROR
+    except BrokenPipeError:
+        code = ExitCode.DONE
+    sys.exit(int(code or 0))
+
+
+def _usage(problem: Any) -> int:
+    from rocmcfg.cli.render import Printer
+    from rocmcfg.model.diagnostic import error
+
+    if "--json" in sys.argv[1:]:
+        known = next((a for a in sys.argv[1:] if a in _COMMANDS), "")
+        hint = "see rocmcfg --help"
+        Printer(known, json=True).document([error("RC0001", problem.format_message(), hint=hint)])
+    else:
+        problem.show()
+    return int(ExitCode.USAGE)

@@ -1,0 +1,111 @@
+"""`rocmcfg apply`: one transaction, all of it or nothing."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Printer
+
+if TYPE_CHECKING:
+    from rocmcfg.workflow import Applied, Planned
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command("apply")
+def apply(
+    profile: opt.Profiles = None,
+    set: opt.Set = None,
+    with_: opt.With = None,
+    without: opt.Without = None,
+    unconditional: opt.Unconditional = False,
+    any_gpu: opt.AnyGpu = False,
+    via: opt.ViaOption = None,
+    boot_backend: opt.BootBackend = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan only, as `rocmcfg plan`.")] = False,
+    yes: opt.Yes = False,
+    root: opt.Root = "/",
+    chroot: opt.Chroot = False,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Apply a profile as one transaction; replaces what rocmcfg applied before."""
+    with opt.session("apply", json, quiet, verbose, debug) as printer:
+        from rocmcfg import workflow
+        from rocmcfg.cli import planning
+
+        request = planning.request(profile, set, with_, without, unconditional, any_gpu, via, boot_backend)
+        if not request.profiles and not request.set:
+            raise typer.BadParameter("say what to apply: --profile NAME (or auto), or --set KEY=VALUE")
+        host = opt.open_host(root, chroot=chroot)
+        if dry_run:
+            planned = workflow.plan(host, request)
+            printer.document(planned.plan.diagnostics, **planning.fields(planned, planned.plan.activations, None))
+            planning.show(printer, planned, planned.plan.activations)
+            printer.line()
+            printer.line(planning.summary(planned.plan))
+            planning.remarks(printer, planned.plan.diagnostics)
+            return
+        opt.require_root(host, "apply")
+        opt.require_terminal(yes or json)
+        if json and not yes:
+            raise typer.BadParameter("--json asks no question: add --yes, or --dry-run to see the plan")
+        stop_politely()
+
+        def confirm(planned: Planned) -> bool:
+            planning.show(printer, planned, planned.plan.activations)
+            planning.remarks(printer, planned.plan.diagnostics)
+            printer.line()
+            printer.line(planning.summary(planned.plan))
+            return yes or printer.ask("Apply this?")
+
+        applied = workflow.apply(host, request, confirm, printer.progress)
+        printer.end_progress()
+        if applied is None:
+            printer.line("Nothing was changed.")
+            return
+        printer.document(
+            applied.planned.plan.diagnostics,
+            **planning.fields(applied.planned, applied.activations, applied.transaction),
+        )
+        _say(printer, applied, host.offline)
+
+
+def _say(printer: Printer, applied: Applied, offline: bool) -> None:
+    from rocmcfg.cli import planning
+    from rocmcfg.model.plan import ActivationState
+
+    made = applied.planned.plan
+    left = [a for a in applied.activations if a.state is ActivationState.LEFT_TO_USER]
+    printer.line()
+    if applied.transaction is None:
+        printer.line("Already applied: nothing was changed.")
+        planning.remarks(printer, made.diagnostics)
+    else:
+        printer.line(f"Applied as transaction {applied.transaction}.")
+    if left:
+        printer.line("Left to you, inside that host:")
+        for activation in left:
+            printer.line(f"  {' '.join(activation.argv)}")
+    if any(row.setting.channel.value == "environment" for row in made.rows) and applied.transaction:
+        printer.wrapped("Variables reach new logins; containers take them with --env-file /etc/rocmcfg/env.", "")
+    if made.reboot_required and applied.transaction:
+        printer.line("Next: reboot, then `rocmcfg verify`.  Undo: `rocmcfg rollback`.")
+    elif applied.transaction:
+        printer.line("Next: `rocmcfg verify`.  Undo: `rocmcfg rollback`.")
+
+
+def stop_politely() -> None:
+    """A closed terminal or a `kill` ends a transaction as Ctrl-C does: with a rollback."""
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)

@@ -1,0 +1,141 @@
+"""Options that several commands share, so that they read and behave the same everywhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from rocmcfg.cli.render import Printer
+from rocmcfg.host.local import LocalHost
+from rocmcfg.model.diagnostic import fail
+
+
+def complete_profile(incomplete: str) -> list[str]:
+    """Shell completion: the names of shipped and local profiles."""
+    from rocmcfg.knowledge import profiles
+
+    return [n for n in (*profiles.names(LocalHost()), "auto") if n.startswith(incomplete)]
+
+
+def complete_setting(incomplete: str) -> list[str]:
+    """Shell completion for --set: parameters and features."""
+    from rocmcfg.knowledge import catalogue
+
+    known = catalogue.load()
+    names = [*known.parameters, *(f"feature.{name}" for name in known.features)]
+    return [f"{name}=" for name in names if name.startswith(incomplete)]
+
+
+def _checked_set(values: list[str] | None) -> list[str] | None:
+    for text in values or []:
+        scope, dot, rest = text.partition(".")
+        if not (scope and dot and rest) or ("=" not in rest and scope != "karg") or "=" in scope:
+            raise typer.BadParameter(
+                f"{text!r} does not say what to set; write amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt "
+                "or env.NAME=VALUE"
+            )
+    return values
+
+
+class Via(str, Enum):
+    cmdline = "cmdline"
+    modprobe = "modprobe"
+
+
+Root = Annotated[
+    str,
+    typer.Option(
+        "--root",
+        metavar="DIR",
+        help="Work on the host in DIR; nothing of the running one is touched.",
+        rich_help_panel=None,
+    ),
+]
+Chroot = Annotated[bool, typer.Option("--chroot", help="With --root: run that host's own tools inside it.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print problems only.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print evidence, sources and details.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an unexpected error.", hidden=True)]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Profiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--profile",
+        "-p",
+        metavar="NAME",
+        help="A profile: its name, a .toml file, or auto. May be repeated.",
+        autocompletion=complete_profile,
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE. May be repeated.",
+        callback=_checked_set,
+        autocompletion=complete_setting,
+    ),
+]
+With = Annotated[
+    list[str] | None, typer.Option("--with", metavar="SETTING", help="Add an optional setting of the profile.")
+]
+Without = Annotated[
+    list[str] | None, typer.Option("--without", metavar="SETTING", help="Leave a setting of the profile out.")
+]
+Unconditional = Annotated[
+    bool, typer.Option("--unconditional", help="Apply also what this kernel and ROCm do not need.")
+]
+AnyGpu = Annotated[bool, typer.Option("--any-gpu", help="Apply although no GPU of the profile is here.")]
+ViaOption = Annotated[
+    Via | None, typer.Option("--via", help="Where module parameters go (default: the kernel command line).")
+]
+BootBackend = Annotated[
+    str, typer.Option("--boot-backend", metavar="NAME", help="The boot loader, where two are installed.")
+]
+
+
+@contextmanager
+def session(
+    command: str, json: bool, quiet: bool = False, verbose: bool = False, debug: bool = False
+) -> Iterator[Printer]:
+    """A printer for one command; whatever stops the command is printed by it, in its format."""
+    printer = Printer(command, json=json, quiet=quiet, verbose=verbose)
+    with printer.errors(debug=debug):
+        yield printer
+
+
+def open_host(root: str, *, chroot: bool = False) -> LocalHost:
+    """The host of --root. Raises RocmcfgError for a root that is none."""
+    if not os.path.isdir(root):
+        raise fail("RC3020", f"--root {root}: there is no such directory", hint="name the mounted root of a host")
+    if chroot and os.path.realpath(root) == "/":
+        raise fail("RC3021", "--chroot needs --root DIR", hint="without --root the host's tools run anyway")
+    if chroot and os.geteuid() != 0:
+        raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
+    return LocalHost(root, chroot=chroot)
+
+
+def require_root(host: LocalHost, command: str) -> None:
+    """Changing the running host is root's; an offline tree belongs to whoever can write it."""
+    if not host.offline and os.geteuid() != 0:
+        raise fail(
+            "RC3023",
+            f"{command} changes this host and needs root",
+            hint=f"sudo rocmcfg {command} …; `rocmcfg plan` shows what it would do without any rights",
+        )
+
+
+def require_terminal(yes: bool) -> None:
+    if not yes and not sys.stdin.isatty():
+        raise fail(
+            "RC3024",
+            "nobody can be asked: the input is not a terminal",
+            hint="add --yes to go ahead without a question; `rocmcfg plan` shows the plan",
+        )

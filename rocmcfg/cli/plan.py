@@ -1,0 +1,51 @@
+"""`rocmcfg plan`: what apply would do. Changes nothing and needs no rights."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rocmcfg.cli import options as opt
+from rocmcfg.model.diagnostic import ExitCode
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command("plan")
+def plan(
+    profile: opt.Profiles = None,
+    set: opt.Set = None,
+    with_: opt.With = None,
+    without: opt.Without = None,
+    unconditional: opt.Unconditional = False,
+    any_gpu: opt.AnyGpu = False,
+    via: opt.ViaOption = None,
+    boot_backend: opt.BootBackend = "",
+    detailed_exitcode: Annotated[
+        bool, typer.Option("--detailed-exitcode", help="Exit 3 where something would change.")
+    ] = False,
+    root: opt.Root = "/",
+    chroot: opt.Chroot = False,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Show what apply would change: a diff, the reasons, the programs to run."""
+    with opt.session("plan", json, quiet, verbose, debug) as printer:
+        from rocmcfg import workflow
+        from rocmcfg.cli import planning
+
+        request = planning.request(profile, set, with_, without, unconditional, any_gpu, via, boot_backend)
+        if not request.profiles and not request.set:
+            raise typer.BadParameter("say what to plan: --profile NAME (or auto), or --set KEY=VALUE")
+        planned = workflow.plan(opt.open_host(root, chroot=chroot), request)
+        made = planned.plan
+        printer.document(made.diagnostics, **planning.fields(planned, made.activations, None))
+        planning.show(printer, planned, made.activations)
+        printer.line()
+        printer.line(planning.summary(made))
+        planning.remarks(printer, made.diagnostics)
+        if detailed_exitcode and not made.empty:
+            raise typer.Exit(int(ExitCode.DIFFERENCES))

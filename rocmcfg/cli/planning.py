@@ -1,0 +1,206 @@
+"""How a plan looks, as text and as JSON; shared by `plan`, `apply` and `profile show`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rocmcfg.cli.options import Via
+from rocmcfg.cli.render import Printer
+from rocmcfg.engine import diff
+from rocmcfg.engine.resolve import Request
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.plan import Activation, ActivationState, FileChange, Plan, SettingRow
+from rocmcfg.model.state import DesiredSetting, Skipped
+from rocmcfg.model.version import format_version
+from rocmcfg.workflow import Planned
+
+_CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
+_STATES = {
+    ActivationState.PLANNED: "will run",
+    ActivationState.DONE: "done",
+    ActivationState.LEFT_TO_USER: "left to you",
+    ActivationState.SKIPPED: "not needed",
+}
+
+
+def request(
+    profile: list[str] | None,
+    set: list[str] | None,
+    with_: list[str] | None,
+    without: list[str] | None,
+    unconditional: bool,
+    any_gpu: bool,
+    via: Via | None,
+    boot_backend: str,
+) -> Request:
+    return Request(
+        tuple(profile or ()),
+        tuple(set or ()),
+        tuple(with_ or ()),
+        tuple(without or ()),
+        unconditional,
+        any_gpu,
+        via.value if via else "",
+        boot_backend,
+    )
+
+
+# -- JSON ---------------------------------------------------------------------------------------------
+
+
+def fields(planned: Planned, activations: Sequence[Activation], transaction: int | None) -> dict[str, Any]:
+    made = planned.plan
+    line = made.command_line
+    return {
+        "profiles": list(made.profiles),
+        "changes": [_change(change) for change in made.changes],
+        "activations": [activation(a) for a in activations],
+        "settings": [_setting(row) for row in made.rows],
+        "skipped": [skip(s) for s in made.skipped],
+        "command_line": {"before": list(line.before), "after": list(line.after)} if line else None,
+        "boot_backend": made.boot_backend,
+        "reboot_required": made.reboot_required,
+        "transaction": transaction,
+    }
+
+
+def activation(step: Activation) -> dict[str, Any]:
+    return {"tool": step.tool, "argv": list(step.argv), "reason": step.reason, "state": step.state.value}
+
+
+def skip(skipped: Skipped) -> dict[str, Any]:
+    return {"setting": skipped.setting, "reason": skipped.reason}
+
+
+def _change(change: FileChange) -> dict[str, Any]:
+    return {
+        "path": change.path,
+        "kind": change.kind.value,
+        "before": diff.text(change.before.content) if change.before else None,
+        "after": diff.text(change.after),
+        "diff": diff.unified(change),
+        "reason": change.reason,
+    }
+
+
+def _setting(row: SettingRow) -> dict[str, Any]:
+    setting = row.setting
+    return {
+        "setting": setting.id,
+        "value": setting.text,
+        "parameter": setting.parameter,
+        "target": setting.channel.value,
+        "outcome": row.outcome,
+        "current": row.current,
+        "source": row.source,
+        "because": setting.because,
+        "decision": setting.decision,
+        "evidence": list(setting.evidence),
+        "cost": setting.cost,
+        "confidence": setting.confidence,
+        "location": setting.location,
+    }
+
+
+# -- text ---------------------------------------------------------------------------------------------
+
+
+def show_host(printer: Printer, facts: Facts) -> None:
+    printer.pairs(host_rows(facts), indent="")
+
+
+def host_rows(facts: Facts) -> list[tuple[str, str]]:
+    others = [k.release for k in facts.kernels if k.release != facts.running]
+    running = facts.running or "none running"
+    kernels = running + (f"; also installed: {', '.join(others)}" if others else "")
+    gpus = ", ".join(f"{g.gfx or 'unknown'} {g.name}" for g in facts.gpus[:4]) or "no AMD GPU found"
+    if len(facts.gpus) > 4:
+        gpus += f" and {len(facts.gpus) - 4} more"
+    loader = facts.boot.loader.title if facts.boot.loader else facts.boot.refusal
+    generators = ", ".join(d.title for d in facts.boot.initramfs) or "no initramfs generator"
+    return [
+        ("System", facts.os.name),
+        ("Kernel", kernels),
+        ("ROCm", format_version(facts.rocm) if facts.rocm else "none found system-wide"),
+        ("GPU", gpus),
+        ("Boot", f"{loader}; {generators}"),
+    ]
+
+
+def show(printer: Printer, planned: Planned, activations: Sequence[Activation]) -> None:
+    """The whole plan. Its last line says what it amounts to; the caller adds what to do next."""
+    made = planned.plan
+    show_host(printer, planned.facts)
+    if made.rows:
+        printer.heading("Settings")
+        for row in made.rows:
+            show_setting(printer, row.setting, row)
+    if made.skipped:
+        printer.heading("Left out")
+        printer.pairs([(s.setting, s.reason) for s in made.skipped])
+    show_changes(printer, made)
+    show_activations(printer, activations)
+    for note in dict.fromkeys(note for profile in planned.profiles for note in profile.notes):
+        printer.line()
+        printer.wrapped(f"Note: {note}", indent="")
+
+
+def show_setting(printer: Printer, setting: DesiredSetting, row: SettingRow | None = None) -> None:
+    value = "" if setting.text is None else f" = {setting.text}"
+    outcome = f" [{row.outcome}]" if row and row.outcome != "applied" else ""
+    printer.line(f"  {setting.id}{value}  → {_CHANNELS[setting.channel.value]}{outcome}")
+    if row and row.outcome == "overridden":
+        printer.wrapped(f"overridden: {row.source} sets {row.current} and wins", indent="      ")
+    elif row and row.outcome == "adopted":
+        printer.wrapped(f"already there: {row.source} has it, so it is not written twice", indent="      ")
+    elif row and row.current is not None:
+        printer.wrapped(f"instead of {row.current} ({row.source})", indent="      ")
+    if setting.because:
+        printer.wrapped(setting.because, indent="      ")
+    if setting.decision and setting.decision != "always":
+        printer.wrapped(setting.decision, indent="      ")
+    if printer.verbose:
+        if setting.cost:
+            printer.wrapped(f"cost: {setting.cost}", indent="      ")
+        confidence = f"confidence: {setting.confidence}; " if setting.confidence else ""
+        printer.wrapped(f"{confidence}from {setting.location}", indent="      ")
+        for link in setting.evidence:
+            printer.line(f"      {link}")
+
+
+def show_changes(printer: Printer, made: Plan) -> None:
+    if made.command_line and made.command_line.before != made.command_line.after:
+        printer.heading("Kernel command line (what the boot loader adds to every normal entry)")
+        marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in diff.words(made.command_line)]
+        printer.wrapped(" ".join(marked))
+    if made.changes:
+        printer.heading("Files")
+    for change in made.changes:
+        printer.line(f"# {change.reason}")
+        printer.diff(diff.unified(change))
+
+
+def show_activations(printer: Printer, activations: Sequence[Activation]) -> None:
+    if activations:
+        printer.heading("Programs")
+        printer.pairs([(" ".join(a.argv), f"{_STATES[a.state]}: {a.reason}") for a in activations])
+
+
+def summary(made: Plan) -> str:
+    if made.empty:
+        return "In sync: nothing to change."
+    files = _count(len(made.changes), "file", "files")
+    tools = _count(len(made.due), "program to run", "programs to run")
+    reboot = "; a reboot puts it into effect" if made.reboot_required else ""
+    return f"{files} to change, {tools}{reboot}."
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def remarks(printer: Printer, diagnostics: Sequence[Diagnostic]) -> None:
+    """Warnings always, remarks with -v or where they say what to do."""
+    printer.problems([d for d in diagnostics if d.severity.value != "info" or d.hint or printer.verbose])

@@ -1,0 +1,35 @@
+"""`rocmcfg recover`: undo what a crash or a power cut interrupted."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rocmcfg.cli import options as opt
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command("recover")
+def recover(
+    force: Annotated[bool, typer.Option("--force", help="Drop edits that others made to our files.")] = False,
+    root: opt.Root = "/",
+    chroot: opt.Chroot = False,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Finish an interrupted transaction by undoing it; safe to run at any time."""
+    with opt.session("recover", json, quiet, verbose, debug) as printer:
+        from rocmcfg import workflow
+        from rocmcfg.cli.apply import stop_politely
+        from rocmcfg.cli.rollback import say
+
+        host = opt.open_host(root, chroot=chroot)
+        opt.require_root(host, "recover")
+        stop_politely()
+        undone = workflow.recover(host, force=force, progress=printer.progress)
+        printer.end_progress()
+        say(printer, undone, "Nothing to recover: no transaction was interrupted.")

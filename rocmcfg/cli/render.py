@@ -1,0 +1,185 @@
+"""The only place that prints. Text is calm and fits 80 columns; colour only on a terminal and never alone;
+with --json stdout carries one document and nothing else."""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+import typer
+
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
+
+SCHEMA_VERSION = 1
+_WIDTH = 80
+_COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
+
+
+class Printer:
+    """Collects what a command has to say and prints it in the format that was asked for."""
+
+    def __init__(self, command: str, *, json: bool, quiet: bool = False, verbose: bool = False) -> None:
+        self.command, self.json, self.quiet, self.verbose = command, json, quiet, verbose
+        self._progress_shown = False
+
+    # -- documents ----------------------------------------------------------------------------------
+
+    def document(self, diagnostics: Sequence[Diagnostic], **fields: Any) -> None:
+        """The JSON document of the command; nothing in text mode."""
+        if not self.json:
+            return
+        body = {
+            "schema_version": SCHEMA_VERSION,
+            "command": self.command,
+            "diagnostics": [as_document(d) for d in diagnostics],
+            **fields,
+        }
+        json_module.dump(body, sys.stdout, indent=1, ensure_ascii=False)
+        sys.stdout.write("\n")
+
+    @contextmanager
+    def errors(self, *, debug: bool) -> Iterator[None]:
+        """Turns every stop into its diagnostics and exit code. No traceback without --debug."""
+        try:
+            yield
+            sys.stdout.flush()
+        except RocmcfgError as stop:
+            if debug:
+                raise
+            self._stop(stop.diagnostics, stop.exit_code)
+        except BrokenPipeError:
+            # the reader (head, less) went away; a second failure at exit would print a traceback
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(ExitCode.DONE) from None
+        except KeyboardInterrupt:
+            self._stop([error("RC9001", "interrupted; nothing was changed")], ExitCode.ERROR)
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except Exception as defect:
+            if debug:
+                raise
+            self._stop(
+                [error("RC9000", f"unexpected: {type(defect).__name__}: {defect}",
+                       hint="this is a defect of rocmcfg: please report it with what --debug prints")],
+                ExitCode.ERROR,
+            )
+
+    def _stop(self, diagnostics: Sequence[Diagnostic], code: ExitCode) -> None:
+        self.end_progress()
+        self.document(diagnostics)
+        if not self.json:
+            self.problems(diagnostics)
+        raise typer.Exit(int(code))
+
+    # -- text ---------------------------------------------------------------------------------------
+
+    def line(self, text: str = "") -> None:
+        """Ordinary output; silent with --json and --quiet."""
+        if not self.json and not self.quiet:
+            sys.stdout.write(text + "\n")
+
+    def result(self, text: str) -> None:
+        """The text that a command exists to print (env, schema): also with --quiet."""
+        if not self.json:
+            sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+    def heading(self, text: str) -> None:
+        self.line()
+        self.line(self.paint(text, "bold"))
+
+    def wrapped(self, text: str, indent: str = "  ") -> None:
+        import textwrap
+
+        for paragraph in text.splitlines():
+            self.line(textwrap.fill(paragraph, _WIDTH, initial_indent=indent, subsequent_indent=indent,
+                                    break_long_words=False, break_on_hyphens=False))
+
+    def pairs(self, rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
+        """Names and texts in two columns, the texts wrapped."""
+        import textwrap
+
+        width = max((len(name) for name, _ in rows), default=0) + 2
+        for name, text in rows:
+            first = f"{indent}{name:<{width}}"
+            self.line(textwrap.fill(text, _WIDTH, initial_indent=first, subsequent_indent=" " * len(first),
+                                    break_long_words=False, break_on_hyphens=False) if text else first.rstrip())
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Columns as wide as their longest cell; the last one may run on."""
+        widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+        for at, row in enumerate((header, *rows)):
+            text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            self.line(self.paint(text, "dim") if at == 0 else text)
+
+    def diff(self, text: str) -> None:
+        for line in text.rstrip("\n").split("\n"):
+            colour = {"+": "good", "-": "error", "@": "info"}.get(line[:1], "")
+            self.line(self.paint(line, colour) if colour else line)
+
+    def problems(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Errors and warnings on stderr; remarks (info) too, unless quiet."""
+        for diagnostic in diagnostics:
+            if diagnostic.severity is Severity.INFO and self.quiet:
+                continue
+            self._problem(diagnostic)
+
+    def _problem(self, diagnostic: Diagnostic) -> None:
+        import textwrap
+
+        if self.json:
+            return
+        severity = diagnostic.severity.value
+        label = "note" if severity == "info" else severity
+        head = self.paint(f"{label}[{diagnostic.id}]", severity, sys.stderr)
+        lines = textwrap.wrap(f"{label}[{diagnostic.id}]: {diagnostic.summary}", _WIDTH, subsequent_indent="  ",
+                              break_long_words=False, break_on_hyphens=False)
+        lines[0] = lines[0].replace(f"{label}[{diagnostic.id}]", head, 1)
+        if diagnostic.location and diagnostic.location not in diagnostic.summary:
+            lines.append(f"  at {diagnostic.location}")
+        for text, prefix in ((diagnostic.detail, "  "), (diagnostic.hint, "  help: ")):
+            for number, paragraph in enumerate(text.splitlines()):
+                first = prefix if number == 0 else " " * len(prefix)
+                lines += textwrap.wrap(paragraph, _WIDTH, initial_indent=first, subsequent_indent=" " * len(prefix),
+                                       break_long_words=False, break_on_hyphens=False) or [""]
+        sys.stdout.flush()
+        sys.stderr.write("\n".join(lines) + "\n")
+
+    # -- questions and progress -----------------------------------------------------------------------
+
+    def ask(self, question: str) -> bool:
+        """Yes or no, default no; an end of input is a no."""
+        sys.stdout.flush()
+        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+    def progress(self, text: str) -> None:
+        """One line that is written over, for what takes more than a second."""
+        if not self.json and not self.quiet and sys.stderr.isatty():
+            self._progress_shown = True
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+
+    def end_progress(self) -> None:
+        if self._progress_shown:
+            sys.stderr.write("\r\x1b[K")
+            self._progress_shown = False
+
+    def paint(self, text: str, style: str, stream: TextIO | None = None) -> str:
+        on = (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if on else text
+
+
+def as_document(diagnostic: Diagnostic) -> dict[str, str]:
+    return {
+        "id": diagnostic.id,
+        "severity": diagnostic.severity.value,
+        "summary": diagnostic.summary,
+        "detail": diagnostic.detail,
+        "location": diagnostic.location,
+        "hint": diagnostic.hint,
+    }

@@ -1,0 +1,98 @@
+"""`rocmcfg verify`: desired, configured and running, per setting. Works without root."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Printer
+from rocmcfg.model.report import PASSES, CheckStatus, VerificationReport
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command("verify")
+def verify(
+    profile: opt.Profiles = None,
+    pid: Annotated[
+        int | None, typer.Option("--pid", metavar="N", help="Check the variables of a running process too.")
+    ] = None,
+    root: opt.Root = "/",
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Prove on the running kernel what was applied. Exit 0 in effect, 6 pending, 3 not."""
+    with opt.session("verify", json, quiet, verbose, debug) as printer:
+        from rocmcfg import workflow
+
+        report = workflow.verify(opt.open_host(root), profile or (), pid)
+        printer.document(report.diagnostics, **_fields(report))
+        _show(printer, report)
+        if report.exit_code:
+            raise typer.Exit(int(report.exit_code))
+
+
+def _fields(report: VerificationReport) -> dict[str, object]:
+    return {
+        "status": report.status,
+        "profiles": list(report.profiles),
+        "transaction": report.transaction,
+        "checks": [
+            {
+                "name": c.name,
+                "target": c.target,
+                "desired": c.desired,
+                "configured": c.configured,
+                "running": c.running,
+                "status": c.status.value,
+                "source": c.source,
+                "detail": c.detail,
+            }
+            for c in report.checks
+        ],
+    }
+
+
+def _show(printer: Printer, report: VerificationReport) -> None:
+    if not report.checks:
+        printer.problems(report.diagnostics)
+        return
+    rows = [
+        (c.name, c.desired or "-", c.configured or "-", _running(c.target, c.running),
+         c.status.value.replace("_", " "))
+        for c in report.checks
+    ]
+    printer.table(("SETTING", "DESIRED", "CONFIGURED", "RUNNING", "STATUS"), rows)
+    shown = [c for c in report.checks if c.status not in PASSES or printer.verbose]
+    if shown:
+        printer.line()
+    for check in shown:
+        if check.detail:
+            printer.wrapped(f"{check.name}: {check.detail}", indent="")
+        if printer.verbose or check.status is CheckStatus.OVERRIDDEN:
+            printer.line(f"  source: {check.source}")
+    printer.problems(report.diagnostics)
+    printer.line()
+    printer.line(_verdict(report))
+
+
+def _running(target: str, value: str | None) -> str:
+    if target == "environment" and value is None:
+        return "new logins"
+    return "-" if value is None else value
+
+
+def _verdict(report: VerificationReport) -> str:
+    wrong = [c for c in report.checks if c.status not in PASSES]
+    total = len(report.checks)
+    if not wrong:
+        return f"In effect: all {total} settings."
+    if report.status == "pending":
+        reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in wrong)
+        rest = "reboot, then run `rocmcfg verify` again" if reboot else "run what apply left to you"
+        return f"Pending: {len(wrong)} of {total} settings. Next: {rest}."
+    return f"Not in effect: {len(wrong)} of {total} settings. Next: read the lines above; `rocmcfg plan` shows more."

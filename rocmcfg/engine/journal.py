@@ -1,0 +1,193 @@
+"""The journal of a transaction: one JSON object per line, appended and made durable, never rewritten.
+
+Every line carries the format's version and a checksum. A torn last line is what a power cut leaves and is
+ignored; any other damage, or a version that we do not know, stops recovery instead of misleading it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.state import FileState
+
+STATE_DIR = "/var/lib/rocmcfg"
+TRANSACTIONS = f"{STATE_DIR}/transactions"
+VERSION = 1
+Record = dict[str, Any]
+
+
+class BadJournal(RocmcfgError):
+    exit_code = ExitCode.RECOVERY_REQUIRED
+
+    def __init__(self, path: str, line: int, reason: str, hint: str) -> None:
+        super().__init__(
+            error("RC4020", f"the journal cannot be used: {reason}", location=f"{path}:{line}", hint=hint)
+        )
+
+
+class RecoveryRequired(RocmcfgError):
+    exit_code = ExitCode.RECOVERY_REQUIRED
+
+    def __init__(self, transaction: int) -> None:
+        super().__init__(
+            error(
+                "RC4021",
+                f"transaction {transaction} was interrupted and is neither finished nor undone",
+                location=folder(transaction),
+                hint="run `rocmcfg recover`: it undoes what was begun",
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """A journal as read. `state` is committed, rolled_back, or unfinished."""
+
+    id: int
+    records: tuple[Record, ...]
+
+    @property
+    def header(self) -> Record:
+        return self.records[0]
+
+    @property
+    def state(self) -> str:
+        state = "unfinished"
+        for record in self.records:
+            state = {"commit": "committed", "undo": "unfinished", "undone": "rolled_back"}.get(record["kind"], state)
+        return state
+
+    def of(self, kind: str) -> tuple[Record, ...]:
+        return tuple(record for record in self.records if record["kind"] == kind)
+
+    def last(self, kind: str) -> Record | None:
+        found = self.of(kind)
+        return found[-1] if found else None
+
+
+def folder(id: int) -> str:
+    return f"{TRANSACTIONS}/{id:06d}"
+
+
+def path_of(id: int) -> str:
+    return f"{folder(id)}/journal.jsonl"
+
+
+def ids(view: HostView) -> tuple[int, ...]:
+    """All transactions, oldest first."""
+    return tuple(int(name) for name in view.names(TRANSACTIONS) if name.isdigit())
+
+
+def create(host: Host, header: Record) -> int:
+    """A new transaction with its first line durable; its number."""
+    id = max(ids(host), default=0) + 1
+    for path, mode in ((STATE_DIR, 0o711), (TRANSACTIONS, 0o700), (folder(id), 0o700)):
+        _make_dirs(host, path, mode)
+    _make_dirs(host, f"{folder(id)}/backups", 0o700)
+    append(host, id, "begin", **header)
+    return id
+
+
+def _make_dirs(host: Host, path: str, mode: int) -> None:
+    parent = path.rpartition("/")[0]
+    if parent and not host.is_dir(parent):
+        _make_dirs(host, parent, 0o755)
+    host.make_dir(path, mode)
+
+
+def append(host: Host, id: int, kind: str, **data: Any) -> None:
+    record = {"v": VERSION, "kind": kind, **data}
+    body = json.dumps(record, sort_keys=True, separators=(",", ":"))
+    line = f'{body[:-1]},"sum":"{_sum(body)}"}}\n'
+    host.append(path_of(id), line.encode())
+
+
+def _sum(body: str) -> str:
+    return hashlib.sha256(body.encode()).hexdigest()[:16]
+
+
+def read(view: HostView, id: int) -> Journal | None:
+    """None for a transaction that ended before its first line was whole: nothing was changed then.
+
+    Raises BadJournal.
+    """
+    content = view.read(path_of(id)) or b""
+    records = tuple(_records(path_of(id), content))
+    return Journal(id, records) if records else None
+
+
+def _records(path: str, content: bytes) -> Iterator[Record]:
+    lines = content.split(b"\n")
+    torn = lines.pop()  # what follows the last line break: empty, or a line that a crash cut
+    del torn
+    for number, line in enumerate(lines, 1):
+        try:
+            record = json.loads(line)
+            version = record["v"]
+        except (ValueError, KeyError, TypeError) as problem:
+            raise BadJournal(path, number, "it is damaged", _DAMAGED) from problem
+        if version != VERSION:
+            raise BadJournal(
+                path, number, f"its format is {version}, this rocmcfg knows {VERSION}",
+                "use the rocmcfg that wrote it, or a newer one",
+            )
+        body, _, _ = line.decode("utf-8", "replace").rpartition(',"sum":')
+        if _sum(body + "}") != record.get("sum"):
+            raise BadJournal(path, number, "a checksum is wrong", _DAMAGED)
+        yield record
+
+
+_DAMAGED = (
+    "the saved files lie in backups/ beside it and are whole: compare them with the host, put back by hand what "
+    "is needed, then move the transaction's folder away"
+)
+
+
+def open_transaction(view: HostView) -> int | None:
+    """The transaction that a crash left unfinished; only the last one can be."""
+    for id in reversed(ids(view)):
+        journal = read(view, id)
+        if journal is not None:
+            return id if journal.state == "unfinished" else None
+    return None
+
+
+# -- before-images ------------------------------------------------------------------------------------
+
+
+def save(host: Host, id: int, state: FileState) -> Record:
+    """Keep a file's content beside the journal, named by its digest; what the intent line says of it."""
+    name = hashlib.sha256(state.content).hexdigest()
+    path = f"{folder(id)}/backups/{name}"
+    if not host.exists(path):
+        host.write(path, host.new_file(state.content, 0o600), keep_mtime=False)
+    return {
+        "sha256": name,
+        "mode": state.mode,
+        "uid": state.uid,
+        "gid": state.gid,
+        "mtime_ns": state.mtime_ns,
+        "xattrs": [[key, base64.b64encode(value).decode()] for key, value in state.xattrs],
+    }
+
+
+def restore(view: HostView, id: int, saved: Record) -> FileState:
+    path = f"{folder(id)}/backups/{saved['sha256']}"
+    content = view.read(path)
+    if content is None or hashlib.sha256(content).hexdigest() != saved["sha256"]:
+        raise BadJournal(path, 0, "a saved file is missing or damaged", "restore that file from a backup of yours")
+    return FileState(
+        content,
+        saved["mode"],
+        saved["uid"],
+        saved["gid"],
+        saved["mtime_ns"],
+        tuple((key, base64.b64decode(value)) for key, value in saved["xattrs"]),
+    )

@@ -1,0 +1,222 @@
+"""Takes a transaction back: after a failure, after a crash, or because the user says so. One function for
+all three, and it may be run again at any point: it compares before it acts."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rocmcfg.backends.boot import grub
+from rocmcfg.backends import modprobe
+from rocmcfg.backends.initramfs import initramfs_tools
+from rocmcfg.engine import journal
+from rocmcfg.engine.journal import Journal, Record
+from rocmcfg.engine.receipt import digest
+from rocmcfg.host.view import Host, HostView, ToolFailed
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
+from rocmcfg.model.plan import Activation, ActivationState
+
+Progress = Callable[[str], None]
+_DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slow disk takes minutes
+
+
+class ThirdPartyEdit(RocmcfgError):
+    def __init__(self, paths: Sequence[str], exit_code: ExitCode) -> None:
+        super().__init__(
+            *(
+                error(
+                    "RC4022",
+                    f"{path} was edited by somebody else since rocmcfg wrote it",
+                    location=path,
+                    hint="keep your lines elsewhere, then run the command again with --force, which drops the "
+                    "edit (a copy stays in the transaction's folder)",
+                )
+                for path in paths
+            ),
+            exit_code=exit_code,
+        )
+
+
+def timeout() -> float:
+    """Seconds that a tool of the host may take; ROCMCFG_TOOL_TIMEOUT changes it."""
+    try:
+        return float(os.environ.get("ROCMCFG_TOOL_TIMEOUT", "")) or _DEFAULT_TIMEOUT
+    except ValueError:
+        return _DEFAULT_TIMEOUT
+
+
+def run_tool(host: Host, argv: Sequence[str], progress: Progress) -> None:
+    """Run a tool of the host to its end. Raises ToolFailed."""
+    started = time.monotonic()
+    limit = timeout()
+    result = host.execute(
+        argv, timeout=limit, progress=lambda: progress(f"{argv[0]} … {time.monotonic() - started:.0f} s")
+    )
+    if result.status is None:
+        raise ToolFailed(result, f"did not end within {limit:.0f} s and was stopped",
+                         "run it by hand and see what it waits for; ROCMCFG_TOOL_TIMEOUT=SECONDS gives it longer")
+    if result.status == 127 and "not found" in result.stderr:
+        raise ToolFailed(result, "is not installed", "install the package that brings it")
+    if not result.ok:
+        raise ToolFailed(result, f"failed with exit status {result.status}",
+                         "run it by hand, mend what it says, then run the command again")
+
+
+def observe(host: Host, expect: Record, activations: Sequence[Activation]) -> list[Diagnostic]:
+    """Look at the generated results again; a tool's exit status proves nothing."""
+    done = {a.tool for a in activations if a.state is ActivationState.DONE}
+    problems: list[Diagnostic] = []
+    if "update-grub" in done:
+        problems += grub.check(host, expect["wanted"], expect["removed"])
+    if "update-initramfs" in done:
+        problems += _initramfs(host)
+    return problems
+
+
+def _initramfs(host: Host) -> list[Diagnostic]:
+    images = initramfs_tools.images(host, "amdgpu")
+    return initramfs_tools.check(host, images, modprobe.PATH, host.read(modprobe.PATH))
+
+
+def read_existing(view: HostView, id: int) -> Journal:
+    found = journal.read(view, id)
+    if found is None:
+        raise RocmcfgError(error("RC4023", f"there is no transaction {id}", hint="see `rocmcfg history`"))
+    return found
+
+
+def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
+    """Files that are neither as a transaction left them nor as it found them; newest transaction first."""
+    state: dict[str, str] = {}
+    found = []
+    for one in journals:
+        for step in reversed(one.of("file")):
+            path = step["path"]
+            now = state.get(path)
+            if now is None:
+                now = digest(view.read(path))
+            before = step["before"]["sha256"] if step["before"] else ""
+            if now not in (before, step["after"] or ""):
+                found.append(path)
+            state[path] = before
+    return list(dict.fromkeys(found))
+
+
+def undo(
+    host: Host,
+    found: Journal,
+    progress: Progress,
+    *,
+    after_failure: bool = False,
+    force: bool = False,
+) -> tuple[Activation, ...]:
+    """Bring back every file of one transaction, then run its activations again.
+
+    Raises ThirdPartyEdit before anything is touched, or a RocmcfgError with the transaction left open for
+    another try. `after_failure`: the tool itself may be what broke, so what it wrote is put back as it was.
+    """
+    exit_code = ExitCode.RECOVERY_REQUIRED if found.state == "unfinished" else ExitCode.ERROR
+    foreign = edited(host, [found])
+    if foreign and not force:
+        raise ThirdPartyEdit(foreign, exit_code)
+    journal.append(host, found.id, "undo", user=host.user(), time=_now())
+    for path in foreign:
+        state = host.state(path)
+        if state is not None:
+            journal.append(host, found.id, "kept", path=path, copy=journal.save(host, found.id, state))
+    for step in reversed(found.of("file")):
+        _undo_file(host, found.id, step)
+    for step in reversed(found.of("mkdir")):
+        host.remove_dir(step["path"])
+    activations = _activate_again(host, found, progress, after_failure)
+    journal.append(host, found.id, "undone")
+    return activations
+
+
+def _undo_file(host: Host, id: int, step: Record) -> None:
+    path, before = step["path"], step["before"]
+    if host.is_dir(os.path.dirname(path)):
+        host.discard_temporary(path)
+    if before is None:
+        if host.exists(path):
+            host.remove(path)
+        return
+    state = journal.restore(host, id, before)
+    if host.state(path) != state:
+        host.write(path, state, keep_mtime=True)
+
+
+def _activate_again(
+    host: Host, found: Journal, progress: Progress, after_failure: bool
+) -> tuple[Activation, ...]:
+    done: list[Activation] = []
+    for record in found.of("activation"):
+        activation = Activation(record["tool"], tuple(record["argv"]), "the files it reads were put back",
+                                tuple(record["outputs"]))
+        if not host.runs_tools:
+            put_back = _restore_unchanged_outputs(host, found, record)
+            done.append(
+                replace(activation, state=ActivationState.DONE if put_back else ActivationState.LEFT_TO_USER)
+            )
+            continue
+        try:
+            run_tool(host, activation.argv, progress)
+        except ToolFailed:
+            if not after_failure:
+                raise
+            _restore_outputs(host, found.id, record)
+        done.append(replace(activation, state=ActivationState.DONE))
+    left = [] if host.runs_tools else _left_to_user(found)
+    problems = _observe_undone(host, found, done)
+    if problems:
+        raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
+    return (*done, *left)
+
+
+def _left_to_user(found: Journal) -> list[Activation]:
+    """What an apply on an offline root left for the user to run is due again after its undo."""
+    ran = {record["tool"] for record in found.of("activation")}
+    changed = {step["path"] for step in found.of("file")}
+    due = []
+    if modprobe.PATH in changed:
+        due.append(initramfs_tools.activation("modprobe.d was put back"))
+    if grub.DROP_IN in changed:
+        due.append(Activation("update-grub", ("update-grub",), "the drop-in was put back"))
+    return [replace(a, state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in ran]
+
+
+def _restore_unchanged_outputs(host: Host, found: Journal, record: Record) -> bool:
+    """Without the tool, its result can be put back where nobody has generated it anew since: a rescue
+    system may undo an apply although it cannot run the host's own update-grub."""
+    written = next((r["outputs"] for r in found.of("activated") if r["tool"] == record["tool"]), None)
+    if not written or any(digest(host.read(path)) != sha for path, sha in written.items()):
+        return False
+    _restore_outputs(host, found.id, record)
+    return True
+
+
+def _restore_outputs(host: Host, id: int, record: Record) -> None:
+    for path, saved in record["outputs"].items():
+        if saved is None:
+            host.remove(path)
+        else:
+            host.write(path, journal.restore(host, id, saved), keep_mtime=True)
+
+
+def _observe_undone(host: Host, found: Journal, done: Sequence[Activation]) -> list[Diagnostic]:
+    tools = {a.tool for a in done if a.state is ActivationState.DONE}
+    expect = found.header["expect"]
+    problems: list[Diagnostic] = []
+    if "update-grub" in tools:
+        problems += grub.check(host, expect["removed"], expect["added"])
+    if "update-initramfs" in tools:
+        problems += _initramfs(host)
+    return problems
+
+
+def _now() -> str:
+    from datetime import datetime, timezone
+
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -1,0 +1,409 @@
+"""Profiles, options of the command line, catalogue and facts in; desired settings and all problems out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from rocmcfg.engine.conditions import decide
+from rocmcfg.engine.effective import Effective
+from rocmcfg.engine.values import illegal, kernel_types, to_text, unknown_name
+from rocmcfg.model.catalogue import Catalogue, Feature
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.facts import Driver, Facts
+from rocmcfg.model.profile import Channel, Kind, Profile, Setting
+from rocmcfg.model.state import DesiredSetting, Skipped
+from rocmcfg.model.value import SAFE_VALUE, IllegalValue, ParamType, as_number, closest, hexint
+from rocmcfg.model.version import KernelVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked for; kept in the receipt so that it can be asked again."""
+
+    profiles: tuple[str, ...] = ()
+    set: tuple[str, ...] = ()
+    with_: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    unconditional: bool = False
+    any_gpu: bool = False
+    via: str = ""
+    boot_backend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    desired: tuple[DesiredSetting, ...]
+    skipped: tuple[Skipped, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(slots=True)
+class _Work:
+    """The state of one resolution; it never leaves this module."""
+
+    facts: Facts
+    catalogue: Catalogue
+    request: Request
+    base: Callable[[str], Effective]
+    problems: list[Diagnostic] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    desired: list[DesiredSetting] = field(default_factory=list)
+
+
+def modules_of(settings: Iterable[Setting]) -> tuple[str, ...]:
+    """The modules whose parameters a set of settings touches; modinfo is asked about these and no others."""
+    return tuple(dict.fromkeys(["amdgpu", *(s.module for s in settings if s.module)]))
+
+
+def resolve(
+    profiles: Sequence[Profile],
+    request: Request,
+    facts: Facts,
+    catalogue: Catalogue,
+    base: Callable[[str], Effective],
+) -> Resolution:
+    """`base(parameter)` is the value that the host would have without us; masks are composed onto it."""
+    work = _Work(facts, catalogue, request, base)
+    _match_gpus(work, profiles)
+    settings = _select(work, _combine(work, profiles))
+    for setting in settings:
+        if setting.kind is Kind.PARAMETER:
+            _parameter(work, setting)
+        elif setting.kind is Kind.KARG:
+            _karg(work, setting)
+        elif setting.kind is Kind.ENV:
+            _variable(work, setting)
+    _features(work, [s for s in settings if s.kind is Kind.FEATURE])
+    return Resolution(tuple(work.desired), tuple(work.skipped), tuple(dict.fromkeys(work.problems)))
+
+
+def parse_set(text: str, catalogue: Catalogue) -> Setting | Diagnostic:
+    """One `--set` option: `amdgpu.runpm=0`, `feature.gfxoff=false`, `karg.iommu=pt`, `env.NAME=VALUE`."""
+    key, equals, value = text.partition("=")
+    scope, dot, name = key.partition(".")
+    if not dot or not name or not scope:
+        return error(
+            "RC2001",
+            f"--set {text!r} does not say what to set",
+            hint="write amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt or env.NAME=VALUE",
+        )
+    if not equals and scope != "karg":
+        return error("RC2001", f"--set {text!r} has no value", hint=f"write --set {key}=VALUE")
+    if equals and not SAFE_VALUE.match(value):
+        from rocmcfg.knowledge.profile_schema import unsafe_reason
+
+        return error("RC2002", f"--set {key}: {unsafe_reason(value)}", location="--set")
+    common = {"location": "--set", "because": "asked for on the command line"}
+    if scope == "feature":
+        words = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
+        if value.lower() not in words:
+            return error("RC2002", f"--set {key}: a feature is true or false, not {value!r}", location="--set")
+        return Setting(Kind.FEATURE, name, words[value.lower()], **common)
+    if scope == "karg":
+        return Setting(Kind.KARG, name, value if equals else True, **common)
+    if scope == "env":
+        return Setting(Kind.ENV, name, value, **common)
+    return Setting(Kind.PARAMETER, name.replace("-", "_"), value, module=scope.replace("-", "_"), **common)
+
+
+def _match_gpus(work: _Work, profiles: Sequence[Profile]) -> None:
+    if work.request.any_gpu:
+        return
+    for profile in profiles:
+        if profile.gfx and not set(profile.gfx) & set(work.facts.gfx):
+            found = ", ".join(f"{gpu.gfx or 'unknown'} ({gpu.name})" for gpu in work.facts.gpus)
+            work.problems.append(
+                error(
+                    "RC2010",
+                    f"profile {profile.name} is for {', '.join(profile.gfx)}, and this host has no such GPU",
+                    location=profile.location,
+                    detail=f"found: {found}" if found else "no AMD GPU was found",
+                    hint="choose the profile of your GPU (`rocmcfg profile list`), or apply it all the same "
+                    "with --any-gpu",
+                )
+            )
+
+
+def _combine(work: _Work, profiles: Sequence[Profile]) -> list[Setting]:
+    """The settings of all profiles and --set, each once. Two profiles that disagree are an error: module
+    parameters hold for the whole module, so that there is no right choice."""
+    chosen: dict[str, Setting] = {}
+    for setting in (s for profile in profiles for s in profile.settings):
+        canonical = _as_parameter(setting, work.catalogue)
+        other = chosen.get(canonical.id)
+        if other is None:
+            chosen[canonical.id] = canonical
+        elif other.value != canonical.value:
+            work.problems.append(
+                error(
+                    "RC2011",
+                    f"profiles disagree about {canonical.id}: {other.value} and {canonical.value}",
+                    location=canonical.location,
+                    detail=f"the other place: {other.location}",
+                    hint=f"decide with --set {canonical.id}=VALUE or --without {canonical.id}",
+                )
+            )
+    for text in work.request.set:
+        parsed = parse_set(text, work.catalogue)
+        if isinstance(parsed, Diagnostic):
+            work.problems.append(parsed)
+            continue
+        parsed = _as_parameter(parsed, work.catalogue)
+        work.problems = [p for p in work.problems if not (p.id == "RC2011" and parsed.id in p.summary.split(":")[0])]
+        old = chosen.get(parsed.id)
+        chosen[parsed.id] = replace(parsed, via=old.via) if old else parsed
+    return list(chosen.values())
+
+
+def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
+    """`"amdgpu.runpm" = 0` under [cmdline] is the parameter, written by another road."""
+    module, dot, name = setting.name.partition(".")
+    module = module.replace("-", "_")
+    if setting.kind is not Kind.KARG or not dot or module not in catalogue.modules():
+        return setting
+    return replace(
+        setting, kind=Kind.PARAMETER, module=module, name=name.replace("-", "_"), via=Channel.CMDLINE
+    )
+
+
+def _select(work: _Work, settings: list[Setting]) -> list[Setting]:
+    """Leaves out what is optional and not asked for, what --without names, and what is not needed."""
+    request = work.request
+    _check_names(work, "--with", request.with_, settings)
+    _check_names(work, "--without", request.without, settings)
+    chosen = []
+    for setting in settings:
+        if _named(setting, request.without):
+            work.skipped.append(Skipped(setting.id, "left out with --without", setting.profile))
+        elif setting.optional and not _named(setting, request.with_):
+            work.skipped.append(
+                Skipped(setting.id, f"optional; add it with --with {setting.id}", setting.profile)
+            )
+        else:
+            reason = "" if request.unconditional else _not_needed(work, setting)
+            if reason:
+                work.skipped.append(Skipped(setting.id, f"not needed: {reason}", setting.profile))
+            else:
+                chosen.append(setting)
+    return chosen
+
+
+def _not_needed(work: _Work, setting: Setting) -> str:
+    if setting.when is None:
+        return ""
+    decision = decide(setting.when, work.facts, work.catalogue)
+    if decision.holds is None:
+        work.problems.append(
+            info(
+                "RC2012",
+                f"{setting.id} is applied because it cannot be told whether it is needed",
+                location=setting.location,
+                detail=decision.why,
+                hint=f"leave it out with --without {setting.id}",
+            )
+        )
+    return decision.why if decision.holds is False else ""
+
+
+def _decision(work: _Work, setting: Setting) -> str:
+    if setting.when is None:
+        return "always"
+    if work.request.unconditional:
+        return "conditions are ignored (--unconditional)"
+    decision = decide(setting.when, work.facts, work.catalogue)
+    return f"needed: {decision.why}" if decision.holds else f"cannot be told: {decision.why}"
+
+
+def _named(setting: Setting, names: Sequence[str]) -> bool:
+    return any(name.replace("-", "_") in (setting.id.replace("-", "_"), setting.name.replace("-", "_"))
+               for name in names)
+
+
+def _check_names(work: _Work, option: str, names: Sequence[str], settings: Sequence[Setting]) -> None:
+    known = [s.id for s in settings if option == "--without" or s.optional]
+    for name in names:
+        if not any(_named(setting, [name]) for setting in settings):
+            near = closest(name, known) or known
+            work.problems.append(
+                error("RC2013", f"{option} {name}: the profile has no such setting",
+                      hint="it has " + ", ".join(near) if near else "it has none")
+            )
+
+
+def _base(work: _Work, setting: Setting, text: str | None, channel: Channel) -> DesiredSetting:
+    return DesiredSetting(
+        id=setting.id,
+        kind=setting.kind,
+        name=setting.name,
+        text=text,
+        channel=channel,
+        module=setting.module,
+        because=setting.because,
+        evidence=setting.evidence,
+        cost=setting.cost,
+        confidence=setting.confidence,
+        decision=_decision(work, setting),
+        location=setting.location,
+        profile=setting.profile,
+    )
+
+
+def _channel(work: _Work, setting: Setting) -> Channel:
+    wanted = Channel(work.request.via) if work.request.via else setting.via or Channel.CMDLINE
+    builtin = [k.release for k in work.facts.kernels if k.driver is Driver.BUILTIN]
+    if wanted is Channel.MODPROBE and builtin:
+        work.problems.append(
+            error(
+                "RC2014",
+                f"{setting.id}: kernel {', '.join(builtin)} has amdgpu built in and never reads modprobe.d",
+                location=setting.location,
+                hint="use --via cmdline",
+            )
+        )
+    return wanted
+
+
+def _parameter(work: _Work, setting: Setting) -> None:
+    kernels = work.facts.driven
+    types = kernel_types(setting.module, setting.name, kernels, work.catalogue)
+    wrong = unknown_name(setting.module, setting.name, types, work.catalogue, setting.location)
+    if wrong is None and not types and setting.module not in work.catalogue.modules() and kernels:
+        wrong = warning("RC2109", f"nothing is known of module {setting.module}; its value is not checked",
+                        location=setting.location)
+    if wrong is not None:
+        work.problems.append(wrong)
+        if wrong.severity.value == "error":
+            return
+    parameter = work.catalogue.parameters.get(setting.id)
+    if isinstance(setting.value, tuple):
+        return  # the profile loader refuses lists here
+    try:
+        text = to_text(setting.value, parameter, types)
+    except IllegalValue as problem:
+        work.problems.append(error("RC2104", f"{setting.id}: {problem}", location=setting.location,
+                                   hint="write the number"))
+        return
+    problems = illegal(setting.id, text, parameter, types, setting.location)
+    work.problems += problems
+    if not any(p.severity.value == "error" for p in problems):
+        desired = _base(work, setting, text, _channel(work, setting))
+        work.desired.append(
+            replace(desired, parameter=setting.id, rewritten=parameter.rewritten if parameter else False)
+        )
+
+
+def _karg(work: _Work, setting: Setting) -> None:
+    values = setting.value if isinstance(setting.value, tuple) else (setting.value,)
+    for value in values:
+        text = None if value is True else str(value)
+        trap = work.catalogue.traps.get(setting.name if text is None else f"{setting.name}={text}")
+        if trap is not None:
+            work.problems.append(
+                error("RC2015", f"{trap.name} does not do what it seems to", location=setting.location,
+                      detail=trap.summary, hint=f"write {trap.instead}")
+            )
+            continue
+        work.desired.append(_base(work, setting, text, Channel.CMDLINE))
+
+
+def _variable(work: _Work, setting: Setting) -> None:
+    variable = work.catalogue.variables.get(setting.name)
+    text = str(setting.value)
+    if variable is not None and variable.unknown:
+        work.problems.append(
+            error("RC2016", f"nothing reads the variable {setting.name}", location=setting.location,
+                  detail=variable.summary, hint=f"write {variable.instead}" if variable.instead else "leave it out")
+        )
+        return
+    if variable is not None and variable.values and text.lower() not in variable.values:
+        work.problems.append(
+            error("RC2017", f"{setting.name}={text}: {variable.reader or 'its reader'} does not take this value",
+                  location=setting.location, hint="it takes " + ", ".join(variable.values))
+        )
+        return
+    if variable is not None and variable.presence_only and text in ("0", "off", "false", "no"):
+        work.problems.append(
+            warning("RC2018", f"{setting.name}={text} switches it on all the same: only its presence counts",
+                    location=setting.location, hint="leave the variable out to switch it off")
+        )
+    work.desired.append(_base(work, setting, text, Channel.ENVIRONMENT))
+
+
+def _features(work: _Work, settings: Sequence[Setting]) -> None:
+    by_mask: dict[str, list[tuple[Setting, Feature]]] = {}
+    for setting in settings:
+        feature = work.catalogue.features.get(setting.name)
+        if feature is None:
+            near = closest(setting.name, list(work.catalogue.features))
+            work.problems.append(
+                error("RC2020", f"no feature is called {setting.name!r}", location=setting.location,
+                      hint="did you mean " + ", ".join(near) + "?" if near
+                      else "known: " + ", ".join(work.catalogue.features))
+            )
+            continue
+        by_mask.setdefault(feature.parameter, []).append((setting, feature))
+    for parameter, members in by_mask.items():
+        _compose(work, parameter, members)
+
+
+def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -> None:
+    """The mask that the host would have without us, with our bits changed and every other bit kept."""
+    module, _, name = id.partition(".")
+    types = kernel_types(module, name, work.facts.driven, work.catalogue)
+    own = next((d for d in work.desired if d.parameter == id), None)
+    start, source = (as_number(own.text), own.location) if own else _starting_mask(work, id, members[0][0])
+    if start is None:
+        return
+    mask = start
+    for setting, feature in members:
+        mask = feature.compose(mask, bool(setting.value))
+    hexadecimal = any(ParamType.HEXINT in kernel.types for kernel in types)
+    text = hexint(mask) if hexadecimal or not types else hex(mask)
+    channels = {_channel(work, setting) for setting, _ in members}
+    if own is not None:
+        channels.add(own.channel)
+        work.desired.remove(own)
+        work.desired.append(replace(own, text=text))
+    if len(channels) > 1:
+        work.problems.append(
+            error("RC2021", f"the features of {id} share one mask and cannot go to two places",
+                  location=members[0][0].location, hint="give all of them the same `via`")
+        )
+        return
+    for setting, feature in members:
+        desired = _base(work, setting, text, channels.copy().pop())
+        what = f"bit {feature.bit:#x} of {id}, composed onto {hexint(start)} ({source})"
+        decision = what if setting.when is None else f"{desired.decision}; {what}"
+        work.desired.append(replace(desired, module=module, parameter=id, decision=decision))
+    work.problems += illegal(id, text, work.catalogue.parameters.get(id), types, members[0][0].location)
+
+
+def _starting_mask(work: _Work, id: str, setting: Setting) -> tuple[int | None, str]:
+    configured = work.base(id)
+    number = as_number(configured.value)
+    if number is not None:
+        return number, configured.source
+    if configured.value is not None:
+        work.problems.append(
+            error("RC2022", f"{id}={configured.value} is not a number, and would stop the driver from loading",
+                  location=configured.source, hint="mend or remove it there first")
+        )
+        return None, ""
+    parameter = work.catalogue.parameters[id]
+    defaults: dict[int, list[str]] = {}
+    for kernel in work.facts.driven:
+        standing = parameter.on(kernel.version)
+        for default in {v.default for v in standing.variants}:
+            defaults.setdefault(as_number(default) or 0, []).append(kernel.release)
+    if not defaults:
+        newest = parameter.on(max(parameter.builds, default=KernelVersion((99, 0, 0, 0))))
+        defaults = {as_number(v.default) or 0: ["the newest known kernel"] for v in newest.variants}
+    chosen = list(defaults)[-1]  # kernels are sorted: the newest one's
+    if len(defaults) > 1:
+        said = ", ".join(f"{hexint(mask)} on {', '.join(releases)}" for mask, releases in defaults.items())
+        work.problems.append(
+            info("RC2023", f"the default of {id} differs between the installed kernels; the newest one's is used",
+                 location=setting.location, detail=said)
+        )
+    return chosen, "the kernel's default"

@@ -1,0 +1,220 @@
+"""Carries out a plan under a journal. The only holder of a writing `Host` besides recovery.
+
+Order of every step: before-image durable, intent durable, change, next. Whatever fails, or is interrupted,
+is undone by the same code that recovers from a crash, and the first cause is what the user is told.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from rocmcfg.engine import journal, receipt, recovery
+from rocmcfg.engine.resolve import Request
+from rocmcfg.host.view import Host, ToolFailed
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
+from rocmcfg.model.kargs import contains
+from rocmcfg.model.plan import Activation, ActivationState, FileChange, Plan
+from rocmcfg.model.profile import Channel
+
+Progress = Callable[[str], None]
+
+
+class RolledBack(RocmcfgError):
+    """Something failed and everything was taken back. The first diagnostic is the cause."""
+
+    exit_code = ExitCode.ROLLED_BACK
+
+
+class RollbackIncomplete(RocmcfgError):
+    exit_code = ExitCode.RECOVERY_REQUIRED
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    transaction: int
+    activations: tuple[Activation, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def execute(host: Host, plan: Plan, request: Request, progress: Progress) -> Outcome:
+    """The plan, all of it or nothing. The caller holds the lock and has checked that the plan is fresh."""
+    _preflight(host, plan)
+    id = journal.create(host, _header(host, plan, request))
+    try:
+        for change in plan.changes:
+            _change(host, id, change)
+        activations = tuple(_activate(host, id, activation, progress) for activation in plan.activations)
+        problems = recovery.observe(host, _expectations(plan), activations)
+        if problems:
+            raise RocmcfgError(*problems)
+        _write_receipt(host, id, plan, request, activations)
+        journal.append(host, id, "commit")
+    except BaseException as cause:
+        raise _rolled_back(host, id, cause, progress) from cause
+    host.log(_log_line(host, id, plan))
+    return Outcome(id, activations)
+
+
+def _header(host: Host, plan: Plan, request: Request) -> journal.Record:
+    from dataclasses import asdict
+    from datetime import datetime, timezone
+
+    return {
+        "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "user": host.user(),
+        "profiles": list(plan.profiles),
+        "request": asdict(request),
+        "settings": [f"{row.setting.id}={row.setting.text}" for row in plan.rows],
+        "expect": _expectations(plan),
+    }
+
+
+def _expectations(plan: Plan) -> journal.Record:
+    """What the generated results must hold afterwards, and after an undo must hold no more."""
+    line = plan.command_line
+    before, after = (line.before, line.after) if line else ((), ())
+    from rocmcfg.backends import modprobe
+    from rocmcfg.model.kargs import Karg
+
+    options = next((c for c in plan.changes if c.path == modprobe.PATH), None)
+    return {
+        "backend": plan.boot_backend,
+        "wanted": [
+            row.setting.karg
+            for row in plan.rows
+            if row.setting.channel is Channel.CMDLINE and row.outcome in ("applied", "adopted")
+        ],
+        "added": [text for text in after if not contains((Karg(t) for t in before), text)],
+        "removed": [text for text in before if not contains((Karg(t) for t in after), text)],
+        "modprobe": options is not None,
+    }
+
+
+def _preflight(host: Host, plan: Plan) -> None:
+    """What can be known before the first write is a plain refusal, not a rollback."""
+    problems = []
+    paths = [change.path for change in plan.changes] + [journal.STATE_DIR]
+    if host.runs_tools:
+        paths += [output for activation in plan.due for output in activation.outputs]
+    for path in paths:
+        reason = host.writable_problem(path)
+        if reason:
+            problems.append(
+                error("RC3002", f"cannot write {path}: {reason}", location=path,
+                      hint="remount it writable or run the command as root, then try again")
+            )
+    if host.runs_tools:
+        problems += [
+            error("RC3005", f"{activation.argv[0]} is not installed", detail=activation.reason,
+                  hint="install the package that brings it, then run the command again")
+            for activation in plan.due
+            if not host.has_tool(activation.argv[0])
+        ]
+    if problems:
+        raise RocmcfgError(*dict.fromkeys(problems))
+
+
+def _change(host: Host, id: int, change: FileChange) -> None:
+    _parents(host, id, change.path)
+    before = journal.save(host, id, change.before) if change.before else None
+    journal.append(
+        host, id, "file", path=change.path, before=before, after=receipt.digest(change.after) or None
+    )
+    if change.after is None:
+        host.remove(change.path)
+        return
+    state = host.new_file(change.after, change.mode)
+    if change.before is not None:  # labels and access lists stay; owner and mode are ours to set
+        state = replace(state, xattrs=change.before.xattrs)
+    host.write(change.path, state, keep_mtime=False)
+
+
+def _parents(host: Host, id: int, path: str) -> None:
+    missing = []
+    parent = os.path.dirname(path)
+    while not host.is_dir(parent):
+        missing.append(parent)
+        parent = os.path.dirname(parent)
+    for directory in reversed(missing):
+        journal.append(host, id, "mkdir", path=directory)
+        host.make_dir(directory, 0o755)
+
+
+def _activate(host: Host, id: int, activation: Activation, progress: Progress) -> Activation:
+    if activation.state is ActivationState.SKIPPED:
+        return activation
+    if not host.runs_tools:
+        return replace(activation, state=ActivationState.LEFT_TO_USER)
+    saved = {}
+    for path in activation.outputs:
+        state = host.state(path)
+        saved[path] = journal.save(host, id, state) if state else None
+    journal.append(host, id, "activation", tool=activation.tool, argv=list(activation.argv), outputs=saved)
+    recovery.run_tool(host, activation.argv, progress)
+    written = {path: receipt.digest(host.read(path)) for path in activation.outputs}
+    journal.append(host, id, "activated", tool=activation.tool, outputs=written)
+    return replace(activation, state=ActivationState.DONE)
+
+
+def _write_receipt(
+    host: Host, id: int, plan: Plan, request: Request, activations: tuple[Activation, ...]
+) -> None:
+    from rocmcfg.engine.plan import owned_paths
+
+    files = {}
+    for path in owned_paths():
+        content = host.read(path)
+        if content is not None:
+            files[path] = receipt.digest(content)
+    old = receipt.load_quietly(host)
+    pending = {tool: state for tool, state in (old.activations if old else {}).items()
+               if state is ActivationState.LEFT_TO_USER}
+    content = receipt.dump(
+        receipt.Receipt(
+            id,
+            plan.profiles,
+            request,
+            plan.boot_backend,
+            receipt.boot_id(host),
+            tuple(row.setting for row in plan.rows),
+            files,
+            {**pending, **receipt.states(activations)},
+        )
+    )
+    _change(host, id, FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt"))
+
+
+def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> RocmcfgError:
+    found = recovery.read_existing(host, id)
+    first = _cause(cause)
+    try:
+        recovery.undo(host, found, progress, after_failure=True)
+    except RocmcfgError as second:
+        return RollbackIncomplete(
+            *first,
+            error("RC4011", f"taking transaction {id} back did not succeed either", detail=str(second),
+                  location=journal.folder(id), hint="mend what is named, then run `rocmcfg recover`"),
+            *second.diagnostics,
+        )
+    host.log(f"transaction {id} by {host.user()} failed and was rolled back: {first[0].summary}")
+    return RolledBack(
+        *first, warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id))
+    )
+
+
+def _cause(cause: BaseException) -> tuple[Diagnostic, ...]:
+    if isinstance(cause, ToolFailed | RocmcfgError):
+        return cause.diagnostics
+    if isinstance(cause, KeyboardInterrupt):
+        return (error("RC4010", "interrupted", hint="run the command again when you are ready"),)
+    return (error("RC9000", f"unexpected: {cause!r}", hint="this is a defect of rocmcfg: please report it, with "
+                  "what --debug prints"),)
+
+
+def _log_line(host: Host, id: int, plan: Plan) -> str:
+    settings = " ".join(f"{row.setting.id}={row.setting.text}" for row in plan.rows)
+    return (
+        f"transaction {id} committed by {host.user()}: profile {','.join(plan.profiles) or 'none'}: {settings or 'nothing'}"
+    )

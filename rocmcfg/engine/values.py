@@ -1,0 +1,179 @@
+"""Checks a parameter and its value against every installed kernel, and turns it into the text to write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocmcfg.model.catalogue import Catalogue, Parameter
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.facts import Facts, Kernel
+from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint, parse
+
+
+@dataclass(frozen=True, slots=True)
+class KernelType:
+    """What one kernel says of a parameter. `types` is empty where it has none; more than one where only
+    the neighbours of an unread build are known and they disagree. `asked` is False for the catalogue."""
+
+    release: str
+    types: tuple[ParamType, ...]
+    certain: bool
+    asked: bool
+    taints: bool
+
+
+def kernel_types(module: str, name: str, kernels: Sequence[Kernel], catalogue: Catalogue) -> list[KernelType]:
+    """The host's own modinfo wins over the catalogue; a module that neither knows is left out."""
+    parameter = catalogue.parameters.get(f"{module}.{name}")
+    found = []
+    for kernel in kernels:
+        declared = kernel.parameters.get(module)
+        standing = parameter.on(kernel.version) if parameter else None
+        taints = standing is not None and bool(standing.variants) and all(v.taints for v in standing.variants)
+        if declared is not None:
+            own = _type(declared.get(name))
+            found.append(KernelType(kernel.release, (own,) if own else (), True, True, taints))
+        elif standing is not None:
+            types = tuple(dict.fromkeys(v.type for v in standing.variants))
+            # A DKMS driver replaces the kernel's own, so that the catalogue only guesses there.
+            found.append(KernelType(kernel.release, types, standing.certain and not kernel.dkms, False, taints))
+        elif module in catalogue.modules():
+            found.append(KernelType(kernel.release, (), not kernel.dkms, False, False))
+    return found
+
+
+def _type(text: str | None) -> ParamType | None:
+    if text is None:
+        return None
+    try:
+        return ParamType(text)
+    except ValueError:
+        return ParamType.STRING  # an array or a type of the module's own: the kernel takes any text
+
+
+def unknown_name(
+    module: str, name: str, types: Sequence[KernelType], catalogue: Catalogue, location: str
+) -> Diagnostic | None:
+    """The refusal of a name that no installed kernel has, or a warning for one that only some have."""
+    have = [t for t in types if t.types]
+    lack = [t for t in types if not t.types and t.certain]
+    if have or not types or not lack:
+        if not lack:
+            return None
+        return warning(
+            "RC2102",
+            f"{module}.{name} does not exist on kernel {', '.join(t.release for t in lack)}",
+            location=location,
+            detail="it is ignored there; kernels that have it: " + ", ".join(t.release for t in have),
+        )
+    parameter = catalogue.parameters.get(f"{module}.{name}")
+    if parameter is not None:
+        return error(
+            "RC2103",
+            f"{module}.{name} exists on none of the installed kernels",
+            location=location,
+            detail=_lifetime(parameter, lack),
+            hint="take it out of the profile, or name it with --without " + f"{module}.{name}",
+        )
+    trap = catalogue.traps.get(name)
+    if trap is not None and module == "amdgpu":
+        return error(
+            "RC2101",
+            f"{module}.{name} is not a parameter of any kernel",
+            location=location,
+            detail=trap.summary,
+            hint=f"write {_spelling(trap.instead)}" if trap.instead else "take it out",
+        )
+    near = closest(name, [p.name for p in catalogue.parameters.values() if p.module == module])
+    near += [f"feature {f}" for f in closest(name, list(catalogue.features)) if len(near) < 3]
+    return error(
+        "RC2101",
+        f"{module}.{name} is not a parameter of any installed kernel ({', '.join(t.release for t in lack)})",
+        location=location,
+        hint="did you mean " + ", ".join(near) + "?" if near else f"see modinfo -p {module}",
+    )
+
+
+def _lifetime(parameter: Parameter, lack: Sequence[KernelType]) -> str:
+    said = f"kernel {', '.join(t.release for t in lack)} has no such parameter"
+    if parameter.since:
+        said += f"; it came with {parameter.since}"
+    return said + (f" and was removed in {parameter.removed}" if parameter.removed else "")
+
+
+def _spelling(instead: str) -> str:
+    name = instead.removeprefix("feature.")
+    return f"features.{name} = false (or --set feature.{name}=false)" if name != instead else instead
+
+
+def to_text(value: str | int | bool, parameter: Parameter | None, types: Sequence[KernelType]) -> str:
+    """A TOML value as the text behind `=`. Raises IllegalValue where true or false does not fit the type."""
+    known = {t for kernel in types for t in kernel.types}
+    if isinstance(value, bool):
+        if known and known <= {ParamType.BOOL, ParamType.BINT}:
+            return "Y" if value else "N"
+        if ParamType.BOOL in known:
+            return "1" if value else "0"  # bool on one kernel, int on another: both read 1 and 0
+        raise IllegalValue(f"true and false are for bool parameters; write {int(value)}")
+    if isinstance(value, int):
+        hexadecimal = parameter is not None and parameter.mask and value >= 0
+        return (hexint(value) if ParamType.HEXINT in known else hex(value)) if hexadecimal else str(value)
+    if known <= {ParamType.BOOL, ParamType.BINT} and known:
+        # `true` and `false` are understood from about 5.19 on, Y and N by every kernel
+        return {"true": "Y", "false": "N"}.get(value.lower(), value)
+    return value
+
+
+def illegal(
+    id: str, text: str, parameter: Parameter | None, types: Sequence[KernelType], location: str
+) -> list[Diagnostic]:
+    """What each installed kernel would do with the text. Where types disagree it is never a refusal."""
+    refused: dict[str, list[str]] = {}
+    doubtful: dict[str, list[str]] = {}
+    for kernel in types:
+        reasons = [reason for type in kernel.types if (reason := _reason(type, text))]
+        if reasons and len(reasons) == len(kernel.types) and (kernel.certain or len(kernel.types) == 1):
+            refused.setdefault(reasons[0], []).append(kernel.release)
+        elif reasons:
+            doubtful.setdefault(reasons[0], []).append(kernel.release)
+    problems = [
+        error(
+            "RC2104",
+            f"{id} = {text} would stop {id.partition('.')[0]} from loading",
+            location=location,
+            detail=f"kernel {', '.join(releases)}: {reason}",
+            hint=f"see `modinfo -p {id.partition('.')[0]}` for what it takes",
+        )
+        for reason, releases in refused.items()
+    ]
+    problems += [
+        warning("RC2106", f"{id} = {text} may be refused by kernel {', '.join(releases)}", location=location,
+                detail=reason)
+        for reason, releases in doubtful.items()
+    ]
+    number = as_number(text)
+    if not refused and parameter and parameter.bounds and number is not None:
+        low, high = parameter.bounds
+        if not low <= number <= high:
+            problems.append(
+                error("RC2105", f"{id} = {text} is out of range: its meanings run from {low} to {high}",
+                      location=location, detail=parameter.summary, hint="choose a value inside the range")
+            )
+    tainted = [kernel.release for kernel in types if kernel.taints]
+    if tainted:
+        problems.append(
+            info("RC2107", f"setting {id} taints the kernel", location=location,
+                 detail=f"kernel {', '.join(tainted)}: maintainers may turn a bug report away")
+        )
+    if parameter and parameter.deprecated:
+        problems.append(warning("RC2108", f"{id} is deprecated", location=location, hint=parameter.deprecated))
+    return problems
+
+
+def _reason(type: ParamType, text: str) -> str:
+    try:
+        parse(type, text)
+    except IllegalValue as problem:
+        return str(problem)
+    return ""

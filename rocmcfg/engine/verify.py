@@ -1,0 +1,302 @@
+"""Desired, configured and running, setting by setting. Reads the receipt and the host, changes nothing,
+and loads none of the heavy libraries: it is what people run after every boot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocmcfg.backends import modprobe
+from rocmcfg.backends.boot import grub
+from rocmcfg.backends.environment import observe as environment
+from rocmcfg.engine.effective import Effective, effective
+from rocmcfg.engine.receipt import Receipt, boot_id, digest
+from rocmcfg.engine.running import Now, Running
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.model.kargs import Karg, contains, last
+from rocmcfg.model.plan import ActivationState
+from rocmcfg.model.profile import Channel, Kind
+from rocmcfg.model.report import Check, CheckStatus, VerificationReport
+from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.value import ParamType, as_number, hexint, printed, same
+
+_ENV_FILES = ("/etc/environment.d/90-rocmcfg.conf", "/etc/profile.d/zz-rocmcfg.sh", "/etc/rocmcfg/env")
+
+
+@dataclass(frozen=True, slots=True)
+class _Host:
+    """What verify looks at, read once."""
+
+    view: HostView
+    running: Running
+    options: tuple[modprobe.Option, ...]
+    entries: tuple[grub.Entry, ...] | None
+    unreadable: str
+    receipt: Receipt | None
+    later: dict[str, tuple[str, str]]
+    pid_environment: dict[str, str] | None
+
+
+def verify(
+    view: HostView,
+    settings: Sequence[DesiredSetting],
+    receipt: Receipt | None,
+    profiles: tuple[str, ...],
+    pid: int | None = None,
+) -> VerificationReport:
+    """`receipt` is None when a profile is checked that nobody applied: then only values count, not files."""
+    uses_grub = receipt.boot_backend == grub.NAME if receipt else view.exists(grub.GRUB_CFG)
+    entries, unreadable = grub.read_entries(view) if uses_grub else ((), "")
+    host = _Host(
+        view,
+        Running(view),
+        modprobe.read_options(view),
+        tuple(e for e in entries if not e.recovery) if uses_grub and not unreadable else None,
+        unreadable,
+        receipt,
+        environment.later_assignments(view) if any(s.kind is Kind.ENV for s in settings) else {},
+        _environ(view, pid) if pid is not None else None,
+    )
+    checks = tuple(_check(host, setting) for setting in settings)
+    changed = _changed_files(host)
+    return VerificationReport(profiles, receipt.transaction if receipt else None, checks, tuple(changed))
+
+
+def _environ(view: HostView, pid: int) -> dict[str, str]:
+    """The environment that a process was started with. Raises Unreadable."""
+    content = view.read(f"/proc/{pid}/environ")
+    if content is None:
+        raise Unreadable(f"/proc/{pid}/environ", "there is no such process")
+    pairs = (entry.decode("utf-8", "replace").partition("=") for entry in content.split(b"\0") if entry)
+    return {name: value for name, _, value in pairs}
+
+
+def _changed_files(host: _Host) -> list[Diagnostic]:
+    return [
+        warning(
+            "RC5001",
+            f"{path} is not as rocmcfg left it",
+            location=path,
+            detail="it is gone" if host.view.read(path) is None else "its content was changed",
+            hint="`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it",
+        )
+        for path in (host.receipt.files if host.receipt else {})
+        if not _as_left(host, path)
+    ]
+
+
+def _as_left(host: _Host, path: str) -> bool:
+    if host.receipt is None or path not in host.receipt.files:
+        return True
+    try:
+        return digest(host.view.read(path)) == host.receipt.files[path]
+    except Unreadable:
+        return True
+
+
+def _check(host: _Host, setting: DesiredSetting) -> Check:
+    if setting.kind is Kind.ENV:
+        return _variable(host, setting)
+    if setting.parameter:
+        return _parameter(host, setting)
+    return _karg(host, setting)
+
+
+# -- module parameters --------------------------------------------------------------------------------
+
+
+def _parameter(host: _Host, setting: DesiredSetting) -> Check:
+    now = host.running.parameter(setting.parameter)
+    configured = _configured(host, setting)
+    status, detail = _parameter_status(host, setting, configured, now)
+    return Check(
+        setting.id,
+        setting.channel.value,
+        _like_kernel(setting.text, now.value),
+        configured.value,
+        now.value,
+        status,
+        _overrider(host, setting, configured) if status is CheckStatus.OVERRIDDEN else _file_of(setting),
+        detail,
+    )
+
+
+def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> str:
+    """The file that a user can edit, where the generated menu alone would be named otherwise."""
+    if configured.source.startswith(grub.GRUB_CFG):
+        written = last(grub.observe(host.view).foreign, setting.parameter)
+        if written is not None and same(written.value, configured.value):
+            return written.source
+    return configured.source
+
+
+def _configured(host: _Host, setting: DesiredSetting) -> Effective:
+    """The value at the next boot: of the entry that differs, if one does, since any of them may be booted."""
+    if host.entries is None:
+        kargs: tuple[Karg, ...] = host.running.kargs if not host.view.exists(grub.GRUB_CFG) else ()
+        return effective(setting.parameter, host.options, kargs)
+    found = [effective(setting.parameter, host.options, entry.kargs) for entry in host.entries]
+    wrong = [e for e in found if not same(e.value, setting.text)]
+    return (wrong or found or [effective(setting.parameter, host.options, ())])[0]
+
+
+def _parameter_status(
+    host: _Host, setting: DesiredSetting, configured: Effective, now: Now
+) -> tuple[CheckStatus, str]:
+    module = setting.parameter.partition(".")[0]
+    trouble = _configured_trouble(host, setting, configured)
+    if trouble:
+        return trouble
+    if not host.running.known:
+        return CheckStatus.IN_EFFECT, "configured; an offline host has no running state"
+    if not now.readable:
+        return CheckStatus.NOT_READABLE, "only root may read this parameter: run verify with sudo"
+    if not host.running.loaded(module):
+        return CheckStatus.NOT_LOADED, f"module {module} is not loaded"
+    if not now.present:
+        return CheckStatus.UNKNOWN_PARAMETER, "the running kernel has no such parameter and ignores it"
+    if same(now.value, setting.text):
+        return CheckStatus.IN_EFFECT, ""
+    if not _booted_with(host, setting):
+        return CheckStatus.PENDING_REBOOT, "the running boot does not have it yet"
+    if setting.rewritten:
+        return CheckStatus.REWRITTEN_BY_DRIVER, "the driver replaced the value when it started"
+    return CheckStatus.DRIFT, "this boot carried the setting, and the kernel shows another value"
+
+
+def _configured_trouble(
+    host: _Host, setting: DesiredSetting, configured: Effective
+) -> tuple[CheckStatus, str] | None:
+    """What is wrong with the files and the generated menu, before the running kernel is asked."""
+    if not _as_left(host, _file_of(setting)):
+        return CheckStatus.DRIFT, f"{_file_of(setting)} was changed or removed"
+    if setting.channel is Channel.CMDLINE and host.unreadable and host.receipt is not None:
+        # the drop-in is right and the menu cannot be seen: the running kernel decides what can be said
+        return None
+    if same(configured.value, setting.text) and configured.value is not None:
+        if setting.channel is Channel.MODPROBE and _left(host, "update-initramfs") and not _proven(host, setting):
+            return CheckStatus.PENDING_ACTIVATION, "update-initramfs has not run since"
+        return None
+    if _written_by_us(host, setting):
+        if configured.value is not None and configured.source:
+            return CheckStatus.OVERRIDDEN, f"{configured.source} wins"
+        return None
+    if setting.channel is Channel.CMDLINE and host.receipt is not None:
+        if _left(host, "update-grub"):
+            return CheckStatus.PENDING_ACTIVATION, "update-grub has not run since"
+        return CheckStatus.DRIFT, "the generated boot menu does not have it (run update-grub)"
+    if configured.value is None:
+        return CheckStatus.DRIFT, "it is not configured"
+    return CheckStatus.OVERRIDDEN, f"{configured.source} sets it to {configured.value}"
+
+
+def _proven(host: _Host, setting: DesiredSetting) -> bool:
+    """A later boot that shows the value proves that somebody did rebuild the image."""
+    return _booted_with(host, setting) and same(host.running.parameter(setting.parameter).value, setting.text)
+
+
+def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
+    """Whether our own line is in place everywhere, so that another writer must be what wins."""
+    if setting.channel is Channel.MODPROBE:
+        module, _, name = setting.parameter.partition(".")
+        return any(o.source.startswith(modprobe.PATH) and o.module == module and o.karg.key == name
+                   for o in host.options)
+    return bool(host.entries) and all(contains(e.kargs, setting.karg) for e in host.entries or ())
+
+
+def _booted_with(host: _Host, setting: DesiredSetting) -> bool:
+    """Whether the running boot carried the setting, and not merely the files of the next one."""
+    if setting.channel is Channel.CMDLINE:
+        own = last(host.running.kargs, setting.parameter)
+        return own is not None and same(own.value, setting.text)
+    return host.receipt is not None and host.receipt.boot_id != boot_id(host.view)
+
+
+def _left(host: _Host, tool: str) -> bool:
+    return host.receipt is not None and host.receipt.activations.get(tool) is ActivationState.LEFT_TO_USER
+
+
+def _file_of(setting: DesiredSetting) -> str:
+    if setting.adopted_from:
+        return setting.adopted_from
+    return grub.DROP_IN if setting.channel is Channel.CMDLINE else modprobe.PATH
+
+
+def _like_kernel(text: str | None, running: str | None) -> str | None:
+    """The desired value in the spelling in which the kernel prints this parameter."""
+    number = as_number(text)
+    if text is None or number is None or running is None:
+        return text
+    if running in ("Y", "N"):
+        return printed(ParamType.BOOL, text)
+    if running.startswith("0x"):
+        return hexint(number)
+    return str(number)
+
+
+# -- kernel arguments ---------------------------------------------------------------------------------
+
+
+def _karg(host: _Host, setting: DesiredSetting) -> Check:
+    now = host.running.karg(setting.name)
+    carried = contains(host.running.kargs, setting.karg)
+    lacking = [e for e in host.entries or () if not contains(e.kargs, setting.karg)]
+    shown = _karg_value(host, setting, lacking)
+    status, detail = _karg_status(host, setting, carried, lacking)
+    desired = "present" if setting.text is None else setting.text
+    running = desired if carried else ("present" if now.present and now.value is None else now.value)
+    return Check(setting.id, setting.channel.value, desired, shown, running, status, _file_of(setting), detail)
+
+
+def _karg_value(host: _Host, setting: DesiredSetting, lacking: Sequence[grub.Entry]) -> str | None:
+    if host.entries is None:
+        return None
+    entry = next(iter(lacking or host.entries), None)
+    if entry is None:
+        return None
+    if not lacking:
+        return "present" if setting.text is None else setting.text
+    found = last(entry.kargs, setting.name)
+    return found.value if found else None
+
+
+def _karg_status(
+    host: _Host, setting: DesiredSetting, carried: bool, lacking: Sequence[grub.Entry]
+) -> tuple[CheckStatus, str]:
+    if not _as_left(host, _file_of(setting)):
+        return CheckStatus.DRIFT, f"{_file_of(setting)} was changed or removed"
+    missing = bool(lacking) or (host.entries is not None and not host.entries)
+    if missing:
+        if _left(host, "update-grub"):
+            return CheckStatus.PENDING_ACTIVATION, "update-grub has not run since"
+        return CheckStatus.DRIFT, "the generated boot menu does not have it (run update-grub)"
+    winner = last(host.entries[0].kargs, setting.name) if host.entries else None
+    if winner is not None and setting.text is not None and winner.value != setting.text and not carried:
+        return CheckStatus.OVERRIDDEN, f"a later {winner.text} wins"
+    if not host.running.known:
+        return CheckStatus.IN_EFFECT, "configured; an offline host has no running state"
+    if carried:
+        return CheckStatus.IN_EFFECT, ""
+    return CheckStatus.PENDING_REBOOT, "the running boot does not have it yet"
+
+
+# -- variables ----------------------------------------------------------------------------------------
+
+
+def _variable(host: _Host, setting: DesiredSetting) -> Check:
+    values = {path: environment.read_assignments(host.view, path).get(setting.name) for path in _ENV_FILES}
+    wrong = [path for path, found in values.items() if found is None or found[0] != setting.text]
+    shown = values[wrong[0]] if wrong else next(iter(values.values()))
+    configured = shown[0] if shown else None
+    source = wrong[0] if wrong else _ENV_FILES[0]
+    running = host.pid_environment.get(setting.name) if host.pid_environment is not None else None
+    status, detail = CheckStatus.IN_EFFECT, "new processes get it"
+    later = host.later.get(setting.name)
+    if wrong:
+        status, detail = CheckStatus.DRIFT, f"{wrong[0]} does not have it"
+    elif later is not None and later[0] != setting.text:
+        status, detail, source = CheckStatus.OVERRIDDEN, f"{later[1]} sets it to {later[0]}", later[1]
+    elif host.pid_environment is not None and running != setting.text:
+        status, detail = CheckStatus.DRIFT, "this process was started without it: start it anew"
+    return Check(setting.id, setting.channel.value, setting.text, configured, running, status, source, detail)

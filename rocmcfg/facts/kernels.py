@@ -1,0 +1,78 @@
+"""Installed kernels, and what each one's amdgpu driver takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.facts import Driver, Kernel
+from rocmcfg.model.version import KernelVersion, parse_kernel
+
+_NO_VERSION = KernelVersion((0, 0, 0, 0), False)
+_MODULE_DIRS = ("/lib/modules", "/usr/lib/modules")
+_SUFFIXES = ("", ".xz", ".zst", ".gz")
+_AMDGPU = "kernel/drivers/gpu/drm/amd/amdgpu/amdgpu.ko"
+# depmod's search order puts these before the kernel's own modules (depmod.d(5), DKMS's default).
+_FOREIGN_DIRS = ("updates/dkms", "updates", "extra", "weak-updates", "updates/kernel/drivers/gpu/drm/amd/amdgpu")
+
+
+def running_release(view: HostView) -> str:
+    """`uname -r` of the host itself; empty where no /proc belongs to it."""
+    try:
+        return (view.text("/proc/sys/kernel/osrelease") or "").strip()
+    except Unreadable:
+        return ""
+
+
+def read_kernels(view: HostView, modules: Iterable[str] = ("amdgpu",)) -> tuple[Kernel, ...]:
+    """Every kernel that has a module directory with an index or an image in /boot, oldest first."""
+    running = running_release(view)
+    base = next((d for d in _MODULE_DIRS if view.is_dir(d)), _MODULE_DIRS[0])
+    releases = [name for name in view.names(base) if _installed(view, base, name)]
+    kernels = [_kernel(view, base, release, release == running, modules) for release in releases]
+    return tuple(sorted(kernels, key=lambda k: (k.version.numbers, k.release)))
+
+
+def _installed(view: HostView, base: str, release: str) -> bool:
+    # An uninstalled kernel leaves its directory behind when something else (DKMS) still has files in it.
+    marks = (f"{base}/{release}/modules.builtin", f"{base}/{release}/modules.order", f"{base}/{release}/kernel")
+    return parse_kernel(release) is not None and (
+        any(view.exists(mark) for mark in marks) or view.exists(f"/boot/vmlinuz-{release}")
+    )
+
+
+def _kernel(view: HostView, base: str, release: str, running: bool, modules: Iterable[str]) -> Kernel:
+    driver, dkms = _driver(view, f"{base}/{release}")
+    parameters = {}
+    if driver is not Driver.ABSENT:
+        for module in modules:
+            types = parameter_types(view, release, module)
+            if types is not None:
+                parameters[module] = types
+    return Kernel(release, parse_kernel(release) or _NO_VERSION, driver, dkms, running, parameters)
+
+
+def _driver(view: HostView, directory: str) -> tuple[Driver, bool]:
+    for folder in _FOREIGN_DIRS:
+        if any(view.exists(f"{directory}/{folder}/amdgpu.ko{suffix}") for suffix in _SUFFIXES):
+            return Driver.MODULE, True
+    if any(view.exists(f"{directory}/{_AMDGPU}{suffix}") for suffix in _SUFFIXES):
+        return Driver.MODULE, False
+    builtin = view.text(f"{directory}/modules.builtin") or ""
+    if any(os.path.basename(line.strip()) == "amdgpu.ko" for line in builtin.splitlines()):
+        return Driver.BUILTIN, False
+    return Driver.ABSENT, False
+
+
+def parameter_types(view: HostView, release: str, module: str) -> dict[str, str] | None:
+    """The parameters of a module as the kernel's own file declares them, name to type.
+
+    `modinfo -F parmtype` is the same record as `modinfo -p` without the descriptions, which hold line
+    breaks of their own. None where modinfo cannot be asked or does not know the module.
+    """
+    result = view.query(("modinfo", "-k", release, "-F", "parmtype", module))
+    if result is None or not result.ok:
+        return None
+    pairs = (line.partition(":") for line in result.stdout.splitlines() if ":" in line)
+    return {name.strip(): type.strip() for name, _, type in pairs}

@@ -1,0 +1,183 @@
+"""The seam: what the rest of the program may ask of a host.
+
+Paths are absolute within the host; only the implementation knows where its root lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.state import FileState
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """`status` is the exit status, or None where the program was stopped at its time limit."""
+
+    argv: tuple[str, ...]
+    status: int | None
+    stdout: str
+    stderr: str
+
+    @property
+    def ok(self) -> bool:
+        return self.status == 0
+
+
+class Unreadable(RocmcfgError):
+    """A file that exists and cannot be read. Readers that can do without it catch this by name."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(
+            error(
+                "RC3001",
+                f"cannot read {path}: {reason}",
+                location=path,
+                hint="run the command as root, or mend the file's permissions",
+            )
+        )
+
+
+class Unwritable(RocmcfgError):
+    """A write that the file system refused: read-only, full, no permission."""
+
+    def __init__(self, path: str, reason: str, hint: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(error("RC3002", f"cannot write {path}: {reason}", location=path, hint=hint))
+
+
+class ToolFailed(RocmcfgError):
+    """A program of the host that is missing, failed, or did not end in time."""
+
+    def __init__(self, result: CommandResult, reason: str, hint: str) -> None:
+        self.result = result
+        output = (result.stderr.strip() or result.stdout.strip()).splitlines()
+        super().__init__(
+            error(
+                "RC3003",
+                f"{' '.join(result.argv)}: {reason}",
+                detail="\n".join(output[-12:]),
+                hint=hint,
+            )
+        )
+
+
+class Locked(RocmcfgError):
+    def __init__(self, path: str, holder: str) -> None:
+        super().__init__(
+            error(
+                "RC3004",
+                "another rocmcfg is at work on this host",
+                detail=f"{path} is held by {holder}" if holder else f"{path} is held",
+                location=path,
+                hint="wait until it has ended, then run the command again",
+            ),
+            exit_code=ExitCode.ERROR,
+        )
+
+
+class HostView(Protocol):
+    """Read-only. Planners, fact readers and verify get this and nothing more."""
+
+    @property
+    def root(self) -> str:
+        """For a library that reads the host by itself (`distro`); everybody else uses paths within it."""
+        ...
+
+    @property
+    def offline(self) -> bool:
+        """A root other than the running system: no /proc or /sys of ours belongs to it."""
+        ...
+
+    @property
+    def runs_tools(self) -> bool:
+        """Whether programs of this host may be run."""
+        ...
+
+    def read(self, path: str) -> bytes | None:
+        """The content; None where there is no such file. Raises Unreadable."""
+        ...
+
+    def text(self, path: str) -> str | None:
+        """As `read`, decoded as UTF-8; bytes that are not UTF-8 become U+FFFD."""
+        ...
+
+    def state(self, path: str) -> FileState | None:
+        """Content and metadata of a regular file, None if absent. Raises Unreadable for anything else."""
+        ...
+
+    def exists(self, path: str) -> bool: ...
+
+    def is_dir(self, path: str) -> bool: ...
+
+    def is_symlink(self, path: str) -> bool: ...
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """Sorted names in a directory; empty where it is absent or unreadable."""
+        ...
+
+    def has_tool(self, name: str) -> bool:
+        """Whether a program of this name lies where the host keeps its programs."""
+        ...
+
+    def query(self, argv: Sequence[str]) -> CommandResult | None:
+        """Run a program that changes nothing; None where no program may be run or it is missing."""
+        ...
+
+
+class Host(HostView, Protocol):
+    """The writer. Only the transaction, and what must be done by root besides it, holds one."""
+
+    def write(self, path: str, state: FileState, *, keep_mtime: bool) -> None:
+        """Replace or create a file in one atomic, durable step. Raises Unwritable."""
+        ...
+
+    def remove(self, path: str) -> None: ...
+
+    def discard_temporary(self, path: str) -> None:
+        """Remove what a crash in the middle of `write` may have left beside `path`."""
+        ...
+
+    def make_dir(self, path: str, mode: int) -> None: ...
+
+    def remove_dir(self, path: str) -> bool:
+        """False where the directory is not empty, which is not an error: somebody else uses it now."""
+        ...
+
+    def append(self, path: str, line: bytes) -> None:
+        """Append to a file of the private state directory and make it durable."""
+        ...
+
+    def writable_problem(self, path: str) -> str:
+        """Why nothing can be written at `path` (read-only file system, no permission), else empty."""
+        ...
+
+    def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
+        """Run a program that changes the host: no stdin, a time limit in seconds, C.UTF-8."""
+        ...
+
+    def unpack(self, argv: Sequence[str], wanted: Sequence[str]) -> dict[str, bytes] | None:
+        """Run `argv` plus a scratch directory and return the content of the `wanted` files that it put there,
+        keyed by their path relative to it; None where the program failed."""
+        ...
+
+    def lock(self) -> AbstractContextManager[None]:
+        """One writer per host. Raises Locked at once where another holds it."""
+        ...
+
+    def log(self, message: str) -> None:
+        """One line for the host's own journal or syslog; silent on an offline root."""
+        ...
+
+    def user(self) -> str:
+        """Who asked: the account behind sudo, else the one that runs us."""
+        ...
+
+    def new_file(self, content: bytes, mode: int) -> FileState:
+        """A file of ours, owned by whoever this host's files belong to (root, or us on an offline root)."""
+        ...

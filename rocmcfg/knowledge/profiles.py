@@ -1,0 +1,238 @@
+"""Finds, reads and validates profiles. Every problem of every file is reported at once, with its line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.knowledge import toml
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
+from rocmcfg.model.profile import Condition, Kind, Profile, Setting
+from rocmcfg.model.value import closest
+from rocmcfg.model.version import parse_range
+
+LOCAL_DIR = "/etc/rocmcfg/profiles"
+_SYSTEM_DIR = "/usr/share/rocmcfg/profiles"
+
+
+class NoSuchProfile(RocmcfgError):
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        near = closest(name, list(known))
+        hint = f"did you mean {', '.join(near)}? " if near else ""
+        super().__init__(
+            error(
+                "RC1010",
+                f"no profile is called {name!r}",
+                detail="known: " + ", ".join(known),
+                hint=hint + "`rocmcfg profile list` shows all",
+            )
+        )
+
+
+class InvalidProfile(RocmcfgError):
+    exit_code = ExitCode.ERROR
+
+
+def shipped_dir() -> Path:
+    """The profiles that came with this program: beside the package, in its source tree, or the system's."""
+    package = Path(str(resources.files("rocmcfg.knowledge"))).parent
+    inside, source = package / "profiles", package.parent / "profiles"
+    return next((p for p in (inside, source, Path(_SYSTEM_DIR)) if p.is_dir()), inside)
+
+
+def names(view: HostView) -> tuple[str, ...]:
+    """All profile names, local ones included, sorted."""
+    shipped = {path.stem for path in shipped_dir().glob("*.toml")}
+    local = {name[:-5] for name in view.names(LOCAL_DIR) if name.endswith(".toml")}
+    return tuple(sorted(shipped | local))
+
+
+def load(view: HostView, wanted: Iterable[str]) -> tuple[Profile, ...]:
+    """The named profiles, `extends` resolved. A name with a slash or `.toml` is a file of the caller's.
+
+    Raises NoSuchProfile, or InvalidProfile with all that is wrong with all of them.
+    """
+    problems: list[Diagnostic] = []
+    found = []
+    for name in dict.fromkeys(wanted):
+        profile = _complete(view, name, (), problems)
+        if profile is not None:
+            found.append(profile)
+    if problems:
+        raise InvalidProfile(*dict.fromkeys(problems))
+    return tuple(found)
+
+
+def for_gpus(view: HostView, gfx: Sequence[str]) -> tuple[str, ...]:
+    """`--profile auto`: for each GPU the profile of its own name, else those that list it and extend none."""
+    available = names(view)
+    chosen: list[str] = []
+    for target in gfx:
+        if target in available:
+            chosen.append(target)
+            continue
+        for name in available:
+            profile = load(view, [name])[0]
+            if target in profile.gfx and not profile.extends and profile.shipped:
+                chosen.append(name)
+    return tuple(dict.fromkeys(chosen))
+
+
+def _complete(
+    view: HostView, name: str, chain: tuple[str, ...], problems: list[Diagnostic]
+) -> Profile | None:
+    content, place, shipped = _locate(view, name)
+    label = Path(name).stem if _is_path(name) else name
+    profile = _read(content, place, label, shipped, problems)
+    if profile is None or not profile.extends:
+        return profile
+    if profile.extends in (*chain, label):
+        problems.append(
+            error("RC1011", f"profile {label} extends itself: {' → '.join((*chain, label, profile.extends))}",
+                  location=place, hint="take one `extends` away")
+        )
+        return None
+    try:
+        base = _complete(view, profile.extends, (*chain, label), problems)
+    except NoSuchProfile as problem:
+        problems.append(replace(problem.diagnostics[0], location=place))
+        return None
+    return None if base is None else _extend(profile, base, problems)
+
+
+def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Profile:
+    own = {setting.id: setting for setting in profile.settings}
+    for setting in base.settings:
+        other = own.get(setting.id)
+        if other is not None and other.value != setting.value:
+            problems.append(
+                error(
+                    "RC1012",
+                    f"{setting.id} is {other.value} here and {setting.value} in the profile it extends",
+                    location=other.location,
+                    detail=f"the other place: {setting.location}",
+                    hint="`extends` only adds; copy the profile to change a value of it",
+                )
+            )
+    inherited = [replace(s, profile=profile.name) for s in base.settings if s.id not in own]
+    return replace(
+        profile,
+        gfx=profile.gfx or base.gfx,
+        settings=(*inherited, *profile.settings),
+        notes=(*base.notes, *profile.notes),
+    )
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or name.endswith(".toml")
+
+
+def _locate(view: HostView, name: str) -> tuple[bytes, str, bool]:
+    if _is_path(name):
+        try:
+            return Path(name).read_bytes(), name, False
+        except OSError as problem:
+            raise Unreadable(name, problem.strerror or str(problem)) from problem
+    if name and "\0" not in name:
+        local = f"{LOCAL_DIR}/{name}.toml"
+        content = view.read(local)
+        if content is not None:
+            return content, local, False
+        shipped = shipped_dir() / f"{name}.toml"
+        if shipped.is_file():
+            return shipped.read_bytes(), f"{name}.toml", True
+    raise NoSuchProfile(name, names(view))
+
+
+def _read(
+    content: bytes, place: str, name: str, shipped: bool, problems: list[Diagnostic]
+) -> Profile | None:
+    document, syntax = toml.parse(content, place)
+    if document is None:
+        problems.extend([syntax] if syntax else [])
+        return None
+    from rocmcfg.knowledge.profile_schema import validate
+
+    lines = toml.key_lines(content.decode("utf-8"))
+    model, wrong = validate(document)
+    problems.extend(
+        error("RC1003", f"{'.'.join(str(p) for p in path)}: {message}",
+              location=f"{place}:{toml.line_of(lines, path)}", hint=hint)
+        for path, message, hint in wrong
+    )
+    if model is None:
+        return None
+
+    def located(path: Sequence[str]) -> str:
+        return f"{place}:{toml.line_of(lines, path)}"
+
+    settings = [
+        _setting(kind, module, key, row, located(path), name) for kind, module, key, row, path in model.rows()
+    ]
+    problems.extend(_duplicates(settings))
+    return Profile(
+        name,
+        model.summary,
+        tuple(model.gfx),
+        tuple(settings),
+        place,
+        model.extends,
+        tuple(model.notes),
+        shipped,
+    )
+
+
+def _setting(kind: Kind, module: str, name: str, row: Any, location: str, profile: str) -> Setting:
+    when = row.when
+    condition = when and Condition(
+        kernel=parse_range(when.kernel) if when.kernel else None,
+        rocm=parse_range(when.rocm) if when.rocm else None,
+        lacks_fix=when.lacks_fix,
+        gfx=tuple(when.gfx),
+    )
+    value = tuple(row.value) if isinstance(row.value, list) else row.value
+    return Setting(
+        kind,
+        name.replace("-", "_") if kind is Kind.PARAMETER else name,
+        value,
+        module,
+        row.because,
+        tuple(row.evidence),
+        row.cost,
+        row.confidence,
+        condition,
+        row.optional,
+        row.via,
+        location,
+        profile,
+    )
+
+
+def _duplicates(settings: Sequence[Setting]) -> list[Diagnostic]:
+    """One thing said twice: `cwsr-enable` and `cwsr_enable`, or a parameter also under [cmdline]."""
+    seen: dict[str, Setting] = {}
+    problems = []
+    for setting in settings:
+        key = setting.name if setting.kind is Kind.KARG and "." in setting.name else setting.id
+        key = key.replace("-", "_")
+        if key in seen:
+            problems.append(
+                error(
+                    "RC1004",
+                    f"{key} is set twice",
+                    location=setting.location,
+                    detail=f"first at {seen[key].location}",
+                    hint="keep one of them; module parameters belong under [module.NAME]",
+                )
+            )
+        seen.setdefault(key, setting)
+    return problems
+
+
+def local_path(name: str) -> str:
+    return os.path.join(LOCAL_DIR, f"{name}.toml")

@@ -1,0 +1,70 @@
+"""TOML with places: syntax errors by line and column, and the line of any key for errors of meaning."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+from rocmcfg.model.diagnostic import Diagnostic, error
+
+_HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*=""")
+_PART = re.compile(r""""([^"]*)"|'([^']*)'|([^.\s"']+)""")
+_PLACE = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def parse(content: bytes, name: str) -> tuple[dict[str, Any] | None, Diagnostic | None]:
+    """The document, or the one syntax error that TOML readers report."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 1
+        return None, error("RC1001", "the file is not UTF-8", location=f"{name}:{line}",
+                           hint="save it as UTF-8")
+    try:
+        return tomllib.loads(text), None
+    except tomllib.TOMLDecodeError as problem:
+        message = str(problem)
+        place = _PLACE.search(message)
+        where = f"{name}:{place.group(1)}:{place.group(2)}" if place and place.group(1) else (
+            f"{name}:{len(text.splitlines()) or 1}"
+        )
+        said = _PLACE.sub("", message)
+        return None, error("RC1002", f"TOML syntax: {said}", location=where,
+                           hint="a text value needs quotes, a key stands once")
+
+
+def key_lines(text: str) -> dict[tuple[str, ...], int]:
+    """Where each key and table header stands. A key inside an inline table has the line of the table."""
+    lines: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        header = _HEADER.match(line)
+        if header:
+            table = _parts(header.group(1))
+            lines.setdefault(table, number)
+            continue
+        key = _KEY.match(line)
+        if key:
+            lines.setdefault(table + _parts(key.group(1)), number)
+    return lines
+
+
+def line_of(lines: dict[tuple[str, ...], int], path: Sequence[str | int]) -> int:
+    """The line of a key path, or of the nearest enclosing table; 1 where none is known."""
+    names = tuple(str(part) for part in path)
+    for end in range(len(names), 0, -1):
+        if names[:end] in lines:
+            return lines[names[:end]]
+    return 1
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(a or b or c for a, b, c in _PART.findall(text))

@@ -1,0 +1,84 @@
+"""Problems as data: what, where, why, and what to do next.
+
+A `Diagnostic` is one of possibly many; a `RocmcfgError` is a stop that carries them together with the
+exit code of the command. Both are built from facts; `cli.render` is the only place that prints them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+
+class Severity(str, Enum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class ExitCode(IntEnum):
+    """The documented exit codes; every command uses these and no others."""
+
+    DONE = 0
+    ERROR = 1
+    USAGE = 2
+    DIFFERENCES = 3
+    ROLLED_BACK = 4
+    RECOVERY_REQUIRED = 5
+    PENDING = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One problem or remark. `location` is `file:line[:column]` or a path of the host, else empty."""
+
+    id: str
+    severity: Severity
+    summary: str
+    detail: str = ""
+    location: str = ""
+    hint: str = ""
+
+
+def error(id: str, summary: str, *, detail: str = "", location: str = "", hint: str = "") -> Diagnostic:
+    return Diagnostic(id, Severity.ERROR, summary, detail, location, hint)
+
+
+def warning(id: str, summary: str, *, detail: str = "", location: str = "", hint: str = "") -> Diagnostic:
+    return Diagnostic(id, Severity.WARNING, summary, detail, location, hint)
+
+
+def info(id: str, summary: str, *, detail: str = "", location: str = "", hint: str = "") -> Diagnostic:
+    return Diagnostic(id, Severity.INFO, summary, detail, location, hint)
+
+
+def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(d.severity is Severity.ERROR for d in diagnostics)
+
+
+class RocmcfgError(Exception):
+    """A stop. `diagnostics` is never empty; its first entry is the cause that the user must see first."""
+
+    exit_code = ExitCode.ERROR
+
+    def __init__(self, *diagnostics: Diagnostic, exit_code: ExitCode | None = None) -> None:
+        super().__init__(diagnostics[0].summary)
+        self.diagnostics = diagnostics
+        if exit_code is not None:
+            self.exit_code = exit_code
+
+
+def fail(
+    id: str,
+    summary: str,
+    *,
+    detail: str = "",
+    location: str = "",
+    hint: str = "",
+    exit_code: ExitCode = ExitCode.ERROR,
+) -> RocmcfgError:
+    """A stop with a single diagnostic: `raise fail("RC3001", ...)`."""
+    return RocmcfgError(
+        error(id, summary, detail=detail, location=location, hint=hint), exit_code=exit_code
+    )

@@ -1,0 +1,98 @@
+"""What is true of a host: a read-only inventory. Every field says how it was found where that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from rocmcfg.model.version import KernelVersion, Version
+
+
+class Driver(str, Enum):
+    """How a kernel carries a module. A built-in driver reads the command line only, never modprobe.d."""
+
+    MODULE = "module"
+    BUILTIN = "builtin"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Os:
+    id: str
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One installed kernel.
+
+    `parameters` maps a module's name to its parameters and their modinfo types; a module is missing from
+    it where its file could not be asked (another root, no modinfo), and then the catalogue stands in.
+    """
+
+    release: str
+    version: KernelVersion
+    driver: Driver
+    dkms: bool = False
+    running: bool = False
+    parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """`source` is "kfd", "ip_discovery" or "pci"; `gfx` is None where the chip is not in our table."""
+
+    gfx: str | None
+    name: str
+    source: str
+    pci_id: str = ""
+    address: str = ""
+    node: int | None = None
+    integrated: bool = False
+    properties: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What a backend found of itself on a host. `evidence` says why; `proof` means the firmware says so."""
+
+    name: str
+    title: str
+    evidence: tuple[str, ...]
+    proof: bool = False
+    supported: bool = False
+    manual: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BootChain:
+    """Which loader and initramfs generator the host uses. `loader` is None where none or several fit."""
+
+    loader: Detection | None
+    candidates: tuple[Detection, ...]
+    initramfs: tuple[Detection, ...]
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    os: Os
+    kernels: tuple[Kernel, ...]
+    running: str
+    gpus: tuple[Gpu, ...]
+    rocm: Version | None
+    rocm_source: str
+    boot: BootChain
+    container: str
+    offline: bool
+
+    @property
+    def gfx(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(gpu.gfx for gpu in self.gpus if gpu.gfx))
+
+    @property
+    def driven(self) -> tuple[Kernel, ...]:
+        """The kernels that have an amdgpu driver at all."""
+        return tuple(kernel for kernel in self.kernels if kernel.driver is not Driver.ABSENT)

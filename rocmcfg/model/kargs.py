@@ -1,0 +1,80 @@
+"""Kernel command lines as tokens, never as substrings.
+
+Rules (kernel/params.c `next_arg` and `parameq`): blanks separate unless inside double quotes, `-` equals
+`_` in a name, and of several arguments of one name the last one wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+# x86 kernels keep 2,048 bytes of command line including the final NUL (arch/x86/include/asm/setup.h).
+COMMAND_LINE_LIMIT = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Karg:
+    """One argument as written, and where it was written."""
+
+    text: str
+    source: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.text.partition("=")[0].strip('"')
+
+    @property
+    def key(self) -> str:
+        return canonical(self.name)
+
+    @property
+    def value(self) -> str | None:
+        """The value without its double quotes; None for a bare flag."""
+        _, equals, value = self.text.partition("=")
+        return value.replace('"', "") if equals else None
+
+
+def canonical(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def split(text: str, source: str = "") -> tuple[Karg, ...]:
+    return tuple(Karg(token, source) for token, _ in tokens(text))
+
+
+def tokens(text: str) -> list[tuple[str, int]]:
+    """Arguments with the offset at which each starts; blanks inside double quotes do not separate."""
+    found: list[tuple[str, int]] = []
+    start, quoted = -1, False
+    for offset, character in enumerate(text):
+        if character == '"':
+            quoted = not quoted
+        if character.isspace() and not quoted:
+            if start >= 0:
+                found.append((text[start:offset], start))
+            start = -1
+        elif start < 0:
+            start = offset
+    if start >= 0:
+        found.append((text[start:], start))
+    return found
+
+
+def last(kargs: Sequence[Karg], name: str) -> Karg | None:
+    """The argument that wins: the last of this name."""
+    key = canonical(name)
+    for karg in reversed(kargs):
+        if karg.key == key:
+            return karg
+    return None
+
+
+def contains(kargs: Iterable[Karg], text: str) -> bool:
+    """Whether an argument of this name and exactly this value is among them, at any place."""
+    wanted = Karg(text)
+    return any(karg.key == wanted.key and karg.value == wanted.value for karg in kargs)
+
+
+def join(kargs: Iterable[Karg]) -> str:
+    return " ".join(karg.text for karg in kargs)

@@ -1,0 +1,95 @@
+"""A plan: frozen data that leads from configured to desired. It must not be made anywhere but in
+`engine.plan`, and only `engine.transaction` may carry it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.state import DesiredSetting, FileState, Skipped
+
+
+class ChangeKind(str, Enum):
+    CREATE = "create"
+    MODIFY = "modify"
+    REMOVE = "remove"
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """`before` is None for a new file, `after` for one that goes away. `mode` is that of a new file."""
+
+    path: str
+    before: FileState | None
+    after: bytes | None
+    reason: str
+    mode: int = 0o644
+
+    @property
+    def kind(self) -> ChangeKind:
+        if self.before is None:
+            return ChangeKind.CREATE
+        return ChangeKind.REMOVE if self.after is None else ChangeKind.MODIFY
+
+
+class ActivationState(str, Enum):
+    PLANNED = "planned"
+    DONE = "done"
+    LEFT_TO_USER = "left_to_user"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """A derived step. It has no undo and runs again after a rollback.
+
+    `outputs` are files that the tool writes and that are small enough to be kept, so that a rollback can
+    put them back where the tool itself is what broke. `state` SKIPPED carries its why in `reason`.
+    """
+
+    tool: str
+    argv: tuple[str, ...]
+    reason: str
+    outputs: tuple[str, ...] = ()
+    state: ActivationState = ActivationState.PLANNED
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """The kernel's command line as the boot loader has it, before and after, for the reader's eye."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One line of the table of settings."""
+
+    setting: DesiredSetting
+    current: str | None
+    source: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    profiles: tuple[str, ...]
+    changes: tuple[FileChange, ...]
+    activations: tuple[Activation, ...]
+    rows: tuple[SettingRow, ...]
+    skipped: tuple[Skipped, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    command_line: CommandLine | None
+    reboot_required: bool
+    boot_backend: str
+
+    @property
+    def empty(self) -> bool:
+        return not self.changes and not self.due
+
+    @property
+    def due(self) -> tuple[Activation, ...]:
+        """The activations that are not skipped."""
+        return tuple(a for a in self.activations if a.state is not ActivationState.SKIPPED)

@@ -1,0 +1,63 @@
+"""What `verify` found, setting by setting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode
+
+
+class CheckStatus(str, Enum):
+    IN_EFFECT = "in_effect"
+    REWRITTEN_BY_DRIVER = "rewritten_by_driver"
+    PENDING_REBOOT = "pending_reboot"
+    PENDING_ACTIVATION = "pending_activation"
+    DRIFT = "drift"
+    OVERRIDDEN = "overridden"
+    UNKNOWN_PARAMETER = "unknown_parameter"
+    NOT_LOADED = "not_loaded"
+    NOT_READABLE = "not_readable"
+
+
+PASSES = frozenset({CheckStatus.IN_EFFECT, CheckStatus.REWRITTEN_BY_DRIVER})
+PENDING = frozenset({CheckStatus.PENDING_REBOOT, CheckStatus.PENDING_ACTIVATION})
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`source` says who wins: the file and line, or the boot entry, that the configured value comes from."""
+
+    name: str
+    target: str
+    desired: str | None
+    configured: str | None
+    running: str | None
+    status: CheckStatus
+    source: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationReport:
+    profiles: tuple[str, ...]
+    transaction: int | None
+    checks: tuple[Check, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        statuses = {check.status for check in self.checks}
+        if statuses <= PASSES:
+            return ExitCode.DONE
+        return ExitCode.PENDING if statuses <= PASSES | PENDING else ExitCode.DIFFERENCES
+
+    @property
+    def status(self) -> str:
+        """One word for the whole: the worst that was found."""
+        if not self.checks:
+            return "nothing_applied"
+        return {
+            ExitCode.DONE: "in_effect",
+            ExitCode.PENDING: "pending",
+        }.get(self.exit_code, "differences")

@@ -1,0 +1,59 @@
+"""Desired settings, ready to be written, and the states of files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rocmcfg.model.profile import Channel, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredSetting:
+    """A setting that this host shall have.
+
+    `text` is exactly what is written after `=`; None is a bare kernel argument. `parameter` is the module
+    parameter that carries it (`amdgpu.ppfeaturemask` for a feature), empty for arguments and variables.
+    `decision` says why it applies here.
+    """
+
+    id: str
+    kind: Kind
+    name: str
+    text: str | None
+    channel: Channel
+    module: str = ""
+    parameter: str = ""
+    because: str = ""
+    evidence: tuple[str, ...] = ()
+    cost: str = ""
+    confidence: str = ""
+    decision: str = ""
+    location: str = ""
+    profile: str = ""
+    rewritten: bool = False
+    adopted_from: str = ""
+
+    @property
+    def karg(self) -> str:
+        """The argument as it stands on a kernel command line."""
+        name = self.parameter or self.name
+        return name if self.text is None else f"{name}={self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    setting: str
+    reason: str
+    profile: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """Everything of a file that an undo must bring back."""
+
+    content: bytes
+    mode: int
+    uid: int
+    gid: int
+    mtime_ns: int
+    xattrs: tuple[tuple[str, bytes], ...] = field(default=())

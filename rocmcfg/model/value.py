@@ -1,0 +1,137 @@
+"""Values of module parameters: what the kernel accepts, what it prints, when two are the same.
+
+Source: kernel/params.c (`param_set_*`, `param_get_*`), lib/kstrtox.c, and boots of real kernels.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+
+class ParamType(str, Enum):
+    INT = "int"
+    UINT = "uint"
+    ULLONG = "ullong"
+    HEXINT = "hexint"
+    BOOL = "bool"
+    BINT = "bint"
+    CHARP = "charp"
+    STRING = "string"
+
+
+# The only characters that ever reach a boot file. Everything else means something to a shell, to GRUB,
+# to kmod or to systemd.
+SAFE_VALUE = re.compile(r"^[A-Za-z0-9._,:;@%+=/-]+$")
+
+_BITS = {ParamType.INT: 32, ParamType.UINT: 32, ParamType.HEXINT: 32, ParamType.ULLONG: 64}
+_NUMBER = re.compile(r"^[+]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$")
+_TRUE = {"y", "Y", "1", "on", "On", "oN", "ON"}
+_FALSE = {"n", "N", "0", "off", "OFF", "Off", "oFF", "oFf"}
+
+
+class IllegalValue(ValueError):
+    """The kernel would refuse this text, and with it the whole module. str() says why."""
+
+
+def parse_number(text: str) -> int:
+    """kstrtoull with base 0: decimal, 0x hexadecimal, leading-zero octal; a leading minus is the caller's."""
+    if not _NUMBER.match(text):
+        raise IllegalValue(f"{text!r} is not a number (decimal, 0x hexadecimal or 0 octal)")
+    digits = text.lstrip("+")
+    if digits[:2] in ("0x", "0X"):
+        return int(digits, 16)
+    return int(digits, 8) if digits.startswith("0") else int(digits)
+
+
+def parse(type: ParamType, text: str | None) -> int | bool | str:
+    """The value that the kernel would store. None stands for a parameter without `=`.
+
+    Raises IllegalValue for what stops the module from loading.
+    """
+    if text is None:
+        if type is ParamType.BOOL:
+            return True
+        raise IllegalValue(f"type {type.value} needs a value")
+    if type in (ParamType.BOOL, ParamType.BINT):
+        if text in _TRUE:
+            return True
+        if text in _FALSE:
+            return False
+        raise IllegalValue(f"{text!r} is not Y, N, 1 or 0")
+    if type in (ParamType.CHARP, ParamType.STRING):
+        if len(text) > 255:
+            raise IllegalValue(f"longer than 255 characters ({len(text)})")
+        return text
+    return _integer(type, text)
+
+
+def _integer(type: ParamType, text: str) -> int:
+    if not text:
+        raise IllegalValue("the value is empty")
+    bits = _BITS[type]
+    if type is ParamType.INT:
+        negative = text.startswith("-")
+        number = -parse_number(text[1:]) if negative else parse_number(text)
+        low, high = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    else:
+        if text.startswith("-"):
+            raise IllegalValue(f"type {type.value} takes no minus sign")
+        number, low, high = parse_number(text), 0, 2**bits - 1
+    if not low <= number <= high:
+        raise IllegalValue(f"{text} does not fit type {type.value} ({low} to {high})")
+    return number
+
+
+def printed(type: ParamType, text: str) -> str:
+    """The text that sysfs shows once the kernel has stored `text`."""
+    value = parse(type, text)
+    if type is ParamType.BOOL:
+        return "Y" if value else "N"
+    if type is ParamType.BINT:
+        return str(int(value))
+    if type is ParamType.HEXINT:
+        return hexint(int(value))
+    return str(value)
+
+
+def hexint(number: int) -> str:
+    """`%#08x` as the kernel prints it: 0x and at least six digits (it keeps the 0x of zero, unlike glibc)."""
+    return f"0x{number:06x}"
+
+
+def as_number(text: str | None) -> int | None:
+    """Any spelling of a number or truth value as a number; None when it is neither."""
+    if text is None:
+        return None
+    stripped = text.strip()
+    if stripped in _TRUE:
+        return 1
+    if stripped in _FALSE:
+        return 0
+    try:
+        if stripped.startswith("-"):
+            return -parse_number(stripped[1:])
+        return parse_number(stripped)
+    except IllegalValue:
+        return None
+
+
+def same(a: str | None, b: str | None) -> bool:
+    """Whether two spellings are one value: numbers modulo their width, truth values, else text.
+
+    The kernel prints uint -1 as 4294967295 and a bool as Y, so text is never compared with text first.
+    """
+    left, right = as_number(a), as_number(b)
+    if left is None or right is None:
+        return (a or "").strip() == (b or "").strip()
+    return left == right or (left - right) % 2**32 == 0 and abs(left) < 2**32 > abs(right)
+
+
+def closest(name: str, candidates: list[str]) -> list[str]:
+    """Up to three names that look like `name`, best first; imported late because difflib is slow to load."""
+    import difflib
+
+    plain = {c.lower().replace("-", "_"): c for c in candidates}
+    wanted = name.lower().replace("-", "_")
+    return [plain[m] for m in difflib.get_close_matches(wanted, list(plain), n=3, cutoff=0.6)]

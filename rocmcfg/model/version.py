@@ -1,0 +1,97 @@
+"""Kernel and ROCm versions: parsing, order, ranges.
+
+A kernel release such as `6.8.0-90-generic` hides its stable level behind a distribution's own number;
+`KernelVersion.sublevel_known` says so, because a stable fix cannot be read from it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+Version = tuple[int, ...]
+
+_KERNEL = re.compile(r"^(\d+)\.(\d+)(?:\.(\d+))?(?:[-~]?(rc\d+))?(.*)$")
+_CONDITION = re.compile(r"^(>=|<=|==|>|<)\s*(\d+(?:\.\d+)*)$")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class KernelVersion:
+    """`numbers` is (major, minor, sublevel, rc); rc is -1 for a release candidate, else 0, so that it sorts."""
+
+    numbers: tuple[int, int, int, int]
+    sublevel_known: bool = True
+
+    @property
+    def series(self) -> tuple[int, int]:
+        return self.numbers[:2]
+
+    def __str__(self) -> str:
+        major, minor, sublevel, _ = self.numbers
+        return f"{major}.{minor}.{sublevel}" if self.sublevel_known else f"{major}.{minor}"
+
+
+def parse_kernel(release: str) -> KernelVersion | None:
+    """Read `uname -r`; None when it does not start with a version.
+
+    Debian up to 12 (`6.1.0-47-amd64`), Ubuntu (`6.8.0-90-generic`) and RHEL (`5.14.0-427.el9`) print
+    sublevel 0 and count builds in the number after the dash.
+    """
+    match = _KERNEL.match(release)
+    if match is None:
+        return None
+    major, minor, sublevel, rc, rest = match.groups()
+    hidden = sublevel == "0" and rc is None and re.match(r"-\d", rest) is not None
+    return KernelVersion((int(major), int(minor), int(sublevel or 0), -1 if rc else 0), not hidden)
+
+
+def parse_version(text: str) -> Version | None:
+    """`7.1.0-38` or `7.2` as a tuple of numbers; None when there is no leading number."""
+    match = re.match(r"^\s*(\d+(?:\.\d+)*)", text)
+    return tuple(int(part) for part in match.group(1).split(".")) if match else None
+
+
+def format_version(version: Version) -> str:
+    return ".".join(str(part) for part in version)
+
+
+def _padded(version: Version, width: int) -> Version:
+    return version + (0,) * (width - len(version))
+
+
+def compare(a: Version, b: Version) -> int:
+    width = max(len(a), len(b))
+    left, right = _padded(a, width), _padded(b, width)
+    return (left > right) - (left < right)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRange:
+    """A conjunction of comparisons, as in `>=7.0,<7.2`."""
+
+    text: str
+    conditions: tuple[tuple[str, Version], ...]
+
+    def contains(self, version: Version) -> bool:
+        return all(_holds(compare(version, bound), operator) for operator, bound in self.conditions)
+
+
+def _holds(order: int, operator: str) -> bool:
+    return {
+        ">=": order >= 0,
+        "<=": order <= 0,
+        "==": order == 0,
+        ">": order > 0,
+        "<": order < 0,
+    }[operator]
+
+
+def parse_range(text: str) -> VersionRange:
+    """Raises ValueError that names the part which is not a comparison."""
+    conditions: list[tuple[str, Version]] = []
+    for part in text.split(","):
+        match = _CONDITION.match(part.strip())
+        if match is None:
+            raise ValueError(f"{part.strip()!r} is not a comparison such as '>=7.0'")
+        conditions.append((match.group(1), tuple(int(n) for n in match.group(2).split("."))))
+    return VersionRange(text, tuple(conditions))

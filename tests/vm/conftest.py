@@ -1,0 +1,109 @@
+"""Fixtures of the scenarios in guests. Where guests cannot run, the scenarios are skipped, and that is said loudly."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from . import image as images
+from . import tools, wheelhouse
+from .guest import Guest
+
+_HERE = Path(__file__).parent
+_WHY_SKIPPED = pytest.StashKey[str]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test in this folder, so that no scenario runs where `-m "not vm"` is asked for."""
+    for item in items:
+        if _HERE in item.path.parents:
+            item.add_marker(pytest.mark.vm)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Repeat at the very end why scenarios were skipped: a line in the middle of a long run is not seen."""
+    why = terminalreporter.config.stash.get(_WHY_SKIPPED, None)
+    if why is not None:
+        terminalreporter.section("SCENARIOS IN REAL GUESTS WERE SKIPPED", red=True, bold=True)
+        terminalreporter.write_line(why, red=True)
+
+
+@pytest.fixture(scope="session")
+def vm_tools(pytestconfig: pytest.Config) -> None:
+    """Make sure that guests can run here: install what is missing as root on Debian, else skip (in CI: fail)."""
+    missing = tools.missing_packages()
+    if missing and tools.can_install():
+        announce(pytestconfig, f"installing for the guests: {' '.join(tools.install_command(missing))}")
+        tools.install(missing)
+    why = tools.why_not()
+    if why is None:
+        return
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"scenarios in guests must run in CI: {why}")
+    pytestconfig.stash[_WHY_SKIPPED] = why
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def image(pytestconfig: pytest.Config, vm_tools: None) -> Path:
+    """The disk of a normal Debian, amdgpu loaded from the root file system."""
+    if not images.is_built():
+        announce(pytestconfig, "building the guest image, once: takes some minutes")
+    return images.base()
+
+
+@pytest.fixture(scope="session")
+def amdgpu_in_initramfs_image(pytestconfig: pytest.Config, image: Path) -> Path:
+    """The disk of the same Debian with amdgpu loaded from the initramfs."""
+    return images.amdgpu_in_initramfs()
+
+
+@pytest.fixture(scope="session")
+def wheels(vm_tools: None) -> Path:
+    """The wheels of the project as it is in the working tree."""
+    return wheelhouse.path()
+
+
+@pytest.fixture(scope="session")
+def installed_image(image: Path, wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The normal Debian with rocmcfg installed, made once for a test run because installing takes a while."""
+    disk = tmp_path_factory.mktemp("vm") / "installed.qcow2"
+    with Guest(image) as guest:
+        guest.install_rocmcfg(wheels)
+        guest.save_disk(disk)
+    return disk
+
+
+@pytest.fixture
+def guest(installed_image: Path) -> Iterator[Guest]:
+    """A freshly booted Debian with rocmcfg installed; its files are kept if the test fails."""
+    with Guest(installed_image) as fresh:
+        yield fresh
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Keep the files of a guest whose test failed and put the end of its console into the report."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]  # pluggy leaves hook wrappers untyped
+    if report.failed:
+        for guest in _guests_of(item):
+            guest.keep = True
+            report.sections.append((f"console of the guest in {guest.work}", guest.console_tail()))
+
+
+def _guests_of(item: pytest.Item) -> list[Guest]:
+    """Return the guests among the fixtures of a test, whatever their scope."""
+    values = getattr(item, "funcargs", {}).values()
+    return [value for value in values if isinstance(value, Guest)]
+
+
+def announce(config: pytest.Config, text: str) -> None:
+    """Say something at once, through pytest's capture."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    assert capture is not None
+    with capture.global_and_fixture_disabled():
+        print(f"\n{text}", flush=True)

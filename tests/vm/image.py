@@ -1,0 +1,142 @@
+"""The cached Debian image that guests start from, built without loop devices from the machine's own Debian mirror.
+
+mmdebstrap makes the root, mke2fs and mtools put it on a GPT disk, and the guest's first boot then does what an
+installer does: grub-install, update-initramfs, update-grub. So every scenario begins on a normal Debian whose
+grub.cfg update-grub has written.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import cache
+from .guest import Guest
+
+SUITE = "trixie"
+DEFAULT_MIRROR = "http://deb.debian.org/debian"
+PACKAGES = (
+    *("linux-image-amd64", "initramfs-tools", "zstd", "kmod", "grub-efi-amd64"),
+    *("systemd-sysv", "udev", "dbus", "e2fsprogs", "login", "passwd", "procps"),
+    *("python3", "python3-venv"),
+    "openssh-server",  # disabled; for scenarios over a forwarded port
+)
+# Nothing on the guest reads them, and they are a third of the files.
+EXCLUDED = ("/usr/share/man/*", "/usr/share/locale/*", "/usr/share/doc/*")
+
+ROOT_UUID = "0e5a3f5c-7d1b-4b0e-9a53-2f6c1d0a7b11"  # also in root/etc/fstab
+ESP_VOLUME_ID = "52434647"  # also in root/etc/fstab
+_MIB = 1024 * 1024
+_ESP_START, _ESP_SIZE = 1, 64  # MiB
+_ROOT_START, _ROOT_SIZE = 65, 4096  # MiB
+_HERE = Path(__file__).parent
+
+
+def base() -> Path:
+    """Return the disk of a normal Debian whose amdgpu loads from the root file system; builds it if needed."""
+    return cache.directory(f"debian-{_key()}", _build) / "disk.qcow2"
+
+
+def amdgpu_in_initramfs() -> Path:
+    """Return the disk of the same Debian with amdgpu listed in /etc/initramfs-tools/modules and in the initramfs."""
+    below = base()
+    return cache.directory(f"debian-{_key()}-initramfs", lambda work: _add_amdgpu(below, work)) / "disk.qcow2"
+
+
+def is_built() -> bool:
+    """Say whether `base()` returns at once."""
+    return (cache.root() / f"debian-{_key()}").is_dir()
+
+
+def _key() -> str:
+    baked = [_HERE / "agent.py", _HERE / "customize.sh", *(p for p in (_HERE / "root").rglob("*") if p.is_file())]
+    return cache.key_of([Path(__file__), *baked], SUITE, *PACKAGES)
+
+
+def _build(work: Path) -> None:
+    if os.geteuid() != 0:
+        raise PermissionError("the guest image can only be built as root (mmdebstrap, mke2fs -d)")
+    root, raw, first = work / "root", work / "disk.raw", work / "first.qcow2"
+    _bootstrap(root)
+    _write_disk(root, raw, work)
+    shutil.rmtree(root)
+    _quietly(["qemu-img", "convert", "-f", "raw", "-O", "qcow2", str(raw), str(first)])
+    raw.unlink()
+    baked = work / "baked.qcow2"
+    with Guest(first) as guest:
+        _first_boot(guest)
+        guest.save_disk(baked)
+    # One flat file: the overlay names its backing file by a path that this directory is about to lose.
+    _quietly(["qemu-img", "convert", "-O", "qcow2", str(baked), str(work / "disk.qcow2")])
+    baked.unlink()
+    first.unlink()
+
+
+def _bootstrap(root: Path) -> None:
+    command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}"]
+    command += [f"--dpkgopt=path-exclude={pattern}" for pattern in EXCLUDED]
+    command += [f"--aptopt={setting}" for setting in _proxies()]
+    command += [f"--customize-hook={_HERE / 'customize.sh'}", SUITE, str(root), mirror()]
+    _quietly(command)
+
+
+def mirror() -> str:
+    """Return the Debian mirror that this machine's apt uses, or Debian's own on a machine that is not Debian."""
+    site = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(LABEL)", "Created-By: Packages"]
+    found = subprocess.run(site, stdout=subprocess.PIPE, text=True, check=False).stdout
+    return next((line.split()[0] for line in found.splitlines() if line.endswith(" Debian")), DEFAULT_MIRROR)
+
+
+def _proxies() -> list[str]:
+    settings = ["Acquire::http::Proxy", "Acquire::https::Proxy"]
+    dump = ["apt-config", "dump", "--no-empty", "--format", '%f "%v"%n', *settings]
+    return subprocess.run(dump, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
+
+
+def _write_disk(root: Path, disk: Path, work: Path) -> None:
+    esp, ext4 = work / "esp.img", work / "root.img"
+    _quietly(["mkfs.vfat", "-C", "-i", ESP_VOLUME_ID, str(esp), str(_ESP_SIZE * 1024)])
+    _quietly(["mmd", "-i", str(esp), "::/EFI", "::/EFI/BOOT"])
+    _quietly(["mcopy", "-i", str(esp), str(root / "boot/first-boot.efi"), "::/EFI/BOOT/BOOTX64.EFI"])
+    (root / "boot/first-boot.efi").unlink()
+    label = ["-L", "root", "-U", ROOT_UUID]
+    _quietly(["mke2fs", "-q", "-t", "ext4", *label, "-d", str(root), str(ext4), f"{_ROOT_SIZE}M"])
+    with disk.open("wb") as file:
+        file.truncate((_ROOT_START + _ROOT_SIZE + 1) * _MIB)  # 1 MiB for the second partition table
+    _quietly(["sfdisk", "--quiet", str(disk)], stdin=_partitions())
+    for part, start in ((esp, _ESP_START), (ext4, _ROOT_START)):
+        copy = ["dd", "status=none", "bs=1M", "conv=sparse,notrunc", f"seek={start}"]
+        _quietly([*copy, f"if={part}", f"of={disk}"])
+        part.unlink()
+
+
+def _partitions() -> str:
+    return (
+        "label: gpt\n"
+        f"start={_ESP_START}MiB, size={_ESP_SIZE}MiB, type=uefi, name=esp\n"
+        f"start={_ROOT_START}MiB, size={_ROOT_SIZE}MiB, type=linux, name=root\n"
+    )
+
+
+def _first_boot(guest: Guest) -> None:
+    efi = "--target=x86_64-efi --efi-directory=/boot/efi --removable --no-nvram"
+    for command in (f"grub-install {efi}", "update-initramfs -u -k all", "update-grub"):
+        guest.run(command, 900, check=True)
+
+
+def _add_amdgpu(below: Path, work: Path) -> None:
+    with Guest(below) as guest:
+        guest.run("echo amdgpu >> /etc/initramfs-tools/modules", check=True)
+        guest.run("update-initramfs -u -k all", 900, check=True)
+        guest.save_disk(work / "disk.qcow2")
+
+
+def _quietly(command: list[str], stdin: str = "") -> None:
+    """Run a program of the build; an error shows all that it said."""
+    done = subprocess.run(
+        command, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"exit status {done.returncode}: {' '.join(command)}\n{done.stdout}")

@@ -1,0 +1,76 @@
+"""The project and its locked dependencies as wheels for the guest's Python, cached by content.
+
+Downloads from PyPI, so it runs on the host; the guest installs offline.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from . import cache
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+GUEST_PYTHON = "3.13"  # of Debian trixie
+# glibc 2.41 of trixie runs all of these; pip wants each tag that it may take named.
+_PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
+_WHEEL_INPUTS = ("pyproject.toml", "README.md", "LICENSE")
+_WHEEL_FOLDERS = ("rocmcfg", "profiles")
+
+
+def path(repository: Path = REPOSITORY) -> Path:
+    """Return a directory with the project's wheel and the wheels of requirements.lock; fills the cache if needed."""
+    lock = repository / "requirements.lock"
+    dependencies = cache.directory(
+        f"dependencies-{cache.key_of([Path(__file__), lock])}", lambda work: _download(lock, work)
+    )
+
+    def build(work: Path) -> None:
+        _build_project(repository, work)
+        for wheel in dependencies.glob("*.whl"):
+            (work / wheel.name).hardlink_to(wheel)
+
+    return cache.directory(f"wheelhouse-{_project_key(repository, lock)}", build)
+
+
+def _project_key(repository: Path, lock: Path) -> str:
+    single = [repository / name for name in _WHEEL_INPUTS]
+    trees = [p for folder in _WHEEL_FOLDERS for p in (repository / folder).rglob("*") if _is_source(p)]
+    names = [str(p.relative_to(repository)) for p in sorted(trees)]  # a moved file is another wheel
+    return cache.key_of([Path(__file__), lock, *single, *trees], *names)
+
+
+def _is_source(file: Path) -> bool:
+    return file.is_file() and "__pycache__" not in file.parts
+
+
+def _build_project(repository: Path, work: Path) -> None:
+    _pip(["wheel", "--no-deps", "--wheel-dir", str(work), str(repository)])
+
+
+def _download(lock: Path, work: Path) -> None:
+    # --no-deps: the lock is complete, and pip would resolve markers for this Python instead of the guest's.
+    target = ["--python-version", GUEST_PYTHON, "--implementation", "cp", "--abi", f"cp{_digits()}", "--abi", "abi3"]
+    target += ["--abi", "none", *(word for platform in _PLATFORMS for word in ("--platform", platform))]
+    options = ["--only-binary=:all:", "--no-deps", *target]
+    _pip(["download", *options, "--require-hashes", "--requirement", str(lock), "--dest", str(work)])
+
+
+def _digits() -> str:
+    return GUEST_PYTHON.replace(".", "")
+
+
+def _pip(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"exit status {done.returncode}: {' '.join(command)}\n{done.stdout}")
+
+
+def forget_older(keep: int = 5) -> None:
+    """Delete all but the newest wheelhouses: every edit of the project makes another one."""
+    found = sorted(cache.root().glob("wheelhouse-*/"), key=lambda p: p.stat().st_mtime, reverse=True)
+    for old in found[keep:]:
+        shutil.rmtree(old, ignore_errors=True)
