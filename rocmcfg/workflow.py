@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rocmcfg.model.facts import Facts
     from rocmcfg.model.profile import Profile
     from rocmcfg.model.report import VerificationReport
+    from rocmcfg.model.state import Skipped
 
 Progress = Callable[[str], None]
 
@@ -135,6 +136,7 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
     """Compare with the receipt, or with a profile that need not have been applied by us."""
     from rocmcfg.engine.verify import verify as check
     from rocmcfg.model.report import VerificationReport
+    from rocmcfg.model.state import Skipped
 
     known = receipt.load(view)
     if names:
@@ -337,3 +339,165 @@ def _touches_kernel(one: journal.Journal) -> bool:
 def _errors_first(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(diagnostics, key=lambda d: order[d.severity.value])
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs found."""
+
+    facts: Facts
+    report: VerificationReport | None
+    profiles: tuple[str, ...]
+    transaction: int | None
+    reboot_required: bool
+    suggested: tuple[str, ...]
+    unnecessary: tuple[Skipped, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def status(view: HostView, boot_backend: str = "") -> Status:
+    """One look at the host. Never fails for what it merely cannot see."""
+    from rocmcfg.knowledge import profiles
+    from rocmcfg.model.report import CheckStatus
+
+    facts = collect_facts(view, boot_backend=boot_backend, ask_modinfo=False)
+    problems: list[Diagnostic] = []
+    report: VerificationReport | None = None
+    known: Receipt | None = None
+    try:
+        known = receipt.load(view)
+        report = verify(view)
+        require_finished(view)
+    except RocmcfgError as problem:
+        problems += problem.diagnostics
+    suggested: tuple[str, ...] = ()
+    try:
+        suggested = profiles.for_gpus(view, tuple(g.gfx for g in facts.gpus if g.gfx and not g.integrated))
+    except RocmcfgError as problem:
+        problems += problem.diagnostics
+    return Status(
+        facts,
+        report,
+        known.profiles if known else (),
+        known.transaction if known else None,
+        report is not None and any(c.status is CheckStatus.PENDING_REBOOT for c in report.checks),
+        suggested,
+        _unnecessary(view, known, facts, problems),
+        (*problems, *(report.diagnostics if report else ())),
+    )
+
+
+def _unnecessary(
+    view: HostView, known: Receipt | None, facts: Facts, problems: list[Diagnostic]
+) -> tuple[Skipped, ...]:
+    """Settings in force whose condition no longer holds on this host: a workaround that may go."""
+    if known is None or known.request.unconditional:
+        return ()
+    from rocmcfg.engine.conditions import decide
+    from rocmcfg.knowledge import catalogue, profiles
+
+    try:
+        loaded = profiles.load(view, known.profiles)
+    except RocmcfgError as problem:
+        problems += problem.diagnostics
+        return ()
+    applied = {s.id for s in known.settings}
+    found = []
+    for setting in (s for profile in loaded for s in profile.settings):
+        if setting.id in applied and setting.when is not None:
+            decision = decide(setting.when, facts, catalogue.load())
+            if decision.holds is False:
+                found.append(Skipped(setting.id, f"not needed: {decision.why}"))
+    return tuple(found)
+
+
+def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planned:
+    """A profile on this host, setting by setting, whether or not it could be applied."""
+    from rocmcfg.engine.plan import make_plan
+    from rocmcfg.engine.resolve import Request
+    from rocmcfg.knowledge import catalogue, profiles
+
+    loaded = profiles.load(view, [name])
+    facts = collect_facts(view, boot_backend=boot_backend, ask_modinfo=False)
+    request = Request(profiles=(name,), any_gpu=True)
+    made = make_plan(view, loaded, request, facts, catalogue.load(), _receipt_or_none(view))
+    return Planned(made, request, facts, loaded)
+
+
+def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
+    """Every problem of the profiles, with everything optional included and no condition asked."""
+    from rocmcfg.engine.effective import Effective
+    from rocmcfg.engine.resolve import Request, modules_of, resolve
+    from rocmcfg.knowledge import catalogue, profiles
+
+    loaded = profiles.load(view, names)
+    found: list[Diagnostic] = []
+    for profile in loaded:
+        facts = collect_facts(view, modules=modules_of(profile.settings))
+        everything = tuple(s.id for s in profile.settings if s.optional)
+        request = Request(profiles=(profile.name,), with_=everything, unconditional=True, any_gpu=True)
+        found += resolve([profile], request, facts, catalogue.load(), lambda _: Effective(None, "", ())).diagnostics
+    return found
+
+
+def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
+    """The environment part of profiles, for `env` and `run`: no GPU, loader or right is needed for it."""
+    from rocmcfg.engine.effective import Effective
+    from rocmcfg.engine.resolve import resolve
+    from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.model.diagnostic import has_errors
+    from rocmcfg.model.profile import Kind
+
+    names, _ = _expand_auto(view, request)
+    loaded = [
+        replace(p, settings=tuple(s for s in p.settings if s.kind is Kind.ENV))
+        for p in profiles.load(view, names)
+    ]
+    facts = collect_facts(view, ask_modinfo=False)
+    only = replace(request, profiles=names, set=tuple(s for s in request.set if s.startswith("env.")))
+    resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective(None, "", ()))
+    if has_errors(resolution.diagnostics):
+        raise RocmcfgError(*_errors_first(resolution.diagnostics))
+    return [(s.name, s.text or "") for s in resolution.desired]
+
+
+def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> None:
+    """A commented profile to start from. The caller has checked that nothing is at `path`."""
+    from rocmcfg.knowledge.profiles import LOCAL_DIR, skeleton
+
+    for directory in ("/etc/rocmcfg", LOCAL_DIR):
+        if not host.is_dir(directory):
+            host.make_dir(directory, 0o755)
+    host.write(path, host.new_file(skeleton(extends, gfx), 0o644), keep_mtime=False)
+
+
+def write_user_environment(host: Host, path: str, pairs: Sequence[tuple[str, str]]) -> None:
+    """One account's variables, read by its systemd session. Raises for a file that is not ours."""
+    from rocmcfg.backends.environment.files import user_file
+
+    _require_own_file(host, path)
+    missing = []
+    parent = path.rpartition("/")[0]
+    while parent and not host.is_dir(parent):
+        missing.append(parent)
+        parent = parent.rpartition("/")[0]
+    for directory in reversed(missing):
+        host.make_dir(directory, 0o755)
+    host.write(path, host.new_file(user_file(pairs), 0o644), keep_mtime=False)
+
+
+def remove_user_environment(host: Host, path: str) -> bool:
+    """False where there was nothing to remove."""
+    if not host.exists(path) and not host.is_symlink(path):
+        return False
+    _require_own_file(host, path)
+    host.remove(path)
+    return True
+
+
+def _require_own_file(view: HostView, path: str) -> None:
+    if view.is_symlink(path) or b"rocmcfg" not in (view.read(path) or b"rocmcfg")[:400]:
+        raise RocmcfgError(
+            error("RC4003", f"{path} exists and rocmcfg did not write it", location=path,
+                  hint="rename it, then run the command again")
+        )

@@ -1,2 +1,90 @@
+"""`rocmcfg env`: the environment part of profiles, as text or for one account. Needs no rights."""
+
+from __future__ import annotations
+
+import os
+from enum import Enum
+from typing import Annotated
+
 import typer
-app = typer.Typer()
+
+from rocmcfg.cli import options as opt
+from rocmcfg.model.diagnostic import fail
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+_USER_FILE = ".config/environment.d/90-rocmcfg.conf"
+
+
+class Format(str, Enum):
+    sh = "sh"
+    fish = "fish"
+    systemd = "systemd"
+    docker = "docker"
+    python = "python"
+
+
+# The values hold no character that any of these formats would have to quote; the value check sees to it.
+_LINES = {
+    Format.sh: "export {name}={value}",
+    Format.fish: "set -gx {name} {value}",
+    Format.systemd: "Environment={name}={value}",
+    Format.docker: "{name}={value}",
+    Format.python: 'os.environ.setdefault("{name}", "{value}")',
+}
+
+
+@app.command("env")
+def env(
+    profile: opt.Profiles = None,
+    set: opt.Set = None,
+    with_: opt.With = None,
+    without: opt.Without = None,
+    unconditional: opt.Unconditional = False,
+    any_gpu: opt.AnyGpu = False,
+    format: Annotated[Format, typer.Option("--format", "-f", help="For whom the lines are.")] = Format.sh,
+    user: Annotated[
+        bool, typer.Option("--user", help=f"Write them for this account, to ~/{_USER_FILE}.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="With --user: take that file away again.")] = False,
+    root: opt.Root = "/",
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Print the variables of a profile, or write them for your own account."""
+    with opt.session("env", json, quiet, verbose, debug) as printer:
+        from rocmcfg import workflow
+        from rocmcfg.cli import planning
+
+        if remove and not user:
+            raise typer.BadParameter("--remove goes with --user")
+        if not remove and not profile and not set:
+            raise typer.BadParameter("say which variables: --profile NAME (or auto)")
+        if user and root != "/":
+            raise typer.BadParameter("--user writes to your own home directory: leave --root away")
+        request = planning.request(profile, set, with_, without, unconditional, any_gpu, None, "")
+        path = os.path.join(os.path.expanduser("~"), _USER_FILE)
+        if remove:
+            gone = workflow.remove_user_environment(opt.open_host("/"), path)
+            printer.document((), path=path, removed=gone)
+            printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} is not there.")
+            return
+        pairs = workflow.variables(opt.open_host(root), request)
+        text = "".join(_LINES[format].format(name=n, value=v) + "\n" for n, v in pairs)
+        if user and not pairs:
+            raise fail("RC2030", "the profile sets no variable on this host",
+                       hint="`rocmcfg profile show NAME` says why; --unconditional takes all of them")
+        if user:
+            workflow.write_user_environment(opt.open_host("/"), path, pairs)
+            printer.document((), variables=dict(pairs), path=path)
+            printer.line(f"Written: {path}")
+            printer.line("Next: log out and in again.  Undo: rocmcfg env --user --remove")
+            return
+        printer.document((), variables=dict(pairs), text=text)
+        if pairs:
+            printer.result(text)
+        else:
+            printer.line("# the profile sets no variable on this host")
+
+

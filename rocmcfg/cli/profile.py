@@ -1,2 +1,171 @@
+"""`rocmcfg profile`: list, show, validate, new."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
 import typer
-app = typer.Typer()
+
+from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Printer
+from rocmcfg.model.diagnostic import ExitCode, fail, has_errors
+from rocmcfg.model.profile import Profile
+
+app = typer.Typer(
+    rich_markup_mode=None, add_completion=False, no_args_is_help=True, help="List, show, validate and start profiles."
+)
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="A profile's name, or a .toml file.", autocompletion=opt.complete_profile)
+]
+
+
+@app.command("list")
+def list_(
+    root: opt.Root = "/",
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """List the profiles: shipped ones and those of /etc/rocmcfg/profiles."""
+    with opt.session("profile list", json, quiet, verbose, debug) as printer:
+        from rocmcfg.knowledge import profiles
+
+        view = opt.open_host(root)
+        found: list[Profile] = []
+        problems = []
+        for name in profiles.names(view):
+            try:
+                found += profiles.load(view, [name])
+            except profiles.InvalidProfile as broken:
+                problems += broken.diagnostics
+        printer.document(problems, profiles=[_brief(p) for p in found])
+        width = max((len(p.name) for p in found), default=0)
+        for profile in found:
+            mark = "" if profile.shipped else "  (local)"
+            printer.wrapped(f"{profile.name:<{width}}  {profile.summary}{mark}", indent="")
+        printer.problems(problems)
+        if problems:
+            raise typer.Exit(int(ExitCode.ERROR))
+
+
+@app.command("show")
+def show(
+    name: Name,
+    root: opt.Root = "/",
+    boot_backend: opt.BootBackend = "",
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Explain each setting of a profile on this host: applied, skipped and why."""
+    with opt.session("profile show", json, quiet, verbose, debug) as printer:
+        from rocmcfg import workflow
+        from rocmcfg.cli import planning
+
+        planned = workflow.explain_profile(opt.open_host(root), name, boot_backend)
+        profile = planned.profiles[0]
+        fields = planning.fields(planned, planned.plan.activations, None)
+        printer.document(
+            planned.plan.diagnostics,
+            profile=_brief(profile),
+            settings=fields["settings"],
+            skipped=fields["skipped"],
+            notes=list(profile.notes),
+        )
+        _show(printer, profile, planned)
+
+
+def _show(printer: Printer, profile: Profile, planned: object) -> None:
+    from rocmcfg.cli import planning
+    from rocmcfg.workflow import Planned
+
+    assert isinstance(planned, Planned)
+    printer.wrapped(f"{profile.name}: {profile.summary}", indent="")
+    printer.line(f"For {', '.join(profile.gfx) or 'any GPU'}; from {profile.location}")
+    printer.heading("On this host it sets")
+    for row in planned.plan.rows:
+        planning.show_setting(printer, row.setting, row)
+        if row.setting.cost and not printer.verbose:
+            printer.wrapped(f"cost: {row.setting.cost}", indent="      ")
+    if not planned.plan.rows:
+        printer.line("  nothing")
+    if planned.plan.skipped:
+        printer.heading("and leaves out")
+        printer.pairs([(s.setting, s.reason) for s in planned.plan.skipped])
+    for note in profile.notes:
+        printer.line()
+        printer.wrapped(f"Note: {note}", indent="")
+    problems = [d for d in planned.plan.diagnostics if d.id.startswith("RC2")]
+    planning.remarks(printer, problems)
+
+
+@app.command("validate")
+def validate(
+    name: Annotated[list[str], typer.Argument(metavar="NAME…", help="Names, or .toml files.")],
+    root: opt.Root = "/",
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Check profiles: format, names and values, against the catalogue and this host's kernels."""
+    with opt.session("profile validate", json, quiet, verbose, debug) as printer:
+        from rocmcfg import workflow
+
+        problems = workflow.validate_profiles(opt.open_host(root), name)
+        printer.document(problems, valid=not has_errors(problems))
+        printer.problems(problems)
+        if has_errors(problems):
+            raise typer.Exit(int(ExitCode.ERROR))
+        printer.line(f"Valid: {', '.join(name)}.")
+
+
+@app.command("new")
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the new profile: letters, digits, - and _.")],
+    extends: Annotated[
+        str, typer.Option("--extends", metavar="NAME", help="Add to this profile.", autocompletion=opt.complete_profile)
+    ] = "",
+    gfx: Annotated[list[str] | None, typer.Option("--gfx", metavar="GFX", help="A target it is for.")] = None,
+    root: opt.Root = "/",
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Start a local profile in /etc/rocmcfg/profiles."""
+    with opt.session("profile new", json, quiet, verbose, debug) as printer:
+        import re
+
+        from rocmcfg import workflow
+        from rocmcfg.knowledge import profiles
+
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "auto":
+            raise typer.BadParameter(f"{name!r} is no name for a profile: letters, digits, - and _")
+        for target in gfx or []:
+            if not re.fullmatch(r"gfx[0-9a-f]{3,5}", target):
+                raise typer.BadParameter(f"{target!r} is not a gfx target such as gfx1201")
+        host = opt.open_host(root)
+        opt.require_root(host, "profile new")
+        if extends:
+            profiles.load(host, [extends])
+        path = profiles.local_path(name)
+        if host.exists(path) or host.is_symlink(path):
+            raise fail("RC1013", f"{path} exists", location=path, hint="edit it, or choose another name")
+        workflow.write_profile(host, path, extends, tuple(gfx or ()))
+        printer.document((), path=path)
+        printer.line(f"Written: {path}")
+        printer.line(f"Next: edit it, then `rocmcfg profile validate {name}`.")
+
+
+def _brief(profile: Profile) -> dict[str, object]:
+    return {
+        "name": profile.name,
+        "summary": profile.summary,
+        "gfx": list(profile.gfx),
+        "extends": profile.extends,
+        "location": profile.location,
+        "shipped": profile.shipped,
+    }

@@ -1,2 +1,35 @@
+"""`rocmcfg schema`: JSON Schema of every document that --json prints, and of the profile format."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
 import typer
-app = typer.Typer()
+
+from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import SCHEMA_VERSION
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command("schema")
+def schema(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One document: plan, verify, …, or profile-file.")] = "",
+    json: opt.Json = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Print the JSON Schema of the documents (all of them, or one)."""
+    with opt.session("schema", False, debug=debug) as printer:
+        import json as json_module
+
+        from rocmcfg.cli import documents
+        from rocmcfg.model.diagnostic import fail
+        from rocmcfg.model.value import closest
+
+        known = documents.schemas()
+        if name and name not in known:
+            near = closest(name, list(known))
+            raise fail("RC0002", f"no document is called {name!r}",
+                       hint=f"did you mean {near[0]}?" if near else "known: " + ", ".join(known))
+        chosen = known[name] if name else {"schema_version": SCHEMA_VERSION, "documents": known}
+        printer.result(json_module.dumps(chosen, indent=1, ensure_ascii=False))

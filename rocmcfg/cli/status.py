@@ -1,2 +1,131 @@
+"""`rocmcfg status`: one screen. What this host is, what is in force, what is due."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import typer
-app = typer.Typer()
+
+from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Printer
+
+if TYPE_CHECKING:
+    from rocmcfg.model.facts import Facts
+    from rocmcfg.workflow import Status
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command("status")
+def status(
+    root: opt.Root = "/",
+    boot_backend: opt.BootBackend = "",
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Show GPUs, kernels, ROCm, boot chain, and what rocmcfg has in force."""
+    with opt.session("status", json, quiet, verbose, debug) as printer:
+        from rocmcfg import workflow
+
+        found = workflow.status(opt.open_host(root), boot_backend)
+        printer.document(found.diagnostics, **_fields(found))
+        _show(printer, found)
+
+
+def _fields(found: Status) -> dict[str, Any]:
+    facts = found.facts
+    return {
+        "facts": facts_document(facts),
+        "profiles": list(found.profiles),
+        "transaction": found.transaction,
+        "status": found.report.status if found.report else "nothing_applied",
+        "reboot_required": found.reboot_required,
+        "suggested_profiles": list(found.suggested),
+        "unnecessary": [{"setting": s.setting, "reason": s.reason} for s in found.unnecessary],
+    }
+
+
+def facts_document(facts: Facts) -> dict[str, Any]:
+    """The inventory as data; the Ansible facts module passes it on."""
+    return {
+        "os": {"id": facts.os.id, "name": facts.os.name, "version": facts.os.version},
+        "running_kernel": facts.running,
+        "kernels": [
+            {
+                "release": k.release,
+                "version": str(k.version),
+                "driver": k.driver.value,
+                "dkms": k.dkms,
+                "running": k.running,
+            }
+            for k in facts.kernels
+        ],
+        "gpus": [
+            {
+                "gfx": g.gfx,
+                "name": g.name,
+                "source": g.source,
+                "pci_id": g.pci_id,
+                "address": g.address,
+                "node": g.node,
+                "integrated": g.integrated,
+            }
+            for g in facts.gpus
+        ],
+        "rocm": ".".join(map(str, facts.rocm)) if facts.rocm else None,
+        "boot_chain": {
+            "loader": facts.boot.loader.name if facts.boot.loader else None,
+            "supported": bool(facts.boot.loader and facts.boot.loader.supported),
+            "evidence": list(facts.boot.loader.evidence) if facts.boot.loader else [],
+            "candidates": [c.name for c in facts.boot.candidates],
+            "initramfs": [d.name for d in facts.boot.initramfs],
+        },
+        "container": facts.container,
+    }
+
+
+def _show(printer: Printer, found: Status) -> None:
+    from rocmcfg.cli.planning import host_rows
+
+    rows = host_rows(found.facts)
+    if found.facts.container:
+        rows.append(("Container", f"{found.facts.container}: the kernel is not ours to configure"))
+    if found.report is None or not found.report.checks:
+        rows.append(("Profile", "none applied"))
+    else:
+        rows.append(("Profile", f"{', '.join(found.profiles) or 'settings'} (transaction {found.transaction})"))
+        rows.append(("State", _state(found)))
+    printer.pairs(rows, indent="")
+    if printer.verbose and found.facts.boot.loader:
+        printer.heading("Why this boot loader")
+        for mark in found.facts.boot.loader.evidence:
+            printer.line(f"  {mark}")
+    for item in found.unnecessary:
+        printer.line()
+        printer.wrapped(f"{item.setting} is no longer needed: {item.reason.removeprefix('not needed: ')}.", "")
+        printer.line("  `rocmcfg apply` with the same profile drops it.")
+    printer.problems([d for d in found.diagnostics if d.severity.value != "info"])
+    printer.line()
+    if found.report is None or not found.report.checks:
+        names = " --profile ".join(found.suggested)
+        printer.line(
+            f"Next: rocmcfg plan --profile {names}" if names else "No shipped profile is for this host's GPU."
+        )
+    elif found.reboot_required:
+        printer.line("Next: reboot, then rocmcfg verify.")
+    elif found.report.exit_code:
+        printer.line("Next: rocmcfg verify.")
+
+
+def _state(found: Status) -> str:
+    report = found.report
+    if report is None:
+        return "unknown"
+    if not report.exit_code:
+        return f"in effect: all {len(report.checks)} settings"
+    from rocmcfg.model.report import PASSES
+
+    wrong = [f"{c.name} ({c.status.value.replace('_', ' ')})" for c in report.checks if c.status not in PASSES]
+    return "; ".join(wrong)

@@ -236,3 +236,13 @@ def _duplicates(settings: Sequence[Setting]) -> list[Diagnostic]:
 
 def local_path(name: str) -> str:
     return os.path.join(LOCAL_DIR, f"{name}.toml")
+
+
+def skeleton(extends: str, gfx: Sequence[str]) -> bytes:
+    """A new profile: what is given, and the format in comments."""
+    import json
+
+    text = resources.files("rocmcfg.knowledge").joinpath("templates/profile.toml").read_text("utf-8")
+    targets = f"gfx = {json.dumps(list(gfx))}" if gfx else '# gfx = ["gfx1201"]     # without it: any GPU'
+    base = f"extends = {json.dumps(extends)}" if extends else '# extends = "rdna4"     # adds to another profile'
+    return text.replace("@GFX@", targets).replace("@EXTENDS@", base).encode()

@@ -17,11 +17,11 @@ def main() -> int:
     commands.add_parser("image", help="build the image if needed and print its path")
     run = commands.add_parser("run", help="run commands in a fresh guest, each in its own sh")
     run.add_argument("commands", nargs="+", metavar="COMMAND", help="a shell command, or the word reboot")
-    console = commands.add_parser("console", help="the serial console of a kept guest (login root, no password)")
+    console = commands.add_parser("console", help="the serial console of a kept guest (root, no password)")
     console.add_argument("work", type=Path, help="the directory that the guest's error named")
     arguments = parser.parse_args()
     if arguments.command == "console":
-        return subprocess.run(qemu.command(arguments.work, None), check=False).returncode
+        return subprocess.run(qemu.command(arguments.work, console=None), check=False).returncode
     disk = image.base()
     print(disk)
     return _run(disk, arguments.commands) if arguments.command == "run" else 0

@@ -1,4 +1,4 @@
-"""The harness's cache on disk: directories keyed by the content of their inputs, built once and never half."""
+"""The harness's cache on disk: directories keyed by the content of their inputs, never half built."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def key_of(files: Iterable[Path], *texts: str) -> str:
 def directory(name: str, build: Callable[[Path], None]) -> Path:
     """Return the cached directory of this name, after `build` has filled it if nobody did before.
 
-    A build goes into a neighbour that is renamed when it is complete, so a killed build leaves nothing that looks
-    finished. A second process that wants the same directory waits for the first.
+    A build goes into a neighbour that is renamed when it is complete, so a killed build leaves nothing that
+    looks finished. A second process that wants the same directory waits for the first.
     """
     target = root() / name
     if not target.is_dir():

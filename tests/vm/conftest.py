@@ -1,4 +1,4 @@
-"""Fixtures of the scenarios in guests. Where guests cannot run, the scenarios are skipped, and that is said loudly."""
+"""Fixtures of the scenarios in guests. Where no guest can run they are skipped, and that is said loudly."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def vm_tools(pytestconfig: pytest.Config) -> None:
-    """Make sure that guests can run here: install what is missing as root on Debian, else skip (in CI: fail)."""
+    """Install what guests need, as root on a Debian-like machine; else skip, or fail in CI."""
     missing = tools.missing_packages()
     if missing and tools.can_install():
         announce(pytestconfig, f"installing for the guests: {' '.join(tools.install_command(missing))}")

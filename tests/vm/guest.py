@@ -1,7 +1,7 @@
 """A running Debian guest that a scenario drives: commands, files, reboots through GRUB, power cuts.
 
-A guest starts from a throw-away overlay of a cached image and has no network. All waits have a time limit, and an
-error says what was waited for and shows the end of the console.
+A guest starts from a throw-away overlay of a cached image and has no network. All waits have a time limit, and
+an error says what was waited for and shows the end of the console.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Running:
 class Guest:
     """One virtual machine, started on entry and killed on exit.
 
-    Its files (disk.qcow2, vars.fd, console.log, qemu.log) live in `work` and are deleted on exit, unless an exception
-    passes through, `keep` is set or ROCMCFG_VM_KEEP is in the environment.
+    Its files (disk.qcow2, vars.fd, console.log, qemu.log) live in `work` and are deleted on exit, unless an
+    exception passes through, `keep` is set or ROCMCFG_VM_KEEP is in the environment.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Guest:
         if error is None and not self.keep:
             shutil.rmtree(self.work, ignore_errors=True)
 
-    # -- power -------------------------------------------------------------------------------------------------
+    # -- power
 
     def start(self) -> float:
         """Switch the machine on and wait for its agent; returns the seconds that took."""
@@ -119,11 +119,11 @@ class Guest:
         with theirs, (self.work / "qemu.log").open("ab") as log:
             line = qemu.command(
                 self.work,
-                self.console,
-                theirs.fileno(),
-                self._memory_mib,
-                self._extra_disk,
-                self._extra_args,
+                console=self.console,
+                agent_fd=theirs.fileno(),
+                memory_mib=self._memory_mib,
+                extra_disk=self._extra_disk,
+                extra_args=self._extra_args,
             )
             # QEMU must not outlive a killed test run: it would hold two cores and the overlay for ever.
             self._process = subprocess.Popen(
@@ -185,11 +185,11 @@ class Guest:
         self._process = self._channel = None
 
     def save_disk(self, target: Path) -> None:
-        """Shut down and make the overlay an image of its own at `target`; it still needs the image below it."""
+        """Shut down and move the overlay to `target`, as a disk that still needs the image below it."""
         self.shutdown()
         shutil.move(self.work / "disk.qcow2", target)
 
-    # -- commands ----------------------------------------------------------------------------------------------
+    # -- commands
 
     def run(
         self,
@@ -203,8 +203,8 @@ class Guest:
     ) -> Result:
         """Run a command and wait for it; a string goes to sh, a sequence to no shell.
 
-        `timeout` is in seconds and raises GuestError. With `check` a non-zero exit status raises CommandFailed. `env`
-        is added to a plain login environment. As another user than root the command has that user's own group only.
+        `timeout` is in seconds and raises GuestError. With `check` a non-zero exit status raises CommandFailed.
+        `env` is added to a plain login environment. Another user than root has its own group only.
         """
         result = self.finish(self.begin(command, timeout, user=user, stdin=stdin, env=env))
         return result.check() if check else result
@@ -238,7 +238,7 @@ class Guest:
             raise self._error(f"waited {running.timeout:.0f} s for {what}\nit said so far:\n{out}{err}")
         return Result(running.command, int(reply["rc"]), out, err, seconds)
 
-    # -- files -------------------------------------------------------------------------------------------------
+    # -- files
 
     def put(self, local: Path, remote: str, mode: int = 0o644) -> None:
         """Copy a file into the guest as root; the folder must exist."""
@@ -266,14 +266,14 @@ class Guest:
         """Copy a file out of the guest."""
         local.write_bytes(self.read(remote))
 
-    # -- what scenarios about amdgpu ask all the time ----------------------------------------------------------
+    # -- what scenarios about amdgpu ask all the time
 
     def parameter(self, name: str) -> str:
         """Return what /sys/module/amdgpu/parameters says, without the newline."""
         return self.read(f"/sys/module/amdgpu/parameters/{name}").decode().rstrip("\n")
 
     def install_rocmcfg(self, wheelhouse: Path) -> float:
-        """Install the project from a wheelhouse (see wheelhouse.py) into /opt/rocmcfg; returns the seconds."""
+        """Install the project into /opt/rocmcfg from the wheels of wheelhouse.py; returns the seconds."""
         started = time.monotonic()
         self.run(["mkdir", "-p", "/tmp/wheelhouse"], check=True)
         for wheel in sorted(wheelhouse.glob("*.whl")):
@@ -284,7 +284,7 @@ class Guest:
         self.run(["rm", "-r", "/tmp/wheelhouse"], check=True)
         return time.monotonic() - started
 
-    # -- when it goes wrong ------------------------------------------------------------------------------------
+    # -- when it goes wrong
 
     @property
     def console(self) -> Path:
@@ -300,9 +300,10 @@ class Guest:
         return "\n".join(kept[-lines:])
 
     def _error(self, problem: str) -> GuestError:
-        return GuestError(f"{problem}\nfiles of the guest: {self.work}\nend of its console:\n{self.console_tail()}")
+        console = f"end of its console:\n{self.console_tail()}"
+        return GuestError(f"{problem}\nfiles of the guest: {self.work}\n{console}")
 
-    # -- the line to the agent ---------------------------------------------------------------------------------
+    # -- the line to the agent
 
     def _line(self) -> Channel:
         if self._channel is None:

@@ -31,7 +31,7 @@ def firmware() -> Firmware | None:
 
 
 def patience(seconds: float) -> float:
-    """Scale a time limit by ROCMCFG_VM_PATIENCE: limits fit an idle pair of cores, and not every machine is one."""
+    """Scale a time limit by ROCMCFG_VM_PATIENCE: the limits fit two idle cores, not every machine."""
     return seconds * float(os.environ.get("ROCMCFG_VM_PATIENCE", "1"))
 
 
@@ -52,6 +52,7 @@ def prepare_work_directory(work: Path, disk: Path) -> None:
 
 def command(
     work: Path,
+    *,
     console: Path | None,
     agent_fd: int | None = None,
     memory_mib: int = 2048,
@@ -60,7 +61,7 @@ def command(
 ) -> list[str]:
     """Return the command line of the machine whose files are in `work`.
 
-    The serial console is appended to the file `console`; without one it is this terminal (leave with Ctrl-A X).
+    The serial console is appended to the file `console`; None makes it this terminal (leave with Ctrl-A X).
     """
     found = firmware()
     assert found is not None, "prepare_work_directory has checked it"
@@ -75,7 +76,8 @@ def command(
     if console is None:
         line += ["-serial", "mon:stdio"]
     else:
-        line += ["-chardev", f"file,id=console,append=on,path={_escaped(console)}", "-serial", "chardev:console"]
+        line += ["-chardev", f"file,id=console,append=on,path={_escaped(console)}"]
+        line += ["-serial", "chardev:console"]
     if agent_fd is not None:
         line += ["-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,fd={agent_fd}"]
         line += ["-device", f"virtserialport,chardev=agent,name={AGENT_PORT}"]
@@ -83,8 +85,8 @@ def command(
 
 
 def _disk(name: str, file: Path, boot_index: int) -> list[str]:
-    # writethrough: the guest sees a disk without a volatile cache, so what it was told is written is still there
-    # after QEMU has been killed, and what it had not yet sent is not.
+    # writethrough: the guest sees a disk without a volatile cache, so what it was told is written is still
+    # there after QEMU has been killed, and what it had not yet sent is not.
     image_format = "qcow2" if file.suffix == ".qcow2" else "raw"
     drive = f"if=none,id={name},format={image_format},cache=writethrough,discard=unmap,file={_escaped(file)}"
     return ["-drive", drive, "-device", f"virtio-blk-pci,drive={name},serial={name},bootindex={boot_index}"]

@@ -54,7 +54,7 @@ def install(packages: list[str]) -> None:
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
     if done.returncode != 0:
-        # A failed update alone is not fatal: one broken foreign source must not stop an install from the others.
+        # Only the install counts: one broken foreign source must not stop an install from the others.
         raise RuntimeError(f"{' '.join(command)}\n{done.stdout}")
 
 

@@ -21,7 +21,7 @@ _WHEEL_FOLDERS = ("rocmcfg", "profiles")
 
 
 def path(repository: Path = REPOSITORY) -> Path:
-    """Return a directory with the project's wheel and the wheels of requirements.lock; fills the cache if needed."""
+    """Return a directory with the project's wheel and those of requirements.lock; fills the cache if needed."""
     lock = repository / "requirements.lock"
     dependencies = cache.directory(
         f"dependencies-{cache.key_of([Path(__file__), lock])}", lambda work: _download(lock, work)
@@ -32,7 +32,9 @@ def path(repository: Path = REPOSITORY) -> Path:
         for wheel in dependencies.glob("*.whl"):
             (work / wheel.name).hardlink_to(wheel)
 
-    return cache.directory(f"wheelhouse-{_project_key(repository, lock)}", build)
+    filled = cache.directory(f"wheelhouse-{_project_key(repository, lock)}", build)
+    _forget_older_than(filled)
+    return filled
 
 
 def _project_key(repository: Path, lock: Path) -> str:
@@ -52,14 +54,10 @@ def _build_project(repository: Path, work: Path) -> None:
 
 def _download(lock: Path, work: Path) -> None:
     # --no-deps: the lock is complete, and pip would resolve markers for this Python instead of the guest's.
-    target = ["--python-version", GUEST_PYTHON, "--implementation", "cp", "--abi", f"cp{_digits()}", "--abi", "abi3"]
-    target += ["--abi", "none", *(word for platform in _PLATFORMS for word in ("--platform", platform))]
-    options = ["--only-binary=:all:", "--no-deps", *target]
+    options = ["--only-binary=:all:", "--no-deps", "--python-version", GUEST_PYTHON, "--implementation", "cp"]
+    options += [f"--abi={abi}" for abi in (f"cp{GUEST_PYTHON.replace('.', '')}", "abi3", "none")]
+    options += [f"--platform={platform}" for platform in _PLATFORMS]
     _pip(["download", *options, "--require-hashes", "--requirement", str(lock), "--dest", str(work)])
-
-
-def _digits() -> str:
-    return GUEST_PYTHON.replace(".", "")
 
 
 def _pip(arguments: list[str]) -> None:
@@ -69,8 +67,9 @@ def _pip(arguments: list[str]) -> None:
         raise RuntimeError(f"exit status {done.returncode}: {' '.join(command)}\n{done.stdout}")
 
 
-def forget_older(keep: int = 5) -> None:
-    """Delete all but the newest wheelhouses: every edit of the project makes another one."""
+def _forget_older_than(newest: Path, keep: int = 5) -> None:
+    """Delete old wheelhouses but for the last few: every edit of the project makes another one."""
+    newest.touch()
     found = sorted(cache.root().glob("wheelhouse-*/"), key=lambda p: p.stat().st_mtime, reverse=True)
     for old in found[keep:]:
         shutil.rmtree(old, ignore_errors=True)

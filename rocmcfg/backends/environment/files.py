@@ -34,3 +34,8 @@ def propose(file: EnvironmentFile, settings: Sequence[DesiredSetting]) -> bytes 
     if not settings:
         return None
     return render("environment", file.template, settings=settings)
+
+
+def user_file(pairs: Sequence[tuple[str, str]]) -> bytes:
+    """~/.config/environment.d of one account: the same syntax, another way to undo it."""
+    return render("environment", "user.conf.j2", pairs=pairs)

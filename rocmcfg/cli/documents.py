@@ -1,0 +1,240 @@
+"""The documents that --json prints, as models: `rocmcfg schema` prints their schema, and tests hold every
+command's real output against them. They are a contract: a change here raises `SCHEMA_VERSION`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from rocmcfg.knowledge.profile_schema import ProfileFile
+from rocmcfg.model.report import CheckStatus
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Diagnostic(_Model):
+    id: str
+    severity: Literal["error", "warning", "info"]
+    summary: str
+    detail: str
+    location: str
+    hint: str
+
+
+class Document(_Model):
+    """What every document has, also that of a failure, which has nothing else."""
+
+    schema_version: Literal[1]
+    command: str
+    diagnostics: list[Diagnostic]
+
+
+class Change(_Model):
+    path: str
+    kind: Literal["create", "modify", "remove"]
+    before: str | None
+    after: str | None
+    diff: str
+    reason: str
+
+
+class Activation(_Model):
+    tool: str
+    argv: list[str]
+    reason: str
+    state: Literal["planned", "done", "left_to_user", "skipped"]
+
+
+class Skipped(_Model):
+    setting: str
+    reason: str
+
+
+class Setting(_Model):
+    setting: str
+    value: str | None
+    parameter: str
+    target: Literal["cmdline", "modprobe", "environment"]
+    outcome: Literal["applied", "adopted", "overridden"]
+    current: str | None
+    source: str
+    because: str
+    decision: str
+    evidence: list[str]
+    cost: str
+    confidence: str
+    location: str
+
+
+class CommandLine(_Model):
+    before: list[str]
+    after: list[str]
+
+
+class PlanDocument(Document):
+    """Of `plan` and `apply`."""
+
+    profiles: list[str]
+    changes: list[Change]
+    activations: list[Activation]
+    settings: list[Setting]
+    skipped: list[Skipped]
+    command_line: CommandLine | None
+    boot_backend: str
+    reboot_required: bool
+    transaction: int | None
+
+
+class Check(_Model):
+    name: str
+    target: str
+    desired: str | None
+    configured: str | None
+    running: str | None
+    status: CheckStatus
+    source: str
+    detail: str
+
+
+class VerifyDocument(Document):
+    status: Literal["in_effect", "pending", "differences", "nothing_applied"]
+    profiles: list[str]
+    transaction: int | None
+    checks: list[Check]
+
+
+class UndoneDocument(Document):
+    """Of `rollback` and `recover`."""
+
+    transactions: list[int]
+    activations: list[Activation]
+    reboot_required: bool
+
+
+class Transaction(_Model):
+    transaction: int
+    time: str
+    user: str
+    profiles: list[str]
+    settings: list[str]
+    files: list[str]
+    state: Literal["committed", "rolled_back", "unfinished"]
+
+
+class HistoryDocument(Document):
+    transactions: list[Transaction]
+
+
+class Os(_Model):
+    id: str
+    name: str
+    version: str
+
+
+class Kernel(_Model):
+    release: str
+    version: str
+    driver: Literal["module", "builtin", "absent"]
+    dkms: bool
+    running: bool
+
+
+class Gpu(_Model):
+    gfx: str | None
+    name: str
+    source: Literal["kfd", "ip_discovery", "pci"]
+    pci_id: str
+    address: str
+    node: int | None
+    integrated: bool
+
+
+class BootChain(_Model):
+    loader: str | None
+    supported: bool
+    evidence: list[str]
+    candidates: list[str]
+    initramfs: list[str]
+
+
+class Facts(_Model):
+    os: Os
+    running_kernel: str
+    kernels: list[Kernel]
+    gpus: list[Gpu]
+    rocm: str | None
+    boot_chain: BootChain
+    container: str
+
+
+class StatusDocument(Document):
+    facts: Facts
+    profiles: list[str]
+    transaction: int | None
+    status: Literal["in_effect", "pending", "differences", "nothing_applied"]
+    reboot_required: bool
+    suggested_profiles: list[str]
+    unnecessary: list[Skipped]
+
+
+class ProfileBrief(_Model):
+    name: str
+    summary: str
+    gfx: list[str]
+    extends: str
+    location: str
+    shipped: bool
+
+
+class ProfileListDocument(Document):
+    profiles: list[ProfileBrief]
+
+
+class ProfileShowDocument(Document):
+    profile: ProfileBrief
+    settings: list[Setting]
+    skipped: list[Skipped]
+    notes: list[str]
+
+
+class ProfileValidateDocument(Document):
+    valid: bool
+
+
+class ProfileNewDocument(Document):
+    path: str
+
+
+class EnvDocument(Document):
+    """`text` where the variables were printed, `path` where they were written or removed."""
+
+    variables: dict[str, str] | None = None
+    text: str | None = None
+    path: str | None = None
+    removed: bool | None = None
+
+
+DOCUMENTS: dict[str, type[BaseModel]] = {
+    "failure": Document,
+    "plan": PlanDocument,
+    "apply": PlanDocument,
+    "verify": VerifyDocument,
+    "rollback": UndoneDocument,
+    "recover": UndoneDocument,
+    "history": HistoryDocument,
+    "status": StatusDocument,
+    "profile list": ProfileListDocument,
+    "profile show": ProfileShowDocument,
+    "profile validate": ProfileValidateDocument,
+    "profile new": ProfileNewDocument,
+    "env": EnvDocument,
+    "check-kernel": Document,
+    "profile-file": ProfileFile,
+}
+
+
+def schemas() -> dict[str, Any]:
+    return {name: model.model_json_schema(by_alias=True) for name, model in DOCUMENTS.items()}
