@@ -1,7 +1,7 @@
 """A running Debian guest that a scenario drives: commands, files, reboots through GRUB, power cuts.
 
-A guest starts from a throw-away overlay of a cached image and has no network. All waits have a time limit, and
-an error says what was waited for and shows the end of the console.
+A guest starts from a throw-away overlay of a cached image and has no network. All waits have a time limit,
+and an error says what was waited for and shows the end of the console.
 """
 
 from __future__ import annotations
@@ -203,8 +203,9 @@ class Guest:
     ) -> Result:
         """Run a command and wait for it; a string goes to sh, a sequence to no shell.
 
-        `timeout` is in seconds and raises GuestError. With `check` a non-zero exit status raises CommandFailed.
-        `env` is added to a plain login environment. Another user than root has its own group only.
+        `timeout` is in seconds and raises GuestError. With `check` a non-zero exit status raises
+        CommandFailed. `env` is added to a plain login environment. Another user than root has its own group
+        only.
         """
         result = self.finish(self.begin(command, timeout, user=user, stdin=stdin, env=env))
         return result.check() if check else result

@@ -1,8 +1,8 @@
-"""The cached Debian image that guests start from, built without loop devices from the machine's own Debian mirror.
+"""The cached Debian image that guests start from, built without loop devices from the machine's own mirror.
 
-mmdebstrap makes the root, mke2fs and mtools put it on a GPT disk, and the guest's first boot then does what an
-installer does: grub-install, update-initramfs, update-grub. So every scenario begins on a normal Debian whose
-grub.cfg update-grub has written.
+mmdebstrap makes the root, mke2fs and mtools put it on a GPT disk, and the guest's first boot then does what
+an installer does: grub-install, update-initramfs, update-grub. So every scenario begins on a normal Debian
+whose grub.cfg update-grub has written.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _HERE = Path(__file__).parent
 
 
 def base() -> Path:
-    """Return the disk of a normal Debian whose amdgpu loads from the root file system; builds it if needed."""
+    """Return the disk of a normal Debian, amdgpu loaded from the root file system; builds it if needed."""
     return cache.directory(f"debian-{_key()}", _build) / "disk.qcow2"
 
 
 def amdgpu_in_initramfs() -> Path:
-    """Return the disk of the same Debian with amdgpu listed in /etc/initramfs-tools/modules and in the initramfs."""
+    """Return the disk of the same Debian with amdgpu in /etc/initramfs-tools/modules and the initramfs."""
     below = base()
     return cache.directory(f"debian-{_key()}-initramfs", lambda work: _add_amdgpu(below, work)) / "disk.qcow2"
 
@@ -51,8 +51,8 @@ def is_built() -> bool:
 
 
 def _key() -> str:
-    baked = [_HERE / "agent.py", _HERE / "customize.sh", *(p for p in (_HERE / "root").rglob("*") if p.is_file())]
-    return cache.key_of([Path(__file__), *baked], SUITE, *PACKAGES)
+    tree = [file for file in (_HERE / "root").rglob("*") if file.is_file()]
+    return cache.key_of([Path(__file__), _HERE / "agent.py", _HERE / "customize.sh", *tree], SUITE, *PACKAGES)
 
 
 def _build(work: Path) -> None:
@@ -83,7 +83,7 @@ def _bootstrap(root: Path) -> None:
 
 
 def mirror() -> str:
-    """Return the Debian mirror that this machine's apt uses, or Debian's own on a machine that is not Debian."""
+    """Return the Debian mirror that this machine's apt uses, or the default where that is not Debian."""
     site = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(LABEL)", "Created-By: Packages"]
     found = subprocess.run(site, stdout=subprocess.PIPE, text=True, check=False).stdout
     return next((line.split()[0] for line in found.splitlines() if line.endswith(" Debian")), DEFAULT_MIRROR)

@@ -65,4 +65,3 @@ def why_not() -> str | None:
     if not image.is_built() and os.geteuid() != 0:
         return "the guest image is not built and building it takes root: sudo python -m tests.vm image"
     return None
-

@@ -21,7 +21,7 @@ _WHEEL_FOLDERS = ("rocmcfg", "profiles")
 
 
 def path(repository: Path = REPOSITORY) -> Path:
-    """Return a directory with the project's wheel and those of requirements.lock; fills the cache if needed."""
+    """Return a directory with the project's wheel and those of requirements.lock, built if needed."""
     lock = repository / "requirements.lock"
     dependencies = cache.directory(
         f"dependencies-{cache.key_of([Path(__file__), lock])}", lambda work: _download(lock, work)
