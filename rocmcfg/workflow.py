@@ -84,7 +84,7 @@ def plan(view: HostView, request: Request) -> Planned:
     known = catalogue.load()
     names, remarks = _expand_auto(view, request)
     loaded = profiles.load(view, names)
-    asked = [s for text in request.set if isinstance(s := parse_set(text, known), Setting)]
+    asked = [s for text in request.set if isinstance(s := parse_set(text), Setting)]
     settings = [s for profile in loaded for s in profile.settings] + asked
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings))
     made = make_plan(view, loaded, request, facts, known, _receipt_or_none(view))
@@ -125,8 +125,12 @@ class StalePlan(RocmcfgError):
     def __init__(self, paths: Sequence[str]) -> None:
         super().__init__(
             *(
-                error("RC4004", f"{path} changed after the plan was made; nothing was changed", location=path,
-                      hint="run the command again and review the new plan")
+                error(
+                    "RC4004",
+                    f"{path} changed after the plan was made; nothing was changed",
+                    location=path,
+                    hint="run the command again and review the new plan",
+                )
                 for path in paths
             )
         )
@@ -136,7 +140,6 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
     """Compare with the receipt, or with a profile that need not have been applied by us."""
     from rocmcfg.engine.verify import verify as check
     from rocmcfg.model.report import VerificationReport
-    from rocmcfg.model.state import Skipped
 
     known = receipt.load(view)
     if names:
@@ -183,7 +186,11 @@ def rollback(
         known = {j.id for j in committed} | {0}
         if to is not None and to not in known:
             raise RocmcfgError(
-                error("RC4024", f"there is no applied transaction {to}", hint="see `rocmcfg history`; 0 is the start")
+                error(
+                    "RC4024",
+                    f"there is no applied transaction {to}",
+                    hint="see `rocmcfg history`; 0 is the start",
+                )
             )
         chosen = committed[:1] if to is None else [j for j in committed if j.id > to]
         if not chosen:
@@ -198,7 +205,9 @@ def rollback(
             for activation in recovery.undo(host, one, progress, force=force):
                 activations[activation.tool] = activation
             host.log(f"transaction {one.id} rolled back by {host.user()}")
-    return Undone(tuple(j.id for j in chosen), tuple(activations.values()), any(_touches_kernel(j) for j in chosen))
+    return Undone(
+        tuple(j.id for j in chosen), tuple(activations.values()), any(_touches_kernel(j) for j in chosen)
+    )
 
 
 def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
@@ -251,10 +260,17 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
         types = kernel_types(module, name, kernels, catalogue.load())
         if types and not types[0].types and types[0].certain:
             found.append(
-                warning("RC4041", f"kernel {release} has no {setting.parameter}: {setting.id} does nothing there",
-                        hint=f"drop it with `rocmcfg apply … --without {setting.id}`")
+                warning(
+                    "RC4041",
+                    f"kernel {release} has no {setting.parameter}: {setting.id} does nothing there",
+                    hint=f"drop it with `rocmcfg apply … --without {setting.id}`",
+                )
             )
-        refused = [d for d in illegal(setting.parameter, setting.text, None, types, "") if d.severity.value == "error"]
+        refused = [
+            d
+            for d in illegal(setting.parameter, setting.text, None, types, "")
+            if d.severity.value == "error"
+        ]
         if refused:
             harmful.append(setting.id)
             found += refused
@@ -273,8 +289,11 @@ def _withdraw(
     apply(host, request, lambda _: True, progress)
     host.log(f"kernel {release}: withdrew {', '.join(harmful)}, which would have stopped its driver")
     return [
-        warning("RC4042", f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver",
-                hint="see `rocmcfg history`; `rocmcfg rollback` brings it back")
+        warning(
+            "RC4042",
+            f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver",
+            hint="see `rocmcfg history`; `rocmcfg rollback` brings it back",
+        )
     ]
 
 
@@ -297,8 +316,11 @@ def _expand_auto(view: HostView, request: Request) -> tuple[tuple[str, ...], tup
     if not chosen:
         seen = ", ".join(gfx) or "no AMD GPU"
         raise RocmcfgError(
-            error("RC2024", f"--profile auto finds no profile for this host ({seen})",
-                  hint="`rocmcfg profile list` shows the profiles; name one")
+            error(
+                "RC2024",
+                f"--profile auto finds no profile for this host ({seen})",
+                hint="`rocmcfg profile list` shows the profiles; name one",
+            )
         )
     remark = info("RC2025", f"--profile auto chose {', '.join(chosen)} for {', '.join(gfx)}")
     named = tuple(name for name in request.profiles if name != "auto")
@@ -313,8 +335,11 @@ def _receipt_or_none(view: HostView) -> Receipt | None:
 
 
 def _nothing_applied() -> Diagnostic:
-    return info("RC5002", "nothing is applied on this host",
-                hint="`rocmcfg verify --profile NAME` checks a profile that rocmcfg did not apply")
+    return info(
+        "RC5002",
+        "nothing is applied on this host",
+        hint="`rocmcfg verify --profile NAME` checks a profile that rocmcfg did not apply",
+    )
 
 
 def _something_to_do(host: HostView, made: Plan) -> bool:
@@ -436,7 +461,9 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
         facts = collect_facts(view, modules=modules_of(profile.settings))
         everything = tuple(s.id for s in profile.settings if s.optional)
         request = Request(profiles=(profile.name,), with_=everything, unconditional=True, any_gpu=True)
-        found += resolve([profile], request, facts, catalogue.load(), lambda _: Effective(None, "", ())).diagnostics
+        found += resolve(
+            [profile], request, facts, catalogue.load(), lambda _: Effective(None, "", ())
+        ).diagnostics
     return found
 
 
@@ -498,6 +525,10 @@ def remove_user_environment(host: Host, path: str) -> bool:
 def _require_own_file(view: HostView, path: str) -> None:
     if view.is_symlink(path) or b"rocmcfg" not in (view.read(path) or b"rocmcfg")[:400]:
         raise RocmcfgError(
-            error("RC4003", f"{path} exists and rocmcfg did not write it", location=path,
-                  hint="rename it, then run the command again")
+            error(
+                "RC4003",
+                f"{path} exists and rocmcfg did not write it",
+                location=path,
+                hint="rename it, then run the command again",
+            )
         )

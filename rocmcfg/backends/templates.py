@@ -14,6 +14,6 @@ def render(package: str, name: str, **values: Any) -> bytes:
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,
-        autoescape=False,  # noqa: S701  # no HTML; values are limited to safe characters before they come here
+        autoescape=False,  # no HTML; values are limited to safe characters before they come here
     )
     return environment.get_template(name).render(**values).encode()

@@ -33,10 +33,10 @@ _COMMANDS = {
 class _LazyGroup(TyperGroup):
     """Knows its commands by name and loads one when it is asked for."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # click's signature
         return [name for name, (_, listed) in _COMMANDS.items() if listed]
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  # click's signature
         if cmd_name not in _COMMANDS:
             return None
         module = importlib.import_module(f"rocmcfg.cli.{_COMMANDS[cmd_name][0]}")
@@ -84,7 +84,8 @@ def _root(
 def main() -> None:
     """The program. Usage errors end with exit code 2, in JSON where --json was asked for."""
     command = typer.main.get_command(app)
-    usage_error = typer.BadParameter.__bases__[0]  # click's UsageError, which typer does not export
+    # click's UsageError, which typer does not export
+    usage_error: type[Exception] = typer.BadParameter.__bases__[0]
     try:
         code = command.main(prog_name="rocmcfg", standalone_mode=False)
     except usage_error as problem:

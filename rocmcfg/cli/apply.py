@@ -26,7 +26,9 @@ def apply(
     any_gpu: opt.AnyGpu = False,
     via: opt.ViaOption = None,
     boot_backend: opt.BootBackend = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan only, as `rocmcfg plan`.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the plan only, as `rocmcfg plan`.")
+    ] = False,
     yes: opt.Yes = False,
     root: opt.Root = "/",
     chroot: opt.Chroot = False,
@@ -46,7 +48,9 @@ def apply(
         host = opt.open_host(root, chroot=chroot)
         if dry_run:
             planned = workflow.plan(host, request)
-            printer.document(planned.plan.diagnostics, **planning.fields(planned, planned.plan.activations, None))
+            printer.document(
+                planned.plan.diagnostics, **planning.fields(planned, planned.plan.activations, None)
+            )
             planning.show(printer, planned, planned.plan.activations)
             printer.line()
             printer.line(planning.summary(planned.plan))
@@ -74,10 +78,10 @@ def apply(
             applied.planned.plan.diagnostics,
             **planning.fields(applied.planned, applied.activations, applied.transaction),
         )
-        _say(printer, applied, host.offline)
+        _say(printer, applied)
 
 
-def _say(printer: Printer, applied: Applied, offline: bool) -> None:
+def _say(printer: Printer, applied: Applied) -> None:
     from rocmcfg.cli import planning
     from rocmcfg.model.plan import ActivationState
 
@@ -94,7 +98,9 @@ def _say(printer: Printer, applied: Applied, offline: bool) -> None:
         for activation in left:
             printer.line(f"  {' '.join(activation.argv)}")
     if any(row.setting.channel.value == "environment" for row in made.rows) and applied.transaction:
-        printer.wrapped("Variables reach new logins; containers take them with --env-file /etc/rocmcfg/env.", "")
+        printer.wrapped(
+            "Variables reach new logins; containers take them with --env-file /etc/rocmcfg/env.", ""
+        )
     if made.reboot_required and applied.transaction:
         printer.line("Next: reboot, then `rocmcfg verify`.  Undo: `rocmcfg rollback`.")
     elif applied.transaction:

@@ -73,8 +73,11 @@ def env(
         pairs = workflow.variables(opt.open_host(root), request)
         text = "".join(_LINES[format].format(name=n, value=v) + "\n" for n, v in pairs)
         if user and not pairs:
-            raise fail("RC2030", "the profile sets no variable on this host",
-                       hint="`rocmcfg profile show NAME` says why; --unconditional takes all of them")
+            raise fail(
+                "RC2030",
+                "the profile sets no variable on this host",
+                hint="`rocmcfg profile show NAME` says why; --unconditional takes all of them",
+            )
         if user:
             workflow.write_user_environment(opt.open_host("/"), path, pairs)
             printer.document((), variables=dict(pairs), path=path)
@@ -86,5 +89,3 @@ def env(
             printer.result(text)
         else:
             printer.line("# the profile sets no variable on this host")
-
-

@@ -45,8 +45,13 @@ def history(
             printer.line("No transaction yet.")
             return
         cells = [
-            (str(r["transaction"]), r["time"].replace("T", " ")[:16], r["user"], ",".join(r["profiles"]) or "-",
-             r["state"].replace("_", " "))
+            (
+                str(r["transaction"]),
+                r["time"].replace("T", " ")[:16],
+                r["user"],
+                ",".join(r["profiles"]) or "-",
+                r["state"].replace("_", " "),
+            )
             for r in rows
         ]
         printer.table(("N", "TIME (UTC)", "BY", "PROFILES", "STATE"), cells)

@@ -37,8 +37,8 @@ def _checked_set(values: list[str] | None) -> list[str] | None:
         scope, dot, rest = text.partition(".")
         if not (scope and dot and rest) or ("=" not in rest and scope != "karg") or "=" in scope:
             raise typer.BadParameter(
-                f"{text!r} does not say what to set; write amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt "
-                "or env.NAME=VALUE"
+                f"{text!r} does not say what to set; write amdgpu.runpm=0, feature.gfxoff=false, "
+                "karg.iommu=pt or env.NAME=VALUE"
             )
     return values
 
@@ -61,7 +61,9 @@ Chroot = Annotated[bool, typer.Option("--chroot", help="With --root: run that ho
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print problems only.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print evidence, sources and details.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an unexpected error.", hidden=True)]
+Debug = Annotated[
+    bool, typer.Option("--debug", help="Show the traceback of an unexpected error.", hidden=True)
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Profiles = Annotated[
     list[str] | None,
@@ -84,7 +86,8 @@ Set = Annotated[
     ),
 ]
 With = Annotated[
-    list[str] | None, typer.Option("--with", metavar="SETTING", help="Add an optional setting of the profile.")
+    list[str] | None,
+    typer.Option("--with", metavar="SETTING", help="Add an optional setting of the profile."),
 ]
 Without = Annotated[
     list[str] | None, typer.Option("--without", metavar="SETTING", help="Leave a setting of the profile out.")
@@ -114,7 +117,9 @@ def session(
 def open_host(root: str, *, chroot: bool = False) -> LocalHost:
     """The host of --root. Raises RocmcfgError for a root that is none."""
     if not os.path.isdir(root):
-        raise fail("RC3020", f"--root {root}: there is no such directory", hint="name the mounted root of a host")
+        raise fail(
+            "RC3020", f"--root {root}: there is no such directory", hint="name the mounted root of a host"
+        )
     if chroot and os.path.realpath(root) == "/":
         raise fail("RC3021", "--chroot needs --root DIR", hint="without --root the host's tools run anyway")
     if chroot and os.geteuid() != 0:

@@ -173,7 +173,9 @@ def show_setting(printer: Printer, setting: DesiredSetting, row: SettingRow | No
 def show_changes(printer: Printer, made: Plan) -> None:
     if made.command_line and made.command_line.before != made.command_line.after:
         printer.heading("Kernel command line (what the boot loader adds to every normal entry)")
-        marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in diff.words(made.command_line)]
+        marked = [
+            word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in diff.words(made.command_line)
+        ]
         printer.wrapped(" ".join(marked))
     if made.changes:
         printer.heading("Files")

@@ -8,14 +8,20 @@ import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
-from rocmcfg.model.diagnostic import ExitCode, fail, has_errors
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, fail, has_errors
 from rocmcfg.model.profile import Profile
 
 app = typer.Typer(
-    rich_markup_mode=None, add_completion=False, no_args_is_help=True, help="List, show, validate and start profiles."
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    help="List, show, validate and start profiles.",
 )
 Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="A profile's name, or a .toml file.", autocompletion=opt.complete_profile)
+    str,
+    typer.Argument(
+        metavar="NAME", help="A profile's name, or a .toml file.", autocompletion=opt.complete_profile
+    ),
 ]
 
 
@@ -33,7 +39,7 @@ def list_(
 
         view = opt.open_host(root)
         found: list[Profile] = []
-        problems = []
+        problems: list[Diagnostic] = []
         for name in profiles.names(view):
             try:
                 found += profiles.load(view, [name])
@@ -124,9 +130,14 @@ def validate(
 
 @app.command("new")
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the new profile: letters, digits, - and _.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Of the new profile: letters, digits, - and _.")
+    ],
     extends: Annotated[
-        str, typer.Option("--extends", metavar="NAME", help="Add to this profile.", autocompletion=opt.complete_profile)
+        str,
+        typer.Option(
+            "--extends", metavar="NAME", help="Add to this profile.", autocompletion=opt.complete_profile
+        ),
     ] = "",
     gfx: Annotated[list[str] | None, typer.Option("--gfx", metavar="GFX", help="A target it is for.")] = None,
     root: opt.Root = "/",

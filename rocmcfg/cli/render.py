@@ -63,8 +63,13 @@ class Printer:
             if debug:
                 raise
             self._stop(
-                [error("RC9000", f"unexpected: {type(defect).__name__}: {defect}",
-                       hint="this is a defect of rocmcfg: please report it with what --debug prints")],
+                [
+                    error(
+                        "RC9000",
+                        f"unexpected: {type(defect).__name__}: {defect}",
+                        hint="this is a defect of rocmcfg: please report it with what --debug prints",
+                    )
+                ],
                 ExitCode.ERROR,
             )
 
@@ -95,8 +100,16 @@ class Printer:
         import textwrap
 
         for paragraph in text.splitlines():
-            self.line(textwrap.fill(paragraph, _WIDTH, initial_indent=indent, subsequent_indent=indent,
-                                    break_long_words=False, break_on_hyphens=False))
+            self.line(
+                textwrap.fill(
+                    paragraph,
+                    _WIDTH,
+                    initial_indent=indent,
+                    subsequent_indent=indent,
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+            )
 
     def pairs(self, rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
         """Names and texts in two columns, the texts wrapped."""
@@ -105,8 +118,18 @@ class Printer:
         width = max((len(name) for name, _ in rows), default=0) + 2
         for name, text in rows:
             first = f"{indent}{name:<{width}}"
-            self.line(textwrap.fill(text, _WIDTH, initial_indent=first, subsequent_indent=" " * len(first),
-                                    break_long_words=False, break_on_hyphens=False) if text else first.rstrip())
+            self.line(
+                textwrap.fill(
+                    text,
+                    _WIDTH,
+                    initial_indent=first,
+                    subsequent_indent=" " * len(first),
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+                if text
+                else first.rstrip()
+            )
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Columns as wide as their longest cell; the last one may run on."""
@@ -135,16 +158,27 @@ class Printer:
         severity = diagnostic.severity.value
         label = "note" if severity == "info" else severity
         head = self.paint(f"{label}[{diagnostic.id}]", severity, sys.stderr)
-        lines = textwrap.wrap(f"{label}[{diagnostic.id}]: {diagnostic.summary}", _WIDTH, subsequent_indent="  ",
-                              break_long_words=False, break_on_hyphens=False)
+        lines = textwrap.wrap(
+            f"{label}[{diagnostic.id}]: {diagnostic.summary}",
+            _WIDTH,
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
         lines[0] = lines[0].replace(f"{label}[{diagnostic.id}]", head, 1)
         if diagnostic.location and diagnostic.location not in diagnostic.summary:
             lines.append(f"  at {diagnostic.location}")
         for text, prefix in ((diagnostic.detail, "  "), (diagnostic.hint, "  help: ")):
             for number, paragraph in enumerate(text.splitlines()):
                 first = prefix if number == 0 else " " * len(prefix)
-                lines += textwrap.wrap(paragraph, _WIDTH, initial_indent=first, subsequent_indent=" " * len(prefix),
-                                       break_long_words=False, break_on_hyphens=False) or [""]
+                lines += textwrap.wrap(
+                    paragraph,
+                    _WIDTH,
+                    initial_indent=first,
+                    subsequent_indent=" " * len(prefix),
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                ) or [""]
         sys.stdout.flush()
         sys.stderr.write("\n".join(lines) + "\n")
 
@@ -170,7 +204,11 @@ class Printer:
             self._progress_shown = False
 
     def paint(self, text: str, style: str, stream: TextIO | None = None) -> str:
-        on = (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        on = (
+            (stream or sys.stdout).isatty()
+            and not os.environ.get("NO_COLOR")
+            and os.environ.get("TERM") != "dumb"
+        )
         return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if on else text
 
 

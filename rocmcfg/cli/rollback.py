@@ -19,7 +19,9 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @app.command("rollback")
 def rollback(
-    to: Annotated[int | None, typer.Option("--to", metavar="N", help="Back to how transaction N left it.")] = None,
+    to: Annotated[
+        int | None, typer.Option("--to", metavar="N", help="Back to how transaction N left it.")
+    ] = None,
     pristine: Annotated[bool, typer.Option("--pristine", help="Undo all that rocmcfg ever wrote.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Drop edits that others made to our files.")] = False,
     yes: opt.Yes = False,
@@ -46,7 +48,9 @@ def rollback(
 
         def confirm(chosen: Sequence[Journal]) -> bool:
             for one in chosen:
-                printer.line(f"Undo transaction {one.id}: {', '.join(one.header['settings']) or 'no settings'}")
+                printer.line(
+                    f"Undo transaction {one.id}: {', '.join(one.header['settings']) or 'no settings'}"
+                )
                 for path in dict.fromkeys(step["path"] for step in one.of("file")):
                     printer.line(f"  {path}")
             return yes or printer.ask("Roll back?")

@@ -36,5 +36,8 @@ def run(
         try:
             os.execvpe(command[0], command, {**os.environ, **dict(pairs)})
         except OSError as problem:
-            raise fail("RC2031", f"cannot run {command[0]}: {problem.strerror}",
-                       hint="check the name and that it is executable") from problem
+            raise fail(
+                "RC2031",
+                f"cannot run {command[0]}: {problem.strerror}",
+                hint="check the name and that it is executable",
+            ) from problem

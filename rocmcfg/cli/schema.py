@@ -14,8 +14,10 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @app.command("schema")
 def schema(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One document: plan, verify, …, or profile-file.")] = "",
-    json: opt.Json = False,
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="One document: plan, verify, …, or profile-file.")
+    ] = "",
+    json: opt.Json = False,  # noqa: ARG001  # the output is JSON in any case
     debug: opt.Debug = False,
 ) -> None:
     """Print the JSON Schema of the documents (all of them, or one)."""
@@ -29,7 +31,10 @@ def schema(
         known = documents.schemas()
         if name and name not in known:
             near = closest(name, list(known))
-            raise fail("RC0002", f"no document is called {name!r}",
-                       hint=f"did you mean {near[0]}?" if near else "known: " + ", ".join(known))
+            raise fail(
+                "RC0002",
+                f"no document is called {name!r}",
+                hint=f"did you mean {near[0]}?" if near else "known: " + ", ".join(known),
+            )
         chosen = known[name] if name else {"schema_version": SCHEMA_VERSION, "documents": known}
         printer.result(json_module.dumps(chosen, indent=1, ensure_ascii=False))

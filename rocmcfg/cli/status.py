@@ -95,7 +95,9 @@ def _show(printer: Printer, found: Status) -> None:
     if found.report is None or not found.report.checks:
         rows.append(("Profile", "none applied"))
     else:
-        rows.append(("Profile", f"{', '.join(found.profiles) or 'settings'} (transaction {found.transaction})"))
+        rows.append(
+            ("Profile", f"{', '.join(found.profiles) or 'settings'} (transaction {found.transaction})")
+        )
         rows.append(("State", _state(found)))
     printer.pairs(rows, indent="")
     if printer.verbose and found.facts.boot.loader:
@@ -104,7 +106,9 @@ def _show(printer: Printer, found: Status) -> None:
             printer.line(f"  {mark}")
     for item in found.unnecessary:
         printer.line()
-        printer.wrapped(f"{item.setting} is no longer needed: {item.reason.removeprefix('not needed: ')}.", "")
+        printer.wrapped(
+            f"{item.setting} is no longer needed: {item.reason.removeprefix('not needed: ')}.", ""
+        )
         printer.line("  `rocmcfg apply` with the same profile drops it.")
     printer.problems([d for d in found.diagnostics if d.severity.value != "info"])
     printer.line()
@@ -127,5 +131,7 @@ def _state(found: Status) -> str:
         return f"in effect: all {len(report.checks)} settings"
     from rocmcfg.model.report import PASSES
 
-    wrong = [f"{c.name} ({c.status.value.replace('_', ' ')})" for c in report.checks if c.status not in PASSES]
+    wrong = [
+        f"{c.name} ({c.status.value.replace('_', ' ')})" for c in report.checks if c.status not in PASSES
+    ]
     return "; ".join(wrong)

@@ -62,8 +62,13 @@ def _show(printer: Printer, report: VerificationReport) -> None:
         printer.problems(report.diagnostics)
         return
     rows = [
-        (c.name, c.desired or "-", c.configured or "-", _running(c.target, c.running),
-         c.status.value.replace("_", " "))
+        (
+            c.name,
+            c.desired or "-",
+            c.configured or "-",
+            _running(c.target, c.running),
+            c.status.value.replace("_", " "),
+        )
         for c in report.checks
     ]
     printer.table(("SETTING", "DESIRED", "CONFIGURED", "RUNNING", "STATUS"), rows)
@@ -95,4 +100,4 @@ def _verdict(report: VerificationReport) -> str:
         reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in wrong)
         rest = "reboot, then run `rocmcfg verify` again" if reboot else "run what apply left to you"
         return f"Pending: {len(wrong)} of {total} settings. Next: {rest}."
-    return f"Not in effect: {len(wrong)} of {total} settings. Next: read the lines above; `rocmcfg plan` shows more."
+    return f"Not in effect: {len(wrong)} of {total} settings. Next: read the lines above."

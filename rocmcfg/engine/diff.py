@@ -17,7 +17,9 @@ def unified(change: FileChange) -> str:
         change.path if change.before else "/dev/null",
         change.path if change.after is not None else "/dev/null",
     )
-    text = "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+    text = "".join(
+        line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines
+    )
     if not text and change.before is not None:
         return f"{change.path}: mode {change.before.mode:04o} → {change.mode:04o}\n"
     return text

@@ -61,7 +61,9 @@ class Journal:
     def state(self) -> str:
         state = "unfinished"
         for record in self.records:
-            state = {"commit": "committed", "undo": "unfinished", "undone": "rolled_back"}.get(record["kind"], state)
+            state = {"commit": "committed", "undo": "unfinished", "undone": "rolled_back"}.get(
+                record["kind"], state
+            )
         return state
 
     def of(self, kind: str) -> tuple[Record, ...]:
@@ -135,7 +137,9 @@ def _records(path: str, content: bytes) -> Iterator[Record]:
             raise BadJournal(path, number, "it is damaged", _DAMAGED) from problem
         if version != VERSION:
             raise BadJournal(
-                path, number, f"its format is {version}, this rocmcfg knows {VERSION}",
+                path,
+                number,
+                f"its format is {version}, this rocmcfg knows {VERSION}",
                 "use the rocmcfg that wrote it, or a newer one",
             )
         body, _, _ = line.decode("utf-8", "replace").rpartition(',"sum":')
@@ -145,8 +149,8 @@ def _records(path: str, content: bytes) -> Iterator[Record]:
 
 
 _DAMAGED = (
-    "the saved files lie in backups/ beside it and are whole: compare them with the host, put back by hand what "
-    "is needed, then move the transaction's folder away"
+    "the saved files lie in backups/ beside it and are whole: compare them with the host, put back by "
+    "hand what is needed, then move the transaction's folder away"
 )
 
 
@@ -182,7 +186,9 @@ def restore(view: HostView, id: int, saved: Record) -> FileState:
     path = f"{folder(id)}/backups/{saved['sha256']}"
     content = view.read(path)
     if content is None or hashlib.sha256(content).hexdigest() != saved["sha256"]:
-        raise BadJournal(path, 0, "a saved file is missing or damaged", "restore that file from a backup of yours")
+        raise BadJournal(
+            path, 0, "a saved file is missing or damaged", "restore that file from a backup of yours"
+        )
     return FileState(
         content,
         saved["mode"],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rocmcfg.backends import kernel_hook, modprobe
 from rocmcfg.backends import boot as boot_backends
+from rocmcfg.backends import kernel_hook, modprobe
 from rocmcfg.backends.boot import grub
 from rocmcfg.backends.environment import files as environment
 from rocmcfg.backends.environment.observe import later_assignments
@@ -85,8 +85,7 @@ def make_plan(
     owned = _owned_files(view, desired, on_line)
     changes, wrong = _changes(view, owned, receipt)
     problems += wrong
-    activations, more = _activations(view, facts, desired, on_line, observed, changes, receipt)
-    problems += more
+    activations = _activations(view, facts, on_line, observed, changes, receipt)
     return Plan(
         profiles=tuple(profile.name for profile in profiles),
         changes=tuple(changes),
@@ -95,14 +94,14 @@ def make_plan(
         skipped=resolution.skipped,
         diagnostics=tuple(dict.fromkeys(problems)),
         command_line=_command_line(observed, on_line),
-        reboot_required=_reboot_required(view, facts, desired, changes),
+        reboot_required=_reboot_required(view, desired, changes),
         boot_backend=facts.boot.loader.name if facts.boot.loader else "",
     )
 
 
 def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
     """An argument that the user's own command line already has with this value is not written twice."""
-    if setting.channel is not Channel.CMDLINE or setting.text is None and setting.parameter:
+    if setting.channel is not Channel.CMDLINE or (setting.text is None and setting.parameter):
         return setting
     if setting.parameter:
         own = last(observed.kargs, setting.parameter)
@@ -110,12 +109,12 @@ def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
     else:
         found = next((k for k in observed.kargs if contains([k], setting.karg)), None)
         winner = last(observed.kargs, setting.name)
-        if found is not None and winner is not found and not _repeats(observed.kargs, setting.name):
+        if found is not None and winner is not found and not _repeats(setting.name):
             found = None
     return replace(setting, adopted_from=found.source) if found is not None else setting
 
 
-def _repeats(kargs: Sequence[Karg], name: str) -> bool:
+def _repeats(name: str) -> bool:
     """Arguments such as console= and pci= add up; every one of them counts."""
     return name in ("console", "pci", "earlycon", "modprobe.blacklist")
 
@@ -137,8 +136,11 @@ def _host_problems(facts: Facts, desired: Sequence[DesiredSetting]) -> Iterable[
             hint="install the kernel's module package (Ubuntu: linux-modules-extra-…) or AMD's driver first",
         )
     if any(s.parameter for s in desired) and not facts.kernels:
-        yield warning("RC3012", "no installed kernel was found, so no value could be checked against one",
-                      location="/lib/modules")
+        yield warning(
+            "RC3012",
+            "no installed kernel was found, so no value could be checked against one",
+            location="/lib/modules",
+        )
     if facts.kernels and any(not kernel.parameters for kernel in facts.driven):
         yield info(
             "RC3013",
@@ -195,7 +197,9 @@ def _foreign_trouble(observed: Observed, facts: Facts) -> Iterable[Diagnostic]:
     for kernel in facts.driven:
         types = kernel.parameters.get("amdgpu", {})
         writers = [o.karg for o in observed.options if o.module == "amdgpu"]
-        writers += [Karg(k.text.partition(".")[2], k.source) for k in observed.kargs if k.key.startswith("amdgpu.")]
+        writers += [
+            Karg(k.text.partition(".")[2], k.source) for k in observed.kargs if k.key.startswith("amdgpu.")
+        ]
         for karg in writers:
             try:
                 if karg.key in types:
@@ -261,17 +265,23 @@ def _changes(
             continue
         if view.is_symlink(file.path):
             problems.append(
-                error("RC4001", f"{file.path} is a symbolic link, and rocmcfg writes no file through one",
-                      location=file.path, hint="remove the link, then run the command again")
+                error(
+                    "RC4001",
+                    f"{file.path} is a symbolic link, and rocmcfg writes no file through one",
+                    location=file.path,
+                    hint="remove the link, then run the command again",
+                )
             )
             continue
         if before is not None:
-            problem = _not_ours(file, before.content, known.get(file.path))
-            if problem is not None:
-                problems.append(problem)
+            foreign = _not_ours(file, before.content, known.get(file.path))
+            if foreign is not None:
+                problems.append(foreign)
                 continue
         current = before.content if before else None
-        if current != file.content or (before is not None and file.content is not None and before.mode != file.mode):
+        if current != file.content or (
+            before is not None and file.content is not None and before.mode != file.mode
+        ):
             changes.append(FileChange(file.path, before, file.content, file.reason, file.mode))
     return changes, problems
 
@@ -285,8 +295,8 @@ def _not_ours(file: _Owned, content: bytes, recorded: str | None) -> Diagnostic 
             "RC4002",
             f"{file.path} was edited since rocmcfg wrote it",
             location=file.path,
-            hint="move your lines to a file of your own and delete this one, then run the command again; or drop "
-            "the edit with `rocmcfg rollback --force`",
+            hint="move your lines to a file of your own and delete this one, then run the command again; "
+            "or drop the edit with `rocmcfg rollback --force`",
         )
     if content == file.content or _MARK in content[:400]:
         return None
@@ -301,12 +311,11 @@ def _not_ours(file: _Owned, content: bytes, recorded: str | None) -> Diagnostic 
 def _activations(
     view: HostView,
     facts: Facts,
-    desired: Sequence[DesiredSetting],
     on_line: Sequence[DesiredSetting],
     observed: Observed,
     changes: Sequence[FileChange],
     receipt: Receipt | None,
-) -> tuple[list[Activation], list[Diagnostic]]:
+) -> list[Activation]:
     """Derived from what changes, or from a generated result that does not hold what our files say."""
     changed = {change.path for change in changes}
     found: list[Activation] = []
@@ -314,12 +323,16 @@ def _activations(
         found.append(_rebuild(view, facts))
     if observed.grub is not None:
         wanted = [s.karg for s in grub.merged(on_line)]
-        gone = [k.text for k in observed.grub.ours if k.text not in wanted and not contains(observed.kargs, k.text)]
+        gone = [
+            k.text
+            for k in observed.grub.ours
+            if k.text not in wanted and not contains(observed.kargs, k.text)
+        ]
         if grub.DROP_IN in changed:
-            found.append(grub.activation(view, "the boot menu is generated from the drop-in"))
+            found.append(grub.activation("the boot menu is generated from the drop-in"))
         elif observed.grub.ours and not observed.grub.unreadable and grub.check(view, wanted, gone):
-            found.append(grub.activation(view, "the boot menu does not hold what the drop-in says"))
-    return found, []
+            found.append(grub.activation("the boot menu does not hold what the drop-in says"))
+    return found
 
 
 def _left(receipt: Receipt | None, tool: str) -> bool:
@@ -327,7 +340,7 @@ def _left(receipt: Receipt | None, tool: str) -> bool:
 
 
 def _rebuild(view: HostView, facts: Facts) -> Activation:
-    """The initramfs is rebuilt only where an image carries the driver; a copy of modprobe.d acts only there."""
+    """The initramfs is rebuilt only where an image carries the driver: only there its copy acts."""
     due = initramfs_tools.activation("an image carries amdgpu, and reads its own copy of modprobe.d")
     supported = any(d.name == initramfs_tools.NAME for d in facts.boot.initramfs)
     if not supported:
@@ -384,13 +397,15 @@ def _later_writer(setting: DesiredSetting, observed: Observed) -> Karg | None:
     later = [
         o.karg
         for o in observed.options
-        if o.module == module and o.karg.key == parameter and o.source.rpartition("/")[2].rpartition(":")[0] > name
+        if o.module == module
+        and o.karg.key == parameter
+        and o.source.rpartition("/")[2].rpartition(":")[0] > name
     ]
     return later[-1] if later else None
 
 
 def _reboot_required(
-    view: HostView, facts: Facts, desired: Sequence[DesiredSetting], changes: Sequence[FileChange]
+    view: HostView, desired: Sequence[DesiredSetting], changes: Sequence[FileChange]
 ) -> bool:
     """Whether what the files will say differs from what runs. Variables never need a reboot."""
     kernel_files = {grub.DROP_IN, modprobe.PATH}

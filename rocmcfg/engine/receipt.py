@@ -23,8 +23,12 @@ _VERSION = 1
 class BadReceipt(RocmcfgError):
     def __init__(self, reason: str) -> None:
         super().__init__(
-            error("RC4030", f"the receipt of the last apply cannot be used: {reason}", location=PATH,
-                  hint="`rocmcfg apply` again writes a new one; `rocmcfg rollback` undoes the last transaction")
+            error(
+                "RC4030",
+                f"the receipt of the last apply cannot be used: {reason}",
+                location=PATH,
+                hint="`rocmcfg apply` again writes a new one; `rocmcfg rollback` undoes the last transaction",
+            )
         )
 
 
@@ -62,10 +66,17 @@ def load(view: HostView) -> Receipt | None:
 
 
 def _from(document: dict[str, Any]) -> Receipt:
-    request = {k: tuple(v) if isinstance(v, list) else v for k, v in document["request"].items()}
+    asked = document["request"].items()
+    request: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in asked}
     settings = tuple(
-        DesiredSetting(**{**row, "kind": Kind(row["kind"]), "channel": Channel(row["channel"]),
-                          "evidence": tuple(row["evidence"])})
+        DesiredSetting(
+            **{
+                **row,
+                "kind": Kind(row["kind"]),
+                "channel": Channel(row["channel"]),
+                "evidence": tuple(row["evidence"]),
+            }
+        )
         for row in document["settings"]
     )
     return Receipt(

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rocmcfg.backends.boot import grub
 from rocmcfg.backends import modprobe
+from rocmcfg.backends.boot import grub
 from rocmcfg.backends.initramfs import initramfs_tools
 from rocmcfg.engine import journal
 from rocmcfg.engine.journal import Journal, Record
@@ -30,8 +30,8 @@ class ThirdPartyEdit(RocmcfgError):
                     "RC4022",
                     f"{path} was edited by somebody else since rocmcfg wrote it",
                     location=path,
-                    hint="keep your lines elsewhere, then run the command again with --force, which drops the "
-                    "edit (a copy stays in the transaction's folder)",
+                    hint="keep your lines elsewhere, then run the command again with --force, which drops "
+                    "the edit (a copy stays in the transaction's folder)",
                 )
                 for path in paths
             ),
@@ -55,13 +55,19 @@ def run_tool(host: Host, argv: Sequence[str], progress: Progress) -> None:
         argv, timeout=limit, progress=lambda: progress(f"{argv[0]} … {time.monotonic() - started:.0f} s")
     )
     if result.status is None:
-        raise ToolFailed(result, f"did not end within {limit:.0f} s and was stopped",
-                         "run it by hand and see what it waits for; ROCMCFG_TOOL_TIMEOUT=SECONDS gives it longer")
+        raise ToolFailed(
+            result,
+            f"did not end within {limit:.0f} s and was stopped",
+            "run it by hand and see what it waits for; ROCMCFG_TOOL_TIMEOUT=SECONDS gives it longer",
+        )
     if result.status == 127 and "not found" in result.stderr:
         raise ToolFailed(result, "is not installed", "install the package that brings it")
     if not result.ok:
-        raise ToolFailed(result, f"failed with exit status {result.status}",
-                         "run it by hand, mend what it says, then run the command again")
+        raise ToolFailed(
+            result,
+            f"failed with exit status {result.status}",
+            "run it by hand, mend what it says, then run the command again",
+        )
 
 
 def observe(host: Host, expect: Record, activations: Sequence[Activation]) -> list[Diagnostic]:
@@ -153,8 +159,12 @@ def _activate_again(
 ) -> tuple[Activation, ...]:
     done: list[Activation] = []
     for record in found.of("activation"):
-        activation = Activation(record["tool"], tuple(record["argv"]), "the files it reads were put back",
-                                tuple(record["outputs"]))
+        activation = Activation(
+            record["tool"],
+            tuple(record["argv"]),
+            "the files it reads were put back",
+            tuple(record["outputs"]),
+        )
         if not host.runs_tools:
             put_back = _restore_unchanged_outputs(host, found, record)
             done.append(

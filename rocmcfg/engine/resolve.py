@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from rocmcfg.engine.conditions import decide
 from rocmcfg.engine.effective import Effective
@@ -78,7 +79,7 @@ def resolve(
     return Resolution(tuple(work.desired), tuple(work.skipped), tuple(dict.fromkeys(work.problems)))
 
 
-def parse_set(text: str, catalogue: Catalogue) -> Setting | Diagnostic:
+def parse_set(text: str) -> Setting | Diagnostic:
     """One `--set` option: `amdgpu.runpm=0`, `feature.gfxoff=false`, `karg.iommu=pt`, `env.NAME=VALUE`."""
     key, equals, value = text.partition("=")
     scope, dot, name = key.partition(".")
@@ -94,17 +95,19 @@ def parse_set(text: str, catalogue: Catalogue) -> Setting | Diagnostic:
         from rocmcfg.knowledge.profile_schema import unsafe_reason
 
         return error("RC2002", f"--set {key}: {unsafe_reason(value)}", location="--set")
-    common = {"location": "--set", "because": "asked for on the command line"}
+    setting = partial(Setting, location="--set", because="asked for on the command line")
     if scope == "feature":
         words = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
         if value.lower() not in words:
-            return error("RC2002", f"--set {key}: a feature is true or false, not {value!r}", location="--set")
-        return Setting(Kind.FEATURE, name, words[value.lower()], **common)
+            return error(
+                "RC2002", f"--set {key}: a feature is true or false, not {value!r}", location="--set"
+            )
+        return setting(Kind.FEATURE, name, words[value.lower()])
     if scope == "karg":
-        return Setting(Kind.KARG, name, value if equals else True, **common)
+        return setting(Kind.KARG, name, value if equals else True)
     if scope == "env":
-        return Setting(Kind.ENV, name, value, **common)
-    return Setting(Kind.PARAMETER, name.replace("-", "_"), value, module=scope.replace("-", "_"), **common)
+        return setting(Kind.ENV, name, value)
+    return setting(Kind.PARAMETER, name.replace("-", "_"), value, module=scope.replace("-", "_"))
 
 
 def _match_gpus(work: _Work, profiles: Sequence[Profile]) -> None:
@@ -145,12 +148,14 @@ def _combine(work: _Work, profiles: Sequence[Profile]) -> list[Setting]:
                 )
             )
     for text in work.request.set:
-        parsed = parse_set(text, work.catalogue)
+        parsed = parse_set(text)
         if isinstance(parsed, Diagnostic):
             work.problems.append(parsed)
             continue
         parsed = _as_parameter(parsed, work.catalogue)
-        work.problems = [p for p in work.problems if not (p.id == "RC2011" and parsed.id in p.summary.split(":")[0])]
+        work.problems = [
+            p for p in work.problems if not (p.id == "RC2011" and parsed.id in p.summary.split(":")[0])
+        ]
         old = chosen.get(parsed.id)
         chosen[parsed.id] = replace(parsed, via=old.via) if old else parsed
     return list(chosen.values())
@@ -216,8 +221,10 @@ def _decision(work: _Work, setting: Setting) -> str:
 
 
 def _named(setting: Setting, names: Sequence[str]) -> bool:
-    return any(name.replace("-", "_") in (setting.id.replace("-", "_"), setting.name.replace("-", "_"))
-               for name in names)
+    return any(
+        name.replace("-", "_") in (setting.id.replace("-", "_"), setting.name.replace("-", "_"))
+        for name in names
+    )
 
 
 def _check_names(work: _Work, option: str, names: Sequence[str], settings: Sequence[Setting]) -> None:
@@ -226,8 +233,11 @@ def _check_names(work: _Work, option: str, names: Sequence[str], settings: Seque
         if not any(_named(setting, [name]) for setting in settings):
             near = closest(name, known) or known
             work.problems.append(
-                error("RC2013", f"{option} {name}: the profile has no such setting",
-                      hint="it has " + ", ".join(near) if near else "it has none")
+                error(
+                    "RC2013",
+                    f"{option} {name}: the profile has no such setting",
+                    hint="it has " + ", ".join(near) if near else "it has none",
+                )
             )
 
 
@@ -269,8 +279,11 @@ def _parameter(work: _Work, setting: Setting) -> None:
     types = kernel_types(setting.module, setting.name, kernels, work.catalogue)
     wrong = unknown_name(setting.module, setting.name, types, work.catalogue, setting.location)
     if wrong is None and not types and setting.module not in work.catalogue.modules() and kernels:
-        wrong = warning("RC2109", f"nothing is known of module {setting.module}; its value is not checked",
-                        location=setting.location)
+        wrong = warning(
+            "RC2109",
+            f"nothing is known of module {setting.module}; its value is not checked",
+            location=setting.location,
+        )
     if wrong is not None:
         work.problems.append(wrong)
         if wrong.severity.value == "error":
@@ -281,8 +294,9 @@ def _parameter(work: _Work, setting: Setting) -> None:
     try:
         text = to_text(setting.value, parameter, types)
     except IllegalValue as problem:
-        work.problems.append(error("RC2104", f"{setting.id}: {problem}", location=setting.location,
-                                   hint="write the number"))
+        work.problems.append(
+            error("RC2104", f"{setting.id}: {problem}", location=setting.location, hint="write the number")
+        )
         return
     problems = illegal(setting.id, text, parameter, types, setting.location)
     work.problems += problems
@@ -300,8 +314,13 @@ def _karg(work: _Work, setting: Setting) -> None:
         trap = work.catalogue.traps.get(setting.name if text is None else f"{setting.name}={text}")
         if trap is not None:
             work.problems.append(
-                error("RC2015", f"{trap.name} does not do what it seems to", location=setting.location,
-                      detail=trap.summary, hint=f"write {trap.instead}")
+                error(
+                    "RC2015",
+                    f"{trap.name} does not do what it seems to",
+                    location=setting.location,
+                    detail=trap.summary,
+                    hint=f"write {trap.instead}",
+                )
             )
             continue
         work.desired.append(_base(work, setting, text, Channel.CMDLINE))
@@ -312,20 +331,33 @@ def _variable(work: _Work, setting: Setting) -> None:
     text = str(setting.value)
     if variable is not None and variable.unknown:
         work.problems.append(
-            error("RC2016", f"nothing reads the variable {setting.name}", location=setting.location,
-                  detail=variable.summary, hint=f"write {variable.instead}" if variable.instead else "leave it out")
+            error(
+                "RC2016",
+                f"nothing reads the variable {setting.name}",
+                location=setting.location,
+                detail=variable.summary,
+                hint=f"write {variable.instead}" if variable.instead else "leave it out",
+            )
         )
         return
     if variable is not None and variable.values and text.lower() not in variable.values:
         work.problems.append(
-            error("RC2017", f"{setting.name}={text}: {variable.reader or 'its reader'} does not take this value",
-                  location=setting.location, hint="it takes " + ", ".join(variable.values))
+            error(
+                "RC2017",
+                f"{setting.name}={text}: {variable.reader or 'its reader'} does not take this value",
+                location=setting.location,
+                hint="it takes " + ", ".join(variable.values),
+            )
         )
         return
     if variable is not None and variable.presence_only and text in ("0", "off", "false", "no"):
         work.problems.append(
-            warning("RC2018", f"{setting.name}={text} switches it on all the same: only its presence counts",
-                    location=setting.location, hint="leave the variable out to switch it off")
+            warning(
+                "RC2018",
+                f"{setting.name}={text} switches it on all the same: only its presence counts",
+                location=setting.location,
+                hint="leave the variable out to switch it off",
+            )
         )
     work.desired.append(_base(work, setting, text, Channel.ENVIRONMENT))
 
@@ -337,9 +369,14 @@ def _features(work: _Work, settings: Sequence[Setting]) -> None:
         if feature is None:
             near = closest(setting.name, list(work.catalogue.features))
             work.problems.append(
-                error("RC2020", f"no feature is called {setting.name!r}", location=setting.location,
-                      hint="did you mean " + ", ".join(near) + "?" if near
-                      else "known: " + ", ".join(work.catalogue.features))
+                error(
+                    "RC2020",
+                    f"no feature is called {setting.name!r}",
+                    location=setting.location,
+                    hint="did you mean " + ", ".join(near) + "?"
+                    if near
+                    else "known: " + ", ".join(work.catalogue.features),
+                )
             )
             continue
         by_mask.setdefault(feature.parameter, []).append((setting, feature))
@@ -367,8 +404,12 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
         work.desired.append(replace(own, text=text))
     if len(channels) > 1:
         work.problems.append(
-            error("RC2021", f"the features of {id} share one mask and cannot go to two places",
-                  location=members[0][0].location, hint="give all of them the same `via`")
+            error(
+                "RC2021",
+                f"the features of {id} share one mask and cannot go to two places",
+                location=members[0][0].location,
+                hint="give all of them the same `via`",
+            )
         )
         return
     for setting, feature in members:
@@ -386,8 +427,12 @@ def _starting_mask(work: _Work, id: str, setting: Setting) -> tuple[int | None, 
         return number, configured.source
     if configured.value is not None:
         work.problems.append(
-            error("RC2022", f"{id}={configured.value} is not a number, and would stop the driver from loading",
-                  location=configured.source, hint="mend or remove it there first")
+            error(
+                "RC2022",
+                f"{id}={configured.value} is not a number, and would stop the driver from loading",
+                location=configured.source,
+                hint="mend or remove it there first",
+            )
         )
         return None, ""
     parameter = work.catalogue.parameters[id]
@@ -403,7 +448,11 @@ def _starting_mask(work: _Work, id: str, setting: Setting) -> tuple[int | None, 
     if len(defaults) > 1:
         said = ", ".join(f"{hexint(mask)} on {', '.join(releases)}" for mask, releases in defaults.items())
         work.problems.append(
-            info("RC2023", f"the default of {id} differs between the installed kernels; the newest one's is used",
-                 location=setting.location, detail=said)
+            info(
+                "RC2023",
+                f"the default of {id} differs between the installed kernels; the newest one's is used",
+                location=setting.location,
+                detail=said,
+            )
         )
     return chosen, "the kernel's default"

@@ -102,13 +102,21 @@ def _preflight(host: Host, plan: Plan) -> None:
         reason = host.writable_problem(path)
         if reason:
             problems.append(
-                error("RC3002", f"cannot write {path}: {reason}", location=path,
-                      hint="remount it writable or run the command as root, then try again")
+                error(
+                    "RC3002",
+                    f"cannot write {path}: {reason}",
+                    location=path,
+                    hint="remount it writable or run the command as root, then try again",
+                )
             )
     if host.runs_tools:
         problems += [
-            error("RC3005", f"{activation.argv[0]} is not installed", detail=activation.reason,
-                  hint="install the package that brings it, then run the command again")
+            error(
+                "RC3005",
+                f"{activation.argv[0]} is not installed",
+                detail=activation.reason,
+                hint="install the package that brings it, then run the command again",
+            )
             for activation in plan.due
             if not host.has_tool(activation.argv[0])
         ]
@@ -169,8 +177,11 @@ def _write_receipt(
         if content is not None:
             files[path] = receipt.digest(content)
     old = receipt.load_quietly(host)
-    pending = {tool: state for tool, state in (old.activations if old else {}).items()
-               if state is ActivationState.LEFT_TO_USER}
+    pending = {
+        tool: state
+        for tool, state in (old.activations if old else {}).items()
+        if state is ActivationState.LEFT_TO_USER
+    }
     content = receipt.dump(
         receipt.Receipt(
             id,
@@ -194,13 +205,19 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
     except RocmcfgError as second:
         return RollbackIncomplete(
             *first,
-            error("RC4011", f"taking transaction {id} back did not succeed either", detail=str(second),
-                  location=journal.folder(id), hint="mend what is named, then run `rocmcfg recover`"),
+            error(
+                "RC4011",
+                f"taking transaction {id} back did not succeed either",
+                detail=str(second),
+                location=journal.folder(id),
+                hint="mend what is named, then run `rocmcfg recover`",
+            ),
             *second.diagnostics,
         )
     host.log(f"transaction {id} by {host.user()} failed and was rolled back: {first[0].summary}")
     return RolledBack(
-        *first, warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id))
+        *first,
+        warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id)),
     )
 
 
@@ -209,12 +226,16 @@ def _cause(cause: BaseException) -> tuple[Diagnostic, ...]:
         return cause.diagnostics
     if isinstance(cause, KeyboardInterrupt):
         return (error("RC4010", "interrupted", hint="run the command again when you are ready"),)
-    return (error("RC9000", f"unexpected: {cause!r}", hint="this is a defect of rocmcfg: please report it, with "
-                  "what --debug prints"),)
+    return (
+        error(
+            "RC9000",
+            f"unexpected: {cause!r}",
+            hint="this is a defect of rocmcfg: please report it, with what --debug prints",
+        ),
+    )
 
 
 def _log_line(host: Host, id: int, plan: Plan) -> str:
     settings = " ".join(f"{row.setting.id}={row.setting.text}" for row in plan.rows)
-    return (
-        f"transaction {id} committed by {host.user()}: profile {','.join(plan.profiles) or 'none'}: {settings or 'nothing'}"
-    )
+    profiles = ",".join(plan.profiles) or "none"
+    return f"transaction {id} committed by {host.user()}: profile {profiles}: {settings or 'nothing'}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
-from rocmcfg.model.facts import Facts, Kernel
+from rocmcfg.model.facts import Kernel
 from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint, parse
 
 
@@ -37,7 +37,9 @@ def kernel_types(module: str, name: str, kernels: Sequence[Kernel], catalogue: C
         elif standing is not None:
             types = tuple(dict.fromkeys(v.type for v in standing.variants))
             # A DKMS driver replaces the kernel's own, so that the catalogue only guesses there.
-            found.append(KernelType(kernel.release, types, standing.certain and not kernel.dkms, False, taints))
+            found.append(
+                KernelType(kernel.release, types, standing.certain and not kernel.dkms, False, taints)
+            )
         elif module in catalogue.modules():
             found.append(KernelType(kernel.release, (), not kernel.dkms, False, False))
     return found
@@ -148,8 +150,12 @@ def illegal(
         for reason, releases in refused.items()
     ]
     problems += [
-        warning("RC2106", f"{id} = {text} may be refused by kernel {', '.join(releases)}", location=location,
-                detail=reason)
+        warning(
+            "RC2106",
+            f"{id} = {text} may be refused by kernel {', '.join(releases)}",
+            location=location,
+            detail=reason,
+        )
         for reason, releases in doubtful.items()
     ]
     number = as_number(text)
@@ -157,17 +163,28 @@ def illegal(
         low, high = parameter.bounds
         if not low <= number <= high:
             problems.append(
-                error("RC2105", f"{id} = {text} is out of range: its meanings run from {low} to {high}",
-                      location=location, detail=parameter.summary, hint="choose a value inside the range")
+                error(
+                    "RC2105",
+                    f"{id} = {text} is out of range: its meanings run from {low} to {high}",
+                    location=location,
+                    detail=parameter.summary,
+                    hint="choose a value inside the range",
+                )
             )
     tainted = [kernel.release for kernel in types if kernel.taints]
     if tainted:
         problems.append(
-            info("RC2107", f"setting {id} taints the kernel", location=location,
-                 detail=f"kernel {', '.join(tainted)}: maintainers may turn a bug report away")
+            info(
+                "RC2107",
+                f"setting {id} taints the kernel",
+                location=location,
+                detail=f"kernel {', '.join(tainted)}: maintainers may turn a bug report away",
+            )
         )
     if parameter and parameter.deprecated:
-        problems.append(warning("RC2108", f"{id} is deprecated", location=location, hint=parameter.deprecated))
+        problems.append(
+            warning("RC2108", f"{id} is deprecated", location=location, hint=parameter.deprecated)
+        )
     return problems
 
 

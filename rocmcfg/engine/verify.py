@@ -175,7 +175,11 @@ def _configured_trouble(
         # the drop-in is right and the menu cannot be seen: the running kernel decides what can be said
         return None
     if same(configured.value, setting.text) and configured.value is not None:
-        if setting.channel is Channel.MODPROBE and _left(host, "update-initramfs") and not _proven(host, setting):
+        if (
+            setting.channel is Channel.MODPROBE
+            and _left(host, "update-initramfs")
+            and not _proven(host, setting)
+        ):
             return CheckStatus.PENDING_ACTIVATION, "update-initramfs has not run since"
         return None
     if _written_by_us(host, setting):
@@ -200,8 +204,10 @@ def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
     """Whether our own line is in place everywhere, so that another writer must be what wins."""
     if setting.channel is Channel.MODPROBE:
         module, _, name = setting.parameter.partition(".")
-        return any(o.source.startswith(modprobe.PATH) and o.module == module and o.karg.key == name
-                   for o in host.options)
+        return any(
+            o.source.startswith(modprobe.PATH) and o.module == module and o.karg.key == name
+            for o in host.options
+        )
     return bool(host.entries) and all(contains(e.kargs, setting.karg) for e in host.entries or ())
 
 
@@ -246,7 +252,9 @@ def _karg(host: _Host, setting: DesiredSetting) -> Check:
     status, detail = _karg_status(host, setting, carried, lacking)
     desired = "present" if setting.text is None else setting.text
     running = desired if carried else ("present" if now.present and now.value is None else now.value)
-    return Check(setting.id, setting.channel.value, desired, shown, running, status, _file_of(setting), detail)
+    return Check(
+        setting.id, setting.channel.value, desired, shown, running, status, _file_of(setting), detail
+    )
 
 
 def _karg_value(host: _Host, setting: DesiredSetting, lacking: Sequence[grub.Entry]) -> str | None:

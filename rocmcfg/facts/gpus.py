@@ -90,14 +90,20 @@ def _from_device(view: HostView, address: str, pci_id: str, models: tuple[GpuMod
     folder = f"{_PCI}/{address}"
     if not view.is_dir(f"{folder}/ip_discovery"):
         folder = _drm_folder(view, address) or folder
-    version = [_text(view, f"{folder}/ip_discovery/die/0/GC/0/{part}").strip() for part in
-               ("major", "minor", "revision")]
+    version = [
+        _text(view, f"{folder}/ip_discovery/die/0/GC/0/{part}").strip()
+        for part in ("major", "minor", "revision")
+    ]
     if all(part.isdigit() for part in version):
         gc_ip = ".".join(version)
         model = next((m for m in models if m.gc_ip == gc_ip), None)
         if model is not None:
             return Gpu(
-                model.gfx, _name(models, model.gfx, pci_id), "ip_discovery", pci_id, address,
+                model.gfx,
+                _name(models, model.gfx, pci_id),
+                "ip_discovery",
+                pci_id,
+                address,
                 integrated=_integrated(models, model.gfx),
             )
         return Gpu(None, f"GC {gc_ip}, not known to this version", "ip_discovery", pci_id, address)
@@ -105,7 +111,11 @@ def _from_device(view: HostView, address: str, pci_id: str, models: tuple[GpuMod
     if model is None:
         return Gpu(None, f"PCI 1002:{pci_id}, not known to this version", "pci", pci_id, address)
     return Gpu(
-        model.gfx, _name(models, model.gfx, pci_id), "pci", pci_id, address,
+        model.gfx,
+        _name(models, model.gfx, pci_id),
+        "pci",
+        pci_id,
+        address,
         integrated=_integrated(models, model.gfx),
     )
 
@@ -113,9 +123,7 @@ def _from_device(view: HostView, address: str, pci_id: str, models: tuple[GpuMod
 def _drm_folder(view: HostView, address: str) -> str | None:
     for card in view.names("/sys/class/drm"):
         folder = f"/sys/class/drm/{card}/device"
-        if re.fullmatch(r"card\d+", card) and (
-            card == address or address in _text(view, f"{folder}/uevent")
-        ):
+        if re.fullmatch(r"card\d+", card) and (card == address or address in _text(view, f"{folder}/uevent")):
             return folder
     return None
 

@@ -14,7 +14,13 @@ _MODULE_DIRS = ("/lib/modules", "/usr/lib/modules")
 _SUFFIXES = ("", ".xz", ".zst", ".gz")
 _AMDGPU = "kernel/drivers/gpu/drm/amd/amdgpu/amdgpu.ko"
 # depmod's search order puts these before the kernel's own modules (depmod.d(5), DKMS's default).
-_FOREIGN_DIRS = ("updates/dkms", "updates", "extra", "weak-updates", "updates/kernel/drivers/gpu/drm/amd/amdgpu")
+_FOREIGN_DIRS = (
+    "updates/dkms",
+    "updates",
+    "extra",
+    "weak-updates",
+    "updates/kernel/drivers/gpu/drm/amd/amdgpu",
+)
 
 
 def running_release(view: HostView) -> str:
@@ -36,7 +42,11 @@ def read_kernels(view: HostView, modules: Iterable[str] = ("amdgpu",)) -> tuple[
 
 def _installed(view: HostView, base: str, release: str) -> bool:
     # An uninstalled kernel leaves its directory behind when something else (DKMS) still has files in it.
-    marks = (f"{base}/{release}/modules.builtin", f"{base}/{release}/modules.order", f"{base}/{release}/kernel")
+    marks = (
+        f"{base}/{release}/modules.builtin",
+        f"{base}/{release}/modules.order",
+        f"{base}/{release}/kernel",
+    )
     return parse_kernel(release) is not None and (
         any(view.exists(mark) for mark in marks) or view.exists(f"/boot/vmlinuz-{release}")
     )

@@ -51,9 +51,7 @@ def discard_temporary(path: str) -> None:
 
 def append_line(path: str, line: bytes) -> None:
     new = not os.path.exists(path)
-    descriptor = os.open(
-        path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-    )
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         _write_all(descriptor, line)
         os.fsync(descriptor)

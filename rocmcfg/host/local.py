@@ -21,7 +21,7 @@ LOCK_FILE = "/run/lock/rocmcfg.lock"
 _LINK_LIMIT = 40
 
 _WRITE_HINTS = {
-    errno.EROFS: "the file system is read-only: remount it (mount -o remount,rw …), then run the command again",
+    errno.EROFS: "the file system is read-only: mount -o remount,rw it, then run the command again",
     errno.ENOSPC: "the file system is full: free some space, then run the command again",
     errno.EDQUOT: "the quota is used up: free some space, then run the command again",
     errno.EACCES: "run the command as root",
@@ -103,7 +103,9 @@ class LocalHost:
     def has_tool(self, name: str) -> bool:
         folders = [] if self.offline else os.environ.get("PATH", "").split(":")
         folders += ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
-        return any(os.access(self._real(f"{folder}/{name}"), os.X_OK) for folder in folders if folder[:1] == "/")
+        return any(
+            os.access(self._real(f"{folder}/{name}"), os.X_OK) for folder in folders if folder[:1] == "/"
+        )
 
     def query(self, argv: Sequence[str]) -> CommandResult | None:
         if not self.runs_tools:

@@ -59,7 +59,7 @@ def _run(argv: Sequence[str], timeout: float, progress: Callable[[], None] | Non
         _err=err.append,
         _env=environment,
         _cwd="/",
-        _ok_code=range(-64, 256),
+        _ok_code=list(range(-64, 256)),
         _bg=True,
         _bg_exc=False,
         _new_session=True,

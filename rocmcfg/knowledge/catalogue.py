@@ -6,7 +6,7 @@ import functools
 from importlib import resources
 from typing import Any
 
-from rocmcfg.knowledge.toml import tomllib
+from rocmcfg.knowledge import toml
 from rocmcfg.model.catalogue import Catalogue, Epoch, Feature, Fix, GpuModel, Parameter, Trap, Variable
 from rocmcfg.model.value import ParamType
 from rocmcfg.model.version import KernelVersion, parse_kernel
@@ -34,7 +34,9 @@ def load() -> Catalogue:
             )
             for name, row in _data("environment").items()
         },
-        traps={row["name"]: Trap(row["name"], row["instead"], row["summary"]) for row in _data("traps")["trap"]},
+        traps={
+            row["name"]: Trap(row["name"], row["instead"], row["summary"]) for row in _data("traps")["trap"]
+        },
     )
 
 
@@ -56,7 +58,7 @@ def gpu_models() -> tuple[GpuModel, ...]:
 
 def _data(name: str) -> dict[str, Any]:
     text = resources.files("rocmcfg.knowledge").joinpath(f"data/{name}.toml").read_text("utf-8")
-    document = tomllib.loads(text)
+    document = toml.loads(text)
     document.pop("schema")
     return document
 

@@ -168,7 +168,11 @@ def _misuse(kind: Kind, name: str, row: SettingRow, path: tuple[str, ...]) -> It
     if kind is Kind.FEATURE and not isinstance(row.value, bool):
         yield path, "a feature is true or false", ""
     if kind is Kind.KARG and (row.value is False):
-        yield path, "an argument cannot be taken away with false", "true is a bare flag; leave it out otherwise"
+        yield (
+            path,
+            "an argument cannot be taken away with false",
+            "true is a bare flag; leave it out otherwise",
+        )
     if kind is Kind.PARAMETER and isinstance(row.value, list):
         yield path, "a parameter has one value; join the parts with commas in one text", ""
     if row.via is Channel.ENVIRONMENT or (row.via is not None and kind in (Kind.KARG, Kind.ENV)):

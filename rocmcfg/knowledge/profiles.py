@@ -93,8 +93,12 @@ def _complete(
         return profile
     if profile.extends in (*chain, label):
         problems.append(
-            error("RC1011", f"profile {label} extends itself: {' → '.join((*chain, label, profile.extends))}",
-                  location=place, hint="take one `extends` away")
+            error(
+                "RC1011",
+                f"profile {label} extends itself: {' → '.join((*chain, label, profile.extends))}",
+                location=place,
+                hint="take one `extends` away",
+            )
         )
         return None
     try:
@@ -149,9 +153,7 @@ def _locate(view: HostView, name: str) -> tuple[bytes, str, bool]:
     raise NoSuchProfile(name, names(view))
 
 
-def _read(
-    content: bytes, place: str, name: str, shipped: bool, problems: list[Diagnostic]
-) -> Profile | None:
+def _read(content: bytes, place: str, name: str, shipped: bool, problems: list[Diagnostic]) -> Profile | None:
     document, syntax = toml.parse(content, place)
     if document is None:
         problems.extend([syntax] if syntax else [])
@@ -161,8 +163,12 @@ def _read(
     lines = toml.key_lines(content.decode("utf-8"))
     model, wrong = validate(document)
     problems.extend(
-        error("RC1003", f"{'.'.join(str(p) for p in path)}: {message}",
-              location=f"{place}:{toml.line_of(lines, path)}", hint=hint)
+        error(
+            "RC1003",
+            f"{'.'.join(str(p) for p in path)}: {message}",
+            location=f"{place}:{toml.line_of(lines, path)}",
+            hint=hint,
+        )
         for path, message, hint in wrong
     )
     if model is None:
@@ -244,5 +250,7 @@ def skeleton(extends: str, gfx: Sequence[str]) -> bytes:
 
     text = resources.files("rocmcfg.knowledge").joinpath("templates/profile.toml").read_text("utf-8")
     targets = f"gfx = {json.dumps(list(gfx))}" if gfx else '# gfx = ["gfx1201"]     # without it: any GPU'
-    base = f"extends = {json.dumps(extends)}" if extends else '# extends = "rdna4"     # adds to another profile'
+    base = (
+        f"extends = {json.dumps(extends)}" if extends else '# extends = "rdna4"     # adds to another profile'
+    )
     return text.replace("@GFX@", targets).replace("@EXTENDS@", base).encode()

@@ -79,6 +79,4 @@ def fail(
     exit_code: ExitCode = ExitCode.ERROR,
 ) -> RocmcfgError:
     """A stop with a single diagnostic: `raise fail("RC3001", ...)`."""
-    return RocmcfgError(
-        error(id, summary, detail=detail, location=location, hint=hint), exit_code=exit_code
-    )
+    return RocmcfgError(error(id, summary, detail=detail, location=location, hint=hint), exit_code=exit_code)

@@ -125,7 +125,7 @@ def same(a: str | None, b: str | None) -> bool:
     left, right = as_number(a), as_number(b)
     if left is None or right is None:
         return (a or "").strip() == (b or "").strip()
-    return left == right or (left - right) % 2**32 == 0 and abs(left) < 2**32 > abs(right)
+    return left == right or ((left - right) % 2**32 == 0 and abs(left) < 2**32 > abs(right))
 
 
 def closest(name: str, candidates: list[str]) -> list[str]:

@@ -17,7 +17,7 @@ _CONDITION = re.compile(r"^(>=|<=|==|>|<)\s*(\d+(?:\.\d+)*)$")
 
 @dataclass(frozen=True, slots=True, order=True)
 class KernelVersion:
-    """`numbers` is (major, minor, sublevel, rc); rc is -1 for a release candidate, else 0, so that it sorts."""
+    """`numbers` is (major, minor, sublevel, rc); rc is -1 for a release candidate, else 0."""
 
     numbers: tuple[int, int, int, int]
     sublevel_known: bool = True

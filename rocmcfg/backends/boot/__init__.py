@@ -46,7 +46,9 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     if not candidates:
         return BootChain(None, (), initramfs, "no boot loader that we know was found")
     names = " and ".join(c.name for c in candidates)
-    return BootChain(None, candidates, initramfs, f"{names} are both here, and nothing proves which one boots")
+    return BootChain(
+        None, candidates, initramfs, f"{names} are both here, and nothing proves which one boots"
+    )
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:

@@ -69,9 +69,14 @@ def detect(view: HostView) -> Detection | None:
     told = loader_info(view)
     proof = told.lower().startswith("grub")
     shown = (*evidence, f"the firmware was handed over by {told}") if proof else evidence
-    return Detection(NAME, "GRUB (Debian, Ubuntu)", shown, proof=proof, supported=True,
-                     manual=f"append to GRUB_CMDLINE_LINUX_DEFAULT in {_DEFAULTS}: {{kargs}}\n"
-                            "then: sudo update-grub")
+    return Detection(
+        NAME,
+        "GRUB (Debian, Ubuntu)",
+        shown,
+        proof=proof,
+        supported=True,
+        manual=f"append to GRUB_CMDLINE_LINUX_DEFAULT in {_DEFAULTS}: {{kargs}}\nthen: sudo update-grub",
+    )
 
 
 def observe(view: HostView) -> Observed:
@@ -83,7 +88,9 @@ def observe(view: HostView) -> Observed:
         normal = [entry for entry in entries if not entry.recovery]
         seen = normal[0].kargs if normal else ()
         left = tuple(k for k in seen if not contains(ours, k.text))
-        at = without.opaque or next(iter(without.unknown.get(v, "") for v in _VARIABLES if v in without.unknown), "")
+        at = without.opaque or next(
+            iter(without.unknown.get(v, "") for v in _VARIABLES if v in without.unknown), ""
+        )
         return Observed(left, ours, (), entries, False, at, unreadable)
     later = tuple(k for k in foreign if k.source.startswith(_DROP_INS) and k.source > DROP_IN)
     return Observed(foreign, ours, later, entries, True, "", unreadable)
@@ -104,7 +111,7 @@ def merged(settings: Sequence[DesiredSetting]) -> tuple[DesiredSetting, ...]:
     return tuple({setting.karg: setting for setting in settings}.values())
 
 
-def activation(view: HostView, reason: str) -> Activation:
+def activation(reason: str) -> Activation:
     return Activation("update-grub", ("update-grub",), reason, outputs=(GRUB_CFG,))
 
 
@@ -126,11 +133,13 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
     later = [name for name in view.names(_DROP_INS) if name.endswith(".cfg") and name > "zz-rocmcfg.cfg"]
     for name in later:
         text = view.text(f"{_DROP_INS}/{name}") or ""
-        if re.search(r"^\s*(export\s+)?GRUB_CMDLINE_LINUX_DEFAULT=(?!.*\$\{?GRUB_CMDLINE_LINUX_DEFAULT)", text, re.M):
+        if re.search(
+            r"^\s*(export\s+)?GRUB_CMDLINE_LINUX_DEFAULT=(?!.*\$\{?GRUB_CMDLINE_LINUX_DEFAULT)", text, re.M
+        ):
             problems.append(
                 error(
                     "RC3105",
-                    "a drop-in that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew and would drop ours",
+                    "a drop-in that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
                     location=f"{_DROP_INS}/{name}",
                     hint=f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}, or make it append",
                 )
@@ -139,7 +148,7 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
         problems.append(
             info(
                 "RC3106",
-                "the GRUB defaults hold shell code, so the present arguments are read from the generated menu",
+                "the GRUB defaults hold shell code, so the present arguments are read from the menu",
                 location=observed.unknown_at,
             )
         )
@@ -147,7 +156,7 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
 
 
 def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    """Read the generated menu again: every non-recovery entry has each wanted argument, none an unwanted one."""
+    """Read the generated menu: every non-recovery entry has each wanted argument and no unwanted one."""
     entries, unreadable = read_entries(view)
     if unreadable:
         return [error("RC3101", f"cannot read {GRUB_CFG}: {unreadable}", location=GRUB_CFG)]
@@ -167,7 +176,11 @@ def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> lis
         left = [text for text in unwanted if contains(entry.kargs, text)]
         if missing or left:
             said = "; ".join(
-                part for part in (missing and "misses " + " ".join(missing), left and "still has " + " ".join(left))
+                part
+                for part in (
+                    missing and "misses " + " ".join(missing),
+                    left and "still has " + " ".join(left),
+                )
                 if part
             )
             problems.append(
@@ -175,7 +188,7 @@ def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> lis
                     "RC3103",
                     f"boot entry “{entry.title}” {said}",
                     location=GRUB_CFG,
-                    hint="a script in /etc/grub.d or a drop-in drops the arguments; run update-grub by hand to see",
+                    hint="a script in /etc/grub.d or a drop-in drops them; run update-grub by hand to see",
                 )
             )
     return problems
@@ -188,7 +201,7 @@ def foreign_entries(view: HostView) -> list[Diagnostic]:
         entry.title
         for section, body in _sections(text)
         if section.endswith(("40_custom", "41_custom", "20_linux_xen"))
-        for entry in _parse_entries(body, section)
+        for entry in _parse_entries(body)
         if not entry.recovery
     ]
     if not titles:
@@ -196,7 +209,7 @@ def foreign_entries(view: HostView) -> list[Diagnostic]:
     return [
         warning(
             "RC3107",
-            f"{len(titles)} boot entries are written by hand and do not get the arguments: {', '.join(titles[:3])}",
+            f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}",
             location=GRUB_CFG,
             hint="add the arguments there by hand if you boot them",
         )
@@ -207,7 +220,9 @@ def _evaluate(view: HostView, *, include_ours: bool) -> Environment:
     """What grub-mkconfig sources: /etc/default/grub, then grub.d/*.cfg in glob order (a Debian patch)."""
     environment = Environment()
     paths = [_DEFAULTS]
-    paths += [f"{_DROP_INS}/{n}" for n in view.names(_DROP_INS) if n.endswith(".cfg") and not n.startswith(".")]
+    paths += [
+        f"{_DROP_INS}/{n}" for n in view.names(_DROP_INS) if n.endswith(".cfg") and not n.startswith(".")
+    ]
     for path in paths:
         if include_ours or path != DROP_IN:
             environment.read(path, _text(view, path))
@@ -251,7 +266,7 @@ def read_entries(view: HostView) -> tuple[tuple[Entry, ...], str]:
         entry
         for section, body in _sections(text)
         if section.endswith("10_linux")
-        for entry in _parse_entries(body, section)
+        for entry in _parse_entries(body)
     ), ""
 
 
@@ -270,7 +285,7 @@ def _sections(text: str) -> list[tuple[str, list[str]]]:
     return sections
 
 
-def _parse_entries(lines: list[str], section: str) -> list[Entry]:
+def _parse_entries(lines: list[str]) -> list[Entry]:
     entries: list[Entry] = []
     title, id = "", ""
     for line in lines:
@@ -295,4 +310,3 @@ def _length(entry: Entry) -> int:
 
 def _bytes(texts: Iterable[str]) -> int:
     return sum(len(text.encode()) + 1 for text in texts)
-

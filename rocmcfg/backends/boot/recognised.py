@@ -51,7 +51,8 @@ _CHAINS = (
         "guix",
         "Guix System",
         (("/run/current-system/profile",), ("/gnu/store",)),
-        'in the operating-system declaration:\n  (kernel-arguments (cons* "{kargs}" %default-kernel-arguments))\n'
+        "in the operating-system declaration:\n"
+        '  (kernel-arguments (cons* "{kargs}" %default-kernel-arguments))\n'
         "then: sudo guix system reconfigure",
         decisive=True,
     ),
@@ -81,7 +82,7 @@ _CHAINS = (
         "steamos",
         "SteamOS",
         (("/etc/steamos-release", "/usr/lib/steamos", "/etc/atomic-update.conf.d"),),
-        'append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub\n'
+        "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub\n"
         "and list /etc/default/grub in /etc/atomic-update.conf.d/, or the next update drops it",
         decisive=True,
     ),
@@ -110,8 +111,16 @@ _CHAINS = (
     _Chain(
         "limine",
         "Limine",
-        (("/boot/limine.conf", "/boot/limine/limine.conf", "/boot/EFI/limine/limine.conf", "/etc/default/limine",
-          "/etc/limine-entry-tool.conf", "/etc/limine-entry-tool.d"),),
+        (
+            (
+                "/boot/limine.conf",
+                "/boot/limine/limine.conf",
+                "/boot/EFI/limine/limine.conf",
+                "/etc/default/limine",
+                "/etc/limine-entry-tool.conf",
+                "/etc/limine-entry-tool.d",
+            ),
+        ),
         'write to /etc/limine-entry-tool.d/90-rocmcfg.conf: KERNEL_CMDLINE[default]+=" {kargs}"\n'
         "then: sudo limine-mkinitcpio",
         loader_info="limine",
@@ -119,9 +128,16 @@ _CHAINS = (
     _Chain(
         "uki",
         "unified kernel images",
-        (("/boot/EFI/Linux/*.efi", "/boot/efi/EFI/Linux/*.efi", "/efi/EFI/Linux/*.efi", "/esp/EFI/Linux/*.efi"),),
+        (
+            (
+                "/boot/EFI/Linux/*.efi",
+                "/boot/efi/EFI/Linux/*.efi",
+                "/efi/EFI/Linux/*.efi",
+                "/esp/EFI/Linux/*.efi",
+            ),
+        ),
         "append to /etc/kernel/cmdline (which must also hold root=…): {kargs}\n"
-        "then rebuild the image with its generator (mkinitcpio -P, dracut --regenerate-all, kernel-install add-all)",
+        "then rebuild the image: mkinitcpio -P, dracut --regenerate-all or kernel-install add-all",
     ),
     _Chain(
         "systemd-boot",
@@ -134,7 +150,10 @@ _CHAINS = (
     _Chain(
         "grub-bls",
         "GRUB with BLS entries (Fedora, RHEL)",
-        (("/boot/grub2/grub.cfg", "/etc/grub2.cfg", "/etc/grub2-efi.cfg"), ("/usr/sbin/grubby", "/usr/bin/grubby")),
+        (
+            ("/boot/grub2/grub.cfg", "/etc/grub2.cfg", "/etc/grub2-efi.cfg"),
+            ("/usr/sbin/grubby", "/usr/bin/grubby"),
+        ),
         'sudo grubby --update-kernel=ALL --args="{kargs}"\n'
         "and append the same to GRUB_CMDLINE_LINUX in /etc/default/grub, so that it lasts",
     ),

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _ASSIGNMENT = re.compile(rf"^\s*(?:export\s+)?({_NAME})=")
-_EXPANSION = re.compile(rf"\$(?:({_NAME})|\{{({_NAME})(?:(:?[-+])((?:[^{{}}$`\\\"]|\$\{{?{_NAME}\}}?)*))?\}})")
+_EXPANSION = re.compile(
+    rf"\$(?:({_NAME})|\{{({_NAME})(?:(:?[-+])((?:[^{{}}$`\\\"]|\$\{{?{_NAME}\}}?)*))?\}})"
+)
 _OPENS = re.compile(r"^\s*(?:if|case|for|while|until)\b|^\s*\{|\)\s*\{\s*$")
 _CLOSES = re.compile(r"(?:^|;)\s*(?:fi|esac|done|\})\s*(?:;.*)?$")
 _OPAQUE = re.compile(r"^\s*(?:\.|source|eval)\s|<<")

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from rocmcfg.host.view import HostView, Unreadable
 
-_DIRECTORIES = ("/etc/environment.d", "/run/environment.d", "/usr/local/lib/environment.d", "/usr/lib/environment.d")
+_DIRECTORIES = (
+    "/etc/environment.d",
+    "/run/environment.d",
+    "/usr/local/lib/environment.d",
+    "/usr/lib/environment.d",
+)
 OURS = "90-rocmcfg.conf"
 
 

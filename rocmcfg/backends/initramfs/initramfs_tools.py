@@ -81,15 +81,17 @@ def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | Non
             )
         elif unpacked.get(inside) != expected:
             lacks = "lacks" if inside not in unpacked else "has an old copy of"
-            summary = f"{image.path} {lacks} {path}" if expected is not None else f"{image.path} still has {path}"
+            summary = (
+                f"{image.path} {lacks} {path}" if expected is not None else f"{image.path} still has {path}"
+            )
             problems.append(
                 error(
                     "RC3204",
                     summary,
                     location=image.path,
                     detail="update-initramfs ended without an error and did not rebuild it",
-                    hint="see update_initramfs= in /etc/initramfs-tools/update-initramfs.conf, and whether /boot "
-                    "is mounted read-only",
+                    hint="see update_initramfs= in /etc/initramfs-tools/update-initramfs.conf, and whether "
+                    "/boot is mounted read-only",
                 )
             )
     return problems
