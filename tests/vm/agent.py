@@ -2,8 +2,8 @@
 
 This file is copied into the guest image and runs there alone, so it imports nothing but the standard library.
 Each message is one line of JSON; bytes travel as base64. A line that does not parse is dropped: it is the
-torn rest of a message from before a reset. Requests name the boot they are meant for, so that a command sent to
-a guest that went down is not run by the next boot.
+torn rest of a message from before a reset. Requests name the boot they are meant for, so that a command sent
+to a guest that went down is not run by the next boot.
 """
 
 from __future__ import annotations

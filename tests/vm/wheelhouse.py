@@ -70,6 +70,7 @@ def _pip(arguments: list[str]) -> None:
 def _forget_older_than(newest: Path, keep: int = 5) -> None:
     """Delete old wheelhouses but for the last few: every edit of the project makes another one."""
     newest.touch()
-    found = sorted(cache.root().glob("wheelhouse-*/"), key=lambda p: p.stat().st_mtime, reverse=True)
+    found = [path for path in cache.root().glob("wheelhouse-*") if path.is_dir()]
+    found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     for old in found[keep:]:
         shutil.rmtree(old, ignore_errors=True)
