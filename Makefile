@@ -1,0 +1,59 @@
+# Everything happens in .venv; nothing is installed outside it.
+#
+#   make demo    a guided tour on a bundled sample host: no root, nothing of this computer changes
+#   make test    all tests; the ones in a virtual machine too, where QEMU is or can be installed
+#   make fast    all tests but those (a few minutes)
+#   make lint    ruff, mypy --strict, import rules
+#   make bench   start-up, plan, verify, apply: figures against their bars
+#   make lock    resolve the dependencies anew (needs uv)
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+READY := $(VENV)/.ready
+
+.PHONY: demo test fast vm lint bench lock clean
+
+demo: $(READY)
+	@$(RUN) docs/demo/demo.py
+
+test: lint fast vm
+
+fast: $(READY)
+	$(RUN) -m coverage erase
+	$(RUN) -m coverage run -m pytest --ignore=tests/vm
+	$(RUN) -m coverage combine -q
+	$(RUN) -m coverage report --fail-under=90
+
+vm: $(READY)
+	$(RUN) -m pytest tests/vm
+
+lint: $(READY)
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(VENV)/bin/lint-imports --no-logo
+
+bench: $(READY)
+	$(RUN) tests/benchmarks/bench.py
+
+lock:
+	uv pip compile pyproject.toml --universal --python-version 3.10 --generate-hashes --no-header --no-annotate --upgrade -o requirements.lock
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.10 --generate-hashes --no-header --no-annotate -c requirements.lock -o requirements-dev.lock
+
+$(READY): requirements-dev.lock pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "Python is missing. Debian, Ubuntu: sudo apt install python3 python3-venv   Fedora: sudo dnf install python3   Arch: sudo pacman -S python" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	  echo "$(PYTHON) is older than 3.10. Name a newer one: make $(MAKECMDGOALS) PYTHON=python3.12   (Debian, Ubuntu: sudo apt install python3)" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "Python's venv is missing. Debian, Ubuntu: sudo apt install python3-venv" >&2; exit 1; }
+	@echo "setting up $(VENV) (once; needs the package index)"
+	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock || { \
+	  echo "The dependencies could not be fetched: is the package index reachable?" >&2; rm -rf $(VENV); exit 1; }
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+clean:
+	rm -rf $(VENV) build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
