@@ -12,6 +12,7 @@ from rocmcfg.engine.resolve import Request
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import Activation, ActivationState, FileChange, Plan, SettingRow
+from rocmcfg.model.profile import Kind
 from rocmcfg.model.state import DesiredSetting, Skipped
 from rocmcfg.model.version import format_version
 from rocmcfg.workflow import Planned
@@ -36,7 +37,7 @@ def request(
     boot_backend: str,
 ) -> Request:
     return Request(
-        tuple(profile or ()),
+        tuple(_absolute(name) for name in profile or ()),
         tuple(set or ()),
         tuple(with_ or ()),
         tuple(without or ()),
@@ -45,6 +46,13 @@ def request(
         via.value if via else "",
         boot_backend,
     )
+
+
+def _absolute(name: str) -> str:
+    """A profile file is asked for again later, by the kernel hook, from another directory."""
+    import os
+
+    return os.path.abspath(name) if "/" in name or name.endswith(".toml") else name
 
 
 # -- JSON ---------------------------------------------------------------------------------------------
@@ -149,6 +157,8 @@ def show(printer: Printer, planned: Planned, activations: Sequence[Activation]) 
 
 def show_setting(printer: Printer, setting: DesiredSetting, row: SettingRow | None = None) -> None:
     value = "" if setting.text is None else f" = {setting.text}"
+    if setting.kind is Kind.FEATURE:
+        value = f": {setting.parameter} = {setting.text}"
     outcome = f" [{row.outcome}]" if row and row.outcome != "applied" else ""
     printer.line(f"  {setting.id}{value}  → {_CHANNELS[setting.channel.value]}{outcome}")
     if row and row.outcome == "overridden":

@@ -18,6 +18,8 @@ from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.state import FileState
 
 STATE_DIR = "/var/lib/rocmcfg"
+# Everybody may read the receipt in it by name, only root may list it.
+STATE_MODE = 0o711
 TRANSACTIONS = f"{STATE_DIR}/transactions"
 VERSION = 1
 Record = dict[str, Any]
@@ -90,7 +92,7 @@ def ids(view: HostView) -> tuple[int, ...]:
 def create(host: Host, header: Record) -> int:
     """A new transaction with its first line durable; its number."""
     id = max(ids(host), default=0) + 1
-    for path, mode in ((STATE_DIR, 0o711), (TRANSACTIONS, 0o700), (folder(id), 0o700)):
+    for path, mode in ((STATE_DIR, STATE_MODE), (TRANSACTIONS, 0o700), (folder(id), 0o700)):
         _make_dirs(host, path, mode)
     _make_dirs(host, f"{folder(id)}/backups", 0o700)
     append(host, id, "begin", **header)

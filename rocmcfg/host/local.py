@@ -17,6 +17,8 @@ from rocmcfg.host.view import CommandResult, Locked, Unreadable, Unwritable
 from rocmcfg.model.state import FileState
 
 STATE_DIR = "/var/lib/rocmcfg"
+# Everybody may read the receipt in it by name, only root may list it; transactions/ inside is 0700.
+STATE_MODE = 0o711
 LOCK_FILE = "/run/lock/rocmcfg.lock"
 _LINK_LIMIT = 40
 
@@ -205,7 +207,10 @@ class LocalHost:
         path = STATE_DIR if self.offline else LOCK_FILE
         real = self._real(path)
         with _explained(path):
-            os.makedirs(real if self.offline else os.path.dirname(real), exist_ok=True)
+            os.makedirs(os.path.dirname(real), exist_ok=True)
+            if self.offline and not os.path.isdir(real):
+                os.mkdir(real)
+                os.chmod(real, STATE_MODE)
             flags = os.O_RDONLY if self.offline else os.O_RDWR | os.O_CREAT
             descriptor = os.open(real, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         try:
@@ -249,8 +254,8 @@ class LocalHost:
         # A mount namespace of its own: the tools need /dev, /proc and /sys inside the root, and nothing
         # stays mounted whatever happens to us.
         script = (
-            'root=$1; shift; for d in dev proc sys run; do [ -d "$root/$d" ] && '
-            'mount --rbind "/$d" "$root/$d" || exit 125; done; exec chroot "$root" "$@"'
+            'root=$1; shift; for d in dev proc sys run; do if [ -d "$root/$d" ]; then '
+            'mount --rbind "/$d" "$root/$d" || exit 125; fi; done; exec chroot "$root" "$@"'
         )
         return ("unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", self._root, *argv)
 
