@@ -96,11 +96,17 @@ def plan(view: HostView, request: Request) -> Planned:
 
 
 def apply(
-    host: Host, request: Request, confirm: Callable[[Planned], bool], progress: Progress
+    host: Host,
+    request: Request,
+    confirm: Callable[[Planned], bool],
+    progress: Progress,
+    *,
+    asks: bool = True,
 ) -> Applied | None:
     """Plan, ask, and carry out as one transaction. None where the user said no.
 
-    The plan is made again after the answer: what the user saw must still be what happens.
+    Where `confirm` asks somebody, the plan is made again after the answer: what the user saw must still be
+    what happens.
     """
     from rocmcfg.engine import transaction
     from rocmcfg.engine.plan import stale
@@ -113,7 +119,7 @@ def apply(
             return Applied(planned, None, (*left, *_skipped(planned.plan)))
         if not confirm(planned):
             return None
-        now = plan(host, request)
+        now = plan(host, request) if asks else planned
         changed = list(stale(planned.plan, now.plan))
         if changed:
             raise StalePlan(changed)
@@ -206,7 +212,7 @@ def rollback(
                 activations[activation.tool] = activation
             host.log(f"transaction {one.id} rolled back by {host.user()}")
     return Undone(
-        tuple(j.id for j in chosen), tuple(activations.values()), any(_touches_kernel(j) for j in chosen)
+        tuple(j.id for j in chosen), tuple(activations.values()), any(_was_booted(host, j) for j in chosen)
     )
 
 
@@ -286,7 +292,7 @@ def _withdraw(
         set=tuple(s for s in known.request.set if s.partition("=")[0] not in harmful),
         profiles=known.request.profiles,
     )
-    apply(host, request, lambda _: True, progress)
+    apply(host, request, lambda _: True, progress, asks=False)
     host.log(f"kernel {release}: withdrew {', '.join(harmful)}, which would have stopped its driver")
     return [
         warning(
@@ -354,7 +360,10 @@ def _skipped(made: Plan) -> tuple[Activation, ...]:
     return tuple(a for a in made.activations if a.state is ActivationState.SKIPPED)
 
 
-def _touches_kernel(one: journal.Journal) -> bool:
+def _was_booted(view: HostView, one: journal.Journal) -> bool:
+    """Whether the running kernel may have what is undone: not where this is still the boot of the apply."""
+    if one.header.get("boot_id") and one.header["boot_id"] == receipt.boot_id(view):
+        return False
     from rocmcfg.backends import modprobe
     from rocmcfg.backends.boot import grub
 

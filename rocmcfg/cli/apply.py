@@ -69,7 +69,7 @@ def apply(
             printer.line(planning.summary(planned.plan))
             return yes or printer.ask("Apply this?")
 
-        applied = workflow.apply(host, request, confirm, printer.progress)
+        applied = workflow.apply(host, request, confirm, printer.progress, asks=not yes)
         printer.end_progress()
         if applied is None:
             printer.line("Nothing was changed.")

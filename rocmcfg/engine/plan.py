@@ -74,7 +74,7 @@ def make_plan(
     resolution = resolve(profiles, request, facts, catalogue, observed.effective)
     desired = tuple(_adopt(setting, observed) for setting in resolution.desired)
     problems = list(resolution.diagnostics)
-    problems += _host_problems(facts, desired)
+    problems += _host_problems(view, facts, desired)
     problems += _foreign_trouble(observed, facts)
 
     on_line = [s for s in desired if s.channel is Channel.CMDLINE and not s.adopted_from]
@@ -119,7 +119,7 @@ def _repeats(name: str) -> bool:
     return name in ("console", "pci", "earlycon", "modprobe.blacklist")
 
 
-def _host_problems(facts: Facts, desired: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
+def _host_problems(view: HostView, facts: Facts, desired: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
     if facts.container:
         yield error(
             "RC3010",
@@ -150,7 +150,7 @@ def _host_problems(facts: Facts, desired: Sequence[DesiredSetting]) -> Iterable[
     if any(s.channel is Channel.CMDLINE for s in desired):
         yield from _loader_problems(facts, [s for s in desired if s.channel is Channel.CMDLINE])
     if any(s.channel is Channel.MODPROBE for s in desired):
-        yield from _generator_problems(facts, [s for s in desired if s.channel is Channel.MODPROBE])
+        yield from _generator_problems(view, facts, [s for s in desired if s.channel is Channel.MODPROBE])
 
 
 def _loader_problems(facts: Facts, settings: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
@@ -171,7 +171,9 @@ def _loader_problems(facts: Facts, settings: Sequence[DesiredSetting]) -> Iterab
         yield _by_hand("RC3015", loader, boot_backends.manual_lines(loader, kargs), "the boot loader")
 
 
-def _generator_problems(facts: Facts, settings: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
+def _generator_problems(
+    view: HostView, facts: Facts, settings: Sequence[DesiredSetting]
+) -> Iterable[Diagnostic]:
     lines = "\n".join(
         f"  options {s.module} {s.parameter.partition('.')[2]}={s.text}" for s in grub.merged(settings)
     )
@@ -179,6 +181,15 @@ def _generator_problems(facts: Facts, settings: Sequence[DesiredSetting]) -> Ite
     if unsupported:
         manual = f"write to /etc/modprobe.d/:\n{lines}\nthen: {unsupported[0].manual}"
         yield _by_hand("RC3016", unsupported[0], manual, "the initramfs generator")
+    images = [name for name in view.names("/boot") if name.startswith(("initrd", "initramfs"))]
+    if images and not facts.boot.initramfs:
+        yield error(
+            "RC3018",
+            "there are initramfs images, and no generator that we know",
+            location=f"/boot/{images[0]}",
+            detail=f"the copy of modprobe.d in them would not be renewed; by hand:\n{lines}",
+            hint="keep to the kernel command line: --via cmdline",
+        )
 
 
 def _by_hand(id: str, found: Detection, manual: str, what: str) -> Diagnostic:

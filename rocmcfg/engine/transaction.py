@@ -64,6 +64,7 @@ def _header(host: Host, plan: Plan, request: Request) -> journal.Record:
     return {
         "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "user": host.user(),
+        "boot_id": receipt.boot_id(host),
         "profiles": list(plan.profiles),
         "request": asdict(request),
         "settings": [f"{row.setting.id}={row.setting.text}" for row in plan.rows],
