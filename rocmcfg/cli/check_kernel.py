@@ -23,7 +23,7 @@ def check_kernel(
 ) -> None:
     """Check the applied values against an installed kernel; withdraw what would stop its driver."""
     with opt.session("check-kernel", json, quiet, verbose, debug) as printer:
-        from rocmcfg import workflow
+        from rocmcfg.workflow import kernels as workflow
 
         host = opt.open_host(root, chroot=chroot)
         opt.require_root(host, "check-kernel")

@@ -54,8 +54,8 @@ def env(
 ) -> None:
     """Print the variables of a profile, or write them for your own account."""
     with opt.session("env", json, quiet, verbose, debug) as printer:
-        from rocmcfg import workflow
         from rocmcfg.cli import planning
+        from rocmcfg.workflow import environment as workflow
 
         if remove and not user:
             raise typer.BadParameter("--remove goes with --user")

@@ -67,8 +67,8 @@ def show(
 ) -> None:
     """Explain each setting of a profile on this host: applied, skipped and why."""
     with opt.session("profile show", json, quiet, verbose, debug) as printer:
-        from rocmcfg import workflow
         from rocmcfg.cli import planning
+        from rocmcfg.workflow import profiles as workflow
 
         planned = workflow.explain_profile(opt.open_host(root), name, boot_backend)
         profile = planned.profiles[0]
@@ -118,7 +118,7 @@ def validate(
 ) -> None:
     """Check profiles: format, names and values, against the catalogue and this host's kernels."""
     with opt.session("profile validate", json, quiet, verbose, debug) as printer:
-        from rocmcfg import workflow
+        from rocmcfg.workflow import profiles as workflow
 
         problems = workflow.validate_profiles(opt.open_host(root), name)
         printer.document(problems, valid=not has_errors(problems))
@@ -150,8 +150,8 @@ def new(
     with opt.session("profile new", json, quiet, verbose, debug) as printer:
         import re
 
-        from rocmcfg import workflow
         from rocmcfg.knowledge import profiles
+        from rocmcfg.workflow import profiles as workflow
 
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "auto":
             raise typer.BadParameter(f"{name!r} is no name for a profile: letters, digits, - and _")

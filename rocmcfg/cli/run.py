@@ -26,8 +26,8 @@ def run(
 ) -> None:
     """Run a command with the variables of a profile: rocmcfg run -p rdna4 -- python train.py"""
     with opt.session("run", False, debug=debug):
-        from rocmcfg import workflow
         from rocmcfg.cli import planning
+        from rocmcfg.workflow import environment as workflow
 
         if not profile and not set:
             raise typer.BadParameter("say which variables: --profile NAME (or auto)")

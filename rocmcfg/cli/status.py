@@ -11,7 +11,7 @@ from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import Facts
-    from rocmcfg.workflow import Status
+    from rocmcfg.workflow.status import Status
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -27,7 +27,7 @@ def status(
 ) -> None:
     """Show GPUs, kernels, ROCm, boot chain, and what rocmcfg has in force."""
     with opt.session("status", json, quiet, verbose, debug) as printer:
-        from rocmcfg import workflow
+        from rocmcfg.workflow import status as workflow
 
         found = workflow.status(opt.open_host(root), boot_backend)
         printer.document(found.diagnostics, **_fields(found))

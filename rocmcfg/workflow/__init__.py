@@ -1,4 +1,8 @@
-"""The use cases, each a short function over a host that is handed in. Start reading here."""
+"""The use cases, each a short function over a host that is handed in. Start reading here.
+
+Beside the main road (plan, apply, verify, rollback, recover) lie `status`, `profiles`, `environment` and
+`kernels`, each with what one more command does.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.engine import journal, receipt
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.host.view import Host, HostView, Unreadable
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, info, warning
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, info
 from rocmcfg.model.plan import Activation, ActivationState, Plan
 
 if TYPE_CHECKING:
@@ -17,7 +21,6 @@ if TYPE_CHECKING:
     from rocmcfg.model.facts import Facts
     from rocmcfg.model.profile import Profile
     from rocmcfg.model.report import VerificationReport
-    from rocmcfg.model.state import Skipped
 
 Progress = Callable[[str], None]
 
@@ -82,16 +85,16 @@ def plan(view: HostView, request: Request) -> Planned:
     from rocmcfg.model.profile import Setting
 
     known = catalogue.load()
-    names, remarks = _expand_auto(view, request)
+    names, remarks = expand_auto(view, request)
     loaded = profiles.load(view, names)
     asked = [s for text in request.set if isinstance(s := parse_set(text), Setting)]
     settings = [s for profile in loaded for s in profile.settings] + asked
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings))
-    made = make_plan(view, loaded, request, facts, known, _receipt_or_none(view))
+    made = make_plan(view, loaded, request, facts, known, receipt_or_none(view))
     if remarks:
         made = replace(made, diagnostics=(*remarks, *made.diagnostics))
     if blocked(made):
-        raise RocmcfgError(*_errors_first(made.diagnostics))
+        raise RocmcfgError(*errors_first(made.diagnostics))
     return Planned(made, request, facts, loaded)
 
 
@@ -163,7 +166,7 @@ def _verify_profiles(
     from rocmcfg.engine.verify import verify as check
     from rocmcfg.knowledge import catalogue, profiles
 
-    wanted, _ = _expand_auto(view, Request(profiles=tuple(names)))
+    wanted, _ = expand_auto(view, Request(profiles=tuple(names)))
     loaded = profiles.load(view, wanted)
     covers = known is not None and set(known.profiles) == {p.name for p in loaded}
     if known is not None and covers:
@@ -172,7 +175,7 @@ def _verify_profiles(
     made = make_plan(view, loaded, Request(any_gpu=True), facts, catalogue.load(), known)
     settings = tuple(row.setting for row in made.rows)
     report = check(view, settings, None, made.profiles, pid)
-    return replace(report, diagnostics=(*_errors_first(made.diagnostics), *report.diagnostics))
+    return replace(report, diagnostics=(*errors_first(made.diagnostics), *report.diagnostics))
 
 
 def rollback(
@@ -243,71 +246,7 @@ def require_finished(view: HostView) -> None:
         raise journal.RecoveryRequired(id)
 
 
-def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
-    """For the hook of a kernel that was just installed: warn of what it lacks, withdraw what would keep its
-    driver from loading. Raises nothing that the hook must fail for; the caller prints what is returned."""
-    from rocmcfg.engine.values import illegal, kernel_types
-    from rocmcfg.facts.kernels import read_kernels
-    from rocmcfg.knowledge import catalogue
-
-    known = _receipt_or_none(host)
-    if known is None:
-        return []
-    modules = tuple(dict.fromkeys(s.module for s in known.settings if s.module))
-    kernels = [k for k in read_kernels(host, modules) if k.release == release]
-    if not kernels:
-        return [warning("RC4040", f"kernel {release} is not installed here", hint="name one of /lib/modules")]
-    found: list[Diagnostic] = []
-    harmful: list[str] = []
-    for setting in known.settings:
-        if not setting.parameter or setting.text is None:
-            continue
-        module, _, name = setting.parameter.partition(".")
-        types = kernel_types(module, name, kernels, catalogue.load())
-        if types and not types[0].types and types[0].certain:
-            found.append(
-                warning(
-                    "RC4041",
-                    f"kernel {release} has no {setting.parameter}: {setting.id} does nothing there",
-                    hint=f"drop it with `rocmcfg apply … --without {setting.id}`",
-                )
-            )
-        refused = [
-            d
-            for d in illegal(setting.parameter, setting.text, None, types, "")
-            if d.severity.value == "error"
-        ]
-        if refused:
-            harmful.append(setting.id)
-            found += refused
-    return found + (_withdraw(host, known, harmful, release, progress) if harmful else [])
-
-
-def _withdraw(
-    host: Host, known: Receipt, harmful: list[str], release: str, progress: Progress
-) -> list[Diagnostic]:
-    request = replace(
-        known.request,
-        without=(*known.request.without, *(id for id in harmful if not _set_by_hand(known, id))),
-        set=tuple(s for s in known.request.set if s.partition("=")[0] not in harmful),
-        profiles=known.request.profiles,
-    )
-    apply(host, request, lambda _: True, progress, asks=False)
-    host.log(f"kernel {release}: withdrew {', '.join(harmful)}, which would have stopped its driver")
-    return [
-        warning(
-            "RC4042",
-            f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver",
-            hint="see `rocmcfg history`; `rocmcfg rollback` brings it back",
-        )
-    ]
-
-
-def _set_by_hand(known: Receipt, id: str) -> bool:
-    return any(s.id == id and not s.profile for s in known.settings)
-
-
-def _expand_auto(view: HostView, request: Request) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:
+def expand_auto(view: HostView, request: Request) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:
     if "auto" not in request.profiles:
         return request.profiles, ()
     from rocmcfg.facts.gpus import read_gpus
@@ -333,7 +272,7 @@ def _expand_auto(view: HostView, request: Request) -> tuple[tuple[str, ...], tup
     return (*named, *(name for name in chosen if name not in named)), (remark,)
 
 
-def _receipt_or_none(view: HostView) -> Receipt | None:
+def receipt_or_none(view: HostView) -> Receipt | None:
     try:
         return receipt.load_quietly(view)
     except Unreadable:
@@ -370,174 +309,6 @@ def _was_booted(view: HostView, one: journal.Journal) -> bool:
     return any(step["path"] in (modprobe.PATH, grub.DROP_IN) for step in one.of("file"))
 
 
-def _errors_first(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+def errors_first(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(diagnostics, key=lambda d: order[d.severity.value])
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs found."""
-
-    facts: Facts
-    report: VerificationReport | None
-    profiles: tuple[str, ...]
-    transaction: int | None
-    reboot_required: bool
-    suggested: tuple[str, ...]
-    unnecessary: tuple[Skipped, ...]
-    diagnostics: tuple[Diagnostic, ...]
-
-
-def status(view: HostView, boot_backend: str = "") -> Status:
-    """One look at the host. Never fails for what it merely cannot see."""
-    from rocmcfg.knowledge import profiles
-    from rocmcfg.model.report import CheckStatus
-
-    facts = collect_facts(view, boot_backend=boot_backend, ask_modinfo=False)
-    problems: list[Diagnostic] = []
-    report: VerificationReport | None = None
-    known: Receipt | None = None
-    try:
-        known = receipt.load(view)
-        report = verify(view)
-        require_finished(view)
-    except RocmcfgError as problem:
-        problems += problem.diagnostics
-    suggested: tuple[str, ...] = ()
-    try:
-        suggested = profiles.for_gpus(view, tuple(g.gfx for g in facts.gpus if g.gfx and not g.integrated))
-    except RocmcfgError as problem:
-        problems += problem.diagnostics
-    return Status(
-        facts,
-        report,
-        known.profiles if known else (),
-        known.transaction if known else None,
-        report is not None and any(c.status is CheckStatus.PENDING_REBOOT for c in report.checks),
-        suggested,
-        _unnecessary(view, known, facts, problems),
-        (*problems, *(report.diagnostics if report else ())),
-    )
-
-
-def _unnecessary(
-    view: HostView, known: Receipt | None, facts: Facts, problems: list[Diagnostic]
-) -> tuple[Skipped, ...]:
-    """Settings in force whose condition no longer holds on this host: a workaround that may go."""
-    if known is None or known.request.unconditional:
-        return ()
-    from rocmcfg.engine.conditions import decide
-    from rocmcfg.knowledge import catalogue, profiles
-
-    try:
-        loaded = profiles.load(view, known.profiles)
-    except RocmcfgError as problem:
-        problems += problem.diagnostics
-        return ()
-    applied = {s.id for s in known.settings}
-    found = []
-    for setting in (s for profile in loaded for s in profile.settings):
-        if setting.id in applied and setting.when is not None:
-            decision = decide(setting.when, facts, catalogue.load())
-            if decision.holds is False:
-                found.append(Skipped(setting.id, f"not needed: {decision.why}"))
-    return tuple(found)
-
-
-def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planned:
-    """A profile on this host, setting by setting, whether or not it could be applied."""
-    from rocmcfg.engine.plan import make_plan
-    from rocmcfg.engine.resolve import Request
-    from rocmcfg.knowledge import catalogue, profiles
-
-    loaded = profiles.load(view, [name])
-    facts = collect_facts(view, boot_backend=boot_backend, ask_modinfo=False)
-    request = Request(profiles=(name,), any_gpu=True)
-    made = make_plan(view, loaded, request, facts, catalogue.load(), _receipt_or_none(view))
-    return Planned(made, request, facts, loaded)
-
-
-def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
-    """Every problem of the profiles, with everything optional included and no condition asked."""
-    from rocmcfg.engine.effective import Effective
-    from rocmcfg.engine.resolve import Request, modules_of, resolve
-    from rocmcfg.knowledge import catalogue, profiles
-
-    loaded = profiles.load(view, names)
-    found: list[Diagnostic] = []
-    for profile in loaded:
-        facts = collect_facts(view, modules=modules_of(profile.settings))
-        everything = tuple(s.id for s in profile.settings if s.optional)
-        request = Request(profiles=(profile.name,), with_=everything, unconditional=True, any_gpu=True)
-        found += resolve(
-            [profile], request, facts, catalogue.load(), lambda _: Effective(None, "", ())
-        ).diagnostics
-    return found
-
-
-def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
-    """The environment part of profiles, for `env` and `run`: no GPU, loader or right is needed for it."""
-    from rocmcfg.engine.effective import Effective
-    from rocmcfg.engine.resolve import resolve
-    from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.model.diagnostic import has_errors
-    from rocmcfg.model.profile import Kind
-
-    names, _ = _expand_auto(view, request)
-    loaded = [
-        replace(p, settings=tuple(s for s in p.settings if s.kind is Kind.ENV))
-        for p in profiles.load(view, names)
-    ]
-    facts = collect_facts(view, ask_modinfo=False)
-    only = replace(request, profiles=names, set=tuple(s for s in request.set if s.startswith("env.")))
-    resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective(None, "", ()))
-    if has_errors(resolution.diagnostics):
-        raise RocmcfgError(*_errors_first(resolution.diagnostics))
-    return [(s.name, s.text or "") for s in resolution.desired]
-
-
-def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> None:
-    """A commented profile to start from. The caller has checked that nothing is at `path`."""
-    from rocmcfg.knowledge.profiles import LOCAL_DIR, skeleton
-
-    for directory in ("/etc/rocmcfg", LOCAL_DIR):
-        if not host.is_dir(directory):
-            host.make_dir(directory, 0o755)
-    host.write(path, host.new_file(skeleton(extends, gfx), 0o644), keep_mtime=False)
-
-
-def write_user_environment(host: Host, path: str, pairs: Sequence[tuple[str, str]]) -> None:
-    """One account's variables, read by its systemd session. Raises for a file that is not ours."""
-    from rocmcfg.backends.environment.files import user_file
-
-    _require_own_file(host, path)
-    missing = []
-    parent = path.rpartition("/")[0]
-    while parent and not host.is_dir(parent):
-        missing.append(parent)
-        parent = parent.rpartition("/")[0]
-    for directory in reversed(missing):
-        host.make_dir(directory, 0o755)
-    host.write(path, host.new_file(user_file(pairs), 0o644), keep_mtime=False)
-
-
-def remove_user_environment(host: Host, path: str) -> bool:
-    """False where there was nothing to remove."""
-    if not host.exists(path) and not host.is_symlink(path):
-        return False
-    _require_own_file(host, path)
-    host.remove(path)
-    return True
-
-
-def _require_own_file(view: HostView, path: str) -> None:
-    if view.is_symlink(path) or b"rocmcfg" not in (view.read(path) or b"rocmcfg")[:400]:
-        raise RocmcfgError(
-            error(
-                "RC4003",
-                f"{path} exists and rocmcfg did not write it",
-                location=path,
-                hint="rename it, then run the command again",
-            )
-        )

@@ -1,0 +1,71 @@
+"""The environment part of profiles: as pairs, and for one account. No GPU, loader or right is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.workflow import collect_facts, errors_first, expand_auto
+
+if TYPE_CHECKING:
+    from rocmcfg.engine.resolve import Request
+
+
+def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
+    """The environment part of profiles, for `env` and `run`: no GPU, loader or right is needed for it."""
+    from rocmcfg.engine.effective import Effective
+    from rocmcfg.engine.resolve import resolve
+    from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.model.diagnostic import has_errors
+    from rocmcfg.model.profile import Kind
+
+    names, _ = expand_auto(view, request)
+    loaded = [
+        replace(p, settings=tuple(s for s in p.settings if s.kind is Kind.ENV))
+        for p in profiles.load(view, names)
+    ]
+    facts = collect_facts(view, ask_modinfo=False)
+    only = replace(request, profiles=names, set=tuple(s for s in request.set if s.startswith("env.")))
+    resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective(None, "", ()))
+    if has_errors(resolution.diagnostics):
+        raise RocmcfgError(*errors_first(resolution.diagnostics))
+    return [(s.name, s.text or "") for s in resolution.desired]
+
+
+def write_user_environment(host: Host, path: str, pairs: Sequence[tuple[str, str]]) -> None:
+    """One account's variables, read by its systemd session. Raises for a file that is not ours."""
+    from rocmcfg.backends.environment.files import user_file
+
+    _require_own_file(host, path)
+    missing = []
+    parent = path.rpartition("/")[0]
+    while parent and not host.is_dir(parent):
+        missing.append(parent)
+        parent = parent.rpartition("/")[0]
+    for directory in reversed(missing):
+        host.make_dir(directory, 0o755)
+    host.write(path, host.new_file(user_file(pairs), 0o644), keep_mtime=False)
+
+
+def remove_user_environment(host: Host, path: str) -> bool:
+    """False where there was nothing to remove."""
+    if not host.exists(path) and not host.is_symlink(path):
+        return False
+    _require_own_file(host, path)
+    host.remove(path)
+    return True
+
+
+def _require_own_file(view: HostView, path: str) -> None:
+    if view.is_symlink(path) or b"rocmcfg" not in (view.read(path) or b"rocmcfg")[:400]:
+        raise RocmcfgError(
+            error(
+                "RC4003",
+                f"{path} exists and rocmcfg did not write it",
+                location=path,
+                hint="rename it, then run the command again",
+            )
+        )

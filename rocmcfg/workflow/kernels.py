@@ -1,0 +1,74 @@
+"""A kernel that is installed later: is what we applied still right for it?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rocmcfg.engine.receipt import Receipt
+from rocmcfg.host.view import Host
+from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.workflow import Progress, apply, receipt_or_none
+
+
+def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
+    """For the hook of a kernel that was just installed: warn of what it lacks, withdraw what would keep its
+    driver from loading. Raises nothing that the hook must fail for; the caller prints what is returned."""
+    from rocmcfg.engine.values import illegal, kernel_types
+    from rocmcfg.facts.kernels import read_kernels
+    from rocmcfg.knowledge import catalogue
+
+    known = receipt_or_none(host)
+    if known is None:
+        return []
+    modules = tuple(dict.fromkeys(s.module for s in known.settings if s.module))
+    kernels = [k for k in read_kernels(host, modules) if k.release == release]
+    if not kernels:
+        return [warning("RC4040", f"kernel {release} is not installed here", hint="name one of /lib/modules")]
+    found: list[Diagnostic] = []
+    harmful: list[str] = []
+    for setting in known.settings:
+        if not setting.parameter or setting.text is None:
+            continue
+        module, _, name = setting.parameter.partition(".")
+        types = kernel_types(module, name, kernels, catalogue.load())
+        if types and not types[0].types and types[0].certain:
+            found.append(
+                warning(
+                    "RC4041",
+                    f"kernel {release} has no {setting.parameter}: {setting.id} does nothing there",
+                    hint=f"drop it with `rocmcfg apply … --without {setting.id}`",
+                )
+            )
+        refused = [
+            d
+            for d in illegal(setting.parameter, setting.text, None, types, "")
+            if d.severity.value == "error"
+        ]
+        if refused:
+            harmful.append(setting.id)
+            found += refused
+    return found + (_withdraw(host, known, harmful, release, progress) if harmful else [])
+
+
+def _withdraw(
+    host: Host, known: Receipt, harmful: list[str], release: str, progress: Progress
+) -> list[Diagnostic]:
+    request = replace(
+        known.request,
+        without=(*known.request.without, *(id for id in harmful if not _set_by_hand(known, id))),
+        set=tuple(s for s in known.request.set if s.partition("=")[0] not in harmful),
+        profiles=known.request.profiles,
+    )
+    apply(host, request, lambda _: True, progress, asks=False)
+    host.log(f"kernel {release}: withdrew {', '.join(harmful)}, which would have stopped its driver")
+    return [
+        warning(
+            "RC4042",
+            f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver",
+            hint="see `rocmcfg history`; `rocmcfg rollback` brings it back",
+        )
+    ]
+
+
+def _set_by_hand(known: Receipt, id: str) -> bool:
+    return any(s.id == id and not s.profile for s in known.settings)

@@ -1,0 +1,50 @@
+"""Profiles for their reader and their author: explained on a host, validated, started."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.workflow import Planned, collect_facts, receipt_or_none
+
+
+def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planned:
+    """A profile on this host, setting by setting, whether or not it could be applied."""
+    from rocmcfg.engine.plan import make_plan
+    from rocmcfg.engine.resolve import Request
+    from rocmcfg.knowledge import catalogue, profiles
+
+    loaded = profiles.load(view, [name])
+    facts = collect_facts(view, boot_backend=boot_backend, ask_modinfo=False)
+    request = Request(profiles=(name,), any_gpu=True)
+    made = make_plan(view, loaded, request, facts, catalogue.load(), receipt_or_none(view))
+    return Planned(made, request, facts, loaded)
+
+
+def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
+    """Every problem of the profiles, with everything optional included and no condition asked."""
+    from rocmcfg.engine.effective import Effective
+    from rocmcfg.engine.resolve import Request, modules_of, resolve
+    from rocmcfg.knowledge import catalogue, profiles
+
+    loaded = profiles.load(view, names)
+    found: list[Diagnostic] = []
+    for profile in loaded:
+        facts = collect_facts(view, modules=modules_of(profile.settings))
+        everything = tuple(s.id for s in profile.settings if s.optional)
+        request = Request(profiles=(profile.name,), with_=everything, unconditional=True, any_gpu=True)
+        found += resolve(
+            [profile], request, facts, catalogue.load(), lambda _: Effective(None, "", ())
+        ).diagnostics
+    return found
+
+
+def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> None:
+    """A commented profile to start from. The caller has checked that nothing is at `path`."""
+    from rocmcfg.knowledge.profiles import LOCAL_DIR, skeleton
+
+    for directory in ("/etc/rocmcfg", LOCAL_DIR):
+        if not host.is_dir(directory):
+            host.make_dir(directory, 0o755)
+    host.write(path, host.new_file(skeleton(extends, gfx), 0o644), keep_mtime=False)

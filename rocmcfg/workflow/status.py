@@ -1,0 +1,84 @@
+"""One look at a host: what it is, what is in force, what is due."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocmcfg.engine import receipt
+from rocmcfg.engine.receipt import Receipt
+from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.report import VerificationReport
+from rocmcfg.model.state import Skipped
+from rocmcfg.workflow import collect_facts, require_finished, verify
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs found."""
+
+    facts: Facts
+    report: VerificationReport | None
+    profiles: tuple[str, ...]
+    transaction: int | None
+    reboot_required: bool
+    suggested: tuple[str, ...]
+    unnecessary: tuple[Skipped, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def status(view: HostView, boot_backend: str = "") -> Status:
+    """One look at the host. Never fails for what it merely cannot see."""
+    from rocmcfg.knowledge import profiles
+    from rocmcfg.model.report import CheckStatus
+
+    facts = collect_facts(view, boot_backend=boot_backend, ask_modinfo=False)
+    problems: list[Diagnostic] = []
+    report: VerificationReport | None = None
+    known: Receipt | None = None
+    try:
+        known = receipt.load(view)
+        report = verify(view)
+        require_finished(view)
+    except RocmcfgError as problem:
+        problems += problem.diagnostics
+    suggested: tuple[str, ...] = ()
+    try:
+        suggested = profiles.for_gpus(view, tuple(g.gfx for g in facts.gpus if g.gfx and not g.integrated))
+    except RocmcfgError as problem:
+        problems += problem.diagnostics
+    return Status(
+        facts,
+        report,
+        known.profiles if known else (),
+        known.transaction if known else None,
+        report is not None and any(c.status is CheckStatus.PENDING_REBOOT for c in report.checks),
+        suggested,
+        _unnecessary(view, known, facts, problems),
+        (*problems, *(report.diagnostics if report else ())),
+    )
+
+
+def _unnecessary(
+    view: HostView, known: Receipt | None, facts: Facts, problems: list[Diagnostic]
+) -> tuple[Skipped, ...]:
+    """Settings in force whose condition no longer holds on this host: a workaround that may go."""
+    if known is None or known.request.unconditional:
+        return ()
+    from rocmcfg.engine.conditions import decide
+    from rocmcfg.knowledge import catalogue, profiles
+
+    try:
+        loaded = profiles.load(view, known.profiles)
+    except RocmcfgError as problem:
+        problems += problem.diagnostics
+        return ()
+    applied = {s.id for s in known.settings}
+    found = []
+    for setting in (s for profile in loaded for s in profile.settings):
+        if setting.id in applied and setting.when is not None:
+            decision = decide(setting.when, facts, catalogue.load())
+            if decision.holds is False:
+                found.append(Skipped(setting.id, f"not needed: {decision.why}"))
+    return tuple(found)
