@@ -8,7 +8,7 @@ from typing import Any
 from rocmcfg.cli.options import Via
 from rocmcfg.cli.render import Printer
 from rocmcfg.engine import diff
-from rocmcfg.engine.resolve import Request
+from rocmcfg.engine.request import Request
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import Activation, ActivationState, FileChange, Plan, SettingRow

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rocmcfg.engine.resolve import Request
+from rocmcfg.engine.request import Request
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.plan import Activation, ActivationState

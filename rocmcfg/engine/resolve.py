@@ -4,32 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from rocmcfg.engine.conditions import decide
 from rocmcfg.engine.effective import Effective
+from rocmcfg.engine.masks import starting_mask
+from rocmcfg.engine.request import Request, parse_set
 from rocmcfg.engine.values import illegal, kernel_types, to_text, unknown_name
 from rocmcfg.model.catalogue import Catalogue, Feature
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Driver, Facts
 from rocmcfg.model.profile import Channel, Kind, Profile, Setting
 from rocmcfg.model.state import DesiredSetting, Skipped
-from rocmcfg.model.value import SAFE_VALUE, IllegalValue, ParamType, as_number, closest, hexint
-from rocmcfg.model.version import KernelVersion
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What the user asked for; kept in the receipt so that it can be asked again."""
-
-    profiles: tuple[str, ...] = ()
-    set: tuple[str, ...] = ()
-    with_: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    unconditional: bool = False
-    any_gpu: bool = False
-    via: str = ""
-    boot_backend: str = ""
+from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,37 +63,6 @@ def resolve(
             _variable(work, setting)
     _features(work, [s for s in settings if s.kind is Kind.FEATURE])
     return Resolution(tuple(work.desired), tuple(work.skipped), tuple(dict.fromkeys(work.problems)))
-
-
-def parse_set(text: str) -> Setting | Diagnostic:
-    """One `--set` option: `amdgpu.runpm=0`, `feature.gfxoff=false`, `karg.iommu=pt`, `env.NAME=VALUE`."""
-    key, equals, value = text.partition("=")
-    scope, dot, name = key.partition(".")
-    if not dot or not name or not scope:
-        return error(
-            "RC2001",
-            f"--set {text!r} does not say what to set",
-            hint="write amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt or env.NAME=VALUE",
-        )
-    if not equals and scope != "karg":
-        return error("RC2001", f"--set {text!r} has no value", hint=f"write --set {key}=VALUE")
-    if equals and not SAFE_VALUE.match(value):
-        from rocmcfg.knowledge.profile_schema import unsafe_reason
-
-        return error("RC2002", f"--set {key}: {unsafe_reason(value)}", location="--set")
-    setting = partial(Setting, location="--set", because="asked for on the command line")
-    if scope == "feature":
-        words = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
-        if value.lower() not in words:
-            return error(
-                "RC2002", f"--set {key}: a feature is true or false, not {value!r}", location="--set"
-            )
-        return setting(Kind.FEATURE, name, words[value.lower()])
-    if scope == "karg":
-        return setting(Kind.KARG, name, value if equals else True)
-    if scope == "env":
-        return setting(Kind.ENV, name, value)
-    return setting(Kind.PARAMETER, name.replace("-", "_"), value, module=scope.replace("-", "_"))
 
 
 def _match_gpus(work: _Work, profiles: Sequence[Profile]) -> None:
@@ -389,7 +344,13 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
     module, _, name = id.partition(".")
     types = kernel_types(module, name, work.facts.driven, work.catalogue)
     own = next((d for d in work.desired if d.parameter == id), None)
-    start, source = (as_number(own.text), own.location) if own else _starting_mask(work, id, members[0][0])
+    if own is not None:
+        start, source = as_number(own.text), own.location
+    else:
+        start, source, problems = starting_mask(
+            work.catalogue.parameters[id], work.base(id), work.facts.driven, members[0][0].location
+        )
+        work.problems += problems
     if start is None:
         return
     mask = start
@@ -418,41 +379,3 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
         decision = what if setting.when is None else f"{desired.decision}; {what}"
         work.desired.append(replace(desired, module=module, parameter=id, decision=decision))
     work.problems += illegal(id, text, work.catalogue.parameters.get(id), types, members[0][0].location)
-
-
-def _starting_mask(work: _Work, id: str, setting: Setting) -> tuple[int | None, str]:
-    configured = work.base(id)
-    number = as_number(configured.value)
-    if number is not None:
-        return number, configured.source
-    if configured.value is not None:
-        work.problems.append(
-            error(
-                "RC2022",
-                f"{id}={configured.value} is not a number, and would stop the driver from loading",
-                location=configured.source,
-                hint="mend or remove it there first",
-            )
-        )
-        return None, ""
-    parameter = work.catalogue.parameters[id]
-    defaults: dict[int, list[str]] = {}
-    for kernel in work.facts.driven:
-        standing = parameter.on(kernel.version)
-        for default in {v.default for v in standing.variants}:
-            defaults.setdefault(as_number(default) or 0, []).append(kernel.release)
-    if not defaults:
-        newest = parameter.on(max(parameter.builds, default=KernelVersion((99, 0, 0, 0))))
-        defaults = {as_number(v.default) or 0: ["the newest known kernel"] for v in newest.variants}
-    chosen = list(defaults)[-1]  # kernels are sorted: the newest one's
-    if len(defaults) > 1:
-        said = ", ".join(f"{hexint(mask)} on {', '.join(releases)}" for mask, releases in defaults.items())
-        work.problems.append(
-            info(
-                "RC2023",
-                f"the default of {id} differs between the installed kernels; the newest one's is used",
-                location=setting.location,
-                detail=said,
-            )
-        )
-    return chosen, "the kernel's default"

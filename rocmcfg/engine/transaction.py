@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from rocmcfg.engine import journal, receipt, recovery
-from rocmcfg.engine.resolve import Request
+from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
 from rocmcfg.model.kargs import contains
@@ -170,7 +170,7 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress) -
 def _write_receipt(
     host: Host, id: int, plan: Plan, request: Request, activations: tuple[Activation, ...]
 ) -> None:
-    from rocmcfg.engine.plan import owned_paths
+    from rocmcfg.engine.owned import owned_paths
 
     files = {}
     for path in owned_paths():

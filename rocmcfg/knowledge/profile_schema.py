@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from rocmcfg.model.profile import Channel, Kind
-from rocmcfg.model.value import SAFE_VALUE
+from rocmcfg.model.value import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.version import parse_range
 
 _NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")
@@ -56,15 +56,6 @@ def _value(value: Any) -> Any:
     if value == []:
         raise ValueError("the list is empty")
     return value
-
-
-def unsafe_reason(text: str) -> str:
-    """Why a text must not reach a boot file, naming the first character that is the reason."""
-    if not text:
-        return "the value is empty"
-    bad = next(c for c in text if not SAFE_VALUE.match(c))
-    names = {" ": "a blank", "\n": "a line break", "\t": "a tab", "\0": "a NUL"}
-    return f"{text!r} holds {names.get(bad, repr(bad))}; values are letters, digits and ._,:;@%+=/-"
 
 
 Sentence = Annotated[StrictStr, AfterValidator(_sentence)]

@@ -34,6 +34,15 @@ class IllegalValue(ValueError):
     """The kernel would refuse this text, and with it the whole module. str() says why."""
 
 
+def unsafe_reason(text: str) -> str:
+    """Why a text must not reach a boot file, naming the first character that is the reason."""
+    if not text:
+        return "the value is empty"
+    bad = next(c for c in text if not SAFE_VALUE.match(c))
+    names = {" ": "a blank", "\n": "a line break", "\t": "a tab", "\0": "a NUL"}
+    return f"{text!r} holds {names.get(bad, repr(bad))}; values are letters, digits and ._,:;@%+=/-"
+
+
 def parse_number(text: str) -> int:
     """kstrtoull with base 0: decimal, 0x hexadecimal, leading-zero octal; a leading minus is the caller's."""
     if not _NUMBER.match(text):

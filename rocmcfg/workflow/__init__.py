@@ -17,7 +17,7 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, 
 from rocmcfg.model.plan import Activation, ActivationState, Plan
 
 if TYPE_CHECKING:
-    from rocmcfg.engine.resolve import Request
+    from rocmcfg.engine.request import Request
     from rocmcfg.model.facts import Facts
     from rocmcfg.model.profile import Profile
     from rocmcfg.model.report import VerificationReport
@@ -80,7 +80,8 @@ def collect_facts(
 def plan(view: HostView, request: Request) -> Planned:
     """What `apply` would do. Raises RocmcfgError with every reason against it."""
     from rocmcfg.engine.plan import blocked, make_plan
-    from rocmcfg.engine.resolve import modules_of, parse_set
+    from rocmcfg.engine.request import parse_set
+    from rocmcfg.engine.resolve import modules_of
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.profile import Setting
 
@@ -162,7 +163,7 @@ def _verify_profiles(
     view: HostView, names: Sequence[str], known: Receipt | None, pid: int | None
 ) -> VerificationReport:
     from rocmcfg.engine.plan import make_plan
-    from rocmcfg.engine.resolve import Request
+    from rocmcfg.engine.request import Request
     from rocmcfg.engine.verify import verify as check
     from rocmcfg.knowledge import catalogue, profiles
 

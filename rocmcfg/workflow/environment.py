@@ -11,7 +11,7 @@ from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.workflow import collect_facts, errors_first, expand_auto
 
 if TYPE_CHECKING:
-    from rocmcfg.engine.resolve import Request
+    from rocmcfg.engine.request import Request
 
 
 def variables(view: HostView, request: Request) -> list[tuple[str, str]]:

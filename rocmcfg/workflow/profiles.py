@@ -12,7 +12,7 @@ from rocmcfg.workflow import Planned, collect_facts, receipt_or_none
 def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planned:
     """A profile on this host, setting by setting, whether or not it could be applied."""
     from rocmcfg.engine.plan import make_plan
-    from rocmcfg.engine.resolve import Request
+    from rocmcfg.engine.request import Request
     from rocmcfg.knowledge import catalogue, profiles
 
     loaded = profiles.load(view, [name])
@@ -25,7 +25,8 @@ def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planne
 def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
     """Every problem of the profiles, with everything optional included and no condition asked."""
     from rocmcfg.engine.effective import Effective
-    from rocmcfg.engine.resolve import Request, modules_of, resolve
+    from rocmcfg.engine.request import Request
+    from rocmcfg.engine.resolve import modules_of, resolve
     from rocmcfg.knowledge import catalogue, profiles
 
     loaded = profiles.load(view, names)

@@ -1,0 +1,35 @@
+"""The configured state: what the host's files say without us."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocmcfg.backends import modprobe
+from rocmcfg.backends.boot import grub
+from rocmcfg.engine.effective import Effective, effective
+from rocmcfg.host.view import HostView
+from rocmcfg.model.facts import Driver, Facts
+from rocmcfg.model.kargs import Karg
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What the host's files say without us: the configured state."""
+
+    grub: grub.Observed | None
+    options: tuple[modprobe.Option, ...]
+    builtin: bool
+
+    @property
+    def kargs(self) -> tuple[Karg, ...]:
+        return self.grub.foreign if self.grub else ()
+
+    def effective(self, parameter: str) -> Effective:
+        return effective(parameter, self.options, self.kargs, builtin=self.builtin)
+
+
+def observe(view: HostView, facts: Facts) -> Observed:
+    loader = facts.boot.loader
+    seen = grub.observe(view) if loader and loader.name == grub.NAME else None
+    builtin = bool(facts.driven) and all(k.driver is Driver.BUILTIN for k in facts.driven)
+    return Observed(seen, modprobe.read_options(view, include_ours=False), builtin)

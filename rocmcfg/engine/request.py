@@ -1,0 +1,53 @@
+"""What the user asked for, before anything is resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.profile import Kind, Setting
+from rocmcfg.model.value import SAFE_VALUE, unsafe_reason
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked for; kept in the receipt so that it can be asked again."""
+
+    profiles: tuple[str, ...] = ()
+    set: tuple[str, ...] = ()
+    with_: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    unconditional: bool = False
+    any_gpu: bool = False
+    via: str = ""
+    boot_backend: str = ""
+
+
+def parse_set(text: str) -> Setting | Diagnostic:
+    """One `--set` option: `amdgpu.runpm=0`, `feature.gfxoff=false`, `karg.iommu=pt`, `env.NAME=VALUE`."""
+    key, equals, value = text.partition("=")
+    scope, dot, name = key.partition(".")
+    if not dot or not name or not scope:
+        return error(
+            "RC2001",
+            f"--set {text!r} does not say what to set",
+            hint="write amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt or env.NAME=VALUE",
+        )
+    if not equals and scope != "karg":
+        return error("RC2001", f"--set {text!r} has no value", hint=f"write --set {key}=VALUE")
+    if equals and not SAFE_VALUE.match(value):
+        return error("RC2002", f"--set {key}: {unsafe_reason(value)}", location="--set")
+    setting = partial(Setting, location="--set", because="asked for on the command line")
+    if scope == "feature":
+        words = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
+        if value.lower() not in words:
+            return error(
+                "RC2002", f"--set {key}: a feature is true or false, not {value!r}", location="--set"
+            )
+        return setting(Kind.FEATURE, name, words[value.lower()])
+    if scope == "karg":
+        return setting(Kind.KARG, name, value if equals else True)
+    if scope == "env":
+        return setting(Kind.ENV, name, value)
+    return setting(Kind.PARAMETER, name.replace("-", "_"), value, module=scope.replace("-", "_"))
