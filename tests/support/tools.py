@@ -1,0 +1,67 @@
+"""The real programs that tests hold the code against, and the Debian packages that bring them.
+
+`require_tool` finds one or skips the test loudly; with CI=true a missing program is a failure, so that a
+test cannot go unnoticed. `python3 tests/support/tools.py --packages` prints what to install, and needs
+nothing but Python for it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+PACKAGES = (
+    "attr",
+    "bash",
+    "cpio",
+    "dash",
+    "fish",
+    "grub-common",
+    "grub2-common",
+    "initramfs-tools-core",
+    "kmod",
+    "systemd",
+    "zstd",
+)
+# Where programs live that a user's PATH often lacks.
+_MORE = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+
+
+def require_tool(name: str, package: str) -> str:
+    """The path of a program (or of `name` itself where it is one); skips or fails the test without it."""
+    path = os.pathsep.join((os.environ.get("PATH", os.defpath), *_MORE))
+    found = shutil.which(name, path=path)
+    if found:
+        return found
+    import pytest
+
+    said = f"{name} is missing: apt-get install {package}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(said, pytrace=False)
+    pytest.skip(said)
+
+
+def run(
+    argv: Sequence[str], *, env: Mapping[str, str] | None = None, input: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a program with nothing of this environment but what `env` names."""
+    return subprocess.run(
+        argv,
+        env=dict(env or {}),
+        input=input,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+        timeout=60,
+        check=False,
+    )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--packages"]:
+        sys.exit("usage: python3 tests/support/tools.py --packages")
+    print(*PACKAGES)
