@@ -25,6 +25,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,7 +64,19 @@ class InvalidValueError(Exception):
 
 
 def say(text: str) -> None:
-    print(f"[simulation] {text}", flush=True)
+    margin = "[simulation] "
+    margin += " " * (len(text) - len(text.lstrip()))
+    print(
+        textwrap.fill(
+            text.lstrip(),
+            80,
+            initial_indent=margin,
+            subsequent_indent=margin + "  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        ),
+        flush=True,
+    )
 
 
 def grub_defaults(root: Path) -> tuple[str, str]:
@@ -105,7 +118,7 @@ def update_grub(root: Path) -> bool:
     after = "".join(lines)
     if after != before:
         replace_text(grub_cfg, after)
-    say(f"update-grub: {grub_cfg} {'rewritten' if after != before else 'is already up to date'}")
+    say(f"update-grub: /boot/grub/grub.cfg {'rewritten' if after != before else 'is already up to date'}")
     say("  a real host runs /etc/grub.d/* here and looks for kernels and other systems too")
     return after != before
 

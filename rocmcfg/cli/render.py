@@ -132,10 +132,16 @@ class Printer:
             )
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Columns as wide as their longest cell; the last one may run on."""
+        """Columns as wide as their longest cell; a first cell that leaves no room stands on its own line."""
         widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-        for at, row in enumerate((header, *rows)):
-            text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        room = _WIDTH - sum(width + 2 for width in widths[1:])
+        widths[0] = min(widths[0], max(room, len(header[0])))
+        for at, (name, *cells) in enumerate((header, *rows)):
+            rest = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths[1:], strict=True))
+            if len(name) > widths[0] + 1:
+                self.line(name)
+                name = ""  # noqa: PLW2901  # it has its line
+            text = f"{name:<{widths[0] + 2}}{rest}".rstrip()
             self.line(self.paint(text, "dim") if at == 0 else text)
 
     def diff(self, text: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
-from rocmcfg.model.report import PASSES, CheckStatus, VerificationReport
+from rocmcfg.model.report import PASSES, Check, CheckStatus, VerificationReport
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -27,9 +28,9 @@ def verify(
 ) -> None:
     """Prove on the running kernel what was applied. Exit 0 in effect, 6 pending, 3 not."""
     with opt.session("verify", json, quiet, verbose, debug) as printer:
-        from rocmcfg import workflow
+        from rocmcfg.workflow import verifying
 
-        report = workflow.verify(opt.open_host(root), profile or (), pid)
+        report = verifying.verify(opt.open_host(root), profile or (), pid)
         printer.document(report.diagnostics, **_fields(report))
         _show(printer, report)
         if report.exit_code:
@@ -66,7 +67,7 @@ def _show(printer: Printer, report: VerificationReport) -> None:
             c.name,
             c.desired or "-",
             c.configured or "-",
-            _running(c.target, c.running),
+            c.running or "-",
             c.status.value.replace("_", " "),
         )
         for c in report.checks
@@ -75,20 +76,25 @@ def _show(printer: Printer, report: VerificationReport) -> None:
     shown = [c for c in report.checks if c.status not in PASSES or printer.verbose]
     if shown:
         printer.line()
-    for check in shown:
-        if check.detail:
-            printer.wrapped(f"{check.name}: {check.detail}", indent="")
-        if printer.verbose or check.status is CheckStatus.OVERRIDDEN:
-            printer.line(f"  source: {check.source}")
+    for (detail, source), names in _by_cause(shown, printer.verbose).items():
+        if detail:
+            printer.wrapped(f"{', '.join(names)}: {detail}", indent="")
+        if source:
+            printer.line(f"  source: {source}")
     printer.problems(report.diagnostics)
     printer.line()
+    if any(c.target == "environment" and c.running is None for c in report.checks):
+        printer.line("Variables reach new logins; what runs already keeps the old ones.")
     printer.line(_verdict(report))
 
 
-def _running(target: str, value: str | None) -> str:
-    if target == "environment" and value is None:
-        return "new logins"
-    return "-" if value is None else value
+def _by_cause(checks: Sequence[Check], verbose: bool) -> dict[tuple[str, str], list[str]]:
+    """(detail, source) and the names that share them: one update-grub that is due is said once."""
+    causes: dict[tuple[str, str], list[str]] = {}
+    for check in checks:
+        source = check.source if verbose or check.status is CheckStatus.OVERRIDDEN else ""
+        causes.setdefault((check.detail, source), []).append(check.name)
+    return causes
 
 
 def _verdict(report: VerificationReport) -> str:
