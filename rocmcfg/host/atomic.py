@@ -50,15 +50,35 @@ def discard_temporary(path: str) -> None:
 
 
 def append_line(path: str, line: bytes) -> None:
+    """All of the line or nothing of it. What a crash left of an earlier line is cut off first: behind it the
+    new line would be unreadable."""
     new = not os.path.exists(path)
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        _write_all(descriptor, line)
-        os.fsync(descriptor)
+        end = _end_of_whole_lines(descriptor)
+        os.ftruncate(descriptor, end)
+        os.lseek(descriptor, end, os.SEEK_SET)
+        try:
+            _write_all(descriptor, line)
+            os.fsync(descriptor)
+        except BaseException:
+            os.ftruncate(descriptor, end)
+            raise
     finally:
         os.close(descriptor)
     if new:
         sync_dir(os.path.dirname(path))
+
+
+def _end_of_whole_lines(descriptor: int) -> int:
+    end = os.fstat(descriptor).st_size
+    while end:
+        start = max(0, end - 4096)
+        at = os.pread(descriptor, end - start, start).rfind(b"\n")
+        if at >= 0:
+            return start + at + 1
+        end = start
+    return 0
 
 
 def sync_dir(path: str) -> None:
