@@ -33,6 +33,10 @@ class GuestError(Exception):
     """The guest did not do what the harness needed; the text ends with the last lines of its console."""
 
 
+class MachineStopped(GuestError):
+    """QEMU ended while something was waited for: the guest was reset or powered off, or QEMU failed."""
+
+
 class CommandFailed(AssertionError):
     """A command that the scenario needs to succeed did not."""
 
@@ -113,8 +117,13 @@ class Guest:
 
     def start(self) -> float:
         """Switch the machine on and wait for its agent; returns the seconds that took."""
-        if self._process is not None:
+        if self._process is not None and self._process.poll() is None:
             raise GuestError("start(): this guest is already running")
+        self._power_on()
+        return self.wait_for_boot("the agent after power-on")
+
+    def _power_on(self) -> None:
+        self.kill()
         ours, theirs = socket.socketpair()
         with theirs, (self.work / "qemu.log").open("ab") as log:
             line = qemu.command(
@@ -134,22 +143,35 @@ class Guest:
                 pass_fds=[theirs.fileno()],
             )
         self._channel = Channel(ours)
-        return self.wait_for_boot("the agent after power-on")
 
     def wait_for_boot(self, what: str = "the next boot", timeout: float | None = None) -> float:
         """Wait until the agent of another boot than the present one speaks; returns the seconds that took.
 
-        For a scenario that makes the guest reset itself: a panic with panic=5, sysrq, reboot -f.
+        For a scenario that makes the guest reset itself, however often: a panic with panic=5, sysrq,
+        reboot -f. `timeout` is for all of it, in seconds.
         """
         started = time.monotonic()
+        limit = timeout or self.boot_timeout
         self._line().forget()
 
         def of_another_boot(message: Message) -> bool:
             return message.get("hello", self._boot) != self._boot
 
-        hello = self._wait_for(of_another_boot, what, timeout or self.boot_timeout)
-        self._boot = str(hello["hello"])
-        return time.monotonic() - started
+        while True:
+            remaining = limit - (time.monotonic() - started) / qemu.patience(1)
+            try:
+                hello = self._wait_for(of_another_boot, what, remaining)
+            except MachineStopped:
+                if self._status() != 0:  # not a reset: QEMU refused to start or crashed
+                    raise
+                self._power_on()
+            else:
+                self._boot = str(hello["hello"])
+                return time.monotonic() - started
+
+    def _status(self) -> int:
+        assert self._process is not None
+        return self._process.wait(qemu.patience(10))  # it has closed its end of the line already
 
     def reboot(self) -> float:
         """Reboot cleanly, through the firmware and GRUB; returns the seconds until the agent was back."""
@@ -301,8 +323,11 @@ class Guest:
         return "\n".join(kept[-lines:])
 
     def _error(self, problem: str) -> GuestError:
+        return GuestError(self._with_console(problem))
+
+    def _with_console(self, problem: str) -> str:
         console = f"end of its console:\n{self.console_tail()}"
-        return GuestError(f"{problem}\nfiles of the guest: {self.work}\n{console}")
+        return f"{problem}\nfiles of the guest: {self.work}\n{console}"
 
     # -- the line to the agent
 
@@ -331,7 +356,8 @@ class Guest:
             message = self._line().wait_for(wanted, qemu.patience(timeout))
         except ConnectionError:
             log = (self.work / "qemu.log").read_text(errors="replace")[-2000:]
-            raise self._error(f"QEMU ended while the harness waited for {what}\n{log}") from None
+            problem = f"QEMU ended while the harness waited for {what}\n{log}"
+            raise MachineStopped(self._with_console(problem)) from None
         if message is None:
             raise self._error(f"waited {qemu.patience(timeout):.0f} s for {what}")
         return message
