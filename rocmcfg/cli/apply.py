@@ -11,7 +11,8 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
-    from rocmcfg.workflow import Applied, Planned
+    from rocmcfg.workflow.applying import Applied
+    from rocmcfg.workflow.planning import Planned
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -39,22 +40,15 @@ def apply(
 ) -> None:
     """Apply a profile as one transaction; replaces what rocmcfg applied before."""
     with opt.session("apply", json, quiet, verbose, debug) as printer:
-        from rocmcfg import workflow
-        from rocmcfg.cli import planning
+        from rocmcfg.cli import plan_view
+        from rocmcfg.workflow import applying, planning
 
-        request = planning.request(profile, set, with_, without, unconditional, any_gpu, via, boot_backend)
+        request = plan_view.request(profile, set, with_, without, unconditional, any_gpu, via, boot_backend)
         if not request.profiles and not request.set:
             raise typer.BadParameter("say what to apply: --profile NAME (or auto), or --set KEY=VALUE")
         host = opt.open_host(root, chroot=chroot)
         if dry_run:
-            planned = workflow.plan(host, request)
-            printer.document(
-                planned.plan.diagnostics, **planning.fields(planned, planned.plan.activations, None)
-            )
-            planning.show(printer, planned, planned.plan.activations)
-            printer.line()
-            printer.line(planning.summary(planned.plan))
-            planning.remarks(printer, planned.plan.diagnostics)
+            plan_view.present(printer, planning.plan(host, request))
             return
         opt.require_root(host, "apply")
         opt.require_terminal(yes or json)
@@ -63,34 +57,34 @@ def apply(
         stop_politely()
 
         def confirm(planned: Planned) -> bool:
-            planning.show(printer, planned, planned.plan.activations)
-            planning.remarks(printer, planned.plan.diagnostics)
+            plan_view.show(printer, planned, planned.plan.activations)
+            plan_view.remarks(printer, planned.plan.diagnostics)
             printer.line()
-            printer.line(planning.summary(planned.plan))
+            printer.line(plan_view.summary(planned.plan))
             return yes or printer.ask("Apply this?")
 
-        applied = workflow.apply(host, request, confirm, printer.progress, asks=not yes)
+        applied = applying.apply(host, request, confirm, printer.progress, asks=not yes)
         printer.end_progress()
         if applied is None:
             printer.line("Nothing was changed.")
             return
         printer.document(
             applied.planned.plan.diagnostics,
-            **planning.fields(applied.planned, applied.activations, applied.transaction),
+            **plan_view.fields(applied.planned, applied.activations, applied.transaction),
         )
         _say(printer, applied)
 
 
 def _say(printer: Printer, applied: Applied) -> None:
-    from rocmcfg.cli import planning
-    from rocmcfg.model.plan import ActivationState
+    from rocmcfg.cli import plan_view
+    from rocmcfg.model.state import ActivationState
 
     made = applied.planned.plan
     left = [a for a in applied.activations if a.state is ActivationState.LEFT_TO_USER]
     printer.line()
     if applied.transaction is None:
         printer.line("Already applied: nothing was changed.")
-        planning.remarks(printer, made.diagnostics)
+        plan_view.remarks(printer, made.diagnostics)
     else:
         printer.line(f"Applied as transaction {applied.transaction}.")
     if left:

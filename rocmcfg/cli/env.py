@@ -54,7 +54,7 @@ def env(
 ) -> None:
     """Print the variables of a profile, or write them for your own account."""
     with opt.session("env", json, quiet, verbose, debug) as printer:
-        from rocmcfg.cli import planning
+        from rocmcfg.cli import plan_view
         from rocmcfg.workflow import environment as workflow
 
         if remove and not user:
@@ -63,7 +63,7 @@ def env(
             raise typer.BadParameter("say which variables: --profile NAME (or auto)")
         if user and root != "/":
             raise typer.BadParameter("--user writes to your own home directory: leave --root away")
-        request = planning.request(profile, set, with_, without, unconditional, any_gpu, None, "")
+        request = plan_view.request(profile, set, with_, without, unconditional, any_gpu, None, "")
         path = os.path.join(os.path.expanduser("~"), _USER_FILE)
         if remove:
             gone = workflow.remove_user_environment(opt.open_host("/"), path)

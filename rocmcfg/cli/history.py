@@ -21,13 +21,13 @@ def history(
     with opt.session("history", json, quiet, verbose, debug) as printer:
         import os
 
-        from rocmcfg import workflow
         from rocmcfg.model.diagnostic import fail
+        from rocmcfg.workflow import undoing
 
         host = opt.open_host(root)
         if not host.offline and os.geteuid() != 0:
             raise fail("RC3025", "the journals are readable by root only", hint="sudo rocmcfg history")
-        journals = workflow.read_journals(host)
+        journals = undoing.read_journals(host)
         rows = [
             {
                 "transaction": j.id,

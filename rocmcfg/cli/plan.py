@@ -34,18 +34,13 @@ def plan(
 ) -> None:
     """Show what apply would change: a diff, the reasons, the programs to run."""
     with opt.session("plan", json, quiet, verbose, debug) as printer:
-        from rocmcfg import workflow
-        from rocmcfg.cli import planning
+        from rocmcfg.cli import plan_view
+        from rocmcfg.workflow import planning
 
-        request = planning.request(profile, set, with_, without, unconditional, any_gpu, via, boot_backend)
+        request = plan_view.request(profile, set, with_, without, unconditional, any_gpu, via, boot_backend)
         if not request.profiles and not request.set:
             raise typer.BadParameter("say what to plan: --profile NAME (or auto), or --set KEY=VALUE")
-        planned = workflow.plan(opt.open_host(root, chroot=chroot), request)
-        made = planned.plan
-        printer.document(made.diagnostics, **planning.fields(planned, made.activations, None))
-        planning.show(printer, planned, made.activations)
-        printer.line()
-        printer.line(planning.summary(made))
-        planning.remarks(printer, made.diagnostics)
-        if detailed_exitcode and not made.empty:
+        planned = planning.plan(opt.open_host(root, chroot=chroot), request)
+        plan_view.present(printer, planned)
+        if detailed_exitcode and not planned.plan.empty:
             raise typer.Exit(int(ExitCode.DIFFERENCES))

@@ -67,12 +67,12 @@ def show(
 ) -> None:
     """Explain each setting of a profile on this host: applied, skipped and why."""
     with opt.session("profile show", json, quiet, verbose, debug) as printer:
-        from rocmcfg.cli import planning
+        from rocmcfg.cli import plan_view
         from rocmcfg.workflow import profiles as workflow
 
         planned = workflow.explain_profile(opt.open_host(root), name, boot_backend)
         profile = planned.profiles[0]
-        fields = planning.fields(planned, planned.plan.activations, None)
+        fields = plan_view.fields(planned, planned.plan.activations, None)
         printer.document(
             planned.plan.diagnostics,
             profile=_brief(profile),
@@ -84,15 +84,15 @@ def show(
 
 
 def _show(printer: Printer, profile: Profile, planned: object) -> None:
-    from rocmcfg.cli import planning
-    from rocmcfg.workflow import Planned
+    from rocmcfg.cli import plan_view
+    from rocmcfg.workflow.planning import Planned
 
     assert isinstance(planned, Planned)
     printer.wrapped(f"{profile.name}: {profile.summary}", indent="")
     printer.line(f"For {', '.join(profile.gfx) or 'any GPU'}; from {profile.location}")
     printer.heading("On this host it sets")
     for row in planned.plan.rows:
-        planning.show_setting(printer, row.setting, row)
+        plan_view.show_setting(printer, row.setting, row)
         if row.setting.cost and not printer.verbose:
             printer.wrapped(f"cost: {row.setting.cost}", indent="      ")
     if not planned.plan.rows:
@@ -104,7 +104,7 @@ def _show(printer: Printer, profile: Profile, planned: object) -> None:
         printer.line()
         printer.wrapped(f"Note: {note}", indent="")
     problems = [d for d in planned.plan.diagnostics if d.id.startswith("RC2")]
-    planning.remarks(printer, problems)
+    plan_view.remarks(printer, problems)
 
 
 @app.command("validate")

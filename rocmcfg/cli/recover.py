@@ -23,13 +23,13 @@ def recover(
 ) -> None:
     """Finish an interrupted transaction by undoing it; safe to run at any time."""
     with opt.session("recover", json, quiet, verbose, debug) as printer:
-        from rocmcfg import workflow
         from rocmcfg.cli.apply import stop_politely
         from rocmcfg.cli.rollback import say
+        from rocmcfg.workflow import undoing
 
         host = opt.open_host(root, chroot=chroot)
         opt.require_root(host, "recover")
         stop_politely()
-        undone = workflow.recover(host, force=force, progress=printer.progress)
+        undone = undoing.recover(host, force=force, progress=printer.progress)
         printer.end_progress()
         say(printer, undone, "Nothing to recover: no transaction was interrupted.")

@@ -12,7 +12,7 @@ from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
     from rocmcfg.engine.journal import Journal
-    from rocmcfg.workflow import Undone
+    from rocmcfg.workflow.undoing import Undone
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -34,8 +34,8 @@ def rollback(
 ) -> None:
     """Undo the last transaction: files byte by byte, then the boot menu and images."""
     with opt.session("rollback", json, quiet, verbose, debug) as printer:
-        from rocmcfg import workflow
         from rocmcfg.cli.apply import stop_politely
+        from rocmcfg.workflow import undoing
 
         if pristine and to is not None:
             raise typer.BadParameter("--to and --pristine exclude each other")
@@ -55,7 +55,7 @@ def rollback(
                     printer.line(f"  {path}")
             return yes or printer.ask("Roll back?")
 
-        undone = workflow.rollback(
+        undone = undoing.rollback(
             host, to=0 if pristine else to, force=force, confirm=confirm, progress=printer.progress
         )
         printer.end_progress()
@@ -67,8 +67,8 @@ def rollback(
 
 def say(printer: Printer, undone: Undone, nothing: str) -> None:
     """What was undone, and what is left to do; for rollback and recover."""
-    from rocmcfg.cli.planning import activation
-    from rocmcfg.model.plan import ActivationState
+    from rocmcfg.cli.plan_view import activation
+    from rocmcfg.model.state import ActivationState
 
     printer.document(
         (),

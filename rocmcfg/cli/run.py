@@ -26,12 +26,12 @@ def run(
 ) -> None:
     """Run a command with the variables of a profile: rocmcfg run -p rdna4 -- python train.py"""
     with opt.session("run", False, debug=debug):
-        from rocmcfg.cli import planning
+        from rocmcfg.cli import plan_view
         from rocmcfg.workflow import environment as workflow
 
         if not profile and not set:
             raise typer.BadParameter("say which variables: --profile NAME (or auto)")
-        request = planning.request(profile, set, with_, without, unconditional, any_gpu, None, "")
+        request = plan_view.request(profile, set, with_, without, unconditional, any_gpu, None, "")
         pairs = workflow.variables(opt.open_host("/"), request)
         try:
             os.execvpe(command[0], command, {**os.environ, **dict(pairs)})

@@ -87,7 +87,7 @@ def facts_document(facts: Facts) -> dict[str, Any]:
 
 
 def _show(printer: Printer, found: Status) -> None:
-    from rocmcfg.cli.planning import host_rows
+    from rocmcfg.cli.plan_view import host_rows
 
     rows = host_rows(found.facts)
     if found.facts.container:

@@ -13,8 +13,7 @@ from rocmcfg.engine.receipt import Receipt
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.plan import FileChange
-from rocmcfg.model.profile import Channel, Kind
-from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.state import Channel, DesiredSetting, Kind
 
 _MARK = b"rocmcfg"  # in the first lines of every file that we write
 

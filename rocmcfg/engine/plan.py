@@ -20,9 +20,9 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import has_errors
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains, last
-from rocmcfg.model.plan import Activation, ActivationState, CommandLine, FileChange, Plan, SettingRow
-from rocmcfg.model.profile import Channel, Kind, Profile
-from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, SettingRow
+from rocmcfg.model.profile import Profile
+from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
 from rocmcfg.model.value import same
 
 

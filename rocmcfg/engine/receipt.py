@@ -5,16 +5,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rocmcfg.engine.request import Request
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
-from rocmcfg.model.plan import Activation, ActivationState
-from rocmcfg.model.profile import Channel, Kind
-from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
 
 PATH = "/var/lib/rocmcfg/receipt.json"
 _VERSION = 1
@@ -34,11 +30,12 @@ class BadReceipt(RocmcfgError):
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """`files` maps each path to the digest of its content; `activations` a tool to how it ended."""
+    """`request` is what was asked for, as `engine.request.from_document` reads it. `files` maps each path
+    to the digest of its content; `activations` a tool to how it ended."""
 
     transaction: int
     profiles: tuple[str, ...]
-    request: Request
+    request: dict[str, Any]
     boot_backend: str
     boot_id: str
     settings: tuple[DesiredSetting, ...]
@@ -66,8 +63,6 @@ def load(view: HostView) -> Receipt | None:
 
 
 def _from(document: dict[str, Any]) -> Receipt:
-    asked = document["request"].items()
-    request: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in asked}
     settings = tuple(
         DesiredSetting(
             **{
@@ -82,7 +77,7 @@ def _from(document: dict[str, Any]) -> Receipt:
     return Receipt(
         document["transaction"],
         tuple(document["profiles"]),
-        Request(**request),
+        dict(document["request"]),
         document["boot_backend"],
         document["boot_id"],
         settings,
@@ -94,10 +89,6 @@ def _from(document: dict[str, Any]) -> Receipt:
 def dump(receipt: Receipt) -> bytes:
     document = {"schema_version": _VERSION, **asdict(receipt)}
     return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
-
-
-def states(activations: Sequence[Activation]) -> dict[str, ActivationState]:
-    return {a.tool: a.state for a in activations if a.state is not ActivationState.SKIPPED}
 
 
 def boot_id(view: HostView) -> str:

@@ -16,7 +16,8 @@ from rocmcfg.engine.journal import Journal, Record
 from rocmcfg.engine.receipt import digest
 from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
-from rocmcfg.model.plan import Activation, ActivationState
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.state import ActivationState
 
 Progress = Callable[[str], None]
 _DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slow disk takes minutes

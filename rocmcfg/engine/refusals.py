@@ -11,8 +11,7 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Facts
 from rocmcfg.model.kargs import Karg, join, split
-from rocmcfg.model.profile import Channel
-from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.state import Channel, DesiredSetting
 from rocmcfg.model.value import IllegalValue, ParamType, parse
 
 

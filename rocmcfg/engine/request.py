@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.profile import Kind, Setting
+from rocmcfg.model.profile import Setting
+from rocmcfg.model.state import Kind
 from rocmcfg.model.value import SAFE_VALUE, unsafe_reason
 
 
@@ -22,6 +25,12 @@ class Request:
     any_gpu: bool = False
     via: str = ""
     boot_backend: str = ""
+
+
+def from_document(document: Mapping[str, Any]) -> Request:
+    """As the receipt keeps it. Raises TypeError for a key that this version does not know."""
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list | tuple) else v for k, v in document.items()}
+    return Request(**fields)
 
 
 def parse_set(text: str) -> Setting | Diagnostic:

@@ -13,8 +13,8 @@ from rocmcfg.engine.values import illegal, kernel_types, to_text, unknown_name
 from rocmcfg.model.catalogue import Catalogue, Feature
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Driver, Facts
-from rocmcfg.model.profile import Channel, Kind, Profile, Setting
-from rocmcfg.model.state import DesiredSetting, Skipped
+from rocmcfg.model.profile import Profile, Setting
+from rocmcfg.model.state import Channel, DesiredSetting, Kind, Skipped
 from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint
 
 

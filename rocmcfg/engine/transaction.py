@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from rocmcfg.engine import journal, receipt, recovery
 from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
 from rocmcfg.model.kargs import contains
-from rocmcfg.model.plan import Activation, ActivationState, FileChange, Plan
-from rocmcfg.model.profile import Channel
+from rocmcfg.model.plan import Activation, FileChange, Plan
+from rocmcfg.model.state import ActivationState, Channel
 
 Progress = Callable[[str], None]
 
@@ -58,7 +58,6 @@ def execute(host: Host, plan: Plan, request: Request, progress: Progress) -> Out
 
 
 def _header(host: Host, plan: Plan, request: Request) -> journal.Record:
-    from dataclasses import asdict
     from datetime import datetime, timezone
 
     return {
@@ -183,16 +182,17 @@ def _write_receipt(
         for tool, state in (old.activations if old else {}).items()
         if state is ActivationState.LEFT_TO_USER
     }
+    done = {a.tool: a.state for a in activations if a.state is not ActivationState.SKIPPED}
     content = receipt.dump(
         receipt.Receipt(
             id,
             plan.profiles,
-            request,
+            asdict(request),
             plan.boot_backend,
             receipt.boot_id(host),
             tuple(row.setting for row in plan.rows),
             files,
-            {**pending, **receipt.states(activations)},
+            {**pending, **done},
         )
     )
     _change(host, id, FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt"))

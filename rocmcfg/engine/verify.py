@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocmcfg.backends import modprobe
-from rocmcfg.backends.boot import grub
+from rocmcfg.backends.boot import grub_cfg
 from rocmcfg.backends.environment import observe as environment
+from rocmcfg.backends.environment.files import FILES
 from rocmcfg.engine.effective import Effective, effective
 from rocmcfg.engine.receipt import Receipt, boot_id, digest
 from rocmcfg.engine.running import Now, Running
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.kargs import Karg, contains, last
-from rocmcfg.model.plan import ActivationState
-from rocmcfg.model.profile import Channel, Kind
 from rocmcfg.model.report import Check, CheckStatus, VerificationReport
-from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
 from rocmcfg.model.value import ParamType, as_number, hexint, printed, same
 
-_ENV_FILES = ("/etc/environment.d/90-rocmcfg.conf", "/etc/profile.d/zz-rocmcfg.sh", "/etc/rocmcfg/env")
+_ENV_FILES = tuple(file.path for file in FILES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class _Host:
     view: HostView
     running: Running
     options: tuple[modprobe.Option, ...]
-    entries: tuple[grub.Entry, ...] | None
+    entries: tuple[grub_cfg.Entry, ...] | None
     unreadable: str
     receipt: Receipt | None
     later: dict[str, tuple[str, str]]
@@ -46,8 +45,8 @@ def verify(
     pid: int | None = None,
 ) -> VerificationReport:
     """`receipt` is None when a profile is checked that nobody applied: then only values count, not files."""
-    uses_grub = receipt.boot_backend == grub.NAME if receipt else view.exists(grub.GRUB_CFG)
-    entries, unreadable = grub.read_entries(view) if uses_grub else ((), "")
+    uses_grub = receipt.boot_backend == grub_cfg.NAME if receipt else view.exists(grub_cfg.GRUB_CFG)
+    entries, unreadable = grub_cfg.read_entries(view) if uses_grub else ((), "")
     host = _Host(
         view,
         Running(view),
@@ -124,7 +123,9 @@ def _parameter(host: _Host, setting: DesiredSetting) -> Check:
 
 def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> str:
     """The file that a user can edit, where the generated menu alone would be named otherwise."""
-    if configured.source.startswith(grub.GRUB_CFG):
+    if configured.source.startswith(grub_cfg.GRUB_CFG):
+        from rocmcfg.backends.boot import grub
+
         written = last(grub.observe(host.view).foreign, setting.parameter)
         if written is not None and same(written.value, configured.value):
             return written.source
@@ -134,7 +135,7 @@ def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> s
 def _configured(host: _Host, setting: DesiredSetting) -> Effective:
     """The value at the next boot: of the entry that differs, if one does, since any of them may be booted."""
     if host.entries is None:
-        kargs: tuple[Karg, ...] = host.running.kargs if not host.view.exists(grub.GRUB_CFG) else ()
+        kargs: tuple[Karg, ...] = host.running.kargs if not host.view.exists(grub_cfg.GRUB_CFG) else ()
         return effective(setting.parameter, host.options, kargs)
     found = [effective(setting.parameter, host.options, entry.kargs) for entry in host.entries]
     wrong = [e for e in found if not same(e.value, setting.text)]
@@ -226,7 +227,7 @@ def _left(host: _Host, tool: str) -> bool:
 def _file_of(setting: DesiredSetting) -> str:
     if setting.adopted_from:
         return setting.adopted_from
-    return grub.DROP_IN if setting.channel is Channel.CMDLINE else modprobe.PATH
+    return grub_cfg.DROP_IN if setting.channel is Channel.CMDLINE else modprobe.PATH
 
 
 def _like_kernel(text: str | None, running: str | None) -> str | None:
@@ -257,7 +258,7 @@ def _karg(host: _Host, setting: DesiredSetting) -> Check:
     )
 
 
-def _karg_value(host: _Host, setting: DesiredSetting, lacking: Sequence[grub.Entry]) -> str | None:
+def _karg_value(host: _Host, setting: DesiredSetting, lacking: Sequence[grub_cfg.Entry]) -> str | None:
     if host.entries is None:
         return None
     entry = next(iter(lacking or host.entries), None)
@@ -270,7 +271,7 @@ def _karg_value(host: _Host, setting: DesiredSetting, lacking: Sequence[grub.Ent
 
 
 def _karg_status(
-    host: _Host, setting: DesiredSetting, carried: bool, lacking: Sequence[grub.Entry]
+    host: _Host, setting: DesiredSetting, carried: bool, lacking: Sequence[grub_cfg.Entry]
 ) -> tuple[CheckStatus, str]:
     if not _as_left(host, _file_of(setting)):
         return CheckStatus.DRIFT, f"{_file_of(setting)} was changed or removed"

@@ -18,7 +18,7 @@ from pydantic import (
     ValidationError,
 )
 
-from rocmcfg.model.profile import Channel, Kind
+from rocmcfg.model.state import Channel, Kind
 from rocmcfg.model.value import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.version import parse_range
 

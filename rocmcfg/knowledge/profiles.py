@@ -12,7 +12,8 @@ from typing import Any
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import toml
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
-from rocmcfg.model.profile import Condition, Kind, Profile, Setting
+from rocmcfg.model.profile import Condition, Profile, Setting
+from rocmcfg.model.state import Kind
 from rocmcfg.model.value import closest
 from rocmcfg.model.version import parse_range
 

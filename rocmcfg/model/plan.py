@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.state import DesiredSetting, FileState, Skipped
+from rocmcfg.model.state import ActivationState, DesiredSetting, FileState, Skipped
 
 
 class ChangeKind(str, Enum):
@@ -31,13 +31,6 @@ class FileChange:
         if self.before is None:
             return ChangeKind.CREATE
         return ChangeKind.REMOVE if self.after is None else ChangeKind.MODIFY
-
-
-class ActivationState(str, Enum):
-    PLANNED = "planned"
-    DONE = "done"
-    LEFT_TO_USER = "left_to_user"
-    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)

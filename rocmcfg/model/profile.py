@@ -3,26 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
+from rocmcfg.model.state import Channel, Kind
 from rocmcfg.model.version import VersionRange
-
-
-class Kind(str, Enum):
-    """What a setting sets. The value is the prefix of its id, except for module parameters."""
-
-    PARAMETER = "parameter"
-    FEATURE = "feature"
-    KARG = "karg"
-    ENV = "env"
-
-
-class Channel(str, Enum):
-    """Where a setting goes. Parameters and features have a choice, the others have not."""
-
-    CMDLINE = "cmdline"
-    MODPROBE = "modprobe"
-    ENVIRONMENT = "environment"
 
 
 @dataclass(frozen=True, slots=True)

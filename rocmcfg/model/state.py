@@ -1,10 +1,33 @@
-"""Desired settings, ready to be written, and the states of files."""
+"""Desired settings, ready to be written, and the states of files and activations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 
-from rocmcfg.model.profile import Channel, Kind
+
+class Kind(str, Enum):
+    """What a setting sets. The value is the prefix of its id, except for module parameters."""
+
+    PARAMETER = "parameter"
+    FEATURE = "feature"
+    KARG = "karg"
+    ENV = "env"
+
+
+class Channel(str, Enum):
+    """Where a setting goes. Parameters and features have a choice, the others have not."""
+
+    CMDLINE = "cmdline"
+    MODPROBE = "modprobe"
+    ENVIRONMENT = "environment"
+
+
+class ActivationState(str, Enum):
+    PLANNED = "planned"
+    DONE = "done"
+    LEFT_TO_USER = "left_to_user"
+    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)

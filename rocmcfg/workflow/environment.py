@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
-from rocmcfg.workflow import collect_facts, errors_first, expand_auto
+from rocmcfg.workflow.planning import collect_facts, errors_first, expand_auto
 
 if TYPE_CHECKING:
     from rocmcfg.engine.request import Request
@@ -20,7 +20,7 @@ def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
     from rocmcfg.engine.resolve import resolve
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.diagnostic import has_errors
-    from rocmcfg.model.profile import Kind
+    from rocmcfg.model.state import Kind
 
     names, _ = expand_auto(view, request)
     loaded = [

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocmcfg.engine.receipt import Receipt
+from rocmcfg.engine.request import from_document
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, warning
-from rocmcfg.workflow import Progress, apply, receipt_or_none
+from rocmcfg.workflow.applying import apply
+from rocmcfg.workflow.planning import receipt_or_none
+from rocmcfg.workflow.undoing import Progress
 
 
 def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
@@ -53,11 +56,12 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
 def _withdraw(
     host: Host, known: Receipt, harmful: list[str], release: str, progress: Progress
 ) -> list[Diagnostic]:
+    asked = from_document(known.request)
     request = replace(
-        known.request,
-        without=(*known.request.without, *(id for id in harmful if not _set_by_hand(known, id))),
-        set=tuple(s for s in known.request.set if s.partition("=")[0] not in harmful),
-        profiles=known.request.profiles,
+        asked,
+        without=(*asked.without, *(id for id in harmful if not _set_by_hand(known, id))),
+        set=tuple(s for s in asked.set if s.partition("=")[0] not in harmful),
+        profiles=asked.profiles,
     )
     apply(host, request, lambda _: True, progress, asks=False)
     host.log(f"kernel {release}: withdrew {', '.join(harmful)}, which would have stopped its driver")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.workflow import Planned, collect_facts, receipt_or_none
+from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none
 
 
 def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planned:

@@ -11,7 +11,9 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.report import VerificationReport
 from rocmcfg.model.state import Skipped
-from rocmcfg.workflow import collect_facts, require_finished, verify
+from rocmcfg.workflow.planning import collect_facts
+from rocmcfg.workflow.undoing import require_finished
+from rocmcfg.workflow.verifying import verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def _unnecessary(
     view: HostView, known: Receipt | None, facts: Facts, problems: list[Diagnostic]
 ) -> tuple[Skipped, ...]:
     """Settings in force whose condition no longer holds on this host: a workaround that may go."""
-    if known is None or known.request.unconditional:
+    if known is None or known.request.get("unconditional"):
         return ()
     from rocmcfg.engine.conditions import decide
     from rocmcfg.knowledge import catalogue, profiles

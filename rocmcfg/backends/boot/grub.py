@@ -11,6 +11,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rocmcfg.backends.boot import grub_cfg
+from rocmcfg.backends.boot.grub_cfg import (
+    GRUB_CFG,
+    Entry,
+    parse_entries,
+    read_entries,
+    sections,
+)
 from rocmcfg.backends.boot.recognised import loader_info
 from rocmcfg.backends.boot.shell_assignments import Environment
 from rocmcfg.host.view import HostView, Unreadable
@@ -20,23 +28,12 @@ from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, contains, split, token
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
 
-NAME = "grub"
-DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
-GRUB_CFG = "/boot/grub/grub.cfg"
+NAME = grub_cfg.NAME
+DROP_IN = grub_cfg.DROP_IN
 _DEFAULTS = "/etc/default/grub"
 _DROP_INS = "/etc/default/grub.d"
 _UPDATE_GRUB = ("/usr/sbin/update-grub", "/sbin/update-grub")
 _VARIABLES = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A generated boot entry: `kargs` as GRUB passes them, without the kernel's path."""
-
-    title: str
-    kernel: str
-    kargs: tuple[Karg, ...]
-    recovery: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +196,9 @@ def foreign_entries(view: HostView) -> list[Diagnostic]:
     text = _text(view, GRUB_CFG)
     titles = [
         entry.title
-        for section, body in _sections(text)
+        for section, body in sections(text)
         if section.endswith(("40_custom", "41_custom", "20_linux_xen"))
-        for entry in _parse_entries(body)
+        for entry in parse_entries(body)
         if not entry.recovery
     ]
     if not titles:
@@ -252,55 +249,6 @@ def _text(view: HostView, path: str) -> str:
         return view.text(path) or ""
     except Unreadable:
         return ""
-
-
-def read_entries(view: HostView) -> tuple[tuple[Entry, ...], str]:
-    """The entries of the generated menu, or why it cannot be read."""
-    try:
-        text = view.text(GRUB_CFG)
-    except Unreadable as problem:
-        return (), problem.reason
-    if text is None:
-        return (), "there is no such file"
-    return tuple(
-        entry
-        for section, body in _sections(text)
-        if section.endswith("10_linux")
-        for entry in _parse_entries(body)
-    ), ""
-
-
-def _sections(text: str) -> list[tuple[str, list[str]]]:
-    """grub-mkconfig frames what each script of /etc/grub.d printed with `### BEGIN path ###`."""
-    sections: list[tuple[str, list[str]]] = []
-    current: list[str] | None = None
-    for line in text.splitlines():
-        if line.startswith("### BEGIN "):
-            current = []
-            sections.append((line[10:].rstrip("# "), current))
-        elif line.startswith("### END "):
-            current = None
-        elif current is not None:
-            current.append(line)
-    return sections
-
-
-def _parse_entries(lines: list[str]) -> list[Entry]:
-    entries: list[Entry] = []
-    title, id = "", ""
-    for line in lines:
-        words = line.split(None, 1)
-        if not words:
-            continue
-        if words[0] == "menuentry":
-            quoted = re.findall(r"'((?:[^']|'\\'')*)'", line)
-            title = quoted[0] if quoted else line.strip()
-            id = quoted[-1] if len(quoted) > 1 else ""
-        elif words[0] in ("linux", "linuxefi", "linux16", "module2") and len(words) > 1 and title:
-            kernel, *_ = words[1].split(None, 1)
-            kargs = split(words[1][len(kernel) :], f"{GRUB_CFG}: {title}")
-            entries.append(Entry(title, kernel, kargs, "-recovery-" in id or "(recovery mode)" in title))
-    return entries
 
 
 def _length(entry: Entry) -> int:

@@ -11,11 +11,10 @@ from rocmcfg.engine import diff
 from rocmcfg.engine.request import Request
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.plan import Activation, ActivationState, FileChange, Plan, SettingRow
-from rocmcfg.model.profile import Kind
-from rocmcfg.model.state import DesiredSetting, Skipped
+from rocmcfg.model.plan import Activation, FileChange, Plan, SettingRow
+from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, Skipped
 from rocmcfg.model.version import format_version
-from rocmcfg.workflow import Planned
+from rocmcfg.workflow.planning import Planned
 
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
 _STATES = {
@@ -178,6 +177,16 @@ def show_setting(printer: Printer, setting: DesiredSetting, row: SettingRow | No
         printer.wrapped(f"{confidence}from {setting.location}", indent="      ")
         for link in setting.evidence:
             printer.line(f"      {link}")
+
+
+def present(printer: Printer, planned: Planned) -> None:
+    """A plan as `plan` and `apply --dry-run` end with it."""
+    made = planned.plan
+    printer.document(made.diagnostics, **fields(planned, made.activations, None))
+    show(printer, planned, made.activations)
+    remarks(printer, made.diagnostics)
+    printer.line()
+    printer.line(summary(made))
 
 
 def show_changes(printer: Printer, made: Plan) -> None:

@@ -1,0 +1,82 @@
+"""Plan, ask, carry out: one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from rocmcfg.engine.request import Request
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.plan import Activation, Plan
+from rocmcfg.model.state import ActivationState
+from rocmcfg.workflow.planning import Planned, plan
+from rocmcfg.workflow.undoing import Progress, require_finished
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """`transaction` is None where there was nothing to do."""
+
+    planned: Planned
+    transaction: int | None
+    activations: tuple[Activation, ...]
+
+
+def apply(
+    host: Host,
+    request: Request,
+    confirm: Callable[[Planned], bool],
+    progress: Progress,
+    *,
+    asks: bool = True,
+) -> Applied | None:
+    """Plan, ask, and carry out as one transaction. None where the user said no.
+
+    Where `confirm` asks somebody, the plan is made again after the answer: what the user saw must still be
+    what happens.
+    """
+    from rocmcfg.engine import transaction
+    from rocmcfg.engine.plan import stale
+
+    with host.lock():
+        require_finished(host)
+        planned = plan(host, request)
+        if not _something_to_do(host, planned.plan):
+            left = [_left_to_user(a) for a in planned.plan.due]
+            return Applied(planned, None, (*left, *_skipped(planned.plan)))
+        if not confirm(planned):
+            return None
+        now = plan(host, request) if asks else planned
+        changed = list(stale(planned.plan, now.plan))
+        if changed:
+            raise StalePlan(changed)
+        outcome = transaction.execute(host, now.plan, request, progress)
+    return Applied(now, outcome.transaction, outcome.activations)
+
+
+class StalePlan(RocmcfgError):
+    def __init__(self, paths: Sequence[str]) -> None:
+        super().__init__(
+            *(
+                error(
+                    "RC4004",
+                    f"{path} changed after the plan was made; nothing was changed",
+                    location=path,
+                    hint="run the command again and review the new plan",
+                )
+                for path in paths
+            )
+        )
+
+
+def _something_to_do(host: HostView, made: Plan) -> bool:
+    return bool(made.changes) or (bool(made.due) and host.runs_tools)
+
+
+def _left_to_user(activation: Activation) -> Activation:
+    return replace(activation, state=ActivationState.LEFT_TO_USER)
+
+
+def _skipped(made: Plan) -> tuple[Activation, ...]:
+    return tuple(a for a in made.activations if a.state is ActivationState.SKIPPED)

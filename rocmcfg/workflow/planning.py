@@ -1,0 +1,111 @@
+"""Facts in, plan out: the part of every use case that only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rocmcfg.engine import receipt
+from rocmcfg.engine.receipt import Receipt
+from rocmcfg.engine.request import Request
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.plan import Plan
+from rocmcfg.model.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan with what it was made from."""
+
+    plan: Plan
+    request: Request
+    facts: Facts
+    profiles: tuple[Profile, ...]
+
+
+def collect_facts(
+    view: HostView, *, boot_backend: str = "", modules: Sequence[str] = ("amdgpu",), ask_modinfo: bool = True
+) -> Facts:
+    """Everything that is true of the host, read once."""
+    from rocmcfg.backends import boot, initramfs
+    from rocmcfg.facts.gpus import read_gpus
+    from rocmcfg.facts.kernels import read_kernels, running_release
+    from rocmcfg.facts.rocm import read_rocm
+    from rocmcfg.facts.system import read_container, read_os
+    from rocmcfg.knowledge.catalogue import gpu_models
+    from rocmcfg.model.facts import Facts
+
+    rocm, rocm_source = read_rocm(view)
+    return Facts(
+        os=read_os(view),
+        kernels=read_kernels(view, modules if ask_modinfo else ()),
+        running=running_release(view),
+        gpus=read_gpus(view, gpu_models()),
+        rocm=rocm,
+        rocm_source=rocm_source,
+        boot=boot.detect(view, initramfs.detect(view), boot_backend),
+        container=read_container(view),
+        offline=view.offline,
+    )
+
+
+def plan(view: HostView, request: Request) -> Planned:
+    """What `apply` would do. Raises RocmcfgError with every reason against it."""
+    from rocmcfg.engine.plan import blocked, make_plan
+    from rocmcfg.engine.request import parse_set
+    from rocmcfg.engine.resolve import modules_of
+    from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.model.profile import Setting
+
+    known = catalogue.load()
+    names, remarks = expand_auto(view, request)
+    loaded = profiles.load(view, names)
+    asked = [s for text in request.set if isinstance(s := parse_set(text), Setting)]
+    settings = [s for profile in loaded for s in profile.settings] + asked
+    facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings))
+    made = make_plan(view, loaded, request, facts, known, receipt_or_none(view))
+    if remarks:
+        made = replace(made, diagnostics=(*remarks, *made.diagnostics))
+    if blocked(made):
+        raise RocmcfgError(*errors_first(made.diagnostics))
+    return Planned(made, request, facts, loaded)
+
+
+def expand_auto(view: HostView, request: Request) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:
+    if "auto" not in request.profiles:
+        return request.profiles, ()
+    from rocmcfg.facts.gpus import read_gpus
+    from rocmcfg.knowledge import profiles
+    from rocmcfg.knowledge.catalogue import gpu_models
+
+    gpus = read_gpus(view, gpu_models())
+    # Module parameters hold for every GPU; an iGPU beside a graphics card is not what people compute on.
+    discrete = [gpu for gpu in gpus if not gpu.integrated] or list(gpus)
+    gfx = tuple(dict.fromkeys(gpu.gfx for gpu in discrete if gpu.gfx))
+    chosen = profiles.for_gpus(view, gfx)
+    if not chosen:
+        seen = ", ".join(gfx) or "no AMD GPU"
+        raise RocmcfgError(
+            error(
+                "RC2024",
+                f"--profile auto finds no profile for this host ({seen})",
+                hint="`rocmcfg profile list` shows the profiles; name one",
+            )
+        )
+    remark = info("RC2025", f"--profile auto chose {', '.join(chosen)} for {', '.join(gfx)}")
+    named = tuple(name for name in request.profiles if name != "auto")
+    return (*named, *(name for name in chosen if name not in named)), (remark,)
+
+
+def receipt_or_none(view: HostView) -> Receipt | None:
+    try:
+        return receipt.load_quietly(view)
+    except Unreadable:
+        return None
+
+
+def errors_first(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    order = {"error": 0, "warning": 1, "info": 2}
+    return sorted(diagnostics, key=lambda d: order[d.severity.value])

@@ -1,0 +1,98 @@
+"""The way back: rollback, recover, and the journals behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rocmcfg.engine import journal, receipt
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.plan import Activation
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    transactions: tuple[int, ...]
+    activations: tuple[Activation, ...]
+    reboot_required: bool
+
+
+def rollback(
+    host: Host,
+    *,
+    to: int | None,
+    force: bool,
+    confirm: Callable[[Sequence[journal.Journal]], bool],
+    progress: Progress,
+) -> Undone | None:
+    """Undo the last transaction, or all after `to`. None where the user said no."""
+    from rocmcfg.engine import recovery
+
+    with host.lock():
+        require_finished(host)
+        committed = [j for j in read_journals(host) if j.state == "committed"]
+        known = {j.id for j in committed} | {0}
+        if to is not None and to not in known:
+            raise RocmcfgError(
+                error(
+                    "RC4024",
+                    f"there is no applied transaction {to}",
+                    hint="see `rocmcfg history`; 0 is the start",
+                )
+            )
+        chosen = committed[:1] if to is None else [j for j in committed if j.id > to]
+        if not chosen:
+            return Undone((), (), False)
+        foreign = recovery.edited(host, chosen)
+        if foreign and not force:
+            raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
+        if not confirm(chosen):
+            return None
+        activations: dict[str, Activation] = {}
+        for one in chosen:
+            for activation in recovery.undo(host, one, progress, force=force):
+                activations[activation.tool] = activation
+            host.log(f"transaction {one.id} rolled back by {host.user()}")
+    return Undone(
+        tuple(j.id for j in chosen), tuple(activations.values()), any(_was_booted(host, j) for j in chosen)
+    )
+
+
+def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
+    """Undo what a crash interrupted; nothing to do is fine."""
+    from rocmcfg.engine import recovery
+
+    with host.lock():
+        id = journal.open_transaction(host)
+        if id is None:
+            return Undone((), (), False)
+        found = recovery.read_existing(host, id)
+        activations = recovery.undo(host, found, progress, after_failure=True, force=force)
+        host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
+    return Undone((id,), activations, False)
+
+
+def read_journals(view: HostView) -> list[journal.Journal]:
+    """All transactions that changed anything, newest first."""
+    found = (journal.read(view, id) for id in reversed(journal.ids(view)))
+    return [j for j in found if j is not None]
+
+
+def _was_booted(view: HostView, one: journal.Journal) -> bool:
+    """Whether the running kernel may have what is undone: not where this is still the boot of the apply."""
+    if one.header.get("boot_id") and one.header["boot_id"] == receipt.boot_id(view):
+        return False
+    from rocmcfg.backends import modprobe
+    from rocmcfg.backends.boot import grub
+
+    return any(step["path"] in (modprobe.PATH, grub.DROP_IN) for step in one.of("file"))
+
+
+def require_finished(view: HostView) -> None:
+    """Raises RecoveryRequired where a crash left a transaction open."""
+    id = journal.open_transaction(view)
+    if id is not None:
+        raise journal.RecoveryRequired(id)

@@ -1,0 +1,53 @@
+"""Proof: what was applied against what is configured and what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rocmcfg.engine import receipt
+from rocmcfg.engine.receipt import Receipt
+from rocmcfg.engine.verify import verify as check
+from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic, info
+from rocmcfg.model.report import VerificationReport
+
+
+def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) -> VerificationReport:
+    """Compare with the receipt, or with a profile that need not have been applied by us."""
+    from rocmcfg.model.report import VerificationReport
+
+    known = receipt.load(view)
+    if names:
+        return _verify_profiles(view, names, known, pid)
+    if known is None:
+        return VerificationReport((), None, (), (_nothing_applied(),))
+    return check(view, known.settings, known, known.profiles, pid)
+
+
+def _verify_profiles(
+    view: HostView, names: Sequence[str], known: Receipt | None, pid: int | None
+) -> VerificationReport:
+    from rocmcfg.engine.plan import make_plan
+    from rocmcfg.engine.request import Request
+    from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.workflow.planning import collect_facts, errors_first, expand_auto
+
+    wanted, _ = expand_auto(view, Request(profiles=tuple(names)))
+    loaded = profiles.load(view, wanted)
+    covers = known is not None and set(known.profiles) == {p.name for p in loaded}
+    if known is not None and covers:
+        return check(view, known.settings, known, known.profiles, pid)
+    facts = collect_facts(view, ask_modinfo=False)
+    made = make_plan(view, loaded, Request(any_gpu=True), facts, catalogue.load(), known)
+    settings = tuple(row.setting for row in made.rows)
+    report = check(view, settings, None, made.profiles, pid)
+    return replace(report, diagnostics=(*errors_first(made.diagnostics), *report.diagnostics))
+
+
+def _nothing_applied() -> Diagnostic:
+    return info(
+        "RC5002",
+        "nothing is applied on this host",
+        hint="`rocmcfg verify --profile NAME` checks a profile that rocmcfg did not apply",
+    )
