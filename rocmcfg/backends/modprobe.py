@@ -8,7 +8,7 @@ kernel command line is read after all of them and so wins over them; a trailing 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import Karg, canonical, tokens
@@ -24,8 +24,7 @@ _DIRECTORIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One `name=value` of an `options` line, in the order in which kmod passes them on."""
 
     module: str

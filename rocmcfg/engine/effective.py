@@ -7,14 +7,13 @@ built-in driver takes the command line only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.backends.modprobe import Option
 from rocmcfg.model.kargs import Karg, canonical
 
 
-@dataclass(frozen=True, slots=True)
-class Effective:
+class Effective(NamedTuple):
     """`value` is None where nobody sets the parameter; `all` holds every writer, the winner last."""
 
     value: str | None

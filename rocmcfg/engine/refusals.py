@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends import boot as boot_backends
-from rocmcfg.backends.boot import grub
+from rocmcfg.backends.boot import grub, registry
 from rocmcfg.engine.observe import Observed
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
@@ -64,7 +63,7 @@ def _loader_problems(facts: Facts, settings: Sequence[DesiredSetting]) -> Iterab
             else "or keep to modprobe.d where it serves: --via modprobe",
         )
     elif not loader.supported:
-        yield _by_hand("RC3015", loader, boot_backends.manual_lines(loader, kargs), "the boot loader")
+        yield _by_hand("RC3015", loader, registry.manual_lines(loader, kargs), "the boot loader")
 
 
 def _generator_problems(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import Karg, canonical, last, split
 
 
-@dataclass(frozen=True, slots=True)
-class Now:
+class Now(NamedTuple):
     """`present` is False where the kernel has no such parameter or argument; `readable` without the right
     to read it. `value` is as the kernel prints it."""
 

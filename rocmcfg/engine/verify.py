@@ -4,7 +4,7 @@ and loads none of the heavy libraries: it is what people run after every boot.""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import grub_cfg
@@ -23,8 +23,7 @@ from rocmcfg.model.value import ParamType, as_number, hexint, printed, same
 _ENV_FILES = tuple(file.path for file in FILES)
 
 
-@dataclass(frozen=True, slots=True)
-class _Host:
+class _Host(NamedTuple):
     """What verify looks at, read once."""
 
     view: HostView

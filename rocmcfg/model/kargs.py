@@ -7,14 +7,13 @@ Rules (kernel/params.c `next_arg` and `parameq`): blanks separate unless inside 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # x86 kernels keep 2,048 bytes of command line including the final NUL (arch/x86/include/asm/setup.h).
 COMMAND_LINE_LIMIT = 2048
 
 
-@dataclass(frozen=True, slots=True)
-class Karg:
+class Karg(NamedTuple):
     """One argument as written, and where it was written."""
 
     text: str

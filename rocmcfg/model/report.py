@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode
 
@@ -24,8 +25,7 @@ PASSES = frozenset({CheckStatus.IN_EFFECT, CheckStatus.REWRITTEN_BY_DRIVER})
 PENDING = frozenset({CheckStatus.PENDING_REBOOT, CheckStatus.PENDING_ACTIVATION})
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """`source` says who wins: the file and line, or the boot entry, that the configured value comes from."""
 
     name: str

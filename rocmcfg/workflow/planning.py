@@ -29,7 +29,8 @@ def collect_facts(
     view: HostView, *, boot_backend: str = "", modules: Sequence[str] = ("amdgpu",), ask_modinfo: bool = True
 ) -> Facts:
     """Everything that is true of the host, read once."""
-    from rocmcfg.backends import boot, initramfs
+    from rocmcfg.backends import initramfs
+    from rocmcfg.backends.boot import registry
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.facts.kernels import read_kernels, running_release
     from rocmcfg.facts.rocm import read_rocm
@@ -45,7 +46,7 @@ def collect_facts(
         gpus=read_gpus(view, gpu_models()),
         rocm=rocm,
         rocm_source=rocm_source,
-        boot=boot.detect(view, initramfs.detect(view), boot_backend),
+        boot=registry.detect(view, initramfs.detect(view), boot_backend),
         container=read_container(view),
         offline=view.offline,
     )

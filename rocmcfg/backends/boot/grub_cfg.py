@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import Karg, split
@@ -13,8 +13,7 @@ DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 GRUB_CFG = "/boot/grub/grub.cfg"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A generated boot entry: `kargs` as GRUB passes them, without the kernel's path."""
 
     title: str

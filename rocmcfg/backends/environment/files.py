@@ -8,14 +8,13 @@ The common denominator is NAME=VALUE without quotes, blanks, `#` and `$`, which 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.backends.templates import render
 from rocmcfg.model.state import DesiredSetting
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentFile:
+class EnvironmentFile(NamedTuple):
     path: str
     template: str
     readers: str
