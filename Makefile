@@ -35,7 +35,8 @@ lint: $(READY)
 	$(VENV)/bin/lint-imports --no-logo
 
 bench: $(READY)
-	$(RUN) tests/benchmarks/bench.py
+	@$(RUN) -m compileall -q rocmcfg
+	@$(RUN) tests/benchmarks/bench.py
 
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.10 --generate-hashes --no-header --no-annotate --upgrade -o requirements.lock
@@ -53,6 +54,7 @@ $(READY): requirements-dev.lock pyproject.toml
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock || { \
 	  echo "The dependencies could not be fetched: is the package index reachable?" >&2; rm -rf $(VENV); exit 1; }
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(RUN) -m compileall -q rocmcfg
 	@touch $(READY)
 
 clean:
