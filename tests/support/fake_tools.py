@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Stand-ins for the host's own tools: they do to a fake tree what the real ones do to a host, no more.
+
+    fake_tools.py TOOL ROOT [ARGUMENT…]
+
+update-grub        grub-mkconfig sources /etc/default/grub, then grub.d/*.cfg (a Debian patch), in one shell;
+                   10_linux puts "$GRUB_CMDLINE_LINUX $GRUB_CMDLINE_LINUX_DEFAULT" on normal entries and
+                   "single $GRUB_CMDLINE_LINUX" on recovery ones (grub 2.12, util/grub.d/10_linux.in).
+update-initramfs   mkinitramfs copies all of /etc/modprobe.d, whatever else the image holds. With
+                   update_initramfs=no in update-initramfs.conf it prints a line and exits 0 without any
+                   work (initramfs-tools, update-initramfs: `if [ "$update_initramfs" = "no" ] … exit 0`).
+lsinitramfs, unmkinitramfs   list and unpack an uncompressed newc archive.
+
+They are no oracle: what GRUB, kmod and initramfs-tools really do is shown by the tests in real guests.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+_SOURCE = """
+set -e
+cd "$1"
+. etc/default/grub
+for x in etc/default/grub.d/*.cfg; do if [ -e "$x" ]; then . "$x"; fi; done
+printf '%s\\0%s' "$GRUB_CMDLINE_LINUX" "$GRUB_CMDLINE_LINUX_DEFAULT"
+"""
+
+
+def update_grub(root: Path) -> int:
+    shell = subprocess.run(
+        ["sh", "-c", _SOURCE, "sh", str(root)], capture_output=True, text=True, check=False
+    )
+    if shell.returncode:
+        print(shell.stderr, file=sys.stderr)
+        return 1
+    always, default = shell.stdout.split("\0")
+    menu = root / "boot/grub/grub.cfg"
+    lines, recovery = [], False
+    for line in menu.read_text().splitlines(keepends=True):
+        if line.lstrip().startswith("menuentry "):
+            recovery = "-recovery-" in line
+        found = re.match(r"\s*linux\t\S+ root=\S+ ro ", line)
+        arguments = f"single {always}" if recovery else f"{always} {default}"
+        lines.append(f"{found.group()}{arguments}\n" if found else line)
+    _replace(menu, "".join(lines).encode())
+    print("Generating grub configuration file ...\ndone", file=sys.stderr)
+    return 0
+
+
+def update_initramfs(root: Path) -> int:
+    settings = (root / "etc/initramfs-tools/update-initramfs.conf").read_text()
+    if re.search(r"^update_initramfs=no", settings, re.M):
+        print("update-initramfs: Not updating initramfs.")
+        return 0
+    options = {
+        f"etc/modprobe.d/{path.name}": path.read_bytes()
+        for path in sorted((root / "etc/modprobe.d").glob("*"))
+        if path.is_file()
+    }
+    for image in sorted((root / "boot").glob("initrd.img-*")):
+        kept = {n: c for n, c in unpacked(image).items() if not n.startswith("etc/modprobe.d/")}
+        _replace(image, _archive(kept | options))
+    return 0
+
+
+def unpacked(image: Path) -> dict[str, bytes]:
+    """The files of an uncompressed newc archive."""
+    return dict(_members(image.read_bytes()))
+
+
+def _members(content: bytes) -> Iterator[tuple[str, bytes]]:
+    at = 0
+    while content[at : at + 6] == b"070701":
+        size, length = int(content[at + 54 : at + 62], 16), int(content[at + 94 : at + 102], 16)
+        name = content[at + 110 : at + 110 + length - 1].decode()
+        if name == "TRAILER!!!":
+            return
+        start = at + 110 + length
+        start += -start % 4
+        yield name, content[start : start + size]
+        at = start + size
+        at += -at % 4
+
+
+def _archive(files: dict[str, bytes]) -> bytes:
+    found = bytearray()
+    for name, content in (*files.items(), ("TRAILER!!!", b"")):
+        encoded = name.encode() + b"\0"
+        numbers = (1, 0o100644, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(encoded), 0)
+        found += b"070701" + b"".join(b"%08x" % n for n in numbers) + encoded
+        found += bytes(-len(found) % 4) + content
+        found += bytes(-len(found) % 4)
+    return bytes(found)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """As the real tools do: a new file beside, then a rename."""
+    fresh = path.with_name(path.name + ".new")
+    fresh.write_bytes(content)
+    fresh.chmod(path.stat().st_mode & 0o7777)
+    os.replace(fresh, path)
+
+
+def main() -> int:
+    tool, root, *arguments = sys.argv[1:]
+    if tool == "update-grub":
+        return update_grub(Path(root))
+    if tool == "update-initramfs":
+        return update_initramfs(Path(root))
+    if tool == "lsinitramfs":
+        print("\n".join(unpacked(Path(root + arguments[-1]))))
+        return 0
+    print(f"fake_tools: no {tool}", file=sys.stderr)
+    return 64
+
+
+if __name__ == "__main__":
+    sys.exit(main())

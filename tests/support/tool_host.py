@@ -1,0 +1,72 @@
+"""A fake tree whose tools can be run: the stand-ins of `fake_tools`, or programs that a test supplies.
+
+`python -m tests.support.tool_host TOOLS COMMAND…` is `rocmcfg COMMAND…` on such a tree; TOOLS is a directory
+of programs that replace stand-ins of the same name. Each is started as `NAME ROOT ARGUMENT…` by the product's
+own runner, so that what is tested of time limits, signals and output is real.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from unittest import mock
+
+from rocmcfg.host import runner
+from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import CommandResult
+
+from . import fake_tools
+
+
+class ToolHost(LocalHost):
+    """An offline tree that may nevertheless run its tools, as --chroot would on a real one."""
+
+    tools: Path | None = None
+
+    @property
+    def runs_tools(self) -> bool:
+        return True
+
+    def query(self, argv: Sequence[str]) -> CommandResult | None:
+        if argv[0] == "lsinitramfs":
+            listing = "\n".join(fake_tools.unpacked(Path(self.root + argv[-1])))
+            return CommandResult(tuple(argv), 0, listing, "")
+        return None
+
+    def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
+        if not self.has_tool(argv[0]):
+            return CommandResult(tuple(argv), 127, "", f"{argv[0]}: not found")
+        own = self.tools / argv[0] if self.tools else None
+        if own is not None and own.exists():
+            command: tuple[str, ...] = (str(own), self.root, *argv[1:])
+        else:
+            command = (sys.executable, "-IS", fake_tools.__file__, argv[0], self.root, *argv[1:])
+        result = runner.execute(command, timeout=timeout, progress=progress)
+        return CommandResult(tuple(argv), result.status, result.stdout, result.stderr)
+
+    def unpack(self, argv: Sequence[str], wanted: Sequence[str]) -> dict[str, bytes] | None:
+        files = fake_tools.unpacked(Path(self.root + argv[-1]))
+        return {name: files[name] for name in wanted if name in files}
+
+
+class QuickHost(ToolHost):
+    """The same, with the stand-ins called in this process: for tests that run a transaction many times."""
+
+    def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
+        del timeout, progress
+        tool = {"update-grub": fake_tools.update_grub, "update-initramfs": fake_tools.update_initramfs}
+        return CommandResult(tuple(argv), tool[argv[0]](Path(self.root)), "", "")
+
+
+def main() -> None:
+    from rocmcfg.cli import app, options
+
+    ToolHost.tools = Path(sys.argv[1])
+    mock.patch.object(options, "LocalHost", ToolHost).start()
+    sys.argv = ["rocmcfg", *sys.argv[2:]]
+    app.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""The use cases as the tests call them: one place to mend when a signature changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rocmcfg.engine.journal import Journal
+from rocmcfg.engine.request import Request
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.plan import Plan
+from rocmcfg.workflow import applying, planning, undoing
+
+
+def quiet(_: str) -> None:
+    return
+
+
+def plan(view: HostView, **request: Any) -> Plan:
+    return planning.plan(view, Request(**request)).plan
+
+
+def apply(host: Host, **request: Any) -> None:
+    assert applying.apply(host, Request(**request), lambda _: True, quiet) is not None
+
+
+def rollback(host: Host) -> None:
+    assert undoing.rollback(host, to=None, force=False, confirm=lambda _: True, progress=quiet) is not None
+
+
+def recover(host: Host) -> None:
+    undoing.recover(host, force=False, progress=quiet)
+
+
+def journals(view: HostView) -> list[Journal]:
+    return undoing.read_journals(view)
