@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from rocmcfg.workflow.planning import Planned
 
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
 _STATES = {
-    ActivationState.PLANNED: "will run",
+    ActivationState.PLANNED: "to run",
     ActivationState.DONE: "done",
     ActivationState.LEFT_TO_USER: "left to you",
     ActivationState.SKIPPED: "not needed",
@@ -122,16 +123,15 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
     others = [k.release for k in facts.kernels if k.release != facts.running]
     running = facts.running or "none running"
     kernels = running + (f"; also installed: {', '.join(others)}" if others else "")
-    gpus = ", ".join(f"{g.gfx or 'unknown'} {g.name}" for g in facts.gpus[:4]) or "no AMD GPU found"
-    if len(facts.gpus) > 4:
-        gpus += f" and {len(facts.gpus) - 4} more"
+    kinds = Counter(f"{g.gfx or 'unknown'} {g.name}" for g in facts.gpus)
+    gpus = ", ".join(f"{many} × {kind}" if many > 1 else kind for kind, many in kinds.items())
     loader = facts.boot.loader.title if facts.boot.loader else facts.boot.refusal
     generators = ", ".join(d.title for d in facts.boot.initramfs) or "no initramfs generator"
     return [
         ("System", facts.os.name),
         ("Kernel", kernels),
         ("ROCm", format_version(facts.rocm) if facts.rocm else "none found system-wide"),
-        ("GPU", gpus),
+        ("GPU", gpus or "no AMD GPU found"),
         ("Boot", f"{loader}; {generators}"),
     ]
 
@@ -198,7 +198,9 @@ def show_changes(printer: Printer, made: Plan) -> None:
         printer.wrapped(" ".join(marked))
     if made.changes:
         printer.heading("Files")
-    for change in made.changes:
+    for number, change in enumerate(made.changes):
+        if number:
+            printer.line()
         printer.line(f"# {change.reason}")
         printer.diff(diff.unified(change))
 

@@ -48,9 +48,8 @@ def rollback(
 
         def confirm(chosen: Sequence[Journal]) -> bool:
             for one in chosen:
-                printer.line(
-                    f"Undo transaction {one.id}: {', '.join(one.header['settings']) or 'no settings'}"
-                )
+                settings = ", ".join(one.header["settings"]) or "no settings"
+                printer.wrapped(f"Undo transaction {one.id}: {settings}", indent="")
                 for path in dict.fromkeys(step["path"] for step in one.of("file")):
                     printer.line(f"  {path}")
             return yes or printer.ask("Roll back?")

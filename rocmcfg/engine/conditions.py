@@ -46,7 +46,8 @@ def _lacks_fix(fix: Fix, facts: Facts) -> Decision:
     lacking = [release for release, has in standing.items() if has is False]
     unknown = [release for release, has in standing.items() if has is None]
     if lacking:
-        return Decision(True, f"kernel {', '.join(lacking)} lacks the fix {fix.name}")
+        lack = "lacks" if len(lacking) == 1 else "lack"
+        return Decision(True, f"{_kernels(lacking)} {lack} the fix {fix.name}")
     if unknown:
         return Decision(None, f"whether kernel {', '.join(unknown)} has the fix {fix.name} cannot be told")
     return Decision(False, f"every installed kernel has the fix {fix.name} ({', '.join(standing)})")
@@ -66,8 +67,12 @@ def _kernel(wanted: VersionRange, facts: Facts) -> Decision:
         return Decision(None, "no kernel to compare")
     inside = [k.release for k in kernels if wanted.contains(k.version.numbers[:3])]
     if inside:
-        return Decision(True, f"kernel {', '.join(inside)} is {wanted.text}")
+        return Decision(True, f"{_kernels(inside)} {'is' if len(inside) == 1 else 'are'} {wanted.text}")
     return Decision(False, f"no installed kernel is {wanted.text}")
+
+
+def _kernels(releases: list[str]) -> str:
+    return f"kernel{'' if len(releases) == 1 else 's'} {', '.join(releases)}"
 
 
 def _rocm(wanted: VersionRange, facts: Facts) -> Decision:

@@ -180,7 +180,7 @@ def _configured_trouble(
             and _left(host, "update-initramfs")
             and not _proven(host, setting)
         ):
-            return CheckStatus.PENDING_ACTIVATION, "update-initramfs has not run since"
+            return CheckStatus.PENDING_ACTIVATION, "update-initramfs has not run since the apply"
         return None
     if _written_by_us(host, setting):
         if configured.value is not None and configured.source:
@@ -188,7 +188,7 @@ def _configured_trouble(
         return None
     if setting.channel is Channel.CMDLINE and host.receipt is not None:
         if _left(host, "update-grub"):
-            return CheckStatus.PENDING_ACTIVATION, "update-grub has not run since"
+            return CheckStatus.PENDING_ACTIVATION, "update-grub has not run since the apply"
         return CheckStatus.DRIFT, "the generated boot menu does not have it (run update-grub)"
     if configured.value is None:
         return CheckStatus.DRIFT, "it is not configured"
@@ -277,7 +277,7 @@ def _karg_status(
     missing = bool(lacking) or (host.entries is not None and not host.entries)
     if missing:
         if _left(host, "update-grub"):
-            return CheckStatus.PENDING_ACTIVATION, "update-grub has not run since"
+            return CheckStatus.PENDING_ACTIVATION, "update-grub has not run since the apply"
         return CheckStatus.DRIFT, "the generated boot menu does not have it (run update-grub)"
     winner = last(host.entries[0].kargs, setting.name) if host.entries else None
     if winner is not None and setting.text is not None and winner.value != setting.text and not carried:
