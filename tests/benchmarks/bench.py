@@ -1,0 +1,259 @@
+"""Figures against their bars: `make bench`. Measures whole processes; nothing here is a timed test.
+
+Every figure is the median over runs of a process that starts from nothing, as a user starts it. Two things
+that are compared run in turns, A B A B, so that a slow minute of the machine meets both; their ratio is the
+median over the pairs. Times are wall times; memory is the peak of the process (ru_maxrss of wait4).
+
+Not for comparing two machines with each other. README.md beside this file holds the figures once taken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DEMO = REPOSITORY / "docs" / "demo"
+HEAVY = ("pydantic", "jinja2", "sh", "distro")
+NODES = "sys/devices/virtual/kfd/kfd/topology/nodes"
+SETTINGS = (
+    *("amdgpu.aspm=0", "amdgpu.audio=0", "amdgpu.bapm=0", "amdgpu.compute_multipipe=0", "amdgpu.dc=1"),
+    *("amdgpu.deep_color=1", "amdgpu.dpm=1", "amdgpu.hw_i2c=1", "amdgpu.mcbp=0", "amdgpu.msi=1"),
+    *("amdgpu.noretry=1", "amdgpu.runpm=0", "amdgpu.tmz=0", "amdgpu.vm_fault_stop=0"),
+    *("karg.iommu=pt", "karg.pcie_aspm=off"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Wall time in seconds and peak memory in MiB of one process."""
+
+    wall: float
+    peak: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line of the table. `over` is None where there is no bar."""
+
+    what: str
+    measured: str
+    bar: str = ""
+    over: bool | None = None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure rocmcfg against its bars.")
+    parser.add_argument("-n", type=int, default=15, metavar="RUNS", help="runs of each command (15)")
+    runs = parser.parse_args().n
+    with tempfile.TemporaryDirectory(prefix="rocmcfg-bench-") as temporary:
+        figures = list(measure(Path(temporary), runs))
+    print(f"{machine()}\nmedian of {runs} runs, whole processes\n")
+    width = max(len(figure.what) for figure in figures)
+    for figure in figures:
+        verdict = "" if figure.over is None else "over" if figure.over else "ok"
+        print(f"{figure.what:<{width}}  {figure.measured:>10}  {figure.bar:>9}  {verdict}".rstrip())
+    return 1 if any(figure.over for figure in figures) else 0
+
+
+def measure(temporary: Path, runs: int) -> Iterator[Figure]:
+    yield from verify(temporary, runs)
+    yield from plan(temporary, runs)
+    yield from apply(temporary, runs)
+    yield from growth(temporary, runs)
+    yield from small(temporary, runs)
+
+
+# -- the figures ----------------------------------------------------------------------------------------
+
+
+def verify(temporary: Path, runs: int) -> Iterator[Figure]:
+    root = sample(temporary / "verify")
+    asked = [word for text in SETTINGS for word in ("--set", text)]
+    must([*rocmcfg("apply", root), "--profile", "gfx1201", "--yes", "--quiet", *asked])
+    must([sys.executable, str(DEMO / "reboot.py"), str(root)])
+    shown = must(rocmcfg("verify", root))
+    if "In effect: all 20 settings." not in shown:
+        sys.exit(f"verify does not show 20 settings in effect:\n{shown}")
+    pairs = in_turns(runs, rocmcfg("verify", root), [sys.executable, "-c", "import typer"])
+    ratio = statistics.median(mine.wall / other.wall for mine, other in pairs)
+    yield Figure("verify, 20 settings in effect", seconds(mine for mine, _ in pairs))
+    yield Figure("  python -c 'import typer'", seconds(other for _, other in pairs))
+    yield Figure("  ratio of the two", f"{ratio:.2f}", "<= 1.6", ratio > 1.6)
+    yield Figure("  peak memory", memory(mine for mine, _ in pairs))
+    loaded = imported(rocmcfg("verify", root))
+    names = ", ".join(name for name in HEAVY if name in loaded) or "none"
+    yield Figure(f"  imports of {', '.join(HEAVY)}", names, "none", names != "none")
+
+
+def plan(temporary: Path, runs: int) -> Iterator[Figure]:
+    root = sample(temporary / "plan")
+    taken = repeat(runs, [*rocmcfg("plan", root), "--profile", "gfx1201"])
+    wall, peak = median_wall(taken), statistics.median(run.peak for run in taken)
+    yield Figure("plan --profile gfx1201", seconds(taken), "<= 0.4 s", wall > 0.4)
+    yield Figure("  peak memory", memory(taken), "<= 60 MiB", peak > 60)
+
+
+def apply(temporary: Path, runs: int) -> Iterator[Figure]:
+    """Under --root no host tool runs: all of the time is rocmcfg's own, on top of what the tools take."""
+    taken = []
+    for number in range(runs):
+        root = sample(temporary / "apply" / str(number))
+        taken.append(timed([*rocmcfg("apply", root), "--profile", "gfx1201", "--yes"]))
+    yield Figure("apply --root (no host tool runs)", seconds(taken))
+    yield Figure("  peak memory", memory(taken))
+    tool = shutil.which("grub-mkconfig")
+    if tool is None:
+        yield Figure("  grub-mkconfig of this machine", "not here")
+        return
+    # Without -o it prints the menu and writes nothing.
+    os.environ["GRUB_DISABLE_OS_PROBER"] = "true"
+    if subprocess.run([tool], capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode:
+        yield Figure("  grub-mkconfig of this machine", "fails here")
+        return
+    tool_runs = repeat(min(runs, 5), [tool])
+    share = median_wall(taken) / median_wall(tool_runs)
+    yield Figure("  grub-mkconfig of this machine", seconds(tool_runs))
+    yield Figure("  apply's own time, of that", f"{share:.0%}")
+
+
+def growth(temporary: Path, runs: int) -> Iterator[Figure]:
+    def files(count: int) -> Callable[[Path], None]:
+        def add(root: Path) -> None:
+            for number in range(count):
+                path = root / f"etc/modprobe.d/other-{number:04}.conf"
+                path.write_text(f"# not ours\noptions other{number} depth={number}\n")
+
+        return add
+
+    def nodes(count: int) -> Callable[[Path], None]:
+        def add(root: Path) -> None:
+            for number in range(2, count + 1):
+                shutil.copytree(root / NODES / "1", root / NODES / str(number))
+
+        return add
+
+    # Ten times the files may take ten times as long, eight times the nodes eight times.
+    for what, few, many, add in (("modprobe.d files", 100, 1000, files), ("GPU nodes", 8, 64, nodes)):
+        small_root, large_root = sample(temporary / f"{what}-few"), sample(temporary / f"{what}-many")
+        add(few)(small_root)
+        add(many)(large_root)
+        commands = ([*rocmcfg("plan", root), "--profile", "gfx1201"] for root in (large_root, small_root))
+        pairs = in_turns(runs, *commands)
+        ratio = statistics.median(large.wall / small.wall for large, small in pairs)
+        yield Figure(f"plan, {few} {what}", seconds(small for _, small in pairs))
+        yield Figure(f"plan, {many} {what}", seconds(large for large, _ in pairs))
+        yield Figure("  ratio of the two", f"{ratio:.2f}", f"<= {many // few}", ratio > many / few)
+
+
+def small(temporary: Path, runs: int) -> Iterator[Figure]:
+    root = sample(temporary / "small")
+    for what, command in (
+        ("status", rocmcfg("status", root)),
+        ("--help", [*program(), "--help"]),
+        ("--version", [*program(), "--version"]),
+    ):
+        yield Figure(what, seconds(repeat(runs, command)))
+
+
+# -- processes ------------------------------------------------------------------------------------------
+
+
+def program() -> list[str]:
+    """The installed script, as users run it; without one, the module."""
+    script = Path(sys.executable).with_name("rocmcfg")
+    return [str(script)] if script.exists() else [sys.executable, "-m", "rocmcfg"]
+
+
+def rocmcfg(command: str, root: Path) -> list[str]:
+    return [*program(), command, "--root", str(root)]
+
+
+def timed(command: list[str]) -> Run:
+    """One run, output thrown away. A failure ends the benchmark: its time would mean nothing."""
+    quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+    began = time.perf_counter()
+    pid = os.posix_spawn(command[0], command, os.environ, file_actions=quiet)
+    _, status, usage = os.wait4(pid, 0)
+    wall = time.perf_counter() - began
+    if status:
+        sys.exit(f"failed: {' '.join(command)}")
+    return Run(wall, usage.ru_maxrss / 1024)
+
+
+def repeat(runs: int, command: list[str]) -> list[Run]:
+    timed(command)  # warms the page cache and the byte code
+    return [timed(command) for _ in range(runs)]
+
+
+def in_turns(runs: int, one: list[str], other: list[str]) -> list[tuple[Run, Run]]:
+    for command in (one, other):
+        timed(command)
+    return [(timed(one), timed(other)) for _ in range(runs)]
+
+
+def must(command: Sequence[str]) -> str:
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"failed: {' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def imported(command: Sequence[str]) -> set[str]:
+    """The top-level modules that a run of the script imports, from Python's own import trace."""
+    command = command if command[0] != sys.executable else command[1:]
+    trace = subprocess.run(
+        [sys.executable, "-X", "importtime", *command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stderr
+    return {line.rpartition("|")[2].strip().split(".")[0] for line in trace.splitlines()}
+
+
+def sample(place: Path) -> Path:
+    root = place / "host"
+    shutil.copytree(DEMO / "sample-host", root, symlinks=True)
+    return root
+
+
+# -- how it looks ---------------------------------------------------------------------------------------
+
+
+def median_wall(runs: Sequence[Run]) -> float:
+    return statistics.median(run.wall for run in runs)
+
+
+def seconds(runs: Sequence[Run] | Iterator[Run]) -> str:
+    return f"{median_wall(list(runs)) * 1000:.0f} ms"
+
+
+def memory(runs: Sequence[Run] | Iterator[Run]) -> str:
+    return f"{statistics.median(run.peak for run in runs):.0f} MiB"
+
+
+def machine() -> str:
+    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    models = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
+    model = models[0] if models else platform.machine()
+    kernel = ".".join(platform.release().split(".")[:2])
+    return (
+        f"{model}, {os.cpu_count()} CPUs, Linux {kernel}, Python {platform.python_version()}, "
+        f"{time.strftime('%Y-%m-%d', time.gmtime())}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
