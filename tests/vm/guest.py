@@ -26,7 +26,8 @@ from .channel import Channel, Message
 CONSOLE_LINES = 60
 _CHUNK = 512 * 1024  # bytes of a file in one message
 _GRACE = 20  # seconds for the agent to report that a command has run into its own limit
-_TERMINAL_CODES = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|\][^\x07]*\x07|[()][A-Z0-9]|[=>])")
+_DRAWN_MENU = re.compile(r"[ \ufffd]{8,}")  # GRUB paints its menu's frame and background
+_TERMINAL_CODES = re.compile(r"\x1b(\[[0-9;?=!]*[A-Za-z]|\][^\x07]*\x07|[()][A-Z0-9]|[=>])")
 
 
 class GuestError(Exception):
@@ -319,7 +320,8 @@ class Guest:
         if not self.console.exists():
             return "(the console is empty)"
         text = self.console.read_bytes()[-64 * 1024 :].decode(errors="replace").replace("\r", "\n")
-        kept = [line for line in _TERMINAL_CODES.sub("", text).split("\n") if line.strip()]
+        text = _DRAWN_MENU.sub(" ", _TERMINAL_CODES.sub("", text))
+        kept = [line.rstrip() for line in text.split("\n") if line.strip()]
         return "\n".join(kept[-lines:])
 
     def _error(self, problem: str) -> GuestError:
