@@ -9,6 +9,7 @@ import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
+from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
     from rocmcfg.workflow.applying import Applied
@@ -67,7 +68,7 @@ def apply(
         printer.end_progress()
         if applied is None:
             printer.line("Nothing was changed.")
-            return
+            raise typer.Exit(int(ExitCode.ERROR))
         printer.document(
             applied.planned.plan.diagnostics,
             **plan_view.fields(applied.planned, applied.activations, applied.transaction),

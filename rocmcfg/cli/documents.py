@@ -170,6 +170,16 @@ class Facts(_Model):
     container: str
 
 
+class SetParameter(_Model):
+    """`overridden`: the files whose value loses against that of `source`."""
+
+    name: str
+    next_boot: str | None
+    source: str
+    running: str | None
+    overridden: list[str]
+
+
 class StatusDocument(Document):
     facts: Facts
     profiles: list[str]
@@ -177,6 +187,7 @@ class StatusDocument(Document):
     status: Literal["in_effect", "pending", "differences", "nothing_applied"]
     reboot_required: bool
     suggested_profiles: list[str]
+    parameters: list[SetParameter]
     unnecessary: list[Skipped]
 
 

@@ -9,6 +9,7 @@ import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
+from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
     from rocmcfg.engine.journal import Journal
@@ -60,7 +61,7 @@ def rollback(
         printer.end_progress()
         if undone is None:
             printer.line("Nothing was changed.")
-            return
+            raise typer.Exit(int(ExitCode.ERROR))
         say(printer, undone, "Nothing to roll back: no transaction is applied.")
 
 

@@ -43,6 +43,16 @@ def _fields(found: Status) -> dict[str, Any]:
         "status": found.report.status if found.report else "nothing_applied",
         "reboot_required": found.reboot_required,
         "suggested_profiles": list(found.suggested),
+        "parameters": [
+            {
+                "name": p.name,
+                "next_boot": p.next_boot,
+                "source": p.source,
+                "running": p.running,
+                "overridden": list(p.overridden),
+            }
+            for p in found.parameters
+        ],
         "unnecessary": [{"setting": s.setting, "reason": s.reason} for s in found.unnecessary],
     }
 
@@ -104,6 +114,10 @@ def _show(printer: Printer, found: Status) -> None:
         printer.heading("Why this boot loader")
         for mark in found.facts.boot.loader.evidence:
             printer.line(f"  {mark}")
+    if found.parameters:
+        printer.heading("Driver parameters that are set, by anybody")
+        rows_set = [(p.name, p.next_boot or "-", p.running or "-", p.source) for p in found.parameters]
+        printer.table(("PARAMETER", "NEXT BOOT", "RUNNING", "FROM"), rows_set)
     for item in found.unnecessary:
         printer.line()
         printer.wrapped(

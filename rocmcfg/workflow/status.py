@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rocmcfg.engine import receipt
+from rocmcfg.engine.inventory import SetParameter, set_parameters
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
@@ -27,12 +28,13 @@ class Status:
     reboot_required: bool
     suggested: tuple[str, ...]
     unnecessary: tuple[Skipped, ...]
+    parameters: tuple[SetParameter, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
 def status(view: HostView, boot_backend: str = "") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
-    from rocmcfg.knowledge import profiles
+    from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.report import CheckStatus
 
     facts = collect_facts(view, boot_backend=boot_backend, ask_modinfo=False)
@@ -58,6 +60,7 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         report is not None and any(c.status is CheckStatus.PENDING_REBOOT for c in report.checks),
         suggested,
         _unnecessary(view, known, facts, problems),
+        set_parameters(view, catalogue.load().modules()),
         (*problems, *(report.diagnostics if report else ())),
     )
 

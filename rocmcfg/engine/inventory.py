@@ -1,0 +1,51 @@
+"""Every driver parameter that anybody sets on a host: its value at the next boot, who wins, and what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rocmcfg.backends import modprobe
+from rocmcfg.backends.boot import grub
+from rocmcfg.engine.effective import effective
+from rocmcfg.engine.running import Running
+from rocmcfg.host.view import HostView
+from rocmcfg.model.kargs import Karg
+from rocmcfg.model.value import same
+
+
+class SetParameter(NamedTuple):
+    """`overridden` names the writers that lose against `source`."""
+
+    name: str
+    next_boot: str | None
+    source: str
+    running: str | None
+    overridden: tuple[str, ...]
+
+
+def set_parameters(view: HostView, modules: Sequence[str]) -> tuple[SetParameter, ...]:
+    """Of `modules` only; a parameter that nobody sets has its default and is left out."""
+    options = modprobe.read_options(view)
+    kargs = next_boot_kargs(view)
+    running = Running(view)
+    names = [f"{o.module}.{o.karg.key}" for o in options if o.module in modules]
+    names += [k.key for k in kargs if k.key.partition(".")[0] in modules and "." in k.key]
+    found = []
+    for name in dict.fromkeys(names):
+        won = effective(name, options, kargs)
+        losers = tuple(w.source for w in won.all[:-1] if not same(w.value, won.value))
+        found.append(SetParameter(name, won.value, won.source, running.parameter(name).value, losers))
+    return tuple(sorted(found))
+
+
+def next_boot_kargs(view: HostView) -> tuple[Karg, ...]:
+    """The arguments of the entry that boots by default, each with the file that a user can edit.
+
+    Without a menu that we can read, those of the running boot stand in.
+    """
+    observed = grub.observe(view)
+    if not observed.normal:
+        return Running(view).kargs
+    written = {k.text: k for k in (*observed.foreign, *observed.ours)}
+    return tuple(written.get(karg.text, karg) for karg in observed.normal[0].kargs)
