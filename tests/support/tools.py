@@ -39,26 +39,19 @@ def require_tool(name: str, package: str) -> str:
     import pytest
 
     said = f"{name} is missing: apt-get install {package}"
-    if os.environ.get("CI") == "true":
-        pytest.fail(said, pytrace=False)
-    pytest.skip(said)
+    stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+    raise stop.Exception(said)
 
 
 def run(
     argv: Sequence[str], *, env: Mapping[str, str] | None = None, input: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program with nothing of this environment but what `env` names."""
-    return subprocess.run(
-        argv,
-        env=dict(env or {}),
-        input=input,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        errors="surrogateescape",
-        timeout=60,
-        check=False,
+    """Run a program with nothing of this environment but what `env` names. Line ends stay as they are."""
+    done = subprocess.run(
+        argv, env=dict(env or {}), input=input.encode(), capture_output=True, timeout=60, check=False
     )
+    stdout, stderr = (output.decode("utf-8", "surrogateescape") for output in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(done.args, done.returncode, stdout, stderr)
 
 
 if __name__ == "__main__":
