@@ -93,6 +93,12 @@ def _difference(wanted: Tree, found: Tree) -> str:
     return "\n".join(f"{p}: {wanted.get(p)} -> {found.get(p)}" for p in paths)
 
 
+@pytest.fixture(autouse=True)
+def _without_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed process loses nothing that it had handed to the kernel: fsync would only cost time here."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
 @pytest.fixture
 def start(tmp_path: Path) -> Path:
     """A host whose initramfs carries amdgpu: both tools have work to do."""
