@@ -37,6 +37,7 @@ class _Chain:
     manual: str
     decisive: bool = False
     loader_info: str = ""
+    stub_info: str = ""
 
 
 _CHAINS = (
@@ -138,6 +139,7 @@ _CHAINS = (
         ),
         "append to /etc/kernel/cmdline (which must also hold root=…): {kargs}\n"
         "then rebuild the image: mkinitcpio -P, dracut --regenerate-all or kernel-install add-all",
+        stub_info="systemd-stub",  # also below systemd-boot, which then shows images and no entries
     ),
     _Chain(
         "systemd-boot",
@@ -214,8 +216,9 @@ def detect(view: HostView) -> tuple[Detection, ...]:
 
 def _match(view: HostView, chain: _Chain) -> Detection | None:
     evidence = tuple(_first(view, group) for group in chain.marks)
-    told = loader_info(view)
-    proof = bool(chain.loader_info) and told.lower().startswith(chain.loader_info)
+    wanted, variable = (chain.stub_info, "StubInfo") if chain.stub_info else (chain.loader_info, "LoaderInfo")
+    told = _efi_variable(view, variable) if wanted else ""
+    proof = bool(wanted) and told.lower().startswith(wanted)
     if not all(evidence) and not proof:
         return None
     shown = tuple(path for path in dict.fromkeys(evidence) if path)
@@ -225,9 +228,14 @@ def _match(view: HostView, chain: _Chain) -> Detection | None:
 
 
 def loader_info(view: HostView) -> str:
-    """What booted, in its own words: the EFI variable LoaderInfo (four bytes of attributes, then UTF-16)."""
+    """What booted, in its own words."""
+    return _efi_variable(view, "LoaderInfo")
+
+
+def _efi_variable(view: HostView, name: str) -> str:
+    """Of the Boot Loader Interface: four bytes of attributes, then UTF-16."""
     try:
-        raw = view.read(f"{_EFIVARS}/LoaderInfo-{_LOADER_GUID}")
+        raw = view.read(f"{_EFIVARS}/{name}-{_LOADER_GUID}")
     except Unreadable:
         return ""
     return (raw or b"")[4:].decode("utf-16-le", "replace").rstrip("\0")
