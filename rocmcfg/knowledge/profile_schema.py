@@ -23,6 +23,7 @@ from rocmcfg.model.value import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.version import parse_range
 
 _NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
+_MODULE = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
 _ENV_NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
 _HINTS = {
     "extra_forbidden": "see rocmcfg-profile in the manual for the keys there are; is it misspelt?",
@@ -156,6 +157,8 @@ def _misuse(kind: Kind, name: str, row: SettingRow, path: tuple[str, ...]) -> It
             yield path, "the value of a variable is a text", 'put it in quotes: "1"'
     elif not _NAME.match(name):
         yield path, "not a name: letters, digits, _ - and . only", ""
+    if kind is Kind.PARAMETER and not _MODULE.match(path[1]):
+        yield path[:2], "not a name of a kernel module", ""
     if kind is Kind.FEATURE and not isinstance(row.value, bool):
         yield path, "a feature is true or false", ""
     if kind is Kind.KARG and (row.value is False):
