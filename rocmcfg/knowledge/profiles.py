@@ -78,8 +78,10 @@ def for_gpus(view: HostView, gfx: Sequence[str]) -> tuple[str, ...]:
             chosen.append(target)
             continue
         for name in available:
+            if view.exists(local_path(name)):
+                continue  # a local profile is taken by its name only, and may be broken
             profile = load(view, [name])[0]
-            if target in profile.gfx and not profile.extends and profile.shipped:
+            if target in profile.gfx and not profile.extends:
                 chosen.append(name)
     return tuple(dict.fromkeys(chosen))
 
