@@ -1,0 +1,391 @@
+"""Reading profiles: every problem at once, each with its file, line and key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import Unreadable
+from rocmcfg.knowledge import profiles
+from rocmcfg.knowledge.profile_schema import validate
+from rocmcfg.knowledge.profiles import InvalidProfile, NoSuchProfile
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
+from rocmcfg.model.profile import Profile
+from rocmcfg.model.state import Channel, Kind
+from tests.support.hosts import FileMap, make_root
+
+HEAD = 'schema = 1\nsummary = "A sample."\n'
+LOCAL = "etc/rocmcfg/profiles"
+EMPTY = LocalHost("/nonexistent-root")
+
+
+def host(tmp_path: Path, **texts: str | bytes) -> LocalHost:
+    files: FileMap = {f"{LOCAL}/{name}.toml": text for name, text in texts.items()}
+    return LocalHost(str(make_root(tmp_path, files)))
+
+
+def load(tmp_path: Path, text: str | bytes) -> Profile:
+    return profiles.load(host(tmp_path, sample=text), ["sample"])[0]
+
+
+def problems(tmp_path: Path, text: str | bytes) -> list[Diagnostic]:
+    with pytest.raises(InvalidProfile) as stop:
+        load(tmp_path, text)
+    return list(stop.value.diagnostics)
+
+
+def said(found: Sequence[Diagnostic]) -> list[tuple[str, str]]:
+    """Line and summary of each."""
+    return [(d.location.partition(":")[2], d.summary) for d in found]
+
+
+def test_a_setting_has_a_short_and_a_long_form(tmp_path: Path) -> None:
+    profile = load(
+        tmp_path,
+        HEAD
+        + 'gfx = ["gfx1201"]\n[module.amdgpu]\nrunpm = 0\n[module.amdgpu.cwsr-enable]\nvalue = "0"\n'
+        + 'because = "It\\n  crashes."\nevidence = ["https://example.org/1"]\ncost = "None."\n'
+        + 'confidence = "asked for"\noptional = true\nvia = "modprobe"\n'
+        + 'when = { lacks-fix = "cwsr", rocm = ">=7.0,<7.2", kernel = "<6.19", gfx = ["gfx1201"] }\n'
+        + '[features]\ngfxoff = false\n[cmdline]\nnosmt = true\nconsole = ["tty0", "ttyS0"]\n'
+        + '"pcie_aspm.policy" = "performance"\n[env]\nHSA_XNACK = "0"\n',
+    )
+    assert [(s.id, s.kind, s.value, s.location) for s in profile.settings] == [
+        ("amdgpu.runpm", Kind.PARAMETER, 0, f"/{LOCAL}/sample.toml:5"),
+        ("amdgpu.cwsr_enable", Kind.PARAMETER, "0", f"/{LOCAL}/sample.toml:6"),
+        ("feature.gfxoff", Kind.FEATURE, False, f"/{LOCAL}/sample.toml:16"),
+        ("karg.nosmt", Kind.KARG, True, f"/{LOCAL}/sample.toml:18"),
+        ("karg.console", Kind.KARG, ("tty0", "ttyS0"), f"/{LOCAL}/sample.toml:19"),
+        ("karg.pcie_aspm.policy", Kind.KARG, "performance", f"/{LOCAL}/sample.toml:20"),
+        ("env.HSA_XNACK", Kind.ENV, "0", f"/{LOCAL}/sample.toml:22"),
+    ]
+    long = profile.settings[1]
+    assert (long.because, long.cost, long.confidence, long.optional) == (
+        "It crashes.",
+        "None.",
+        "asked for",
+        True,
+    )
+    assert (long.via, long.evidence) == (Channel.MODPROBE, ("https://example.org/1",))
+    assert long.when is not None
+    assert (long.when.lacks_fix, long.when.gfx) == ("cwsr", ("gfx1201",))
+    assert long.when.rocm is not None
+    assert long.when.rocm.contains((7, 1))
+    assert long.when.kernel is not None
+    assert not long.when.kernel.contains((6, 19))
+    assert (profile.gfx, profile.shipped, profile.extends) == (("gfx1201",), False, "")
+
+
+def test_every_problem_is_reported_at_once_with_its_line(tmp_path: Path) -> None:
+    found = problems(
+        tmp_path,
+        "schema = 2\nsumary = 'x'\ngfx = ['rx9070']\n[module.amdgpu]\nrunpm = 1.5\nnoretry = [1, 2]\n"
+        "[module.amdgpu.tmz]\nvalue = 0\nwhy = 'x'\nwhen = { kernel = '6.12', fix = 'y' }\n"
+        "via = 'grub'\noptional = 1\nconfidence = 'sure'\n[env]\nA = ''\n[colours]\nred = 1\n",
+    )
+    lines = {(line, summary.partition(":")[0]) for line, summary in said(found)}
+    assert {
+        ("1", "schema"),
+        ("1", "summary"),
+        ("2", "sumary"),
+        ("3", "gfx.0"),
+        ("5", "module.amdgpu.runpm.value"),
+        ("6", "module.amdgpu.noretry.value"),
+        ("9", "module.amdgpu.tmz.why"),
+        ("10", "module.amdgpu.tmz.when.kernel"),
+        ("10", "module.amdgpu.tmz.when.fix"),
+        ("11", "module.amdgpu.tmz.via"),
+        ("12", "module.amdgpu.tmz.optional"),
+        ("13", "module.amdgpu.tmz.confidence"),
+        ("15", "env.A.value"),
+        ("16", "colours"),
+    } == lines
+    assert {d.location.partition(":")[0] for d in found} == {f"/{LOCAL}/sample.toml"}
+    assert {d.id for d in found} == {"RC1003"}
+
+
+UNSAFE = {
+    "a blank": '"a b"',
+    "a tab": '"a\\tb"',
+    "a line break": '"0\\n"',
+    "a NUL": '"a\\u0000"',
+    "'\"'": "'\"a\"'",
+    '"\'"': "\"'a'\"",
+    "'$'": '"$(reboot)"',
+    "'`'": '"`reboot`"',
+    "'\\\\'": "'a\\b'",
+    "'#'": '"a#b"',
+    "'é'": '"é"',
+    "'٣'": '"٣"',
+    "the value is empty": '""',
+}
+
+
+@pytest.mark.parametrize("section", ["module.amdgpu", "cmdline", "env"])
+@pytest.mark.parametrize(("reason", "value"), UNSAFE.items(), ids=list(UNSAFE))
+def test_a_value_that_a_boot_file_cannot_hold_is_refused(
+    tmp_path: Path, section: str, reason: str, value: str
+) -> None:
+    for written in (value, f"{{ value = {value} }}"):
+        found = problems(tmp_path, f"{HEAD}[{section}]\nNAME = {written}\n")
+        assert [d.location for d in found] == [f"/{LOCAL}/sample.toml:4"]
+        assert reason in found[0].summary
+
+
+@pytest.mark.parametrize("value", ["1.5", "2026-01-01", "[1]", "[]", '["a b"]', "[true]"])
+def test_a_value_of_another_type_is_refused(tmp_path: Path, value: str) -> None:
+    assert [d.location for d in problems(tmp_path, f"{HEAD}[cmdline]\nx = {value}\n")] == [
+        f"/{LOCAL}/sample.toml:4"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("[features]\ngfxoff = 0", "a feature is true or false"),
+        ("[cmdline]\nquiet = false", "cannot be taken away"),
+        ('[module.amdgpu]\ndisable_cu = ["a", "b"]', "a parameter has one value"),
+        ("[env]\nX = true", "the value of a variable is a text"),
+        ('[env]\nX = ["a"]', "the value of a variable is a text"),
+        ('[env]\n"1X" = "a"', "not a name of an environment variable"),
+        ('[env]\n"A B" = "a"', "not a name of an environment variable"),
+        ('[env]\n"X\\n" = "a"', "not a name of an environment variable"),
+        ('[cmdline]\n"a b" = "a"', "not a name"),
+        ('[cmdline]\n"a\\n" = "a"', "not a name"),
+        ('[cmdline]\n"$x" = "a"', "not a name"),
+        ('[cmdline]\n"-x" = "a"', "not a name"),
+        ('[module.amdgpu]\n"a;b" = 1', "not a name"),
+        ('[env]\nX = { value = "1", via = "cmdline" }', "`via`"),
+        ("[cmdline]\nx = { value = true, via = 'modprobe' }", "`via`"),
+        ("[module.amdgpu]\nx = { value = 1, via = 'environment' }", "`via`"),
+        ("[module.amdgpu]\nx = {}", "is missing"),
+        ("[module]\namdgpu = 1", "must be a table"),
+        ("[env]\nX = { value = '1', because = 1 }", "must be a text in quotes"),
+        ("[env]\nX = { value = '1', evidence = 'x' }", "must be a list"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_at_its_line(tmp_path: Path, text: str, about: str) -> None:
+    found = problems(tmp_path, f"{HEAD}{text}\n")
+    assert about in found[0].summary
+    assert found[0].location.startswith(f"/{LOCAL}/sample.toml:")
+    assert found[0].location.rpartition(":")[2] in ("3", "4")
+
+
+@pytest.mark.parametrize("module", ["am dgpu", "amdgpu\n", "a.b$", ""])
+def test_a_module_is_named_like_a_module(tmp_path: Path, module: str) -> None:
+    quoted = module.replace("\n", "\\n")
+    assert problems(tmp_path, f'{HEAD}[module."{quoted}"]\nx = 1\n')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[module.amdgpu]\ncwsr_enable = 0\ncwsr-enable = 0",
+        '[module.amdgpu]\nrunpm = 0\n[cmdline]\n"amdgpu.runpm" = "0"',
+        '[module.amdgpu]\ncwsr_enable = 0\n[cmdline]\n"amdgpu.cwsr-enable" = "0"',
+        '[cmdline]\npci-x = "1"\npci_x = "2"',
+    ],
+)
+def test_one_thing_said_twice_names_both_places(tmp_path: Path, text: str) -> None:
+    (found,) = problems(tmp_path, f"{HEAD}{text}\n")
+    last = len((HEAD + text).splitlines())
+    assert found.id == "RC1004"
+    assert found.location == f"/{LOCAL}/sample.toml:{last}"
+    assert found.detail == f"first at /{LOCAL}/sample.toml:4"
+
+
+def test_a_variable_and_an_argument_may_share_a_name(tmp_path: Path) -> None:
+    assert len(load(tmp_path, HEAD + '[cmdline]\nX = "1"\n[env]\nX = "1"\n').settings) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("schema = 1\nsummary = x\n", "2:11"),
+        ("schema = 1\nschema = 2\n", "2"),
+        ("[module.amdgpu\n", "1:15"),
+        ('summary = "x', "1"),
+        ("a = 1\n\n\nb =", "4"),
+    ],
+)
+def test_a_syntax_error_has_its_line(tmp_path: Path, text: str, line: str) -> None:
+    (found,) = problems(tmp_path, text)
+    assert found.id == "RC1002"
+    assert found.location.startswith(f"/{LOCAL}/sample.toml:{line}")
+    assert "(at " not in found.summary
+
+
+def test_bytes_that_are_not_utf8_have_a_line(tmp_path: Path) -> None:
+    (found,) = problems(tmp_path, b'schema = 1\nsummary = "\xff"\n')
+    assert (found.id, found.location) == ("RC1001", f"/{LOCAL}/sample.toml:2")
+
+
+def test_problems_of_several_files_come_together(tmp_path: Path) -> None:
+    view = host(tmp_path, one=HEAD + "a = 1\n", two=HEAD + "b = 1\n", three="x = y\n")
+    with pytest.raises(InvalidProfile) as stop:
+        profiles.load(view, ["one", "two", "three", "one"])
+    assert [d.location for d in stop.value.diagnostics] == [
+        f"/{LOCAL}/one.toml:3",
+        f"/{LOCAL}/two.toml:3",
+        f"/{LOCAL}/three.toml:1:5",
+    ]
+
+
+def test_a_reason_becomes_one_line_without_control_characters(tmp_path: Path) -> None:
+    profile = load(
+        tmp_path, HEAD + '[env]\nX = { value = "1", because = "a\\n$(b)\\u0000\\u001b[31m `c`" }\n'
+    )
+    assert profile.settings[0].because == "a $(b)[31m `c`"
+
+
+@given(st.text(max_size=40))
+def test_a_reason_can_never_leave_its_comment(text: str) -> None:
+    model, wrong = validate({"schema": 1, "summary": text, "env": {"X": {"value": "1", "because": text}}})
+    assert model is not None, wrong
+    for sentence in (model.summary, model.env["X"].because):
+        assert len(sentence.splitlines()) <= 1
+        assert sentence.isprintable()
+
+
+# -- extends ---------------------------------------------------------------------------------------------
+
+
+def test_extends_adds_to_the_base_and_takes_its_gpus(tmp_path: Path) -> None:
+    view = host(
+        tmp_path,
+        base=HEAD + 'gfx = ["gfx1200", "gfx1201"]\nnotes = ["Base."]\n[module.amdgpu]\nrunpm = 0\ntmz = 0\n',
+        sample=HEAD + 'extends = "base"\nnotes = ["Own."]\n[module.amdgpu]\nrunpm = 0\nnoretry = 0\n',
+    )
+    (profile,) = profiles.load(view, ["sample"])
+    assert [(s.id, s.location.rpartition("/")[2]) for s in profile.settings] == [
+        ("amdgpu.tmz", "base.toml:7"),
+        ("amdgpu.runpm", "sample.toml:6"),
+        ("amdgpu.noretry", "sample.toml:7"),
+    ]
+    assert {s.profile for s in profile.settings} == {"sample"}
+    assert (profile.gfx, profile.notes) == (("gfx1200", "gfx1201"), ("Base.", "Own."))
+
+
+def test_a_value_that_contradicts_the_base_names_both_places(tmp_path: Path) -> None:
+    view = host(
+        tmp_path,
+        base=HEAD + "[module.amdgpu]\nrunpm = 0\n",
+        sample=HEAD + 'extends = "base"\n[module.amdgpu]\nrunpm = 1\n',
+    )
+    with pytest.raises(InvalidProfile) as stop:
+        profiles.load(view, ["sample"])
+    (found,) = stop.value.diagnostics
+    assert (found.id, found.location) == ("RC1012", f"/{LOCAL}/sample.toml:5")
+    assert f"/{LOCAL}/base.toml:4" in found.detail
+
+
+def test_a_circle_of_extends_is_shown_and_ends(tmp_path: Path) -> None:
+    view = host(tmp_path, a=HEAD + 'extends = "b"\n', b=HEAD + 'extends = "c"\n', c=HEAD + 'extends = "b"\n')
+    with pytest.raises(InvalidProfile, match="b → c → b") as stop:
+        profiles.load(view, ["a"])
+    assert stop.value.diagnostics[0].location == f"/{LOCAL}/c.toml"
+    with pytest.raises(InvalidProfile, match="self → self"):
+        profiles.load(host(tmp_path / "x", self=HEAD + 'extends = "self"\n'), ["self"])
+
+
+def test_extending_what_does_not_exist_is_reported_where_it_stands(tmp_path: Path) -> None:
+    view = host(tmp_path, sample=HEAD + 'extends = "rdna44"\n', other=HEAD + "x = 1\n")
+    with pytest.raises(InvalidProfile) as stop:
+        profiles.load(view, ["sample", "other"])
+    first, second = stop.value.diagnostics
+    assert first.location == f"/{LOCAL}/sample.toml"
+    assert "rdna44" in first.summary
+    assert "rdna4" in first.hint
+    assert second.location == f"/{LOCAL}/other.toml:3"
+
+
+def test_a_broken_base_is_reported_in_its_own_file(tmp_path: Path) -> None:
+    view = host(tmp_path, sample=HEAD + 'extends = "base"\n', base=HEAD + "x = 1\n")
+    with pytest.raises(InvalidProfile) as stop:
+        profiles.load(view, ["sample"])
+    assert [d.location for d in stop.value.diagnostics] == [f"/{LOCAL}/base.toml:3"]
+
+
+# -- finding them ----------------------------------------------------------------------------------------
+
+
+def test_every_shipped_profile_loads() -> None:
+    names = profiles.names(EMPTY)
+    assert "gfx1201" in names
+    loaded = profiles.load(EMPTY, names)
+    assert [p.name for p in loaded] == list(names)
+    assert all(p.shipped and p.settings and p.summary for p in loaded)
+
+
+def test_a_local_profile_hides_the_shipped_one_of_its_name(tmp_path: Path) -> None:
+    view = host(tmp_path, gfx1201=HEAD)
+    (profile,) = profiles.load(view, ["gfx1201"])
+    assert (profile.summary, profile.shipped) == ("A sample.", False)
+    assert profiles.names(view).count("gfx1201") == 1
+    assert profiles.local_path("gfx1201") == f"/{LOCAL}/gfx1201.toml"
+
+
+def test_a_path_names_a_file_of_the_caller(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(HEAD + "[module.amdgpu]\nrunpm = 0\n")
+    (profile,) = profiles.load(EMPTY, [str(file)])
+    assert (profile.name, profile.location, profile.shipped) == ("mine", str(file), False)
+    assert profile.settings[0].location == f"{file}:4"
+
+
+def test_a_path_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="No such file"):
+        profiles.load(EMPTY, [str(tmp_path / "none.toml")])
+    with pytest.raises(Unreadable, match="directory"):
+        profiles.load(EMPTY, [str(tmp_path) + "/"])
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", "gfx1210", "..", "RDNA-4"])
+def test_an_unknown_name_stops_with_what_is_known(name: str) -> None:
+    with pytest.raises(NoSuchProfile) as stop:
+        profiles.load(EMPTY, [name])
+    assert "gfx1201" in stop.value.diagnostics[0].detail
+
+
+def test_a_misspelt_name_is_answered_with_the_right_one() -> None:
+    with pytest.raises(NoSuchProfile) as stop:
+        profiles.load(EMPTY, ["gfx120l"])
+    assert stop.value.diagnostics[0].hint.startswith("did you mean gfx120")
+
+
+def test_auto_takes_the_profile_of_the_gpus_own_name_or_its_familys(tmp_path: Path) -> None:
+    assert profiles.for_gpus(EMPTY, ["gfx1201"]) == ("gfx1201",)
+    assert profiles.for_gpus(EMPTY, ["gfx1030", "gfx1031"]) == ("rdna2",)
+    assert profiles.for_gpus(EMPTY, ["gfx9999"]) == ()
+    local = host(tmp_path, mine=HEAD + 'gfx = ["gfx1030"]\n')
+    assert profiles.for_gpus(local, ["gfx1030"]) == ("rdna2",)  # a local one is never chosen by itself
+
+
+def test_auto_is_not_stopped_by_a_broken_local_profile_of_another_gpu(tmp_path: Path) -> None:
+    view = host(tmp_path, gfx906=HEAD + "x = 1\n")
+    assert profiles.for_gpus(view, ["gfx1030"]) == ("rdna2",)
+
+
+@pytest.mark.parametrize("extends", ["", "rdna4"])
+@pytest.mark.parametrize("gfx", [(), ("gfx1201",)])
+def test_a_new_profile_is_a_valid_one(tmp_path: Path, extends: str, gfx: tuple[str, ...]) -> None:
+    profile = load(tmp_path, profiles.skeleton(extends, gfx))
+    assert profile.extends == extends
+    if gfx:
+        assert profile.gfx == gfx
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_a_profile_or_a_problem_with_a_place(content: bytes) -> None:
+    found: list[Diagnostic] = []
+    try:
+        profiles._read(content, "f.toml", "f", False, found)
+    except RocmcfgError as stop:
+        found += stop.diagnostics
+    assert found
+    assert all(d.location.startswith("f.toml:") for d in found)
