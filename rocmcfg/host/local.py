@@ -16,9 +16,6 @@ from contextlib import contextmanager
 from rocmcfg.host.view import CommandResult, Locked, Unreadable, Unwritable
 from rocmcfg.model.state import FileState
 
-STATE_DIR = "/var/lib/rocmcfg"
-# Everybody may read the receipt in it by name, only root may list it; transactions/ inside is 0700.
-STATE_MODE = 0o711
 LOCK_FILE = "/run/lock/rocmcfg.lock"
 _LINK_LIMIT = 40
 
@@ -203,14 +200,11 @@ class LocalHost:
     def lock(self) -> Iterator[None]:
         import fcntl
 
-        # An offline root is locked by its state directory: nothing of ours is left in its /run.
-        path = STATE_DIR if self.offline else LOCK_FILE
+        # An offline root is locked by its own directory: nothing of ours is left in it, whatever follows.
+        path = "/" if self.offline else LOCK_FILE
         real = self._real(path)
         with _explained(path):
             os.makedirs(os.path.dirname(real), exist_ok=True)
-            if self.offline and not os.path.isdir(real):
-                os.mkdir(real)
-                os.chmod(real, STATE_MODE)
             flags = os.O_RDONLY if self.offline else os.O_RDWR | os.O_CREAT
             descriptor = os.open(real, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         try:
