@@ -46,10 +46,7 @@ def list_(
             except profiles.InvalidProfile as broken:
                 problems += broken.diagnostics
         printer.document(problems, profiles=[_brief(p) for p in found])
-        width = max((len(p.name) for p in found), default=0)
-        for profile in found:
-            mark = "" if profile.shipped else "  (local)"
-            printer.wrapped(f"{profile.name:<{width}}  {profile.summary}{mark}", indent="")
+        printer.pairs([(p.name, p.summary + ("" if p.shipped else "  (local)")) for p in found], indent="")
         printer.problems(problems)
         if problems:
             raise typer.Exit(int(ExitCode.ERROR))
