@@ -1,0 +1,311 @@
+"""Every check status of the contract, where it comes from, and the exit code that follows."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.hosts import debian_grub_host
+from tests.support.program import Result, command, process, rocmcfg
+from tests.support.tool_host import QuickHost
+from tests.support.trees import tree
+from tests.support.usecases import apply
+
+LINE = "amdgpu.runpm=0"
+ANOTHER_BOOT = "11111111-2222-3333-4444-555555555555"
+
+
+def booted(root: Path, line: str = LINE, *, boot_id: str = ANOTHER_BOOT, **parameters: str) -> None:
+    """The host after a boot with `line`, and parameters as the kernel then shows them."""
+    (root / "proc/cmdline").write_text(f"BOOT_IMAGE=/boot/vmlinuz root=UUID=x ro quiet {line}\n")
+    (root / "proc/sys/kernel/random/boot_id").write_text(boot_id + "\n")
+    for name, value in parameters.items():
+        path = root / "sys/module/amdgpu/parameters" / name
+        path.write_text(value + "\n")
+
+
+def status(result: Result, name: str) -> str:
+    found = [c["status"] for c in result.document["checks"] if c["name"] == name]
+    assert len(found) == 1
+    return str(found[0])
+
+
+def check(root: Path, name: str, wanted: str, code: int, *options: str) -> dict[str, Any]:
+    found = rocmcfg("verify", "--root", root, "--json", *options)
+    text = rocmcfg("verify", "--root", root, *options)
+    assert (status(found, name), found.code, text.code) == (wanted, code, code), found.out
+    assert wanted.replace("_", " ") in text.out
+    (row,) = [c for c in found.document["checks"] if c["name"] == name]
+    return dict(row)
+
+
+Applied = Callable[..., Path]
+
+
+@pytest.fixture
+def applied(tmp_path: Path) -> Applied:
+    """A host on which settings were applied, its menu generated, before any boot."""
+
+    def build(*settings: str, via: str = "", host: dict[str, Any] | None = None) -> Path:
+        root = debian_grub_host(tmp_path, **(host or {}))
+        apply(QuickHost(str(root)), set=settings or (LINE,), via=via)
+        return root
+
+    return build
+
+
+def test_in_effect(applied: Applied) -> None:
+    root = applied()
+    booted(root, runpm="0")
+    row = check(root, "amdgpu.runpm", "in_effect", 0)
+    assert (row["desired"], row["configured"], row["running"]) == ("0", "0", "0")
+
+
+@pytest.mark.parametrize(
+    ("setting", "printed"),
+    [
+        ("amdgpu.dcdebugmask=0x10", {"dcdebugmask": "16"}),
+        ("feature.gfxoff=false", {"ppfeaturemask": "0xfff73fff"}),
+        ("amdgpu.hws_gws_support=1", {"hws_gws_support": "Y"}),
+        ("amdgpu.noretry=-1", {"noretry": "-1"}),
+    ],
+)
+def test_the_kernel_may_spell_a_value_otherwise(
+    applied: Applied, setting: str, printed: dict[str, str]
+) -> None:
+    root = applied(setting)
+    drop_in = (root / "etc/default/grub.d/zz-rocmcfg.cfg").read_text()
+    line = drop_in.rpartition("DEFAULT ")[2].strip().strip('"')
+    booted(root, line, **printed)
+    assert rocmcfg("verify", "--root", root).code == 0
+
+
+def test_rewritten_by_driver(applied: Applied) -> None:
+    """num_kcq is one of the parameters that the driver corrects when it starts (the catalogue says which)."""
+    root = applied("amdgpu.num_kcq=99")
+    (root / "sys/module/amdgpu/parameters/num_kcq").touch()
+    booted(root, "amdgpu.num_kcq=99", num_kcq="8")
+    check(root, "amdgpu.num_kcq", "rewritten_by_driver", 0)
+
+
+def test_pending_reboot_on_the_command_line(applied: Applied) -> None:
+    check(applied(), "amdgpu.runpm", "pending_reboot", 6)
+
+
+def test_pending_reboot_of_modprobe_d_lasts_as_long_as_the_boot(applied: Applied) -> None:
+    root = applied(via="modprobe")
+    check(root, "amdgpu.runpm", "pending_reboot", 6)
+    booted(root, "", runpm="0")
+    check(root, "amdgpu.runpm", "in_effect", 0)
+
+
+def test_pending_activation_of_the_menu(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    assert rocmcfg("apply", "--set", LINE, "--root", root, "--yes").code == 0
+    check(root, "amdgpu.runpm", "pending_activation", 6)
+
+
+def test_pending_activation_of_the_initramfs(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, amdgpu_in_initramfs=True)
+    assert rocmcfg("apply", "--set", LINE, "--via", "modprobe", "--root", root, "--yes").code == 0
+    check(root, "amdgpu.runpm", "pending_activation", 6)
+    # a boot that shows the value proves that the user did rebuild it
+    booted(root, "", runpm="0")
+    check(root, "amdgpu.runpm", "in_effect", 0)
+
+
+def test_pending_activation_of_an_argument(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    assert rocmcfg("apply", "--set", "karg.iommu=pt", "--root", root, "--yes").code == 0
+    check(root, "karg.iommu", "pending_activation", 6)
+
+
+def test_drift_of_a_file_that_was_edited(applied: Applied) -> None:
+    root = applied()
+    booted(root, runpm="0")
+    with (root / "etc/default/grub.d/zz-rocmcfg.cfg").open("a") as stream:
+        stream.write("# mine\n")
+    check(root, "amdgpu.runpm", "drift", 3)
+    found = rocmcfg("verify", "--root", root, "--json")
+    assert found.ids == ["RC5001"]
+
+
+def test_drift_of_a_file_that_is_gone(applied: Applied) -> None:
+    root = applied(via="modprobe")
+    booted(root, "", runpm="0")
+    (root / "etc/modprobe.d/zz-rocmcfg.conf").unlink()
+    check(root, "amdgpu.runpm", "drift", 3)
+
+
+def test_drift_of_the_generated_menu(tmp_path: Path, applied: Applied) -> None:
+    root = debian_grub_host(tmp_path, name="copy")
+    menu = (root / "boot/grub/grub.cfg").read_bytes()
+    root = applied(LINE, "karg.iommu=pt")
+    booted(root, LINE + " iommu=pt", runpm="0")
+    (root / "boot/grub/grub.cfg").write_bytes(menu)
+    check(root, "amdgpu.runpm", "drift", 3)
+    check(root, "karg.iommu", "drift", 3)
+
+
+def test_drift_of_one_entry_of_many(applied: Applied) -> None:
+    """Any entry may be the one that boots."""
+    root = applied(host={"kernels": ("6.12.107+deb13-amd64", "6.16.3+deb13-amd64")})
+    booted(root, runpm="0")
+    menu = root / "boot/grub/grub.cfg"
+    head, found, tail = menu.read_text().rpartition(LINE)
+    assert found
+    menu.write_text(head + tail)
+    check(root, "amdgpu.runpm", "drift", 3)
+
+
+def test_drift_of_the_kernel_itself(applied: Applied) -> None:
+    root = applied()
+    booted(root, runpm="-1")
+    row = check(root, "amdgpu.runpm", "drift", 3)
+    assert "another value" in row["detail"]
+
+
+def test_drift_of_a_variable(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    assert rocmcfg("apply", "--set", "env.HSA_XNACK=0", "--root", root, "--yes").code == 0
+    check(root, "env.HSA_XNACK", "in_effect", 0)
+    (root / "etc/profile.d/zz-rocmcfg.sh").unlink()
+    row = check(root, "env.HSA_XNACK", "drift", 3)
+    assert row["source"] == "/etc/profile.d/zz-rocmcfg.sh"
+
+
+def test_overridden_by_a_later_drop_in(applied: Applied) -> None:
+    later = 'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT amdgpu.runpm=1"\n'
+    root = applied(host={"grub_d": {"zzz.cfg": later}})
+    booted(root, "amdgpu.runpm=0 amdgpu.runpm=1", runpm="1")
+    row = check(root, "amdgpu.runpm", "overridden", 3)
+    assert row["source"].startswith("/etc/default/grub.d/zzz.cfg:")
+
+
+def test_overridden_by_a_later_modprobe_file(applied: Applied) -> None:
+    root = applied(via="modprobe", host={"modprobe_d": {"zzz.conf": "options amdgpu runpm=1\n"}})
+    booted(root, "", runpm="1")
+    row = check(root, "amdgpu.runpm", "overridden", 3)
+    assert row["source"] == "/etc/modprobe.d/zzz.conf:1"
+
+
+def test_overridden_by_the_command_line(applied: Applied) -> None:
+    root = applied(via="modprobe", host={"cmdline": "quiet amdgpu.runpm=1"})
+    booted(root, "amdgpu.runpm=1", runpm="1")
+    check(root, "amdgpu.runpm", "overridden", 3)
+
+
+def test_overridden_variable(tmp_path: Path) -> None:
+    extra = {"etc/environment.d/99-mine.conf": "# x\nHSA_XNACK='1'\n"}
+    root = debian_grub_host(tmp_path, extra=extra)
+    rocmcfg("apply", "--set", "env.HSA_XNACK=0", "--root", root, "--yes")
+    row = check(root, "env.HSA_XNACK", "overridden", 3)
+    assert row["source"] == "/etc/environment.d/99-mine.conf:2"
+
+
+def test_unknown_parameter(applied: Applied) -> None:
+    root = applied()
+    booted(root)
+    (root / "sys/module/amdgpu/parameters/runpm").unlink()
+    check(root, "amdgpu.runpm", "unknown_parameter", 3)
+
+
+def test_not_loaded(applied: Applied) -> None:
+    root = applied()
+    booted(root)
+    shutil.rmtree(root / "sys/module/amdgpu")
+    check(root, "amdgpu.runpm", "not_loaded", 3)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
+def test_what_only_root_may_read_is_never_a_pass_for_another_user(applied: Applied, tmp_path: Path) -> None:
+    """gttsize is 0600 in sysfs. Nobody sees it, and must not be told that all is well."""
+    root = applied("amdgpu.gttsize=8192", LINE)
+    booted(root, f"amdgpu.gttsize=8192 {LINE}", gttsize="8192", runpm="0")
+    _reachable(root)
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    found = process([*as_nobody, *command("verify", "--root", root, "--json")], env={"HOME": "/"})
+    assert found.code == 3, found.err
+    assert status(found, "amdgpu.gttsize") == "not_readable"
+    assert status(found, "amdgpu.runpm") == "in_effect"
+    assert rocmcfg("verify", "--root", root).code == 0, "root sees it"
+
+
+def _reachable(path: Path) -> None:
+    """pytest's own directories are 0700."""
+    for parent in path.parents:
+        if parent.owner() == "root" and parent not in (Path("/"), Path("/tmp")):
+            parent.chmod(parent.stat().st_mode | 0o055)
+
+
+def test_an_offline_disk_has_no_running_state_and_configured_counts(applied: Applied) -> None:
+    root = applied(host={"live": False, "gfx": None})
+    row = check(root, "amdgpu.runpm", "in_effect", 0)
+    assert row["running"] is None
+
+
+def test_nothing_applied_is_said_and_is_no_failure(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    found = rocmcfg("verify", "--root", root, "--json")
+    assert (found.code, found.document["status"], found.ids) == (0, "nothing_applied", ["RC5002"])
+
+
+def test_a_profile_that_rocmcfg_did_not_apply_can_be_checked(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), rocm="7.0.0")
+    before = tree(root)
+    found = rocmcfg("verify", "--profile", "rdna4", "--root", root, "--json")
+    assert (found.code, status(found, "amdgpu.cwsr_enable")) == (3, "drift")
+    by_hand = debian_grub_host(
+        tmp_path,
+        kernels=("6.14.0-37-generic",),
+        rocm="7.0.0",
+        cmdline="quiet amdgpu.cwsr_enable=0",
+        parameters={"cwsr_enable": "0"},
+        name="by-hand",
+    )
+    assert rocmcfg("verify", "--profile", "auto", "--root", by_hand).code == 0
+    assert tree(root) == before
+
+
+def test_an_adopted_argument_is_verified_where_the_user_wrote_it(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, cmdline="quiet iommu=pt")
+    apply(QuickHost(str(root)), set=("karg.iommu=pt", LINE))
+    booted(root, "iommu=pt amdgpu.runpm=0", runpm="0")
+    check(root, "karg.iommu", "in_effect", 0)
+
+
+def test_a_bare_argument_is_present_or_not(applied: Applied) -> None:
+    root = applied("karg.nomodeset")
+    row = check(root, "karg.nomodeset", "pending_reboot", 6)
+    assert (row["desired"], row["configured"], row["running"]) == ("present", "present", None)
+    booted(root, "nomodeset")
+    check(root, "karg.nomodeset", "in_effect", 0)
+
+
+def test_a_running_process_is_looked_at(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    rocmcfg("apply", "--set", "env.HSA_XNACK=0", "--root", root, "--yes")
+    environ = root / "proc/7/environ"
+    environ.parent.mkdir()
+    environ.write_bytes(b"PATH=/bin\0HSA_XNACK=1\0")
+    check(root, "env.HSA_XNACK", "drift", 3, "--pid", "7")
+    environ.write_bytes(b"PATH=/bin\0HSA_XNACK=0\0")
+    check(root, "env.HSA_XNACK", "in_effect", 0, "--pid", "7")
+    found = rocmcfg("verify", "--root", root, "--pid", "8", "--json")
+    assert (found.code, found.ids) == (1, ["RC3001"])
+
+
+def _statuses_of(names: Sequence[str]) -> set[str]:
+    return {name for name in names if f'"{name}"' in Path(__file__).read_text()}
+
+
+def test_this_file_has_every_status_of_the_contract() -> None:
+    from rocmcfg.model.report import CheckStatus
+
+    every = [s.value for s in CheckStatus]
+    assert _statuses_of(every) == set(every)
