@@ -71,10 +71,11 @@ class LocalHost:
         except OSError as problem:
             reason = "it is a symbolic link" if problem.errno == errno.ELOOP else problem.strerror or ""
             raise Unreadable(path, reason) from problem
+        meta = os.fstat(descriptor)
+        if not stat.S_ISREG(meta.st_mode):
+            os.close(descriptor)
+            raise Unreadable(path, "it is not a regular file")
         with os.fdopen(descriptor, "rb") as stream:
-            meta = os.fstat(stream.fileno())
-            if not stat.S_ISREG(meta.st_mode):
-                raise Unreadable(path, "it is not a regular file")
             return FileState(
                 content=stream.read(),
                 mode=stat.S_IMODE(meta.st_mode),
