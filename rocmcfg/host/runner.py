@@ -37,7 +37,7 @@ def query(argv: Sequence[str]) -> CommandResult | None:
 
 
 def execute(argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
-    """As `view.Host.execute`. A missing program has status 127."""
+    """As `view.Host.execute`. A missing program has status 127, one that cannot start 126, as in a shell."""
     return _run(argv, timeout, progress)
 
 
@@ -52,22 +52,25 @@ def _run(argv: Sequence[str], timeout: float, progress: Callable[[], None] | Non
     err: list[str] = []
     finished = threading.Event()
     started = time.monotonic()
-    command = sh.Command(program)(
-        *argv[1:],
-        _in=b"",
-        _out=out.append,
-        _err=err.append,
-        _env=environment,
-        _cwd="/",
-        _ok_code=list(range(-64, 256)),
-        _bg=True,
-        _bg_exc=False,
-        _new_session=True,
-        _tty_out=False,
-        _encoding="utf-8",
-        _decode_errors="replace",
-        _done=lambda *_: finished.set(),
-    )
+    try:
+        command = sh.Command(program)(
+            *argv[1:],
+            _in=b"",
+            _out=out.append,
+            _err=err.append,
+            _env=environment,
+            _cwd="/",
+            _ok_code=list(range(-64, 256)),
+            _bg=True,
+            _bg_exc=False,
+            _new_session=True,
+            _tty_out=False,
+            _encoding="utf-8",
+            _decode_errors="replace",
+            _done=lambda *_: finished.set(),
+        )
+    except sh.ForkException as problem:  # no machine code, no interpreter
+        return CommandResult(tuple(argv), 126, "", str(problem).strip().rpartition("\n")[2].strip())
     status: int | None = None
     try:
         while not finished.wait(0.2 if progress else 0.05):
@@ -105,7 +108,7 @@ def _stop(command: object) -> None:
 
 def _which(name: str, path: str) -> str | None:
     if "/" in name:
-        return name if os.access(name, os.X_OK) else None
+        return name if os.path.isfile(name) and os.access(name, os.X_OK) else None
     for directory in path.split(":"):
         candidate = os.path.join(directory or ".", name)
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
