@@ -1,0 +1,148 @@
+"""Programs of the host: no stdin, a time limit that ends the whole family, output that cannot break us."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.host import runner
+from rocmcfg.host.view import CommandResult, ToolFailed
+
+
+def execute(*argv: str, timeout: float = 20) -> CommandResult:
+    return runner.execute(argv, timeout=timeout, progress=lambda: None)
+
+
+def sh(script: str, *arguments: str, timeout: float = 20) -> CommandResult:
+    return execute("sh", "-c", script, "sh", *arguments, timeout=timeout)
+
+
+def alive(pid: int) -> bool:
+    try:
+        # a zombie whose parent has not collected it yet is dead enough
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("status", [0, 1, 3, 77, 126, 255])
+def test_the_exit_status_comes_back(status: int) -> None:
+    result = sh("echo out; echo err >&2; exit $1", str(status))
+    assert (result.status, result.stdout, result.stderr) == (status, "out\n", "err\n")
+    assert result.ok == (status == 0)
+
+
+def test_a_program_ended_by_a_signal_has_failed() -> None:
+    result = sh("kill -9 $$")
+    assert not result.ok
+    assert result.status == -9
+
+
+def test_a_missing_program_has_status_127_and_is_no_answer_to_a_query() -> None:
+    for name in ("no-such-program-at-all", "/no/such/program", "/etc"):
+        result = execute(name, "x")
+        assert (result.status, result.argv) == (127, (name, "x"))
+        assert "not found" in result.stderr
+        assert runner.query((name,)) is None
+    assert runner.query(("sh", "-c", "echo said; exit 127")) is not None
+
+
+@pytest.mark.parametrize("content", [b"no machine code", b"#!/no/such/interpreter\n"])
+def test_a_program_that_cannot_start_has_failed_and_says_so(tmp_path: Path, content: bytes) -> None:
+    program = tmp_path / "update-grub"
+    program.write_bytes(content)
+    program.chmod(0o755)
+    result = execute(str(program))
+    assert result.status == 126
+    assert "update-grub" in result.stderr
+
+
+def test_a_program_that_prompts_gets_no_answer_and_ends() -> None:
+    started = time.monotonic()
+    assert sh("read answer; echo got:$answer:; cat").stdout == "got::\n"
+    assert time.monotonic() - started < 10
+
+
+def test_the_time_limit_ends_the_whole_family(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    script = 'echo begun; (trap "" TERM; sleep 300) & echo $! >>"$1"; sleep 300 & echo $! >>"$1"; wait'
+    started = time.monotonic()
+    result = sh(script, str(pids), timeout=1)
+    assert (result.status, result.ok) == (None, False)
+    assert result.stdout == "begun\n"
+    assert time.monotonic() - started < 15
+    for pid in pids.read_text().split():
+        assert not alive(int(pid))
+
+
+def test_an_interrupt_ends_the_program_too(tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+
+    def interrupt() -> None:
+        if file.exists() and file.read_text().strip():
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runner.execute(("sh", "-c", f"echo $$ >{file}; exec sleep 300"), timeout=20, progress=interrupt)
+    assert not alive(int(file.read_text()))
+
+
+def test_progress_is_told_while_a_program_runs() -> None:
+    calls: list[int] = []
+    assert runner.execute(("sleep", "0.7"), timeout=20, progress=lambda: calls.append(1)).ok
+    assert calls
+
+
+def test_only_the_end_of_a_long_output_is_kept() -> None:
+    result = sh("i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; echo last")
+    assert len(result.stdout) == 64 * 1024
+    assert result.stdout.endswith("line 19999\nlast\n")
+
+
+def test_output_that_is_not_utf8_comes_back_marked() -> None:
+    assert sh(r"printf 'a\377b\n'; printf '\303' ").stdout.startswith("a\ufffdb\n")
+
+
+def test_characters_are_whole_however_the_output_is_cut() -> None:
+    result = sh("i=0; while [ $i -lt 3000 ]; do printf 'äöü'; i=$((i+1)); done")
+    assert result.stdout == "äöü" * 3000
+
+
+def test_a_program_sees_a_fixed_locale_a_full_path_and_nothing_secret(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("LANG", "de_DE.UTF-8")
+    monkeypatch.setenv("LC_MESSAGES", "de_DE.UTF-8")
+    monkeypatch.setenv("LD_PRELOAD", "")
+    monkeypatch.setenv("SECRET", "x")
+    lines = dict(line.partition("=")[::2] for line in sh("env; pwd").stdout.splitlines())
+    assert lines["LC_ALL"] == "C.UTF-8"
+    assert lines["DEBIAN_FRONTEND"] == "noninteractive"
+    assert lines["PATH"].split(":")[0] == "/nowhere"
+    assert "/usr/sbin" in lines["PATH"].split(":")
+    assert not {"LANG", "LC_MESSAGES", "SECRET", "LD_PRELOAD"} & lines.keys()
+    assert "/" in lines
+
+
+def test_arguments_are_never_read_by_a_shell(tmp_path: Path) -> None:
+    assert execute("echo", "$(id)", "a  b", "*", "-n").stdout == "$(id) a  b * -n\n"
+
+
+def test_a_failed_tool_shows_the_end_of_what_it_said() -> None:
+    lines = "\n".join(f"line {n}" for n in range(30))
+    stop = ToolFailed(CommandResult(("update-grub",), 1, "out", lines), "exit status 1", "look")
+    (found,) = stop.diagnostics
+    assert found.summary == "update-grub: exit status 1"
+    assert found.detail.splitlines() == [f"line {n}" for n in range(18, 30)]
+    silent = ToolFailed(CommandResult(("x",), None, "only out", " "), "stopped", "")
+    assert silent.diagnostics[0].detail == "only out"
+
+
+def test_an_empty_path_of_the_caller_is_no_hindrance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PATH", raising=False)
+    assert sh("true").ok
+    assert os.environ.get("PATH") is None
