@@ -84,17 +84,16 @@ def profiles() -> str:
         also = sorted(other for other, d in documents.items() if d.get("extends") == name)
         label = f"**{name}**" + (f" ({', '.join(also)})" if also else f" ({_range(document['gfx'])})")
         for key, setting in settings:
-            mark = ", optional" if setting.get("optional") else ""
-            when = _when(setting.get("when", {}))
-            cells = (
-                label,
-                f"`{key}`{mark}{when}",
-                _sentence(setting["because"]),
-                setting["confidence"],
-                _sentence(setting["cost"]),
-            )
+            if setting.get("optional"):
+                continue
+            what = f"`{key}`{_when(setting.get('when', {}))}"
+            why, cost = _sentence(setting["because"]), _sentence(setting["cost"])
+            cells = (label, what, why, setting["confidence"], cost)
             rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
             label = ""
+        optional = ", ".join(f"`{key}`" for key, setting in settings if setting.get("optional"))
+        if optional:
+            rows.append(f"| | {optional} | optional: `--with` adds them | | |")
     return "\n".join(rows)
 
 
