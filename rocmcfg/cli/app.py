@@ -4,6 +4,7 @@ pay for what `plan` needs."""
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 from typing import Annotated, Any
 
@@ -83,6 +84,9 @@ def _root(
 
 def main() -> None:
     """The program. Usage errors end with exit code 2, in JSON where --json was asked for."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a Latin-1 terminal shows ? for → and is no defect
+            stream.reconfigure(errors="replace")
     command = typer.main.get_command(app)
     # click's UsageError, which typer does not export
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]

@@ -85,3 +85,24 @@ def test_the_demo_fails_when_a_step_does(tmp_path: Path) -> None:
     done = run(copy / "demo.py")
     assert done.returncode == 1
     assert "demo: FAILED" in done.stderr
+
+
+def test_a_terminal_that_knows_no_arrow_still_gets_the_plan() -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "rocmcfg",
+            "plan",
+            "--profile",
+            "gfx1201",
+            "--root",
+            str(DEMO / "sample-host"),
+        ],
+        capture_output=True,
+        encoding="latin-1",
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "amdgpu.cwsr_enable = 0  ? kernel command line" in done.stdout
