@@ -10,7 +10,7 @@ from typing import Any
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.state import Kind
-from rocmcfg.model.value import SAFE_VALUE, unsafe_reason
+from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, unsafe_reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,30 @@ def parse_set(text: str) -> Setting | Diagnostic:
         )
     if not equals and scope != "karg":
         return error("RC2001", f"--set {text!r} has no value", hint=f"write --set {key}=VALUE")
+    names = SAFE_VARIABLE if scope == "env" else SAFE_NAME
+    if not SAFE_MODULE.match(scope) or not names.match(name):
+        return error(
+            "RC2002",
+            f"--set {key!r}: not a name",
+            location="--set",
+            hint="names are letters, digits and _, those of kernel arguments and parameters also . and -",
+        )
     if equals and not SAFE_VALUE.match(value):
-        return error("RC2002", f"--set {key}: {unsafe_reason(value)}", location="--set")
+        return error(
+            "RC2002",
+            f"--set {key}: {unsafe_reason(value)}",
+            location="--set",
+            hint="give the bare value; no file that rocmcfg writes needs quotes around it",
+        )
     setting = partial(Setting, location="--set", because="asked for on the command line")
     if scope == "feature":
         words = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
         if value.lower() not in words:
             return error(
-                "RC2002", f"--set {key}: a feature is true or false, not {value!r}", location="--set"
+                "RC2002",
+                f"--set {key}: a feature is true or false, not {value!r}",
+                location="--set",
+                hint=f"write --set {key}=true or --set {key}=false",
             )
         return setting(Kind.FEATURE, name, words[value.lower()])
     if scope == "karg":

@@ -9,7 +9,7 @@ from rocmcfg.engine.conditions import decide
 from rocmcfg.engine.effective import Effective
 from rocmcfg.engine.masks import starting_mask
 from rocmcfg.engine.request import Request, parse_set
-from rocmcfg.engine.values import illegal, kernel_types, to_text, unknown_name
+from rocmcfg.engine.values import illegal, kernel_types, to_text, unknown_module, unknown_name
 from rocmcfg.model.catalogue import Catalogue, Feature
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Driver, Facts
@@ -233,12 +233,8 @@ def _parameter(work: _Work, setting: Setting) -> None:
     kernels = work.facts.driven
     types = kernel_types(setting.module, setting.name, kernels, work.catalogue)
     wrong = unknown_name(setting.module, setting.name, types, work.catalogue, setting.location)
-    if wrong is None and not types and setting.module not in work.catalogue.modules() and kernels:
-        wrong = warning(
-            "RC2109",
-            f"nothing is known of module {setting.module}; its value is not checked",
-            location=setting.location,
-        )
+    if wrong is None and not types and kernels:
+        wrong = unknown_module(setting.module, kernels, work.catalogue, setting.location)
     if wrong is not None:
         work.problems.append(wrong)
         if wrong.severity.value == "error":

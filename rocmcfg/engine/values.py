@@ -97,6 +97,26 @@ def unknown_name(
     )
 
 
+def unknown_module(
+    module: str, kernels: Sequence[Kernel], catalogue: Catalogue, location: str
+) -> Diagnostic | None:
+    """A module of which neither modinfo nor the catalogue knows anything; most often a slip of the pen."""
+    if module in catalogue.modules():
+        return None
+    near = [name for name in closest(module, list(catalogue.related_modules)) if name != module]
+    asked = [kernel.release for kernel in kernels if kernel.parameters]
+    if near or (asked and module not in catalogue.related_modules):
+        return error(
+            "RC2110",
+            f"there is no module {module}" + (f" on kernel {', '.join(asked)}" if asked else ""),
+            location=location,
+            hint=f"did you mean {near[0]}?" if near else f"see modinfo {module}",
+        )
+    return warning(
+        "RC2109", f"module {module} cannot be looked into here; its value is not checked", location=location
+    )
+
+
 def _lifetime(parameter: Parameter, lack: Sequence[KernelType]) -> str:
     said = f"kernel {', '.join(t.release for t in lack)} has no such parameter"
     if parameter.since:
@@ -145,7 +165,7 @@ def illegal(
             f"{id} = {text} would stop {id.partition('.')[0]} from loading",
             location=location,
             detail=f"kernel {', '.join(releases)}: {reason}",
-            hint=f"see `modinfo -p {id.partition('.')[0]}` for what it takes",
+            hint=_what_it_takes(id, parameter),
         )
         for reason, releases in refused.items()
     ]
@@ -186,6 +206,12 @@ def illegal(
             warning("RC2108", f"{id} is deprecated", location=location, hint=parameter.deprecated)
         )
     return problems
+
+
+def _what_it_takes(id: str, parameter: Parameter | None) -> str:
+    if parameter is not None and parameter.mask:
+        return f"{id} is a mask; to switch one feature write features.NAME = false and leave the rest to us"
+    return f"see `modinfo -p {id.partition('.')[0]}` for what it takes"
 
 
 def _reason(type: ParamType, text: str) -> str:

@@ -34,6 +34,7 @@ def load() -> Catalogue:
             )
             for name, row in _data("environment").items()
         },
+        related_modules=tuple(_data("traps")["related_modules"]),
         traps={
             row["name"]: Trap(row["name"], row["instead"], row["summary"]) for row in _data("traps")["trap"]
         },

@@ -142,6 +142,7 @@ class Catalogue:
     gpus: tuple[GpuModel, ...]
     variables: Mapping[str, Variable]
     traps: Mapping[str, Trap]
+    related_modules: tuple[str, ...]
 
     def modules(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(p.module for p in self.parameters.values()))
