@@ -96,7 +96,9 @@ def _say(printer: Printer, applied: Applied) -> None:
         printer.wrapped(
             "Variables reach new logins; containers take them with --env-file /etc/rocmcfg/env.", ""
         )
-    if made.reboot_required and applied.transaction:
+    if left and applied.transaction:
+        printer.line("Next: run that, reboot that host, then `rocmcfg verify` there.")
+    elif made.reboot_required and applied.transaction:
         printer.line("Next: reboot, then `rocmcfg verify`.  Undo: `rocmcfg rollback`.")
     elif applied.transaction:
         printer.line("Next: `rocmcfg verify`.  Undo: `rocmcfg rollback`.")

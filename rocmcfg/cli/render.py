@@ -76,8 +76,8 @@ class Printer:
     def _stop(self, diagnostics: Sequence[Diagnostic], code: ExitCode) -> None:
         self.end_progress()
         self.document(diagnostics)
-        if not self.json:
-            self.problems(diagnostics)
+        if not self.json:  # beside the cause of a stop, remarks on what went well are noise
+            self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
         raise typer.Exit(int(code))
 
     # -- text ---------------------------------------------------------------------------------------

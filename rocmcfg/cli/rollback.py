@@ -36,6 +36,7 @@ def rollback(
     """Undo the last transaction: files byte by byte, then the boot menu and images."""
     with opt.session("rollback", json, quiet, verbose, debug) as printer:
         from rocmcfg.cli.apply import stop_politely
+        from rocmcfg.engine.journal import STATE_DIR
         from rocmcfg.workflow import undoing
 
         if pristine and to is not None:
@@ -52,7 +53,8 @@ def rollback(
                 settings = ", ".join(one.header["settings"]) or "no settings"
                 printer.wrapped(f"Undo transaction {one.id}: {settings}", indent="")
                 for path in dict.fromkeys(step["path"] for step in one.of("file")):
-                    printer.line(f"  {path}")
+                    if not path.startswith(STATE_DIR):
+                        printer.line(f"  {path}")
             return yes or printer.ask("Roll back?")
 
         undone = undoing.rollback(

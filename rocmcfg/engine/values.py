@@ -103,9 +103,10 @@ def unknown_module(
     """A module of which neither modinfo nor the catalogue knows anything; most often a slip of the pen."""
     if module in catalogue.modules():
         return None
-    near = [name for name in closest(module, list(catalogue.related_modules)) if name != module]
+    related = module in catalogue.related_modules
+    near = [] if related else closest(module, list(catalogue.related_modules))
     asked = [kernel.release for kernel in kernels if kernel.parameters]
-    if near or (asked and module not in catalogue.related_modules):
+    if near or (asked and not related):
         return error(
             "RC2110",
             f"there is no module {module}" + (f" on kernel {', '.join(asked)}" if asked else ""),
@@ -164,7 +165,7 @@ def illegal(
             "RC2104",
             f"{id} = {text} would stop {id.partition('.')[0]} from loading",
             location=location,
-            detail=f"kernel {', '.join(releases)}: {reason}",
+            detail=f"{_kernels(releases)}: {reason}",
             hint=_what_it_takes(id, parameter),
         )
         for reason, releases in refused.items()
@@ -206,6 +207,10 @@ def illegal(
             warning("RC2108", f"{id} is deprecated", location=location, hint=parameter.deprecated)
         )
     return problems
+
+
+def _kernels(releases: Sequence[str]) -> str:
+    return f"kernel{'s' if len(releases) > 1 else ''} {', '.join(releases)}"
 
 
 def _what_it_takes(id: str, parameter: Parameter | None) -> str:
