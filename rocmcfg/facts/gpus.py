@@ -15,6 +15,7 @@ from rocmcfg.model.facts import Gpu
 _KFD = "/sys/class/kfd/kfd/topology/nodes"
 _PCI = "/sys/bus/pci/devices"
 _AMD = 0x1002
+_PROPERTY = re.compile(r"^(\w+) ([0-9]{1,20})$", re.M)  # u64 at most
 
 
 def gfx_name(target: int) -> str:
@@ -142,8 +143,7 @@ def _integrated(models: tuple[GpuModel, ...], gfx: str) -> bool:
 
 
 def _properties(text: str) -> dict[str, int]:
-    pairs = (line.split() for line in text.splitlines())
-    return {p[0]: int(p[1]) for p in pairs if len(p) == 2 and p[1].isdigit()}
+    return {name: int(value) for name, value in _PROPERTY.findall(text)}
 
 
 def _text(view: HostView, path: str) -> str:

@@ -41,7 +41,10 @@ def _version(view: HostView, folder: str) -> tuple[Version | None, str]:
             return version, path
     # Fedora and Debian package ROCm into /usr; their header carries the version.
     header = "/usr/include/rocm-core/rocm_version.h" if folder == "/opt/rocm" else ""
-    text = view.text(header) if header else None
+    try:
+        text = view.text(header) if header else None
+    except Unreadable:
+        text = None
     parts = [re.search(rf"ROCM_VERSION_{p}\s+(\d+)", text or "") for p in ("MAJOR", "MINOR", "PATCH")]
     if all(parts):
         return tuple(int(p.group(1)) for p in parts if p), header
