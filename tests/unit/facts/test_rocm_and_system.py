@@ -1,0 +1,120 @@
+"""The installed ROCm, the operating system, and whether this is a container."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.facts.rocm import read_rocm
+from rocmcfg.facts.system import read_container, read_os
+from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import Unreadable
+from tests.support.hosts import (
+    CONTAINER_MARKERS,
+    OTHER_HOSTS,
+    File,
+    Link,
+    debian_grub_host,
+    make_root,
+    other_host,
+    rocm_files,
+)
+
+HEADER = "usr/include/rocm-core/rocm_version.h"
+
+
+def rocm(tmp_path: Path, files: dict[str, File]) -> tuple[tuple[int, ...] | None, str]:
+    return read_rocm(LocalHost(str(make_root(tmp_path, files))))
+
+
+def test_the_release_that_opt_rocm_points_to_counts_not_the_newest(tmp_path: Path) -> None:
+    files = rocm_files("7.1.0") | {"opt/rocm-7.10.0/.info/version": "7.10.0-1\n"}
+    assert rocm(tmp_path, files) == ((7, 1, 0), "/opt/rocm/.info/version")
+
+
+def test_without_a_link_the_newest_release_counts_by_number(tmp_path: Path) -> None:
+    files: dict[str, File] = {f"opt/rocm-{v}/.info/version": f"{v}-1\n" for v in ("7.9.0", "7.10.1", "6.4.3")}
+    files |= {"opt/rocm-broken/.info/version": "9.9\n", "opt/rocmx/.info/version": "9\n", "opt/rocm-8/x": ""}
+    assert rocm(tmp_path, files) == ((7, 10, 1), "/opt/rocm-7.10.1/.info/version")
+
+
+@pytest.mark.parametrize("name", ["version-dev", "version-utils"])
+def test_older_packages_name_the_file_differently(tmp_path: Path, name: str) -> None:
+    assert rocm(tmp_path, {f"opt/rocm/.info/{name}": "6.2.4-139\n"}) == ((6, 2, 4), f"/opt/rocm/.info/{name}")
+
+
+def test_a_distributions_own_rocm_is_read_from_its_header(tmp_path: Path) -> None:
+    text = "#define ROCM_VERSION_MAJOR   6\n#define ROCM_VERSION_MINOR 4\n#define ROCM_VERSION_PATCH 0\n"
+    assert rocm(tmp_path, {HEADER: text}) == ((6, 4, 0), f"/{HEADER}")
+    assert rocm(tmp_path / "b", {HEADER: text.replace("PATCH", "X")}) == (None, "")
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"unknown\n", b"-1"])
+def test_a_version_file_that_says_nothing_is_no_rocm(tmp_path: Path, content: bytes) -> None:
+    assert rocm(tmp_path, {"opt/rocm/.info/version": content}) == (None, "")
+    assert rocm(tmp_path / "none", {"etc/x": ""}) == (None, "")
+
+
+def test_an_unreadable_version_file_is_passed_over(tmp_path: Path) -> None:
+    files: dict[str, File] = {"opt/rocm/.info/version/x": "", "opt/rocm/.info/version-dev": "7.2.0\n"}
+    assert rocm(tmp_path, files)[0] == (7, 2, 0)
+    loop: dict[str, File] = {"opt/rocm": Link("rocm"), "opt/rocm-7.2.0/.info/version": "7.2.0\n"}
+    assert rocm(tmp_path / "loop", loop)[0] == (7, 2, 0)
+    assert rocm(tmp_path / "header", {f"{HEADER}/x": ""}) == (None, "")
+
+
+# -- operating system ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chain", OTHER_HOSTS)
+def test_a_system_is_shown_by_its_own_name(tmp_path: Path, chain: str) -> None:
+    found = read_os(LocalHost(str(other_host(tmp_path, chain))))
+    assert found.id
+    assert found.name not in ("", "unknown system")
+
+
+def test_the_name_comes_from_the_host_and_not_from_this_machine(tmp_path: Path) -> None:
+    found = read_os(LocalHost(str(debian_grub_host(tmp_path))))
+    assert (found.id, found.name, found.version) == ("debian", "Debian GNU/Linux 13", "13")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"etc/x": ""},
+        {"etc/os-release": b"\xff\xfe\x00"},
+        {"etc/os-release": ""},
+        {"etc/os-release": 'ID="x\n'},
+    ],
+)
+def test_a_system_without_a_readable_name_is_unknown(tmp_path: Path, files: dict[str, File]) -> None:
+    found = read_os(LocalHost(str(make_root(tmp_path, files))))
+    assert found.name
+    assert found.id
+
+
+# -- containers ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", CONTAINER_MARKERS)
+def test_a_container_is_known_by_its_mark(tmp_path: Path, engine: str) -> None:
+    assert read_container(LocalHost(str(debian_grub_host(tmp_path, container=engine))))
+
+
+def test_a_machine_is_no_container(tmp_path: Path) -> None:
+    assert read_container(LocalHost(str(debian_grub_host(tmp_path)))) == ""
+    files: dict[str, File] = {"proc/1/environ": b"HOME=/\0not_container=docker\0"}
+    assert read_container(LocalHost(str(make_root(tmp_path, files, name="b")))) == ""
+
+
+def test_init_says_that_it_runs_in_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files: dict[str, File] = {"proc/1/environ": b"HOME=/\0container=lxc\0"}
+    view = LocalHost(str(make_root(tmp_path, files)))
+    assert read_container(view) == "/proc/1/environ: container=lxc"
+
+    def refuse(self: LocalHost, path: str) -> bytes | None:
+        raise Unreadable(path, "Permission denied")
+
+    monkeypatch.setattr(LocalHost, "read", refuse)
+    assert read_container(view) == ""
