@@ -34,8 +34,9 @@ def complete_setting(incomplete: str) -> list[str]:
 
 def _checked_set(values: list[str] | None) -> list[str] | None:
     for text in values or []:
-        scope, dot, rest = text.partition(".")
-        if not (scope and dot and rest) or ("=" not in rest and scope != "karg") or "=" in scope:
+        key, equals, _ = text.partition("=")
+        scope, _, name = key.partition(".")
+        if not (scope and name) or (not equals and scope != "karg"):
             raise typer.BadParameter(
                 f"{text!r} does not say what to set; write amdgpu.runpm=0, feature.gfxoff=false, "
                 "karg.iommu=pt or env.NAME=VALUE"

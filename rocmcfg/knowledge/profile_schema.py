@@ -19,12 +19,9 @@ from pydantic import (
 )
 
 from rocmcfg.model.state import Channel, Kind
-from rocmcfg.model.value import SAFE_VALUE, unsafe_reason
+from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, unsafe_reason
 from rocmcfg.model.version import parse_range
 
-_NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
-_MODULE = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
-_ENV_NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
 _HINTS = {
     "extra_forbidden": "see rocmcfg-profile in the manual for the keys there are; is it misspelt?",
     "missing": "add it",
@@ -151,13 +148,13 @@ def _wrong(loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:
 
 def _misuse(kind: Kind, name: str, row: SettingRow, path: tuple[str, ...]) -> Iterator[Wrong]:
     if kind is Kind.ENV:
-        if not _ENV_NAME.match(name):
+        if not SAFE_VARIABLE.match(name):
             yield path, "not a name of an environment variable", "letters, digits and _, no digit first"
         if isinstance(row.value, list | bool):
             yield path, "the value of a variable is a text", 'put it in quotes: "1"'
-    elif not _NAME.match(name):
+    elif not SAFE_NAME.match(name):
         yield path, "not a name: letters, digits, _ - and . only", ""
-    if kind is Kind.PARAMETER and not _MODULE.match(path[1]):
+    if kind is Kind.PARAMETER and not SAFE_MODULE.match(path[1]):
         yield path[:2], "not a name of a kernel module", ""
     if kind is Kind.FEATURE and not isinstance(row.value, bool):
         yield path, "a feature is true or false", ""

@@ -184,6 +184,7 @@ def _read(content: bytes, place: str, name: str, shipped: bool, problems: list[D
         _setting(kind, module, key, row, located(path), name) for kind, module, key, row, path in model.rows()
     ]
     problems.extend(_duplicates(settings))
+    problems.extend(_unknown_fixes(settings))
     return Profile(
         name,
         model.summary,
@@ -220,6 +221,21 @@ def _setting(kind: Kind, module: str, name: str, row: Any, location: str, profil
         location,
         profile,
     )
+
+
+def _unknown_fixes(settings: Sequence[Setting]) -> Iterable[Diagnostic]:
+    from rocmcfg.knowledge.catalogue import load as load_catalogue
+
+    for setting in settings:
+        name = setting.when.lacks_fix if setting.when else ""
+        if name and name not in load_catalogue().fixes:
+            known = list(load_catalogue().fixes)
+            yield error(
+                "RC1005",
+                f"{setting.id}: no fix is called {name!r}",
+                location=setting.location,
+                hint="known: " + ", ".join(closest(name, known) or known),
+            )
 
 
 def _duplicates(settings: Sequence[Setting]) -> list[Diagnostic]:

@@ -23,6 +23,10 @@ class ParamType(str, Enum):
 # The only characters that ever reach a boot file. Everything else means something to a shell, to GRUB,
 # to kmod or to systemd.
 SAFE_VALUE = re.compile(r"^[A-Za-z0-9._,:;@%+=/-]+\Z")
+# The same for what stands before the `=`: a kernel argument or parameter, a module, a variable.
+SAFE_NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
+SAFE_MODULE = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
+SAFE_VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
 
 _BITS = {ParamType.INT: 32, ParamType.UINT: 32, ParamType.HEXINT: 32, ParamType.ULLONG: 64}
 _NUMBER = re.compile(r"^[+]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$")
