@@ -51,7 +51,7 @@ def test_a_setting_has_a_short_and_a_long_form(tmp_path: Path) -> None:
         + 'gfx = ["gfx1201"]\n[module.amdgpu]\nrunpm = 0\n[module.amdgpu.cwsr-enable]\nvalue = "0"\n'
         + 'because = "It\\n  crashes."\nevidence = ["https://example.org/1"]\ncost = "None."\n'
         + 'confidence = "asked for"\noptional = true\nvia = "modprobe"\n'
-        + 'when = { lacks-fix = "cwsr", rocm = ">=7.0,<7.2", kernel = "<6.19", gfx = ["gfx1201"] }\n'
+        + 'when = { lacks-fix = "cwsr-expert-scheduling", rocm = ">=7.0,<7.2", kernel = "<6.19", gfx = ["gfx1201"] }\n'
         + '[features]\ngfxoff = false\n[cmdline]\nnosmt = true\nconsole = ["tty0", "ttyS0"]\n'
         + '"pcie_aspm.policy" = "performance"\n[env]\nHSA_XNACK = "0"\n',
     )
@@ -73,7 +73,7 @@ def test_a_setting_has_a_short_and_a_long_form(tmp_path: Path) -> None:
     )
     assert (long.via, long.evidence) == (Channel.MODPROBE, ("https://example.org/1",))
     assert long.when is not None
-    assert (long.when.lacks_fix, long.when.gfx) == ("cwsr", ("gfx1201",))
+    assert (long.when.lacks_fix, long.when.gfx) == ("cwsr-expert-scheduling", ("gfx1201",))
     assert long.when.rocm is not None
     assert long.when.rocm.contains((7, 1))
     assert long.when.kernel is not None
