@@ -15,7 +15,7 @@ from rocmcfg.engine import journal
 from rocmcfg.engine.journal import Journal, Record
 from rocmcfg.engine.receipt import digest
 from rocmcfg.host.view import Host, HostView, ToolFailed
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 
@@ -38,6 +38,38 @@ class ThirdPartyEdit(RocmcfgError):
             ),
             exit_code=exit_code,
         )
+
+
+class UndoIncomplete(RocmcfgError):
+    """An undo that was begun and did not come to its end: `recover` goes on with it."""
+
+    exit_code = ExitCode.RECOVERY_REQUIRED
+
+    def __init__(self, id: int, first: Sequence[Diagnostic]) -> None:
+        super().__init__(
+            *first,
+            warning(
+                "RC4013",
+                f"transaction {id} is not wholly undone",
+                location=journal.folder(id),
+                hint="mend what is named, then run `rocmcfg recover`",
+            ),
+        )
+
+
+def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
+    """What the user must be told of whatever stopped a transaction or its undo."""
+    if isinstance(problem, RocmcfgError):
+        return problem.diagnostics
+    if isinstance(problem, KeyboardInterrupt):
+        return (error("RC4010", "interrupted", hint="run the command again when you are ready"),)
+    return (
+        error(
+            "RC9000",
+            f"unexpected: {problem!r}",
+            hint="this is a defect of rocmcfg: please report it, with what --debug prints",
+        ),
+    )
 
 
 def timeout() -> float:
@@ -121,7 +153,7 @@ def undo(
 ) -> tuple[Activation, ...]:
     """Bring back every file of one transaction, then run its activations again.
 
-    Raises ThirdPartyEdit before anything is touched, or a RocmcfgError with the transaction left open for
+    Raises ThirdPartyEdit before anything is touched, or UndoIncomplete with the transaction left open for
     another try. `after_failure`: the tool itself may be what broke, so what it wrote is put back as it was.
     """
     exit_code = ExitCode.RECOVERY_REQUIRED if found.state == "unfinished" else ExitCode.ERROR
@@ -129,16 +161,19 @@ def undo(
     if foreign and not force:
         raise ThirdPartyEdit(foreign, exit_code)
     journal.append(host, found.id, "undo", user=host.user(), time=_now())
-    for path in foreign:
-        state = host.state(path)
-        if state is not None:
-            journal.append(host, found.id, "kept", path=path, copy=journal.save(host, found.id, state))
-    for step in reversed(found.of("file")):
-        _undo_file(host, found.id, step)
-    for step in reversed(found.of("mkdir")):
-        host.remove_dir(step["path"])
-    activations = _activate_again(host, found, progress, after_failure)
-    journal.append(host, found.id, "undone")
+    try:
+        for path in foreign:
+            state = host.state(path)
+            if state is not None:
+                journal.append(host, found.id, "kept", path=path, copy=journal.save(host, found.id, state))
+        for step in reversed(found.of("file")):
+            _undo_file(host, found.id, step)
+        for step in reversed(found.of("mkdir")):
+            host.remove_dir(step["path"])
+        activations = _activate_again(host, found, progress, after_failure)
+        journal.append(host, found.id, "undone")
+    except BaseException as problem:
+        raise UndoIncomplete(found.id, cause(problem)) from problem
     return activations
 
 

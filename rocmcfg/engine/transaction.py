@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 
 from rocmcfg.engine import journal, receipt, recovery
 from rocmcfg.engine.request import Request
-from rocmcfg.host.view import Host, ToolFailed
+from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
 from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import Activation, FileChange, Plan
@@ -200,7 +200,7 @@ def _write_receipt(
 
 def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> RocmcfgError:
     found = recovery.read_existing(host, id)
-    first = _cause(cause)
+    first = recovery.cause(cause)
     try:
         recovery.undo(host, found, progress, after_failure=True)
     except RocmcfgError as second:
@@ -219,20 +219,6 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
     return RolledBack(
         *first,
         warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id)),
-    )
-
-
-def _cause(cause: BaseException) -> tuple[Diagnostic, ...]:
-    if isinstance(cause, ToolFailed | RocmcfgError):
-        return cause.diagnostics
-    if isinstance(cause, KeyboardInterrupt):
-        return (error("RC4010", "interrupted", hint="run the command again when you are ready"),)
-    return (
-        error(
-            "RC9000",
-            f"unexpected: {cause!r}",
-            hint="this is a defect of rocmcfg: please report it, with what --debug prints",
-        ),
     )
 
 
