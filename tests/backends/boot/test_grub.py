@@ -1,0 +1,323 @@
+"""GRUB on Debian: the drop-in as grub-mkconfig sources it, and the menu that it generates."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.backends.boot import grub, grub_cfg
+from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import Unreadable
+from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.plan import Activation
+from tests.backends.settings import KARGS, SETTINGS, parameter
+from tests.support.hosts import debian_grub_cfg, debian_grub_host, make_root
+from tests.support.tools import require_tool, run
+
+GOLDEN = Path(__file__).parent / "golden"
+SAMPLE = Path(__file__).parents[3] / "docs" / "demo" / "sample-host"
+DROP_IN = "zz-rocmcfg.cfg"
+PROBE = """#!/bin/sh
+case "$*" in
+  *partmap*) echo gpt ;;
+  *uuid*) echo 3f6c1d52-8a0e-4b7d-9c54-2e1f70a6b8d3 ;;
+  *device*=*fs*|*"-t fs"*|*target=fs*) echo ext2 ;;
+  *target=device*) echo /dev/sda2 ;;
+  *drive*) echo '(hd0,gpt2)' ;;
+esac
+"""
+
+
+def view(root: Path) -> LocalHost:
+    return LocalHost(str(root))
+
+
+def texts(kargs: Sequence[Karg]) -> list[str]:
+    return [k.text for k in kargs]
+
+
+class Mkconfig:
+    """The machine's own grub-mkconfig and 10_linux with their paths turned to a scratch host."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        original = Path(require_tool("grub-mkconfig", package="grub-common")).read_text()
+        if "default/grub.d" not in original:
+            pytest.skip("the grub-mkconfig of this distribution reads no drop-ins (a patch of Debian's)")
+        linux = Path("/etc/grub.d/10_linux").read_text()
+        (root / "etc/grub.d/10_linux").write_text(
+            linux.replace(" /boot/", f" {root}/boot/").replace(" /vmlinuz-*", "").replace(" /vmlinux-*", "")
+        )
+        replaced = []
+        for line in original.splitlines():
+            name = line.partition("=")[0]
+            replaced.append(
+                {"sysconfdir": f'sysconfdir="{root}/etc"', "grub_probe": f'grub_probe="{root}/probe"'}.get(
+                    name, line
+                )
+            )
+        self._write("grub-mkconfig", "\n".join(replaced) + "\n")
+        self._write("probe", PROBE)
+        self._write("mkrelpath", f'#!/bin/sh\nprintf "%s\\n" "${{1#{root}}}"\n')
+
+    def _write(self, name: str, text: str) -> None:
+        (self.root / name).write_text(text)
+        (self.root / name).chmod(0o755)
+
+    def run(self) -> None:
+        out = self.root / "boot/grub/grub.cfg"
+        tools = {"grub_probe": f"{self.root}/probe", "grub_mkrelpath": f"{self.root}/mkrelpath"}
+        result = run(
+            ["sh", f"{self.root}/grub-mkconfig", "-o", str(out)],
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "EUID": "0", **tools},
+        )
+        assert result.returncode == 0, result.stderr
+
+
+def write_drop_in(root: Path, content: bytes) -> None:
+    path = root / "etc/default/grub.d" / DROP_IN
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+
+
+def drop_in() -> bytes:
+    content = grub.propose(SETTINGS)
+    assert content is not None
+    return content
+
+
+def test_the_drop_in_is_as_recorded() -> None:
+    assert drop_in() == (GOLDEN / DROP_IN).read_bytes()
+    assert grub.propose(()) is None
+    assert grub.propose(SETTINGS) == grub.propose(list(SETTINGS))
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+@pytest.mark.parametrize("before", ["", "quiet splash"])
+def test_the_drop_in_appends_and_survives_set_e(tmp_path: Path, shell: str, before: str) -> None:
+    (tmp_path / "drop-in").write_bytes(drop_in())
+    script = (
+        f'set -e; GRUB_CMDLINE_LINUX_DEFAULT="{before}"; . "$1"; printf "<%s>" "$GRUB_CMDLINE_LINUX_DEFAULT"'
+    )
+    result = run([require_tool(shell, package=shell), "-c", script, "sh", str(tmp_path / "drop-in")])
+    assert (result.stderr, result.returncode) == ("", 0)
+    assert result.stdout == f"<{before} {' '.join(KARGS)}>"
+
+
+@pytest.mark.parametrize(
+    "kernels", [["6.12.107+deb13-amd64"], ["6.12.63+deb13-amd64", "6.12.107+deb13-amd64"]]
+)
+def test_the_generated_menu_has_our_arguments_last_and_not_in_recovery(
+    tmp_path: Path, kernels: list[str]
+) -> None:
+    root = debian_grub_host(tmp_path, kernels=kernels, cmdline="quiet amdgpu.runpm=1")
+    mkconfig = Mkconfig(root)
+    mkconfig.run()
+    before = grub.observe(view(root))
+    assert texts(before.normal[0].kargs)[-2:] == ["quiet", "amdgpu.runpm=1"]
+    assert len(before.normal) == len(kernels) + 1
+    assert len(before.entries) == 2 * len(kernels) + 1
+    assert {e.kernel for e in before.entries} == {f"/boot/vmlinuz-{k}" for k in kernels}
+    assert grub.check(view(root), KARGS, ())
+
+    write_drop_in(root, drop_in())
+    assert grub.check(view(root), KARGS, ())  # written is not applied
+    mkconfig.run()
+    assert grub.check(view(root), KARGS, ()) == []
+    after = grub.observe(view(root))
+    assert all(texts(e.kargs)[-len(KARGS) :] == list(KARGS) for e in after.normal)
+    assert not any("amdgpu" in k for e in after.entries if e.recovery for k in texts(e.kargs))
+    assert (texts(after.ours), texts(after.foreign)) == (list(KARGS), ["quiet", "amdgpu.runpm=1"])
+    checker = require_tool("grub-script-check", package="grub-common")
+    assert run([checker, str(root / "boot/grub/grub.cfg")]).returncode == 0
+
+    (root / "etc/default/grub.d" / DROP_IN).unlink()
+    assert grub.check(view(root), (), KARGS)
+    mkconfig.run()
+    assert grub.check(view(root), (), KARGS[:1]) == []
+
+
+def test_the_recorded_menu_of_the_tests_is_like_a_generated_one(tmp_path: Path) -> None:
+    kernels = ["6.12.63+deb13-amd64", "6.12.107+deb13-amd64"]
+    root = debian_grub_host(tmp_path, kernels=kernels)
+    Mkconfig(root).run()
+    recorded = debian_grub_host(tmp_path, kernels=kernels, name="recorded")
+    real, fake = (grub_cfg.read_entries(view(r))[0] for r in (root, recorded))
+    assert [(e.kernel, e.recovery, texts(e.kargs)[1:]) for e in real] == [
+        (e.kernel, e.recovery, texts(e.kargs)[1:]) for e in fake
+    ]
+
+
+def test_the_menu_of_an_ubuntu_host_is_read(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    shutil.copytree(SAMPLE, root, symlinks=True)
+    found = grub.observe(view(root))
+    assert [e.recovery for e in found.entries] == [False, False, True, False, True]
+    assert {e.kernel for e in found.entries} == {
+        "/boot/vmlinuz-6.14.0-37-generic",
+        "/boot/vmlinuz-6.8.0-90-generic",
+    }
+    assert found.plain
+    assert not found.unreadable
+
+
+# -- observe ---------------------------------------------------------------------------------------------
+
+
+def test_who_wrote_an_argument_is_known_by_file_and_line(tmp_path: Path) -> None:
+    root = debian_grub_host(
+        tmp_path,
+        grub_default='\nGRUB_CMDLINE_LINUX="root=/dev/a"\nGRUB_CMDLINE_LINUX_DEFAULT="quiet"\n',
+        grub_d={
+            "50-cloud.cfg": 'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT console=ttyS0"\n',
+            "ignored.conf": "GRUB_CMDLINE_LINUX_DEFAULT=ignored\n",
+            ".hidden.cfg": "GRUB_CMDLINE_LINUX_DEFAULT=hidden\n",
+        },
+    )
+    assert [(k.text, k.source) for k in grub.observe(view(root)).foreign] == [
+        ("root=/dev/a", "/etc/default/grub:2"),
+        ("quiet", "/etc/default/grub:3"),
+        ("console=ttyS0", "/etc/default/grub.d/50-cloud.cfg:1"),
+    ]
+
+
+def test_an_argument_of_a_drop_in_after_ours_is_told_apart(tmp_path: Path) -> None:
+    late = 'GRUB_CMDLINE_LINUX_DEFAULT="${GRUB_CMDLINE_LINUX_DEFAULT} amdgpu.runpm=1"\n'
+    root = debian_grub_host(tmp_path, grub_d={"zzz.cfg": late, DROP_IN: drop_in().decode()})
+    found = grub.observe(view(root))
+    assert texts(found.later) == ["amdgpu.runpm=1"]
+    assert texts(found.foreign) == ["quiet", "amdgpu.runpm=1"]
+    assert texts(found.ours) == list(KARGS)
+
+
+def test_defaults_that_need_a_shell_are_read_from_the_menu_instead(tmp_path: Path) -> None:
+    root = debian_grub_host(
+        tmp_path,
+        cmdline="quiet amdgpu.runpm=0",
+        grub_default="\nGRUB_CMDLINE_LINUX_DEFAULT=$(cat /etc/args)\n",
+    )
+    write_drop_in(root, grub.propose([parameter("amdgpu.runpm", "0")]) or b"")
+    found = grub.observe(view(root))
+    assert not found.plain
+    assert found.unknown_at == "/etc/default/grub:2"
+    assert "quiet" in texts(found.foreign)
+    assert "amdgpu.runpm=0" not in texts(found.foreign)
+    assert [d.id for d in grub.preflight(view(root), found, ())] == ["RC3106"]
+
+
+def test_files_that_cannot_be_read_are_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = debian_grub_host(tmp_path)
+    (root / "boot/grub/grub.cfg").unlink()
+    assert "no such file" in grub.observe(view(root)).unreadable
+    assert [d.id for d in grub.check(view(root), (), ())] == ["RC3101"]
+
+    def refuse(self: LocalHost, path: str) -> bytes | None:
+        raise Unreadable(path, "Permission denied")
+
+    monkeypatch.setattr(LocalHost, "read", refuse)
+    found = grub.observe(view(root))
+    assert (found.unreadable, found.foreign, found.entries) == ("Permission denied", (), ())
+
+
+# -- preflight -------------------------------------------------------------------------------------------
+
+
+def test_a_command_line_that_a_kernel_would_cut_off_is_refused(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, cmdline="quiet " + "x" * 1800)
+    found = grub.observe(view(root))
+    entry = max(found.normal, key=lambda e: len(" ".join(texts(e.kargs))))
+    line = f"BOOT_IMAGE={entry.kernel} " + " ".join(texts(entry.kargs))
+    room = 2047 - len(line) - 1
+    assert grub.preflight(view(root), found, ["y" * room]) == []
+    assert [d.id for d in grub.preflight(view(root), found, ["y" * (room + 1)])] == ["RC3104"]
+
+
+def test_a_later_drop_in_that_starts_anew_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    for number, (text, bad) in enumerate(
+        {
+            'GRUB_CMDLINE_LINUX_DEFAULT="console=ttyS0"\n': True,
+            " export GRUB_CMDLINE_LINUX_DEFAULT=\n": True,
+            'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT a"\n': False,
+            'GRUB_CMDLINE_LINUX_DEFAULT="a ${GRUB_CMDLINE_LINUX_DEFAULT}"\n': False,
+            "# GRUB_CMDLINE_LINUX_DEFAULT=a\nGRUB_TIMEOUT=1\n": False,
+        }.items()
+    ):
+        root = debian_grub_host(tmp_path, grub_d={"zzz.cfg": text, "00.cfg": text}, name=str(number))
+        found = grub.preflight(view(root), grub.observe(view(root)), KARGS)
+        assert [(d.id, d.location) for d in found] == [("RC3105", "/etc/default/grub.d/zzz.cfg")] * bad
+
+
+# -- check -----------------------------------------------------------------------------------------------
+
+
+def menu(tmp_path: Path, text: str) -> LocalHost:
+    return view(make_root(tmp_path, {"boot/grub/grub.cfg": text}))
+
+
+def test_every_entry_is_looked_at_and_not_only_the_first(tmp_path: Path) -> None:
+    text = debian_grub_cfg(["6.1.0-1-amd64", "6.12.107+deb13-amd64"], default="quiet amdgpu.runpm=0")
+    older = "linux\t/boot/vmlinuz-6.1.0-1-amd64 root=UUID=3f6c1d52-8a0e-4b7d-9c54-2e1f70a6b8d3 ro  quiet"
+    assert older in text
+    broken = menu(tmp_path, text.replace(f"{older} amdgpu.runpm=0", older))
+    (problem,) = grub.check(broken, ["amdgpu.runpm=0"], [])
+    assert "with Linux 6.1.0-1-amd64” misses amdgpu.runpm=0" in problem.summary
+    (left,) = [p for p in grub.check(broken, [], ["amdgpu.runpm=0"]) if "Debian GNU/Linux”" in p.summary]
+    assert "still has" in left.summary
+
+
+@pytest.mark.parametrize(
+    "text", ["amdgpu.runpm=01", "xamdgpu.runpm=0", "amdgpu.runpm=0,1", '"amdgpu.runpm=0 x"']
+)
+def test_an_argument_does_not_count_as_a_part_of_another(tmp_path: Path, text: str) -> None:
+    found = menu(tmp_path, debian_grub_cfg(["6.12.107+deb13-amd64"], default=text))
+    assert len(grub.check(found, ["amdgpu.runpm=0"], [])) == 2
+
+
+def test_an_argument_with_dashes_is_the_same_one(tmp_path: Path) -> None:
+    found = menu(tmp_path, debian_grub_cfg(["6.12.107+deb13-amd64"], default="amdgpu.cwsr-enable=0"))
+    assert grub.check(found, ["amdgpu.cwsr_enable=0"], []) == []
+
+
+def test_a_menu_without_linux_is_a_problem(tmp_path: Path) -> None:
+    assert [d.id for d in grub.check(menu(tmp_path, ""), [], [])] == ["RC3102"]
+    recovery = "menuentry 'D (recovery mode)' {\n linux /vmlinuz ro single\n}\n"
+    only = f"### BEGIN /etc/grub.d/10_linux ###\n{recovery}### END /etc/grub.d/10_linux ###\n"
+    assert [d.id for d in grub.check(menu(tmp_path / "b", only), [], [])] == ["RC3102"]
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "",
+        "linux\n",
+        "linux /orphan a=b\n",
+        "menuentry {\n",
+        "menuentry 'x\n linux\n",
+        "\x00\n",
+        "submenu 'a' {\n",
+    ],
+)
+def test_lines_that_are_no_entry_are_passed_over(tmp_path: Path, noise: str) -> None:
+    text = debian_grub_cfg(["6.12.107+deb13-amd64"]).replace("10_linux ###\n", "10_linux ###\n" + noise, 1)
+    assert len(grub_cfg.read_entries(menu(tmp_path, text))[0]) == 3
+
+
+def test_entries_written_by_hand_are_pointed_at(tmp_path: Path) -> None:
+    custom = (
+        '### BEGIN /etc/grub.d/40_custom ###\nmenuentry "plain" {\n linux /vmlinuz a\n}\n'
+        "menuentry 'Mine' {\n  linux /vmlinuz root=/dev/sda1\n}\n### END /etc/grub.d/40_custom ###\n"
+    )
+    (found,) = grub.foreign_entries(menu(tmp_path, debian_grub_cfg(["6.12.1"]) + custom))
+    assert "Mine" in found.summary
+    assert "2 boot entries" in found.summary
+    assert grub.foreign_entries(menu(tmp_path / "none", debian_grub_cfg(["6.12.1"]))) == []
+
+
+def test_update_grub_is_the_step_and_its_menu_is_kept(tmp_path: Path) -> None:
+    activation = grub.activation("why")
+    assert isinstance(activation, Activation)
+    assert (activation.argv, activation.outputs) == (("update-grub",), ("/boot/grub/grub.cfg",))
+    assert texts(split("a b")) == ["a", "b"]
