@@ -101,6 +101,12 @@ REFUSALS = (
         {"cmdline": " ".join(f"dummy{n:03}=1234567890" for n in range(97))},
     ),
     Refusal(
+        "a semicolon on GRUB's line",
+        {"set": ("amdgpu.virtual_display=0000:03:00.0,1;0000:04:00.0,1",)},
+        "RC3108",
+        ("--via modprobe",),
+    ),
+    Refusal(
         "a mask of somebody's that is no number",
         {"set": ("feature.gfxoff=false",)},
         "RC2022",

@@ -1,0 +1,106 @@
+"""Every document that a command prints with --json is what `rocmcfg schema` says, and nothing more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.cli.documents import DOCUMENTS
+from tests.support.hosts import OTHER_HOSTS, debian_grub_host, other_host, partitioned_instinct_host
+from tests.support.program import Result, rocmcfg
+
+RUNPM = ("--set", "amdgpu.runpm=0")
+Run = Callable[[Path], Result]
+
+
+def _applied(root: Path) -> None:
+    assert rocmcfg("apply", "--profile", "rdna4", *RUNPM, "--root", root, "--yes").code == 0
+
+
+def _command(*arguments: str, applied: bool = True) -> Run:
+    def run(root: Path) -> Result:
+        if applied:
+            _applied(root)
+        return rocmcfg(*arguments, "--root", root, "--json")
+
+    return run
+
+
+RUNS: dict[str, tuple[str, Run]] = {
+    "plan": ("plan", _command("plan", "--profile", "auto", "--set", "feature.gfxoff=false", applied=False)),
+    "plan of a change": ("plan", _command("plan", "--set", "karg.nomodeset", "--set", "env.HSA_XNACK=1")),
+    "plan in sync": ("plan", _command("plan", "--profile", "rdna4", *RUNPM)),
+    "apply": ("apply", _command("apply", "--profile", "rdna4", "--via", "modprobe", "--yes", applied=False)),
+    "apply in sync": ("apply", _command("apply", "--profile", "rdna4", *RUNPM, "--yes")),
+    "apply --dry-run": ("apply", _command("apply", *RUNPM, "--dry-run", applied=False)),
+    "verify": ("verify", _command("verify")),
+    "verify nothing": ("verify", _command("verify", applied=False)),
+    "verify a profile": ("verify", _command("verify", "--profile", "rdna4", applied=False)),
+    "rollback": ("rollback", _command("rollback", "--yes")),
+    "rollback nothing": ("rollback", _command("rollback", "--yes", applied=False)),
+    "recover nothing": ("recover", _command("recover")),
+    "history": ("history", _command("history")),
+    "history of nothing": ("history", _command("history", applied=False)),
+    "status": ("status", _command("status")),
+    "status of nothing": ("status", _command("status", applied=False)),
+    "profile list": ("profile list", _command("profile", "list", applied=False)),
+    "profile show": ("profile show", _command("profile", "show", "rdna4", applied=False)),
+    "profile validate": ("profile validate", _command("profile", "validate", "rdna4", applied=False)),
+    "profile new": ("profile new", _command("profile", "new", "mine", applied=False)),
+    "env": ("env", _command("env", "--profile", "rdna4", applied=False)),
+    "check-kernel": ("check-kernel", _command("check-kernel", "6.99.0-none")),
+    "a refusal": ("failure", _command("apply", "--profile", "nope", "--yes", applied=False)),
+    "a usage error": ("failure", _command("apply", "--yes", applied=False)),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_document(tmp_path: Path, name: str) -> None:
+    document, run = RUNS[name]
+    found = run(debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",)))
+    model = DOCUMENTS[document]
+    model.model_validate(found.document)
+    assert model.model_config.get("extra") == "forbid"
+    assert found.document["command"] == document or document == "failure"
+    assert found.err == "", "with --json all that there is to say is in the document"
+
+
+def test_every_document_of_the_schema_was_seen() -> None:
+    assert {document for document, _ in RUNS.values()} == set(DOCUMENTS) - {"profile-file"}
+
+
+@pytest.mark.parametrize("chain", sorted(OTHER_HOSTS))
+def test_status_is_a_document_on_every_host(tmp_path: Path, chain: str) -> None:
+    found = rocmcfg("status", "--root", other_host(tmp_path, chain), "--json")
+    assert found.code == 0
+    DOCUMENTS["status"].model_validate(found.document)
+    chain_of = found.document["facts"]["boot_chain"]
+    assert (chain_of["loader"] is None) == (chain == "two-boot-chains"), chain_of
+    assert chain_of["evidence"] or chain == "two-boot-chains"
+
+
+def test_status_lists_sixty_four_partitions(tmp_path: Path) -> None:
+    found = rocmcfg("status", "--root", partitioned_instinct_host(tmp_path), "--json")
+    gpus = found.document["facts"]["gpus"]
+    assert len(gpus) == 64
+    assert {g["gfx"] for g in gpus} == {"gfx942"}
+
+
+def test_schema_prints_what_the_models_are() -> None:
+    every = json.loads(rocmcfg("schema").out)
+    assert set(every["documents"]) == set(DOCUMENTS)
+    assert every["schema_version"] == 1
+    assert json.loads(rocmcfg("schema", "verify").out) == every["documents"]["verify"]
+    wrong = rocmcfg("schema", "verfy")
+    assert wrong.code == 1
+    assert "did you mean verify?" in wrong.err
+
+
+def test_diagnostics_have_all_fields_of_the_contract(tmp_path: Path) -> None:
+    found = rocmcfg("plan", "--profile", "gfx1100", "--root", debian_grub_host(tmp_path), "--json")
+    for row in found.document["diagnostics"]:
+        assert set(row) == {"id", "severity", "summary", "detail", "location", "hint"}
+        assert row["severity"] in ("error", "warning", "info")

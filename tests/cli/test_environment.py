@@ -1,0 +1,185 @@
+"""The variables of a profile, in each format, given to the program that is to read it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.hosts import debian_grub_host
+from tests.support.program import Result, command, process, rocmcfg
+
+# every character that a value may have (rocmcfg.model.value.SAFE_VALUE)
+EVERY = "AZaz09._,:;@%+=/-"
+NAME = "ROCMCFG_TEST_VALUE"
+WANTED = {"HSA_XNACK": "1", NAME: EVERY}
+
+
+def env(format: str, *options: str) -> str:
+    settings = ("--set", "env.HSA_XNACK=1", "--set", f"env.{NAME}={EVERY}")
+    found = rocmcfg("env", *settings, "--format", format, *options)
+    assert found.code == 0, found.err
+    return found.out
+
+
+def after(shell: list[str], script: str) -> dict[str, str]:
+    """The variables that a program started behind `script` sees."""
+    told = subprocess.run(
+        [*shell, f"{script}\nenv -0"],
+        capture_output=True,
+        text=True,
+        env={"PATH": os.environ["PATH"], "HOME": "/"},
+        check=True,
+        timeout=20,
+    )
+    pairs = dict(entry.partition("=")[::2] for entry in told.stdout.split("\0") if entry)
+    return {name: pairs[name] for name in WANTED}
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash", "zsh", "sh"])
+def test_a_posix_shell_reads_sh(shell: str) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell} here")
+    assert after([shell, "-c"], env("sh")) == WANTED
+
+
+def test_fish_reads_fish() -> None:
+    if not shutil.which("fish"):
+        pytest.skip("no fish here")
+    assert after(["fish", "--no-config", "-c"], env("fish")) == WANTED
+
+
+def test_fish_lines_are_quoted_where_fish_would_read_more_than_a_word() -> None:
+    assert env("fish").splitlines() == ["set -gx HSA_XNACK 1", f"set -gx {NAME} '{EVERY}'"]
+
+
+def test_python_reads_python() -> None:
+    script = f"import os\n{env('python')}\nprint([os.environ[n] for n in {list(WANTED)!r}])"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == str(list(WANTED.values()))
+
+
+def test_python_leaves_what_the_user_has_set() -> None:
+    script = f"import os\n{env('python')}\nprint(os.environ['HSA_XNACK'])"
+    told = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env={"HSA_XNACK": "0"}
+    )
+    assert told.stdout.strip() == "0"
+
+
+def test_docker_takes_every_line_as_it_stands() -> None:
+    """docker/cli opts/file.go: the name up to the first =, the rest is the value, quotes and all."""
+    pairs = dict(line.partition("=")[::2] for line in env("docker").splitlines())
+    assert pairs == WANTED
+
+
+def test_systemd_lines_are_assignments_without_quoting() -> None:
+    """systemd.unit(5): % begins a specifier, %% is the sign itself."""
+    assert env("systemd").splitlines() == [
+        f"Environment={n}={v.replace('%', '%%')}" for n, v in WANTED.items()
+    ]
+    if shutil.which("systemd-analyze"):
+        unit = f"[Service]\n{env('systemd')}ExecStart=/bin/true\n"
+        done = subprocess.run(
+            ["systemd-analyze", "verify", "/dev/stdin"],
+            input=unit,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "Invalid environment" not in done.stderr
+
+
+def test_plain_values_stay_plain() -> None:
+    found = rocmcfg("env", "--set", "env.HSA_OVERRIDE_GFX_VERSION=11.0.0")
+    assert found.out == "export HSA_OVERRIDE_GFX_VERSION=11.0.0\n"
+
+
+def test_the_files_of_an_apply_are_read_by_their_readers(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    settings = ("--set", "env.HSA_XNACK=1", "--set", f"env.{NAME}={EVERY}")
+    assert rocmcfg("apply", *settings, "--root", root, "--yes").code == 0
+    assert after(["sh", "-c"], (root / "etc/profile.d/zz-rocmcfg.sh").read_text()) == WANTED
+    for path in ("etc/rocmcfg/env", "etc/environment.d/90-rocmcfg.conf"):
+        lines = [line for line in (root / path).read_text().splitlines() if not line.startswith("#")]
+        assert dict(line.partition("=")[::2] for line in lines) == WANTED
+
+
+def test_a_profile_without_variables_prints_a_comment(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1100")
+    assert rocmcfg("env", "--profile", "gfx1100", "--root", root).out.startswith("# ")
+    assert rocmcfg("env", "--profile", "gfx1100", "--root", root, "--json").document["variables"] == {}
+
+
+# -- for one account ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def _file(home: Path) -> Path:
+    return home / ".config/environment.d/90-rocmcfg.conf"
+
+
+def user(*options: str) -> Result:
+    return rocmcfg("env", "--user", *options)
+
+
+def test_variables_for_one_account_come_and_go(home: Path) -> None:
+    wrote = user("--set", "env.HSA_XNACK=1")
+    assert wrote.code == 0, wrote.err
+    assert "HSA_XNACK=1\n" in _file(home).read_text()
+    assert user("--set", "env.HSA_XNACK=0").code == 0
+    assert "HSA_XNACK=0\n" in _file(home).read_text()
+    assert user("--remove").out.startswith("Removed: ")
+    assert not _file(home).exists()
+    again = user("--remove", "--json")
+    assert (again.code, again.document["removed"]) == (0, False)
+
+
+def test_an_account_file_of_somebody_else_is_kept(home: Path) -> None:
+    _file(home).parent.mkdir(parents=True)
+    _file(home).write_text("MINE=1\n")
+    for options in (("--set", "env.HSA_XNACK=1"), ("--remove",)):
+        found = user(*options, "--json")
+        assert (found.code, found.ids) == (1, ["RC4003"])
+    assert _file(home).read_text() == "MINE=1\n"
+
+
+def test_an_account_file_that_is_a_link_is_not_written_through(home: Path) -> None:
+    _file(home).parent.mkdir(parents=True)
+    (home / "target").write_text("# rocmcfg\n")
+    _file(home).symlink_to(home / "target")
+    assert user("--set", "env.HSA_XNACK=1").code == 1
+    assert (home / "target").read_text() == "# rocmcfg\n"
+
+
+def test_an_account_and_another_root_do_not_go_together(home: Path) -> None:
+    assert user("--set", "env.HSA_XNACK=1", "--root", str(home)).code == 2
+    assert not _file(home).exists()
+
+
+# -- run -----------------------------------------------------------------------------------------------
+
+
+def test_run_gives_a_command_the_variables_and_its_own_exit_code() -> None:
+    script = f'printf %s "$HSA_XNACK ${NAME}"; exit 7'
+    argv = command(
+        "run", "--set", "env.HSA_XNACK=1", "--set", f"env.{NAME}={EVERY}", "--", "sh", "-c", script
+    )
+    found = process(argv)
+    assert (found.code, found.out) == (7, f"1 {EVERY}")
+
+
+def test_run_says_what_cannot_be_run() -> None:
+    found = process(command("run", "--set", "env.HSA_XNACK=1", "--", "/no/such/program"))
+    assert found.code == 1
+    assert "error[RC2031]" in found.err
+    assert process(command("run", "--", "true")).code == 2
