@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 
@@ -16,4 +17,5 @@ def render(package: str, name: str, **values: Any) -> bytes:
         trim_blocks=True,
         autoescape=False,  # no HTML; values are limited to safe characters before they come here
     )
+    environment.filters["shell"] = shlex.quote  # a value may hold `;`
     return environment.get_template(name).render(**values).encode()

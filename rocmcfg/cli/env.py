@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from enum import Enum
 from typing import Annotated
 
@@ -23,13 +24,16 @@ class Format(str, Enum):
     python = "python"
 
 
-# The values hold no character that any of these formats would have to quote; the value check sees to it.
+# A value may hold `;`, which ends a command in a shell, and `%`, which systemd expands; nothing else that
+# any of these formats would read as its own (model.value.SAFE_VALUE).
 _LINES = {
-    Format.sh: "export {name}={value}",
-    Format.fish: "set -gx {name} {value}",
-    Format.systemd: "Environment={name}={value}",
-    Format.docker: "{name}={value}",
-    Format.python: 'os.environ.setdefault("{name}", "{value}")',
+    Format.sh: lambda name, value: f"export {name}={shlex.quote(value)}",
+    Format.fish: lambda name, value: (
+        f"set -gx {name} " + (f"'{value}'" if set(value) & {";", "%"} else value)
+    ),
+    Format.systemd: lambda name, value: f"Environment={name}={value.replace('%', '%%')}",
+    Format.docker: lambda name, value: f"{name}={value}",
+    Format.python: lambda name, value: f'os.environ.setdefault("{name}", "{value}")',
 }
 
 
@@ -71,7 +75,7 @@ def env(
             printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} is not there.")
             return
         pairs = workflow.variables(opt.open_host(root), request)
-        text = "".join(_LINES[format].format(name=n, value=v) + "\n" for n, v in pairs)
+        text = "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
         if user and not pairs:
             raise fail(
                 "RC2030",

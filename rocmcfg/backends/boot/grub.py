@@ -127,6 +127,16 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
                 "modprobe.d instead: --via modprobe",
             )
         )
+    problems += [
+        error(
+            "RC3108",
+            f"{text}: GRUB reads a semicolon as the end of a command",
+            location=DROP_IN,
+            hint="write module parameters to modprobe.d instead: --via modprobe",
+        )
+        for text in kargs
+        if ";" in text  # 10_linux copies the arguments into its script without quotes
+    ]
     later = [name for name in view.names(_DROP_INS) if name.endswith(".cfg") and name > "zz-rocmcfg.cfg"]
     for name in later:
         text = view.text(f"{_DROP_INS}/{name}") or ""
