@@ -67,17 +67,21 @@ def _parse(path: str, text: str) -> Iterable[Option]:
 
 
 def _logical_lines(text: str) -> Iterable[tuple[int, str]]:
-    pending, start = "", 0
-    for number, line in enumerate(text.splitlines(), 1):
-        if not pending:
+    """Lines with the number they start at. kmod drops a backslash and takes the character behind it as it is;
+    a line break it drops too (freadline_wrapped in kmod, shared/util.c)."""
+    line, start, number = "", 1, 1
+    characters = iter(text)
+    for character in characters:
+        escaped = next(characters, "") if character == "\\" else ""
+        if character == "\n":
+            yield start, line
+            line, number = "", number + 1
             start = number
-        if line.endswith("\\"):
-            pending += line[:-1]
-            continue
-        yield start, pending + line
-        pending = ""
-    if pending:
-        yield start, pending
+        elif escaped == "\n":
+            number += 1
+        else:
+            line += escaped if character == "\\" else character
+    yield start, line
 
 
 def propose(settings: Sequence[DesiredSetting]) -> bytes | None:
