@@ -1,0 +1,63 @@
+"""The hook that checks a newly installed kernel: it must never fail an installation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.backends import kernel_hook
+from rocmcfg.host.local import LocalHost
+from tests.support.hosts import make_root
+from tests.support.tools import require_tool, run
+
+POSTINST, INSTALL = "/etc/kernel/postinst.d/rocmcfg", "/etc/kernel/install.d/90-rocmcfg.install"
+
+
+def test_the_hook_goes_where_the_hosts_kernels_look(tmp_path: Path) -> None:
+    def chosen(name: str, *directories: str) -> str:
+        root = make_root(tmp_path, {f"{d}/x": "" for d in directories} or {"x": ""}, name=name)
+        hook = kernel_hook.choose(LocalHost(str(root)))
+        return hook.path if hook else ""
+
+    assert chosen("debian", "etc/kernel/postinst.d", "etc/kernel/install.d") == POSTINST
+    assert chosen("systemd", "etc/kernel/install.d") == INSTALL
+    assert chosen("none") == ""
+    assert kernel_hook.PATHS == (POSTINST, INSTALL)
+
+
+def hook(directory: str, tmp_path: Path) -> Path:
+    chosen = kernel_hook.choose(LocalHost(str(make_root(tmp_path, {f"{directory}/x": ""}))))
+    assert chosen is not None
+    path = tmp_path / "hook"
+    path.write_bytes(kernel_hook.propose(chosen))
+    path.chmod(kernel_hook.MODE)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("directory", "arguments", "asked"),
+    [
+        ("etc/kernel/postinst.d", ["6.18.5", "/boot/vmlinuz-6.18.5"], "check-kernel 6.18.5"),
+        ("etc/kernel/install.d", ["add", "6.18.5", "/boot/x"], "check-kernel 6.18.5"),
+        ("etc/kernel/install.d", ["remove", "6.18.5"], ""),
+    ],
+)
+@pytest.mark.parametrize("status", [0, 1, 5])
+def test_the_hook_asks_about_its_kernel_and_always_succeeds(
+    tmp_path: Path, directory: str, arguments: list[str], asked: str, status: int
+) -> None:
+    path = hook(directory, tmp_path)
+    program = tmp_path / "bin/rocmcfg"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$*"\nread -r answer && echo "stdin:$answer"\nexit {status}\n')
+    program.chmod(0o755)
+    env = {"PATH": f"{program.parent}:/usr/bin:/bin"}
+    result = run([require_tool("dash", package="dash"), str(path), *arguments], env=env, input="yes\n")
+    assert (result.returncode, result.stdout.strip()) == (0, asked)
+
+
+@pytest.mark.parametrize("directory", ["etc/kernel/postinst.d", "etc/kernel/install.d"])
+def test_a_hook_that_outlived_rocmcfg_does_nothing(tmp_path: Path, directory: str) -> None:
+    result = run([str(hook(directory, tmp_path)), "add", "6.18.5"], env={"PATH": "/usr/bin:/bin"})
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
