@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import sys
 from typing import Annotated, Any
 
@@ -84,6 +85,7 @@ def _root(
 
 def main() -> None:
     """The program. Usage errors end with exit code 2, in JSON where --json was asked for."""
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a Latin-1 terminal shows ? for → and is no defect
             stream.reconfigure(errors="replace")
@@ -99,7 +101,17 @@ def main() -> None:
         code = ExitCode.ERROR
     except BrokenPipeError:
         code = ExitCode.DONE
+    from rocmcfg.cli.render import flush
+
+    flush()
     sys.exit(int(code or 0))
+
+
+def _open_streams() -> None:
+    """Whoever starts us with a closed stream (`>&-`) leaves None there, and its number to the next file."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
 
 
 def _usage(problem: Any) -> int:

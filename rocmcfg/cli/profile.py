@@ -86,7 +86,7 @@ def _show(printer: Printer, profile: Profile, planned: object) -> None:
 
     assert isinstance(planned, Planned)
     printer.wrapped(f"{profile.name}: {profile.summary}", indent="")
-    printer.line(f"For {', '.join(profile.gfx) or 'any GPU'}; from {profile.location}")
+    printer.wrapped(f"For {', '.join(profile.gfx) or 'any GPU'}; from {profile.location}", indent="")
     printer.heading("On this host it sets")
     for row in planned.plan.rows:
         plan_view.show_setting(printer, row.setting, row)

@@ -19,6 +19,27 @@ _WIDTH = 80
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
 
 
+def write(text: str) -> None:
+    """To stdout. A reader that went away (head, a pager) stops nothing that was asked for: an apply goes on,
+    and every exit code stays what it is."""
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        _to_nobody()
+
+
+def flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _to_nobody()
+
+
+def _to_nobody() -> None:
+    # what is still buffered would fail again at exit, with a traceback
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class Printer:
     """Collects what a command has to say and prints it in the format that was asked for."""
 
@@ -38,23 +59,20 @@ class Printer:
             "diagnostics": [as_document(d) for d in diagnostics],
             **fields,
         }
-        json_module.dump(body, sys.stdout, indent=1, ensure_ascii=False)
-        sys.stdout.write("\n")
+        write(json_module.dumps(body, indent=1, ensure_ascii=False) + "\n")
 
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:
         """Turns every stop into its diagnostics and exit code. No traceback without --debug."""
         try:
-            yield
-            sys.stdout.flush()
+            try:
+                yield
+            finally:
+                flush()
         except RocmcfgError as stop:
             if debug:
                 raise
             self._stop(stop.diagnostics, stop.exit_code)
-        except BrokenPipeError:
-            # the reader (head, less) went away; a second failure at exit would print a traceback
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(ExitCode.DONE) from None
         except KeyboardInterrupt:
             self._stop([error("RC9001", "interrupted; nothing was changed")], ExitCode.ERROR)
         except (typer.Exit, typer.Abort, typer.BadParameter):
@@ -85,12 +103,12 @@ class Printer:
     def line(self, text: str = "") -> None:
         """Ordinary output; silent with --json and --quiet."""
         if not self.json and not self.quiet:
-            sys.stdout.write(text + "\n")
+            write(text + "\n")
 
     def result(self, text: str) -> None:
         """The text that a command exists to print (env, schema): also with --quiet."""
         if not self.json:
-            sys.stdout.write(text if text.endswith("\n") else text + "\n")
+            write(text if text.endswith("\n") else text + "\n")
 
     def heading(self, text: str) -> None:
         self.line()
@@ -185,14 +203,14 @@ class Printer:
                     break_long_words=False,
                     break_on_hyphens=False,
                 ) or [""]
-        sys.stdout.flush()
+        flush()
         sys.stderr.write("\n".join(lines) + "\n")
 
     # -- questions and progress -----------------------------------------------------------------------
 
     def ask(self, question: str) -> bool:
         """Yes or no, default no; an end of input is a no."""
-        sys.stdout.flush()
+        flush()
         sys.stderr.write(f"{question} [y/N] ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().lower() in ("y", "yes")
