@@ -51,7 +51,8 @@ def test_a_setting_has_a_short_and_a_long_form(tmp_path: Path) -> None:
         + 'gfx = ["gfx1201"]\n[module.amdgpu]\nrunpm = 0\n[module.amdgpu.cwsr-enable]\nvalue = "0"\n'
         + 'because = "It\\n  crashes."\nevidence = ["https://example.org/1"]\ncost = "None."\n'
         + 'confidence = "asked for"\noptional = true\nvia = "modprobe"\n'
-        + 'when = { lacks-fix = "cwsr-expert-scheduling", rocm = ">=7.0,<7.2", kernel = "<6.19", gfx = ["gfx1201"] }\n'
+        + 'when = { lacks-fix = "cwsr-expert-scheduling", rocm = ">=7.0,<7.2", kernel = "<6.19", '
+        + 'gfx = ["gfx1201"] }\n'
         + '[features]\ngfxoff = false\n[cmdline]\nnosmt = true\nconsole = ["tty0", "ttyS0"]\n'
         + '"pcie_aspm.policy" = "performance"\n[env]\nHSA_XNACK = "0"\n',
     )

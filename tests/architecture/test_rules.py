@@ -1,0 +1,86 @@
+"""The shape of the code, held by the tools that know it and by looking."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.hosts import debian_grub_host
+from tests.support.program import SOURCE, environment, rocmcfg
+
+PACKAGE = SOURCE / "rocmcfg"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+CHECKS = {
+    "imports point one way": ("lint-imports", "--no-logo"),
+    "ruff check": ("ruff", "check", "."),
+    "ruff format": ("ruff", "format", "--check", "."),
+    "mypy --strict": ("mypy",),
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_check_passes(name: str) -> None:
+    tool, *options = CHECKS[name]
+    beside = Path(sys.executable).parent / tool
+    path = str(beside) if beside.exists() else shutil.which(tool)
+    if path is None and os.environ.get("CI") != "true":
+        pytest.skip(f"{tool} is not installed (make test installs it)")
+    assert path is not None, f"{tool} must be there in CI"
+    done = subprocess.run([path, *options], cwd=SOURCE, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_module_can_be_read_in_one_sitting(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 400
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in MODULES if p.relative_to(PACKAGE).parts[0] != "host"],
+    ids=lambda p: str(p.relative_to(PACKAGE)),
+)
+def test_only_host_touches_the_system_and_only_render_prints(path: Path) -> None:
+    inside = str(path.relative_to(PACKAGE))
+    text = path.read_text()
+    assert not re.search(r"^\s*(import|from) (subprocess|sh)\b", text, re.M)
+    assert not re.search(r"(?<![\w.])open\(", text)
+    assert not re.search(
+        r"\.(write_text|write_bytes)\(|os\.(unlink|remove|rename|mkdir|makedirs|rmdir)\(", text
+    )
+    if inside != "cli/render.py":
+        assert not re.search(r"(?<![\w.])print\(", text)
+
+
+def test_verify_loads_none_of_the_heavy_libraries(tmp_path: Path) -> None:
+    """It is what people run after every boot; each of these costs more than the whole of verify."""
+    root = debian_grub_host(tmp_path)
+    settings = ("--profile", "rdna4", "--set", "feature.gfxoff=false")
+    assert rocmcfg("apply", *settings, "--root", root, "--yes").code == 0
+    script = (
+        "import sys\nfrom rocmcfg.cli import app\nsys.argv = ['rocmcfg', 'verify', '--root', sys.argv[1]]\n"
+        "try:\n    app.main()\nexcept SystemExit as end:\n    assert end.code == 6, end.code\n"
+        "heavy = {'pydantic', 'jinja2', 'sh', 'distro', 'rocmcfg.engine.plan', 'rocmcfg.engine.resolve'}\n"
+        "sys.stderr.write(','.join(sorted(heavy & set(sys.modules))))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(root)],
+        cwd=SOURCE,
+        env={k: v for k, v in environment().items() if not k.startswith("COV")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+def test_no_file_of_the_package_names_the_machine_that_made_it() -> None:
+    for path in MODULES:
+        assert "/home/" not in path.read_text() or "/home/" in str(path)

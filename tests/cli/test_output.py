@@ -1,0 +1,221 @@
+"""What a reader sees: 80 columns, colour only where it is wanted, no traceback when a pipe closes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import rocmcfg as package
+from tests.support.hosts import debian_grub_host, make_root
+from tests.support.program import DEMO, SOURCE, Result, command, environment, process, rocmcfg
+from tests.support.trees import tree
+
+PROFILES = sorted(path.stem for path in (SOURCE / "profiles").glob("*.toml"))
+
+
+def _too_wide(result: Result) -> list[str]:
+    """Lines over 80 columns, but for diffs and lines that are one long word after their indent."""
+    wide = []
+    for line in (result.out + result.err).splitlines():
+        if len(line) <= 80 or line[:1] in "+-@" or line.startswith(("---", "+++")):
+            continue
+        if len(line.split()) > 1 and not re.fullmatch(r"\s*(help: |at )?\S+", line):
+            wide.append(line)
+    return wide
+
+
+@pytest.mark.parametrize("verbose", [(), ("-v",)], ids=["plain", "verbose"])
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_plan_and_a_profile_fit_eighty_columns(tmp_path: Path, name: str, verbose: tuple[str, ...]) -> None:
+    root = debian_grub_host(tmp_path, kernels=("6.8.0-90-generic", "6.14.0-37-generic"), gfx="gfx1201")
+    for verb in (("plan", "--any-gpu", "--profile"), ("profile", "show")):
+        found = rocmcfg(*verb, name, "--root", root, *verbose)
+        assert found.code == 0, found.err
+        assert _too_wide(found) == []
+
+
+@pytest.mark.parametrize("state", ["nothing", "applied", "everything wrong"])
+@pytest.mark.parametrize("verbose", [(), ("-v",)], ids=["plain", "verbose"])
+def test_status_verify_and_history_fit_eighty_columns(
+    tmp_path: Path, state: str, verbose: tuple[str, ...]
+) -> None:
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
+    settings = ("--profile", "rdna4", "--with", "PYTORCH_NO_HIP_MEMORY_CACHING")
+    if state != "nothing":
+        more = ("--set", "feature.gfxoff=false", "--set", "karg.iommu=pt", "--set", "amdgpu.runpm=0")
+        assert rocmcfg("apply", *settings, *more, "--root", root, "--yes").code == 0
+    if state == "everything wrong":
+        shutil.rmtree(root / "sys/module/amdgpu")
+        (root / "etc/rocmcfg/env").unlink()
+        (root / "etc/profile.d/zz-rocmcfg.sh").unlink()
+    for verb in (("status",), ("verify",), ("history",), ("profile", "list")):
+        assert _too_wide(rocmcfg(*verb, "--root", root, *verbose)) == []
+
+
+def test_errors_fit_eighty_columns(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    wrong = ("amdgpu.cwsr_enable=foo", "amdgpu.gfxoff=0", "feature.gfxof=false", "karg.amd_iommu=pt")
+    found = rocmcfg("plan", "--profile", "gfx1100", *(a for t in wrong for a in ("--set", t)), "--root", root)
+    assert found.err.count("error[") == 5
+    assert _too_wide(found) == []
+
+
+@pytest.mark.parametrize(
+    "verb",
+    ["", "status", "profile", "plan", "apply", "verify", "rollback", "history", "recover", "env", "run"],
+)
+def test_help_fits_and_is_there_for_every_command(verb: str) -> None:
+    found = process(command(*([verb] if verb else []), "--help"), env={"COLUMNS": "200"})
+    assert found.code == 0
+    assert "Usage:" in found.out
+    assert [line for line in found.out.splitlines() if len(line) > 80] == []
+
+
+def test_there_is_no_colour_but_on_a_terminal(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    assert "\x1b" not in rocmcfg("plan", "--set", "amdgpu.runpm=0", "--root", root).out
+
+
+@pytest.mark.parametrize(
+    ("variables", "coloured"),
+    [({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
+    ids=["terminal", "NO_COLOR", "dumb"],
+)
+def test_no_color_and_dumb_terminals_are_respected(
+    tmp_path: Path, variables: dict[str, str], coloured: bool
+) -> None:
+    root = debian_grub_host(tmp_path)
+    terminal, slave = os.openpty()
+    argv = command("plan", "--set", "amdgpu.runpm=0", "--root", root)
+    base = {k: v for k, v in environment().items() if k not in ("NO_COLOR", "TERM")}
+    with subprocess.Popen(argv, stdout=slave, stderr=slave, cwd=SOURCE, env={**base, **variables}) as child:
+        os.close(slave)
+        said = b""
+        while True:
+            try:
+                piece = os.read(terminal, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            said += piece
+        child.wait()
+    os.close(terminal)
+    assert (b"\x1b[" in said) == coloured
+
+
+@pytest.mark.parametrize("verb", [("schema",), ("plan", "--profile", "rdna4"), ("profile", "list")])
+@pytest.mark.parametrize("closed", ["head", "closed"])
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, verb: tuple[str, ...], closed: str) -> None:
+    root = debian_grub_host(tmp_path)
+    where = () if verb == ("schema",) else ("--root", str(root))
+    line = " ".join(f"'{word}'" for word in command(*verb, *where))
+    script = f"{line} | head -c 10 >/dev/null" if closed == "head" else f"{line} >&-"
+    found = process(["sh", "-c", script])
+    assert "Traceback" not in found.err, found.err
+    assert "Exception ignored" not in found.err, found.err
+
+
+def test_an_apply_whose_reader_went_away_is_done_all_the_same(tmp_path: Path) -> None:
+    """Not half, and not an exit code 0 over nothing."""
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
+    argv = command("apply", "--profile", "rdna4", "--yes", "-v", "--root", root)
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=SOURCE) as child:
+        assert child.stdout is not None
+        child.stdout.close()
+        assert child.wait() == 0
+    assert rocmcfg("verify", "--root", root).code == 6
+
+
+def test_a_closed_pipe_does_not_hide_a_difference(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    argv = command("plan", "--set", "amdgpu.runpm=0", "--detailed-exitcode", "--root", root)
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, cwd=SOURCE) as child:
+        assert child.stdout is not None
+        child.stdout.close()
+        assert child.wait() == 3
+
+
+def test_quiet_prints_problems_only(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    found = rocmcfg("apply", "--set", "amdgpu.runpm=0", "--root", root, "--yes", "-q")
+    assert (found.code, found.out) == (0, "")
+    wrong = rocmcfg("plan", "--set", "amdgpu.runpm=x", "--root", root, "-q")
+    assert "error[RC2104]" in wrong.err
+    assert rocmcfg("env", "--set", "env.HSA_XNACK=1", "-q").out == "export HSA_XNACK=1\n", "what it is for"
+
+
+def test_version_and_module() -> None:
+    assert process(command("--version")).out == f"rocmcfg {package.__version__}\n"
+    assert process(command()).code in (0, 2), "the help"
+
+
+def test_an_unexpected_error_is_a_message_and_debug_shows_the_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rocmcfg.workflow import planning
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr(planning, "plan", broken)
+    argv = ("plan", "--set", "amdgpu.runpm=0", "--root", debian_grub_host(tmp_path))
+    found = rocmcfg(*argv)
+    assert found.code == 1
+    assert "error[RC9000]: unexpected: ZeroDivisionError: planted" in found.err
+    assert "Traceback" not in found.err
+    with pytest.raises(ZeroDivisionError):
+        rocmcfg(*argv, "--debug")
+
+
+# -- profiles ------------------------------------------------------------------------------------------
+
+
+def test_a_profile_is_started_edited_validated_and_applied(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    made = rocmcfg("profile", "new", "mine", "--extends", "rdna4", "--gfx", "gfx1201", "--root", root)
+    assert made.code == 0, made.err
+    path = root / "etc/rocmcfg/profiles/mine.toml"
+    assert rocmcfg("profile", "validate", "mine", "--root", root).code == 0
+    listed = rocmcfg("profile", "list", "--root", root, "--json").document["profiles"]
+    assert [p["extends"] for p in listed if not p["shipped"]] == ["rdna4"]
+    again = rocmcfg("profile", "new", "mine", "--root", root, "--json")
+    assert (again.code, again.ids) == (1, ["RC1013"])
+    path.write_text(path.read_text() + "\n[module.amdgpu]\nrunpm = 0\n")
+    shown = rocmcfg("profile", "show", "mine", "--root", root)
+    assert "amdgpu.runpm = 0" in shown.out
+    assert rocmcfg("apply", "--profile", "mine", "--root", root, "--yes").code == 0
+
+
+def test_extends_adds_and_never_changes(tmp_path: Path) -> None:
+    text = 'schema = 1\nsummary = "x"\nextends = "rdna4"\n[module.amdgpu]\ncwsr_enable = 1\n'
+    unknown = 'schema = 1\nsummary = "x"\nextends = "rdna5"\n'
+    root = debian_grub_host(tmp_path)
+    make_root(tmp_path, {"etc/rocmcfg/profiles/a.toml": text, "etc/rocmcfg/profiles/b.toml": unknown})
+    for name, id in (("a", "RC1012"), ("b", "RC1010")):
+        found = rocmcfg("profile", "validate", name, "--root", root, "--json")
+        assert (found.code, found.ids) == (1, [id])
+        assert found.document["diagnostics"][0]["location"].startswith(f"/etc/rocmcfg/profiles/{name}.toml")
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_shipped_profile_is_valid_and_can_be_shown_on_the_sample_host(name: str) -> None:
+    before = tree(DEMO / "sample-host")
+    assert rocmcfg("profile", "validate", name, "--root", DEMO / "sample-host").code == 0
+    shown = rocmcfg("profile", "show", name, "--root", DEMO / "sample-host")
+    assert shown.code == 0
+    assert "On this host it sets" in shown.out
+    assert tree(DEMO / "sample-host") == before
+
+
+def test_a_file_is_a_profile_too(tmp_path: Path) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text('schema = 1\nsummary = "x"\n[module.amdgpu]\nrunpm = 0\n')
+    root = debian_grub_host(tmp_path)
+    assert rocmcfg("apply", "--profile", path, "--root", root, "--yes").code == 0
+    assert rocmcfg("status", "--root", root).code == 0
