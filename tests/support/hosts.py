@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 ROOT_UUID = "3f6c1d52-8a0e-4b7d-9c54-2e1f70a6b8d3"
@@ -245,13 +245,15 @@ def kernel_modules(kernel: str, driver: Driver = "module", suffix: str = ".ko.xz
 
 
 def cpio_archive(files: Mapping[str, bytes]) -> bytes:
-    """Return an uncompressed newc archive, a format that every initramfs reader takes.
+    """Return an uncompressed newc archive of the files and their directories, as the kernel unpacks it.
 
     Source: Documentation/driver-api/early-userspace/buffer-format.rst.
     """
+    parents = {str(parent) for name in files for parent in PurePosixPath(name).parents} - {"."}
+    entries: list[tuple[str, int, bytes]] = [(name, 0o040755, b"") for name in sorted(parents)]
+    entries += [(name, 0o100644, content) for name, content in files.items()]
     archive = bytearray()
-    for inode, (name, content) in enumerate((*files.items(), ("TRAILER!!!", b"")), start=1):
-        mode = 0o100644 if name != "TRAILER!!!" else 0
+    for inode, (name, mode, content) in enumerate([*entries, ("TRAILER!!!", 0, b"")], start=1):
         encoded = name.encode() + b"\0"
         numbers = (inode, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(encoded), 0)
         archive += b"070701" + b"".join(b"%08x" % number for number in numbers) + encoded

@@ -1,0 +1,176 @@
+"""initramfs-tools: look into the images with the real lsinitramfs and unmkinitramfs, trust no exit code."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.backends import initramfs
+from rocmcfg.backends.initramfs import initramfs_tools
+from rocmcfg.backends.initramfs.initramfs_tools import Image
+from rocmcfg.host import runner
+from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import CommandResult
+from tests.support.hosts import cpio_archive, debian_grub_host, initramfs_image, make_root, programs
+from tests.support.tools import require_tool
+
+KERNEL = "6.12.107+deb13-amd64"
+PATH = "/etc/modprobe.d/zz-rocmcfg.conf"
+OURS = b"options amdgpu runpm=0\n"
+
+
+class ToolHost(LocalHost):
+    """An offline tree whose initramfs tools are this machine's own, given the real path of an image."""
+
+    def _inside(self, argv: Sequence[str]) -> tuple[str, ...]:
+        name = require_tool(argv[0], package="initramfs-tools-core")
+        return (name, self.root + argv[1], *(self.root + a for a in argv[2:]))
+
+    def query(self, argv: Sequence[str]) -> CommandResult | None:
+        return runner.query(self._inside(argv))
+
+
+def packed(files: bytes) -> bytes:
+    """As mkinitramfs leaves it; its own tools cannot end an archive that is not compressed (0.142)."""
+    return gzip.compress(files, mtime=0)
+
+
+def initramfs_with(*, amdgpu: bool, text: bytes | None = None) -> bytes:
+    more = None if text is None else {"zz-rocmcfg.conf": text.decode()}
+    return packed(initramfs_image(KERNEL, amdgpu=amdgpu, modprobe_d=more))
+
+
+EARLY = cpio_archive({"kernel/x86/microcode/AuthenticAMD.bin": b"x" * 600})
+
+
+def host(tmp_path: Path, **images: bytes) -> ToolHost:
+    files = {f"boot/initrd.img-{name}": content for name, content in images.items()}
+    return ToolHost(str(make_root(tmp_path, {**files, "var/tmp/keep": ""})))
+
+
+def carries(view: LocalHost, module: str = "amdgpu") -> dict[str, bool | None]:
+    return {image.release: image.carries for image in initramfs_tools.images(view, module)}
+
+
+def test_an_image_carries_the_driver_or_not(tmp_path: Path) -> None:
+    view = host(
+        tmp_path,
+        **{
+            "with": initramfs_with(amdgpu=True),
+            "without": initramfs_with(amdgpu=False),
+            "early": EARLY + initramfs_with(amdgpu=True),
+            "broken": b"no archive at all",
+            "empty": b"",
+        },
+    )
+    found = carries(view)
+    assert (found["with"], found["without"], found["early"]) == (True, False, True)
+    assert found["broken"] is not True
+    assert found["empty"] is not True
+
+
+@pytest.mark.parametrize(
+    ("path", "module", "found"),
+    [
+        (f"lib/modules/{KERNEL}/updates/dkms/amdgpu.ko", "amdgpu", True),
+        (f"usr/lib/modules/{KERNEL}/kernel/x/amdgpu.ko.zst", "amdgpu", True),
+        (f"lib/modules/{KERNEL}/kernel/x/gpu-sched.ko.xz", "gpu_sched", True),
+        (f"lib/modules/{KERNEL}/kernel/x/notamdgpu.ko", "amdgpu", False),
+        (f"lib/modules/{KERNEL}/kernel/x/amdgpu.ko.bak", "amdgpu", False),
+        (f"lib/modules/{KERNEL}/kernel/x/amdgpu_more.ko", "amdgpu", False),
+        ("lib/firmware/amdgpu/x.bin", "amdgpu", False),
+    ],
+)
+def test_a_module_is_known_by_its_whole_file_name(
+    tmp_path: Path, path: str, module: str, found: bool
+) -> None:
+    view = host(tmp_path, a=packed(cpio_archive({path: b""})))
+    assert carries(view, module) == {"a": found}
+
+
+def test_leftovers_beside_the_images_are_no_images(tmp_path: Path) -> None:
+    image = initramfs_with(amdgpu=True)
+    names = [KERNEL, f"{KERNEL}.bak", f"{KERNEL}.old", f"{KERNEL}.new", f"{KERNEL}.dpkg-bak"]
+    assert carries(host(tmp_path, **dict.fromkeys(names, image))) == {KERNEL: True}
+
+
+def test_an_image_that_nobody_may_look_into_is_in_doubt(tmp_path: Path) -> None:
+    view = LocalHost(str(debian_grub_host(tmp_path, kernels=[KERNEL], amdgpu_in_initramfs=True)))
+    assert [i.carries for i in initramfs_tools.images(view, "amdgpu")] == [None]
+
+
+def image(text: bytes | None, *, amdgpu: bool = True) -> bytes:
+    return initramfs_with(amdgpu=amdgpu, text=text)
+
+
+@pytest.mark.parametrize(
+    ("inside", "expected", "said"),
+    [
+        (OURS, OURS, None),
+        (None, None, None),
+        (b"options amdgpu runpm=1\n", OURS, "has an old copy of"),
+        (None, OURS, "lacks"),
+        (OURS, None, "still has"),
+    ],
+)
+@pytest.mark.parametrize("early", [False, True])
+def test_the_copy_inside_an_image_is_ours_byte_for_byte(
+    tmp_path: Path, inside: bytes | None, expected: bytes | None, said: str | None, early: bool
+) -> None:
+    view = host(tmp_path, **{KERNEL: (EARLY if early else b"") + image(inside)})
+    found = initramfs_tools.check(view, initramfs_tools.images(view, "amdgpu"), PATH, expected)
+    assert [d.id for d in found] == ["RC3204"] * (said is not None)
+    if said:
+        assert said in found[0].summary
+        assert found[0].location == f"/boot/initrd.img-{KERNEL}"
+    assert view.names("/var/tmp") == ("keep",)
+
+
+def test_every_image_is_looked_into_and_not_only_the_first(tmp_path: Path) -> None:
+    view = host(
+        tmp_path, **{"6.1": image(OURS), "6.12": image(None), "6.18": image(OURS), "6.19": image(b"x\n")}
+    )
+    found = initramfs_tools.check(view, initramfs_tools.images(view, "amdgpu"), PATH, OURS)
+    assert [d.location for d in found] == ["/boot/initrd.img-6.12", "/boot/initrd.img-6.19"]
+
+
+def test_an_image_without_the_driver_does_not_matter(tmp_path: Path) -> None:
+    view = host(tmp_path, **{KERNEL: image(None, amdgpu=False)})
+    assert initramfs_tools.check(view, initramfs_tools.images(view, "amdgpu"), PATH, OURS) == []
+
+
+def test_an_image_that_cannot_be_unpacked_is_a_problem(tmp_path: Path) -> None:
+    view = host(tmp_path)
+    found = initramfs_tools.check(view, (Image("/boot/none", "none", True),), PATH, OURS)
+    assert [d.id for d in found] == ["RC3203"]
+
+
+def test_all_kernels_are_rebuilt() -> None:
+    assert initramfs_tools.activation("why").argv == ("update-initramfs", "-u", "-k", "all")
+
+
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        ({}, []),
+        ({"usr/bin/dracut": "", "usr/lib/dracut/x": ""}, ["dracut"]),
+        ({"usr/bin/booster": ""}, ["booster"]),
+        ({"usr/bin/mkinitcpio": ""}, []),
+        ({"usr/bin/mkinitcpio": "", "etc/mkinitcpio.conf": ""}, ["mkinitcpio"]),
+        ({"etc/initramfs-tools/modules": ""}, []),
+    ],
+)
+def test_a_generator_is_known_by_all_of_its_marks(
+    tmp_path: Path, files: dict[str, str], names: list[str]
+) -> None:
+    view = LocalHost(str(make_root(tmp_path, {"etc/x": "", **files})))
+    assert [d.name for d in initramfs.detect(view)] == names
+
+
+def test_two_installed_generators_are_both_named(tmp_path: Path) -> None:
+    extra = {"usr/lib/dracut/x": "", **programs("usr/bin/dracut")}
+    found = initramfs.detect(LocalHost(str(debian_grub_host(tmp_path, extra=extra))))
+    assert [(d.name, d.supported) for d in found] == [("initramfs-tools", True), ("dracut", False)]
