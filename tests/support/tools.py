@@ -14,17 +14,13 @@ import sys
 from collections.abc import Mapping, Sequence
 
 PACKAGES = (
-    "attr",
     "bash",
     "cpio",
     "dash",
-    "fish",
     "grub-common",
-    "grub2-common",
     "initramfs-tools-core",
     "kmod",
     "systemd",
-    "zstd",
 )
 # Where programs live that a user's PATH often lacks.
 _MORE = ("/usr/local/sbin", "/usr/sbin", "/sbin")
