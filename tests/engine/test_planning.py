@@ -292,3 +292,55 @@ def test_a_host_without_any_boot_loader_is_told_what_to_add(tmp_path: Path) -> N
         plan(LocalHost(str(root)), set=("amdgpu.runpm=0",))
     (found,) = [d for d in stop.value.diagnostics if d.id == "RC3014"]
     assert "amdgpu.runpm=0" in found.detail
+
+
+# -- conditions ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("when", "host", "outcome"),
+    [
+        ('kernel = "<6.13"', {}, "applied"),
+        ('kernel = ">=6.13"', {}, "no installed kernel is >=6.13"),
+        ('kernel = "==6.12.107"', {}, "applied"),
+        ('kernel = "<6.13"', {"kernels": ("6.14.0-37-generic", "6.12.43+deb13-amd64")}, "applied"),
+        ('gfx = ["gfx1200", "gfx1201"]', {}, "applied"),
+        ('gfx = ["gfx1100"]', {}, "none of gfx1100 is present"),
+        ('gfx = ["gfx1100"]', {"gfx": None}, "said"),
+        ('rocm = ">=7.0"', {"rocm": None}, "said"),
+        ('rocm = ">=7.0", gfx = ["gfx1100"]', {"rocm": None}, "none of gfx1100 is present"),
+        ('rocm = ">7.0.2"', {"rocm": "7.0.2"}, "ROCm 7.0.2 is not >7.0.2"),
+        ('rocm = "<=7.1"', {"rocm": "7.1.0"}, "applied"),
+        ('lacks-fix = "cwsr-expert-scheduling"', {"driver": "dkms", "live": False, "gfx": None}, "said"),
+    ],
+)
+def test_a_condition_holds_or_not_or_cannot_be_told(
+    tmp_path: Path, when: str, host: dict[str, Any], outcome: str
+) -> None:
+    text = f'schema = 1\nsummary = "x"\n[module.amdgpu.runpm]\nvalue = 0\nwhen = {{ {when} }}\n'
+    root = debian_grub_host(tmp_path, extra={"etc/rocmcfg/profiles/p.toml": text}, **host)
+    made = plan(LocalHost(str(root)), profiles=("p",))
+    if outcome in ("applied", "said"):
+        assert [r.setting.id for r in made.rows] == ["amdgpu.runpm"]
+        assert ("RC2012" in [d.id for d in made.diagnostics]) == (outcome == "said")
+    else:
+        assert not made.rows
+        assert outcome in made.skipped[0].reason
+
+
+def test_the_default_mask_of_the_newest_kernel_counts_where_they_differ(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, kernels=("5.10.0-35-amd64", "6.12.107+deb13-amd64"))
+    made = plan(LocalHost(str(root)), set=("feature.gfxoff=false",))
+    assert [r.setting.text for r in made.rows] == ["0xfff73fff"]
+    (found,) = [d for d in made.diagnostics if d.id == "RC2023"]
+    assert "0xffffbfff on 5.10.0-35-amd64" in found.detail
+
+
+def test_without_any_kernel_the_newest_known_default_is_taken_and_that_is_said(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, live=False, gfx=None)
+    shutil.rmtree(root / "usr/lib/modules")
+    for path in (root / "boot").glob("vmlinuz-*"):
+        path.unlink()
+    made = plan(LocalHost(str(root)), set=("feature.gfxoff=false",))
+    assert [r.setting.text for r in made.rows] == ["0xfff73fff"]
+    assert "RC3012" in [d.id for d in made.diagnostics]

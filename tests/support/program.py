@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
+
+import pytest
 
 from .tool_host import ToolHost
 
@@ -106,6 +109,18 @@ def process(argv: list[str], *, env: Mapping[str, str] | None = None, stdin: str
         check=False,
     )
     return Result(done.returncode, done.stdout, done.stderr)
+
+
+def as_nobody(argv: list[str]) -> Result:
+    """The real program without rights; skips the test where that user cannot run it at all."""
+    if os.geteuid() != 0:
+        return process(argv, env={"HOME": "/"})
+    # a measurement of coverage could not write its file
+    drop = ["env", "-u", "COVERAGE_PROCESS_START", "-u", "COVERAGE_PROCESS_CONFIG"]
+    drop += ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if not shutil.which("setpriv") or process([*drop, *command("--version")]).code != 0:
+        pytest.skip("the user nobody cannot run this interpreter here")
+    return process([*drop, *argv], env={"HOME": "/"})
 
 
 def problem(result: Result, id: str, code: int, *, hint: bool = True) -> str:
