@@ -47,7 +47,7 @@ def parse_kernel(release: str) -> KernelVersion | None:
 
 def parse_version(text: str) -> Version | None:
     """`7.1.0-38` or `7.2` as a tuple of numbers; None when there is no leading number."""
-    match = re.match(r"^\s*(\d+(?:\.\d+)*)", text)
+    match = re.match(r"^\s*([0-9]{1,9}(?:\.[0-9]{1,9})*)", text)
     return tuple(int(part) for part in match.group(1).split(".")) if match else None
 
 
