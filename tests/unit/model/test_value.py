@@ -70,6 +70,7 @@ def test_a_legal_value_is_what_the_kernel_would_store(
         *((t, text) for t in (BOOL, BINT) for text in ("", "2", "-1", "true", "yes!")),
         *((t, None) for t in (INT, UINT, HEXINT, ULLONG, BINT, CHARP, STRING)),
         (CHARP, "x" * 1024),
+        *((t, "9" * 5000) for t in (INT, UINT, HEXINT, ULLONG)),
     ],
 )
 def test_what_would_stop_the_driver_from_loading_is_refused(type: ParamType, text: str | None) -> None:
@@ -151,6 +152,8 @@ def test_two_spellings_of_one_value_are_the_same(a: str | None, b: str | None) -
         ("1", None),
         ("18446744073709551615", "4294967295"),
         ("4294967296", "0"),
+        ("2147483648", "0"),
+        ("9" * 5000, "0"),
     ],
 )
 def test_different_values_are_not_the_same(a: str | None, b: str | None) -> None:

@@ -58,7 +58,15 @@ def test_a_hidden_stable_level_is_not_printed_as_if_it_were_known() -> None:
 
 @pytest.mark.parametrize(
     ("text", "version"),
-    [("7.1.0-38", (7, 1, 0)), (" 7.2\n", (7, 2)), ("6", (6,)), ("", None), ("abc", None), ("-1", None)],
+    [
+        ("7.1.0-38", (7, 1, 0)),
+        (" 7.2\n", (7, 2)),
+        ("6", (6,)),
+        ("", None),
+        ("abc", None),
+        ("-1", None),
+        ("9" * 5000, (999999999,)),
+    ],
 )
 def test_a_rocm_version_is_its_leading_numbers(text: str, version: tuple[int, ...] | None) -> None:
     assert parse_version(text) == version
