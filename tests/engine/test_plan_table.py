@@ -151,6 +151,18 @@ CASES = (
         sets("feature.gfxoff=off", "feature.gfx-dcs=false"),
     ),
     Case(
+        "a bit that is off already stays off",
+        {"feature.gfxoff": ("0xfff73fff", "cmdline", "adopted")},
+        host={"cmdline": "quiet amdgpu.ppfeaturemask=0xfff73fff"},
+        ask=sets("feature.gfxoff=false"),
+    ),
+    Case(
+        "a bit that is on already stays on",
+        {"feature.overdrive": ("0xffffffff", "cmdline", "adopted")},
+        host={"cmdline": "quiet amdgpu.ppfeaturemask=0xffffffff"},
+        ask=sets("feature.overdrive=true"),
+    ),
+    Case(
         "a mask in somebody's modprobe.d is the one to compose onto",
         {"feature.gfxoff": ("0xfff77fff", "cmdline", "applied")},
         ("amdgpu.ppfeaturemask=0xfff77fff",),
