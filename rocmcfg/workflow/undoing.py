@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rocmcfg.engine import journal, receipt
-from rocmcfg.host.view import Host, HostView
+from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.plan import Activation
 
@@ -66,6 +66,7 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
     from rocmcfg.engine import recovery
 
     with host.lock():
+        _require_sight(host)
         id = journal.open_transaction(host)
         if id is None:
             return Undone((), (), False)
@@ -75,9 +76,18 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
     return Undone((id,), activations, False)
 
 
-def read_journals(view: HostView) -> list[journal.Journal]:
-    """All transactions that changed anything, newest first."""
-    found = (journal.read(view, id) for id in reversed(journal.ids(view)))
+def _require_sight(host: Host) -> None:
+    """A directory that cannot be listed looks empty, and "nothing to undo" would be a lie."""
+    if not journal.ids(host) and host.is_dir(journal.TRANSACTIONS):
+        reason = host.writable_problem(journal.TRANSACTIONS)
+        if reason:
+            raise Unreadable(journal.TRANSACTIONS, reason)
+
+
+def read_journals(host: Host) -> list[journal.Journal]:
+    """All transactions that changed anything, newest first. Raises Unreadable without the right to see them."""
+    _require_sight(host)
+    found = (journal.read(host, id) for id in reversed(journal.ids(host)))
     return [j for j in found if j is not None]
 
 
