@@ -235,6 +235,15 @@ def test_what_only_root_may_read_is_never_a_pass_for_another_user(applied: Appli
     assert rocmcfg("verify", "--root", root).code == 0, "root sees it"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file that another user may not read")
+@pytest.mark.parametrize("verb", [("history",), ("recover",), ("rollback", "--yes")])
+def test_journals_that_cannot_be_seen_are_not_called_none(applied: Applied, verb: tuple[str, ...]) -> None:
+    root = applied()
+    _reachable(root)
+    found = as_nobody(command(*verb, "--root", root, "--json"))
+    assert (found.code, found.ids) == (1, ["RC3001"])
+
+
 def _reachable(path: Path) -> None:
     """pytest's own directories are 0700."""
     for parent in path.parents:

@@ -31,5 +31,5 @@ def recover(host: Host) -> None:
     undoing.recover(host, force=False, progress=quiet)
 
 
-def journals(view: HostView) -> list[Journal]:
+def journals(view: Host) -> list[Journal]:
     return undoing.read_journals(view)
