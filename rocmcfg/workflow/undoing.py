@@ -85,7 +85,7 @@ def _require_sight(host: Host) -> None:
 
 
 def read_journals(host: Host) -> list[journal.Journal]:
-    """All transactions that changed anything, newest first. Raises Unreadable without the right to see them."""
+    """All transactions that changed anything, newest first. Raises Unreadable for want of rights."""
     _require_sight(host)
     found = (journal.read(host, id) for id in reversed(journal.ids(host)))
     return [j for j in found if j is not None]
