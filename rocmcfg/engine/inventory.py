@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends import modprobe
-from rocmcfg.backends.boot import grub
+from rocmcfg.backends.boot import registry
 from rocmcfg.engine.effective import effective
 from rocmcfg.engine.running import Running
 from rocmcfg.host.view import HostView
+from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.value import same
 
@@ -24,10 +25,12 @@ class SetParameter(NamedTuple):
     overridden: tuple[str, ...]
 
 
-def set_parameters(view: HostView, modules: Sequence[str]) -> tuple[SetParameter, ...]:
+def set_parameters(
+    view: HostView, modules: Sequence[str], loader: Detection | None
+) -> tuple[SetParameter, ...]:
     """Of `modules` only; a parameter that nobody sets has its default and is left out."""
     options = modprobe.read_options(view)
-    kargs = next_boot_kargs(view)
+    kargs = next_boot_kargs(view, loader)
     running = Running(view)
     names = [f"{o.module}.{o.karg.key}" for o in options if o.module in modules]
     names += [k.key for k in kargs if k.key.partition(".")[0] in modules and "." in k.key]
@@ -39,13 +42,13 @@ def set_parameters(view: HostView, modules: Sequence[str]) -> tuple[SetParameter
     return tuple(sorted(found))
 
 
-def next_boot_kargs(view: HostView) -> tuple[Karg, ...]:
+def next_boot_kargs(view: HostView, loader: Detection | None) -> tuple[Karg, ...]:
     """The arguments of the entry that boots by default, each with the file that a user can edit.
 
     Without a menu that we can read, those of the running boot stand in.
     """
-    observed = grub.observe(view)
-    if not observed.normal:
+    observed = registry.backend(loader.name).observe(view) if loader and loader.supported else None
+    if observed is None or not observed.normal:
         return Running(view).kargs
     written = {k.text: k for k in (*observed.foreign, *observed.ours)}
     return tuple(written.get(karg.text, karg) for karg in observed.normal[0].kargs)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rocmcfg.backends import modprobe
-from rocmcfg.backends.boot import grub
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import Observed as ObservedBoot
 from rocmcfg.engine.effective import Effective, effective
 from rocmcfg.host.view import HostView
 from rocmcfg.model.facts import Driver, Facts
@@ -16,13 +17,13 @@ from rocmcfg.model.kargs import Karg
 class Observed:
     """What the host's files say without us: the configured state."""
 
-    grub: grub.Observed | None
+    boot: ObservedBoot | None
     options: tuple[modprobe.Option, ...]
     builtin: bool
 
     @property
     def kargs(self) -> tuple[Karg, ...]:
-        return self.grub.foreign if self.grub else ()
+        return self.boot.foreign if self.boot else ()
 
     def effective(self, parameter: str) -> Effective:
         return effective(parameter, self.options, self.kargs, builtin=self.builtin)
@@ -30,6 +31,6 @@ class Observed:
 
 def observe(view: HostView, facts: Facts) -> Observed:
     loader = facts.boot.loader
-    seen = grub.observe(view) if loader and loader.name == grub.NAME else None
+    seen = registry.backend(loader.name).observe(view) if loader and loader.supported else None
     builtin = bool(facts.driven) and all(k.driver is Driver.BUILTIN for k in facts.driven)
     return Observed(seen, modprobe.read_options(view, include_ours=False), builtin)

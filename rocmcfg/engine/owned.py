@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocmcfg.backends import kernel_hook, modprobe
-from rocmcfg.backends.boot import grub
+from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment import files as environment
 from rocmcfg.engine import receipt as receipts
 from rocmcfg.engine.receipt import Receipt
@@ -29,14 +29,19 @@ class OwnedFile:
 
 
 def owned_files(
-    view: HostView, desired: Sequence[DesiredSetting], on_line: Sequence[DesiredSetting]
+    view: HostView, loader: str, desired: Sequence[DesiredSetting], on_line: Sequence[DesiredSetting]
 ) -> list[OwnedFile]:
+    """`loader` is the backend that gets the arguments; what another one of ours had is taken away."""
     options = [s for s in desired if s.channel is Channel.MODPROBE]
     variables = [s for s in desired if s.kind is Kind.ENV]
     driver = [s for s in desired if s.parameter]
     hook = kernel_hook.choose(view) if driver else None
     owned = [
-        OwnedFile(grub.DROP_IN, grub.propose(on_line), "kernel command line: " + _ids(on_line)),
+        OwnedFile(path, content, "kernel command line: " + _ids(on_line))
+        for backend in registry.backends()
+        for path, content in backend.propose(on_line if loader == backend.NAME else ()).items()
+    ]
+    owned += [
         OwnedFile(modprobe.PATH, modprobe.propose(options), "module options: " + _ids(options)),
     ]
     owned += [
@@ -59,9 +64,14 @@ def _ids(settings: Sequence[DesiredSetting]) -> str:
     return ", ".join(dict.fromkeys(s.id for s in settings)) or "nothing any more"
 
 
+def kernel_paths() -> tuple[str, ...]:
+    """Those among them that decide what the next kernel gets."""
+    return (*(path for backend in registry.backends() for path in backend.OWNED), modprobe.PATH)
+
+
 def owned_paths() -> tuple[str, ...]:
     """Every path that we may write on a host, apart from our own state."""
-    return (grub.DROP_IN, modprobe.PATH, *(f.path for f in environment.FILES), *kernel_hook.PATHS)
+    return (*kernel_paths(), *(f.path for f in environment.FILES), *kernel_hook.PATHS)
 
 
 def changes_to(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from types import ModuleType
 
-from rocmcfg.backends import modprobe
-from rocmcfg.backends.boot import grub
+from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment.observe import later_assignments
-from rocmcfg.backends.initramfs import initramfs_tools
 from rocmcfg.engine.observe import Observed, observe
-from rocmcfg.engine.owned import changes_to, owned_files
+from rocmcfg.engine.owned import changes_to, kernel_paths, owned_files
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.refusals import foreign_trouble, host_problems
 from rocmcfg.engine.request import Request
@@ -22,7 +22,7 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains, last
 from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, SettingRow
 from rocmcfg.model.profile import Profile
-from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
+from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, unique_kargs
 from rocmcfg.model.value import same
 
 
@@ -43,11 +43,12 @@ def make_plan(
     problems += foreign_trouble(observed, facts)
 
     on_line = [s for s in desired if s.channel is Channel.CMDLINE and not s.adopted_from]
-    if observed.grub is not None:
-        kargs = [s.karg for s in grub.merged(on_line)]
-        problems += grub.preflight(view, observed.grub, kargs) if on_line else []
-        problems += grub.foreign_entries(view) if on_line else []
-    owned = owned_files(view, desired, on_line)
+    loader = facts.boot.loader.name if facts.boot.loader else ""
+    if observed.boot is not None and on_line:
+        backend = registry.backend(loader)
+        problems += backend.preflight(view, observed.boot, [s.karg for s in unique_kargs(on_line)])
+        problems += backend.unmanaged(view)
+    owned = owned_files(view, loader, desired, on_line)
     changes, wrong = changes_to(view, owned, receipt)
     problems += wrong
     activations = _activations(view, facts, on_line, observed, changes, receipt)
@@ -60,7 +61,7 @@ def make_plan(
         diagnostics=tuple(dict.fromkeys(problems)),
         command_line=_command_line(observed, on_line),
         reboot_required=_reboot_required(view, desired, changes),
-        boot_backend=facts.boot.loader.name if facts.boot.loader else "",
+        boot_backend=loader,
     )
 
 
@@ -95,19 +96,21 @@ def _activations(
     """Derived from what changes, or from a generated result that does not hold what our files say."""
     changed = {change.path for change in changes}
     found: list[Activation] = []
-    if modprobe.PATH in changed or _left(receipt, "update-initramfs"):
-        found.append(_rebuild(view, facts))
-    if observed.grub is not None:
-        wanted = [s.karg for s in grub.merged(on_line)]
+    generator = initramfs.backend(facts.boot.initramfs)
+    if modprobe.PATH in changed or (generator is not None and _left(receipt, generator.TOOL)):
+        found.append(_rebuild(view, generator))
+    if observed.boot is not None and facts.boot.loader is not None:
+        backend = registry.backend(facts.boot.loader.name)
+        wanted = [s.karg for s in unique_kargs(on_line)]
         gone = [
             k.text
-            for k in observed.grub.ours
+            for k in observed.boot.ours
             if k.text not in wanted and not contains(observed.kargs, k.text)
         ]
-        if grub.DROP_IN in changed:
-            found.append(grub.activation("the boot menu is generated from the drop-in"))
-        elif observed.grub.ours and not observed.grub.unreadable and grub.check(view, wanted, gone):
-            found.append(grub.activation("the boot menu does not hold what the drop-in says"))
+        if changed & set(backend.OWNED):
+            found.append(backend.activation("the boot menu is generated from the drop-in"))
+        elif observed.boot.ours and not observed.boot.unreadable and backend.check(view, wanted, gone):
+            found.append(backend.activation("the boot menu does not hold what the drop-in says"))
     return found
 
 
@@ -115,28 +118,28 @@ def _left(receipt: Receipt | None, tool: str) -> bool:
     return receipt is not None and receipt.activations.get(tool) is ActivationState.LEFT_TO_USER
 
 
-def _rebuild(view: HostView, facts: Facts) -> Activation:
+def _rebuild(view: HostView, generator: ModuleType | None) -> Activation:
     """The initramfs is rebuilt only where an image carries the driver: only there its copy acts."""
-    due = initramfs_tools.activation("an image carries amdgpu, and reads its own copy of modprobe.d")
-    supported = any(d.name == initramfs_tools.NAME for d in facts.boot.initramfs)
-    if not supported:
-        return replace(due, state=ActivationState.SKIPPED, reason="this host has no initramfs generator")
-    images = initramfs_tools.images(view, "amdgpu")
+    skipped = ActivationState.SKIPPED
+    if generator is None:
+        return Activation("initramfs", ("initramfs",), "this host has no generator for one", state=skipped)
+    due: Activation = generator.activation("")
+    images = generator.images(view, "amdgpu")
     if any(image.carries for image in images):
         carrying = ", ".join(image.path for image in images if image.carries)
         return replace(due, reason=f"{carrying} carries amdgpu, and reads its own copy of modprobe.d")
     if any(image.carries is None for image in images):
         return replace(due, reason="whether an image carries amdgpu could not be seen, so all are rebuilt")
     reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
-    return replace(due, state=ActivationState.SKIPPED, reason=reason)
+    return replace(due, state=skipped, reason=reason)
 
 
 def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> CommandLine | None:
-    if observed.grub is None:
+    if observed.boot is None:
         return None
     foreign = tuple(k.text for k in observed.kargs)
-    before = foreign + tuple(k.text for k in observed.grub.ours)
-    return CommandLine(before, foreign + tuple(s.karg for s in grub.merged(on_line)))
+    before = foreign + tuple(k.text for k in observed.boot.ours)
+    return CommandLine(before, foreign + tuple(s.karg for s in unique_kargs(on_line)))
 
 
 def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> SettingRow:
@@ -155,7 +158,7 @@ def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> Setting
             return SettingRow(setting, winner.value, winner.source, "overridden")
         return SettingRow(setting, current.value, current.source, "applied")
     own = last(observed.kargs, setting.name)
-    later_karg = last(observed.grub.later, setting.name) if observed.grub else None
+    later_karg = last(observed.boot.later, setting.name) if observed.boot else None
     if later_karg is not None and later_karg.value != setting.text:
         return SettingRow(setting, later_karg.value, later_karg.source, "overridden")
     return SettingRow(setting, own.value if own else None, own.source if own else "", "applied")
@@ -164,7 +167,7 @@ def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> Setting
 def _later_writer(setting: DesiredSetting, observed: Observed) -> Karg | None:
     """The last foreign writer that comes after the place where we write."""
     if setting.channel is Channel.CMDLINE:
-        return last(observed.grub.later, setting.parameter) if observed.grub else None
+        return last(observed.boot.later, setting.parameter) if observed.boot else None
     on_line = last(observed.kargs, setting.parameter)
     if on_line is not None:
         return on_line
@@ -184,7 +187,7 @@ def _reboot_required(
     view: HostView, desired: Sequence[DesiredSetting], changes: Sequence[FileChange]
 ) -> bool:
     """Whether what the files will say differs from what runs. Variables never need a reboot."""
-    kernel_files = {grub.DROP_IN, modprobe.PATH}
+    kernel_files = kernel_paths()
     if any(c.path in kernel_files and c.before is not None for c in changes):
         return True  # what an earlier apply set may be running now
     from rocmcfg.engine.running import Running

@@ -8,9 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rocmcfg.backends import modprobe
-from rocmcfg.backends.boot import grub
-from rocmcfg.backends.initramfs import initramfs_tools
+from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import registry
 from rocmcfg.engine import journal
 from rocmcfg.engine.journal import Journal, Record
 from rocmcfg.engine.receipt import digest
@@ -103,20 +102,20 @@ def run_tool(host: Host, argv: Sequence[str], progress: Progress) -> None:
         )
 
 
-def observe(host: Host, expect: Record, activations: Sequence[Activation]) -> list[Diagnostic]:
-    """Look at the generated results again; a tool's exit status proves nothing."""
-    done = {a.tool for a in activations if a.state is ActivationState.DONE}
+def observe(
+    host: Host, backend: str, wanted: Sequence[str], unwanted: Sequence[str], done: Sequence[Activation]
+) -> list[Diagnostic]:
+    """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's."""
+    tools = {a.tool for a in done if a.state is ActivationState.DONE}
+    menu = registry.menu(backend)
     problems: list[Diagnostic] = []
-    if "update-grub" in done:
-        problems += grub.check(host, expect["wanted"], expect["removed"])
-    if "update-initramfs" in done:
-        problems += _initramfs(host)
+    if menu is not None and menu.TOOL in tools:
+        problems += registry.backend(backend).check(host, wanted, unwanted)
+    for generator in initramfs.backends():
+        if generator.TOOL in tools:
+            images = generator.images(host, "amdgpu")
+            problems += generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))
     return problems
-
-
-def _initramfs(host: Host) -> list[Diagnostic]:
-    images = initramfs_tools.images(host, "amdgpu")
-    return initramfs_tools.check(host, images, modprobe.PATH, host.read(modprobe.PATH))
 
 
 def read_existing(view: HostView, id: int) -> Journal:
@@ -215,7 +214,8 @@ def _activate_again(
             _restore_outputs(host, found.id, record)
         done.append(replace(activation, state=ActivationState.DONE))
     left = [] if host.runs_tools else _left_to_user(found)
-    problems = _observe_undone(host, found, done)
+    expect = found.header["expect"]
+    problems = observe(host, expect["backend"], expect["removed"], expect["added"], done)
     if problems:
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
     return (*done, *left)
@@ -227,9 +227,10 @@ def _left_to_user(found: Journal) -> list[Activation]:
     changed = {step["path"] for step in found.of("file")}
     due = []
     if modprobe.PATH in changed:
-        due.append(initramfs_tools.activation("modprobe.d was put back"))
-    if grub.DROP_IN in changed:
-        due.append(Activation("update-grub", ("update-grub",), "the drop-in was put back"))
+        due += [generator.activation("modprobe.d was put back") for generator in initramfs.backends()]
+    for backend in registry.backends():
+        if changed & set(backend.OWNED):
+            due.append(backend.activation("the files it reads were put back"))
     return [replace(a, state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in ran]
 
 
@@ -249,17 +250,6 @@ def _restore_outputs(host: Host, id: int, record: Record) -> None:
             host.remove(path)
         else:
             host.write(path, journal.restore(host, id, saved), keep_mtime=True)
-
-
-def _observe_undone(host: Host, found: Journal, done: Sequence[Activation]) -> list[Diagnostic]:
-    tools = {a.tool for a in done if a.state is ActivationState.DONE}
-    expect = found.header["expect"]
-    problems: list[Diagnostic] = []
-    if "update-grub" in tools:
-        problems += grub.check(host, expect["removed"], expect["added"])
-    if "update-initramfs" in tools:
-        problems += _initramfs(host)
-    return problems
 
 
 def _now() -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends.boot import grub, registry
+from rocmcfg.backends.boot import registry
 from rocmcfg.engine.observe import Observed
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Facts
 from rocmcfg.model.kargs import Karg, join, split
-from rocmcfg.model.state import Channel, DesiredSetting
+from rocmcfg.model.state import Channel, DesiredSetting, unique_kargs
 from rocmcfg.model.value import IllegalValue, ParamType, parse
 
 
@@ -70,7 +70,7 @@ def _generator_problems(
     view: HostView, facts: Facts, settings: Sequence[DesiredSetting]
 ) -> Iterable[Diagnostic]:
     lines = "\n".join(
-        f"  options {s.module} {s.parameter.partition('.')[2]}={s.text}" for s in grub.merged(settings)
+        f"  options {s.module} {s.parameter.partition('.')[2]}={s.text}" for s in unique_kargs(settings)
     )
     unsupported = [d for d in facts.boot.initramfs if not d.supported]
     if unsupported:

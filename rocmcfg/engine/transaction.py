@@ -46,7 +46,8 @@ def execute(host: Host, plan: Plan, request: Request, progress: Progress) -> Out
         for change in plan.changes:
             _change(host, id, change)
         activations = tuple(_activate(host, id, activation, progress) for activation in plan.activations)
-        problems = recovery.observe(host, _expectations(plan), activations)
+        expect = _expectations(plan)
+        problems = recovery.observe(host, expect["backend"], expect["wanted"], expect["removed"], activations)
         if problems:
             raise RocmcfgError(*problems)
         _write_receipt(host, id, plan, request, activations)
@@ -75,10 +76,8 @@ def _expectations(plan: Plan) -> journal.Record:
     """What the generated results must hold afterwards, and after an undo must hold no more."""
     line = plan.command_line
     before, after = (line.before, line.after) if line else ((), ())
-    from rocmcfg.backends import modprobe
     from rocmcfg.model.kargs import Karg
 
-    options = next((c for c in plan.changes if c.path == modprobe.PATH), None)
     return {
         "backend": plan.boot_backend,
         "wanted": [
@@ -88,7 +87,6 @@ def _expectations(plan: Plan) -> journal.Record:
         ],
         "added": [text for text in after if not contains((Karg(t) for t in before), text)],
         "removed": [text for text in before if not contains((Karg(t) for t in after), text)],
-        "modprobe": options is not None,
     }
 
 

@@ -14,12 +14,13 @@ from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hex
 @dataclass(frozen=True, slots=True)
 class KernelType:
     """What one kernel says of a parameter. `types` is empty where it has none; more than one where only
-    the neighbours of an unread build are known and they disagree. `asked` is False for the catalogue."""
+    the neighbours of an unread build are known and they disagree. `certain` is about its presence, `typed`
+    about its type: a guess never refuses a value."""
 
     release: str
     types: tuple[ParamType, ...]
     certain: bool
-    asked: bool
+    typed: bool
     taints: bool
 
 
@@ -38,7 +39,13 @@ def kernel_types(module: str, name: str, kernels: Sequence[Kernel], catalogue: C
             types = tuple(dict.fromkeys(v.type for v in standing.variants))
             # A DKMS driver replaces the kernel's own, so that the catalogue only guesses there.
             found.append(
-                KernelType(kernel.release, types, standing.certain and not kernel.dkms, False, taints)
+                KernelType(
+                    kernel.release,
+                    types,
+                    standing.certain and not kernel.dkms,
+                    standing.typed and not kernel.dkms,
+                    taints,
+                )
             )
         elif module in catalogue.modules():
             found.append(KernelType(kernel.release, (), not kernel.dkms, False, False))
@@ -156,7 +163,7 @@ def illegal(
     doubtful: dict[str, list[str]] = {}
     for kernel in types:
         reasons = [reason for type in kernel.types if (reason := _reason(type, text))]
-        if reasons and len(reasons) == len(kernel.types) and (kernel.certain or len(kernel.types) == 1):
+        if reasons and len(reasons) == len(kernel.types) and kernel.typed:
             refused.setdefault(reasons[0], []).append(kernel.release)
         elif reasons:
             doubtful.setdefault(reasons[0], []).append(kernel.release)

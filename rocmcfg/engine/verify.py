@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends import modprobe
-from rocmcfg.backends.boot import grub_cfg
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import BootMenu, Entry
 from rocmcfg.backends.environment import observe as environment
 from rocmcfg.backends.environment.files import FILES
 from rocmcfg.engine.effective import Effective, effective
@@ -29,7 +30,8 @@ class _Host(NamedTuple):
     view: HostView
     running: Running
     options: tuple[modprobe.Option, ...]
-    entries: tuple[grub_cfg.Entry, ...] | None
+    menu: BootMenu | None
+    entries: tuple[Entry, ...] | None
     unreadable: str
     receipt: Receipt | None
     later: dict[str, tuple[str, str]]
@@ -44,13 +46,14 @@ def verify(
     pid: int | None = None,
 ) -> VerificationReport:
     """`receipt` is None when a profile is checked that nobody applied: then only values count, not files."""
-    uses_grub = receipt.boot_backend == grub_cfg.NAME if receipt else view.exists(grub_cfg.GRUB_CFG)
-    entries, unreadable = grub_cfg.read_entries(view) if uses_grub else ((), "")
+    menu = registry.menu(receipt.boot_backend) if receipt else registry.menu_on(view)
+    entries, unreadable = menu.read_entries(view) if menu else ((), "")
     host = _Host(
         view,
         Running(view),
         modprobe.read_options(view),
-        tuple(e for e in entries if not e.recovery) if uses_grub and not unreadable else None,
+        menu,
+        tuple(e for e in entries if not e.recovery) if menu and not unreadable else None,
         unreadable,
         receipt,
         environment.later_assignments(view) if any(s.kind is Kind.ENV for s in settings) else {},
@@ -108,6 +111,8 @@ def _parameter(host: _Host, setting: DesiredSetting) -> Check:
     now = host.running.parameter(setting.parameter)
     configured = _configured(host, setting)
     status, detail = _parameter_status(host, setting, configured, now)
+    overridden = status is CheckStatus.OVERRIDDEN
+    source = _overrider(host, setting, configured) if overridden else _file_of(host, setting)
     return Check(
         setting.id,
         setting.channel.value,
@@ -115,17 +120,15 @@ def _parameter(host: _Host, setting: DesiredSetting) -> Check:
         configured.value,
         now.value,
         status,
-        _overrider(host, setting, configured) if status is CheckStatus.OVERRIDDEN else _file_of(setting),
+        source,
         detail,
     )
 
 
 def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> str:
     """The file that a user can edit, where the generated menu alone would be named otherwise."""
-    if configured.source.startswith(grub_cfg.GRUB_CFG):
-        from rocmcfg.backends.boot import grub
-
-        written = last(grub.observe(host.view).foreign, setting.parameter)
+    if host.menu is not None and configured.source.startswith(host.menu.PATH):
+        written = last(registry.backend(host.menu.NAME).observe(host.view).foreign, setting.parameter)
         if written is not None and same(written.value, configured.value):
             return written.source
     return configured.source
@@ -134,7 +137,7 @@ def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> s
 def _configured(host: _Host, setting: DesiredSetting) -> Effective:
     """The value at the next boot: of the entry that differs, if one does, since any of them may be booted."""
     if host.entries is None:
-        kargs: tuple[Karg, ...] = host.running.kargs if not host.view.exists(grub_cfg.GRUB_CFG) else ()
+        kargs: tuple[Karg, ...] = host.running.kargs if host.menu is None else ()
         return effective(setting.parameter, host.options, kargs)
     found = [effective(setting.parameter, host.options, entry.kargs) for entry in host.entries]
     wrong = [e for e in found if not same(e.value, setting.text)]
@@ -169,27 +172,24 @@ def _configured_trouble(
     host: _Host, setting: DesiredSetting, configured: Effective
 ) -> tuple[CheckStatus, str] | None:
     """What is wrong with the files and the generated menu, before the running kernel is asked."""
-    if not _as_left(host, _file_of(setting)):
-        return CheckStatus.DRIFT, f"{_file_of(setting)} was changed or removed"
+    if not _as_left(host, _file_of(host, setting)):
+        return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
     if setting.channel is Channel.CMDLINE and host.unreadable and host.receipt is not None:
         # the drop-in is right and the menu cannot be seen: the running kernel decides what can be said
         return None
     if same(configured.value, setting.text) and configured.value is not None:
-        if (
-            setting.channel is Channel.MODPROBE
-            and _left(host, "update-initramfs")
-            and not _proven(host, setting)
-        ):
-            return CheckStatus.PENDING_ACTIVATION, "update-initramfs has not run since the apply"
+        generator = _generator_left(host)
+        if setting.channel is Channel.MODPROBE and generator and not _proven(host, setting):
+            return CheckStatus.PENDING_ACTIVATION, f"{generator} has not run since the apply"
         return None
     if _written_by_us(host, setting):
         if configured.value is not None and configured.source:
             return CheckStatus.OVERRIDDEN, f"{configured.source} wins"
         return None
     if setting.channel is Channel.CMDLINE and host.receipt is not None:
-        if _left(host, "update-grub"):
-            return CheckStatus.PENDING_ACTIVATION, "update-grub has not run since the apply"
-        return CheckStatus.DRIFT, "the generated boot menu does not have it (run update-grub)"
+        if host.menu is not None and _left(host, host.menu.TOOL):
+            return CheckStatus.PENDING_ACTIVATION, f"{host.menu.TOOL} has not run since the apply"
+        return CheckStatus.DRIFT, "the generated boot menu does not have it"
     if configured.value is None:
         return CheckStatus.DRIFT, "it is not configured"
     return CheckStatus.OVERRIDDEN, f"{configured.source} sets it to {configured.value}"
@@ -223,10 +223,19 @@ def _left(host: _Host, tool: str) -> bool:
     return host.receipt is not None and host.receipt.activations.get(tool) is ActivationState.LEFT_TO_USER
 
 
-def _file_of(setting: DesiredSetting) -> str:
+def _generator_left(host: _Host) -> str:
+    """The initramfs generator that apply left to the user: what is left besides the boot menu's tool."""
+    menu_tool = host.menu.TOOL if host.menu else ""
+    tools = host.receipt.activations if host.receipt else {}
+    return next((tool for tool in tools if tool != menu_tool and _left(host, tool)), "")
+
+
+def _file_of(host: _Host, setting: DesiredSetting) -> str:
     if setting.adopted_from:
         return setting.adopted_from
-    return grub_cfg.DROP_IN if setting.channel is Channel.CMDLINE else modprobe.PATH
+    if setting.channel is Channel.MODPROBE:
+        return modprobe.PATH
+    return host.menu.CARRIER if host.menu else "the kernel command line"
 
 
 def _like_kernel(text: str | None, running: str | None) -> str | None:
@@ -253,11 +262,11 @@ def _karg(host: _Host, setting: DesiredSetting) -> Check:
     desired = "present" if setting.text is None else setting.text
     running = desired if carried else ("present" if now.present and now.value is None else now.value)
     return Check(
-        setting.id, setting.channel.value, desired, shown, running, status, _file_of(setting), detail
+        setting.id, setting.channel.value, desired, shown, running, status, _file_of(host, setting), detail
     )
 
 
-def _karg_value(host: _Host, setting: DesiredSetting, lacking: Sequence[grub_cfg.Entry]) -> str | None:
+def _karg_value(host: _Host, setting: DesiredSetting, lacking: Sequence[Entry]) -> str | None:
     if host.entries is None:
         return None
     entry = next(iter(lacking or host.entries), None)
@@ -270,15 +279,15 @@ def _karg_value(host: _Host, setting: DesiredSetting, lacking: Sequence[grub_cfg
 
 
 def _karg_status(
-    host: _Host, setting: DesiredSetting, carried: bool, lacking: Sequence[grub_cfg.Entry]
+    host: _Host, setting: DesiredSetting, carried: bool, lacking: Sequence[Entry]
 ) -> tuple[CheckStatus, str]:
-    if not _as_left(host, _file_of(setting)):
-        return CheckStatus.DRIFT, f"{_file_of(setting)} was changed or removed"
+    if not _as_left(host, _file_of(host, setting)):
+        return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
     missing = bool(lacking) or (host.entries is not None and not host.entries)
     if missing:
-        if _left(host, "update-grub"):
-            return CheckStatus.PENDING_ACTIVATION, "update-grub has not run since the apply"
-        return CheckStatus.DRIFT, "the generated boot menu does not have it (run update-grub)"
+        if host.menu is not None and _left(host, host.menu.TOOL):
+            return CheckStatus.PENDING_ACTIVATION, f"{host.menu.TOOL} has not run since the apply"
+        return CheckStatus.DRIFT, "the generated boot menu does not have it"
     winner = last(host.entries[0].kargs, setting.name) if host.entries else None
     if winner is not None and setting.text is not None and winner.value != setting.text and not carried:
         return CheckStatus.OVERRIDDEN, f"a later {winner.text} wins"

@@ -26,11 +26,14 @@ class Standing:
     """What the catalogue says of a parameter on one kernel.
 
     `variants` are the epochs that may apply: one where the neighbouring builds agree, two where they do
-    not, none where the parameter is certainly absent. `certain` is False where presence is disputed.
+    not, none where the parameter is certainly absent. `certain` is False where presence is disputed or
+    depends on the kernel's configuration; `typed` is False where a neighbour lacks it, so that its type is
+    a guess.
     """
 
     variants: tuple[Epoch, ...]
     certain: bool
+    typed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,8 @@ class Parameter:
         neighbours = ([max(below)] if below else []) + ([min(above)] if above else [])
         found = [self._at(build) for build in neighbours]
         variants = tuple(dict.fromkeys(epoch for epoch in found if epoch is not None))
-        agreed = all(e is not None for e in found) or not variants
-        return Standing(variants, certain=agreed and not self.config)
+        everywhere = all(e is not None for e in found)
+        return Standing(variants, (everywhere or not variants) and not self.config, typed=everywhere)
 
     def _at(self, build: KernelVersion) -> Epoch | None:
         return next((e for e in self.epochs if e.first <= build <= e.last), None)

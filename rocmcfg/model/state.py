@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -80,3 +81,8 @@ class FileState:
     gid: int
     mtime_ns: int
     xattrs: tuple[tuple[str, bytes], ...] = field(default=())
+
+
+def unique_kargs(settings: Sequence[DesiredSetting]) -> tuple[DesiredSetting, ...]:
+    """One setting per argument: several features share one mask, and each of them carries the whole of it."""
+    return tuple({setting.karg: setting for setting in settings}.values())

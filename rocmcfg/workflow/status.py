@@ -60,7 +60,7 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         report is not None and any(c.status is CheckStatus.PENDING_REBOOT for c in report.checks),
         suggested,
         _unnecessary(view, known, facts, problems),
-        set_parameters(view, catalogue.load().modules()),
+        set_parameters(view, catalogue.load().modules(), facts.boot.loader),
         (*problems, *(report.diagnostics if report else ())),
     )
 

@@ -95,10 +95,9 @@ def _was_booted(view: HostView, one: journal.Journal) -> bool:
     """Whether the running kernel may have what is undone: not where this is still the boot of the apply."""
     if one.header.get("boot_id") and one.header["boot_id"] == receipt.boot_id(view):
         return False
-    from rocmcfg.backends import modprobe
-    from rocmcfg.backends.boot import grub
+    from rocmcfg.engine.owned import kernel_paths
 
-    return any(step["path"] in (modprobe.PATH, grub.DROP_IN) for step in one.of("file"))
+    return any(step["path"] in kernel_paths() for step in one.of("file"))
 
 
 def require_finished(view: HostView) -> None:

@@ -224,6 +224,7 @@ def test_somebody_elses_illegal_value_is_refused_at_its_place(
     ("kernel", "text"),
     [
         ("6.8.0-90-generic", "amdgpu.enforce_isolation=Y"),
+        ("6.8.0-90-generic", "amdgpu.enforce_isolation=2"),  # absent below, bool above
         ("6.8.0-90-generic", "amdgpu.seamless=1"),
         ("6.8.0-90-generic", "amdgpu.cwsr_enable=0"),
         ("6.14.0-37-generic", "amdgpu.enforce_isolation=2"),

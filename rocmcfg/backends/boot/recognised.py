@@ -137,7 +137,8 @@ _CHAINS = (
                 "/esp/EFI/Linux/*.efi",
             ),
         ),
-        "append to /etc/kernel/cmdline (which must also hold root=…): {kargs}\n"
+        "append to /etc/kernel/cmdline (which must also hold root=…), or with dracut to kernel_cmdline in\n"
+        "/etc/dracut.conf.d/: {kargs}\n"
         "then rebuild the image: mkinitcpio -P, dracut --regenerate-all or kernel-install add-all",
         stub_info="systemd-stub",  # also below systemd-boot, which then shows images and no entries
     ),

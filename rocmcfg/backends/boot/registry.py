@@ -1,33 +1,60 @@
-"""Boot loaders: which one a host uses, by evidence, and who can configure it.
+"""Finds the boot loader that a host uses, by evidence, and the backend that configures it.
 
-A backend is a module with `NAME`, `detect(view)` and, where it is supported, the functions that
-`grub` has. Add one: write its file, name it in `_backends`, and drop its row from `recognised`.
+To add one: write its package (see `contract`), name it in `_BACKENDS`, drop its row from `recognised`.
 """
 
 from __future__ import annotations
 
-from types import ModuleType
+import importlib
+from typing import TYPE_CHECKING, cast
 
-from rocmcfg.backends.boot import recognised
+from rocmcfg.backends.boot.contract import BootBackend, BootMenu
 from rocmcfg.host.view import HostView
-from rocmcfg.model.facts import BootChain, Detection
 from rocmcfg.model.kargs import Karg, join
 
+if TYPE_CHECKING:
+    from rocmcfg.model.facts import BootChain, Detection
 
-def _backends() -> tuple[ModuleType, ...]:
-    from rocmcfg.backends.boot import grub
+_BACKENDS = ("grub",)
 
-    return (grub,)
+
+def backend(name: str) -> BootBackend:
+    """The backend of a supported loader. KeyError for any other name: ask `Detection.supported` first."""
+    return cast(BootBackend, _module(name, "backend"))
+
+
+def backends() -> tuple[BootBackend, ...]:
+    return tuple(backend(name) for name in _BACKENDS)
+
+
+def menu(name: str) -> BootMenu | None:
+    """The reader of a supported loader's menu; None for any other name."""
+    return cast(BootMenu, _module(name, "menu")) if name in _BACKENDS else None
+
+
+def menu_on(view: HostView) -> BootMenu | None:
+    """The reader of the menu that this host has; None where it has none that we know."""
+    readers = (menu(name) for name in _BACKENDS)
+    return next((reader for reader in readers if reader is not None and view.exists(reader.PATH)), None)
+
+
+def _module(name: str, part: str) -> object:
+    if name not in _BACKENDS:
+        raise KeyError(name)
+    return importlib.import_module(f"rocmcfg.backends.boot.{name}.{part}")
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
     """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
+    from rocmcfg.backends.boot import recognised
+    from rocmcfg.model.facts import BootChain
+
     decisive = recognised.decisive(view)
     if decisive is not None and not forced:
         return BootChain(decisive, (decisive,), initramfs)
     candidates = tuple(
         found
-        for found in (*(backend.detect(view) for backend in _backends()), *recognised.detect(view))
+        for found in (*(one.detect(view) for one in backends()), *recognised.detect(view))
         if found is not None
     )
     if forced:
@@ -54,8 +81,3 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:
     """What a user adds by hand on a host whose loader has no backend yet."""
     return detection.manual.replace("{kargs}", join(kargs) or "<the arguments>")
-
-
-def backend(name: str) -> ModuleType:
-    """The module of a supported loader. KeyError for any other name: ask `Detection.supported` first."""
-    return {module.NAME: module for module in _backends()}[name]

@@ -15,6 +15,7 @@ from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 
 NAME = "initramfs-tools"
+TOOL = "update-initramfs"
 _MARKS = ("/etc/initramfs-tools", "/usr/sbin/update-initramfs")
 _IMAGE = re.compile(r"^initrd\.img-(.+)$")
 # How a module may lie in an image: usr-merged or not, compressed or not, the kernel's own or DKMS.
@@ -59,7 +60,7 @@ def _carries(view: HostView, path: str, module: str) -> bool | None:
 
 def activation(reason: str) -> Activation:
     """For all kernels: plain -u rebuilds the newest one only."""
-    return Activation("update-initramfs", ("update-initramfs", "-u", "-k", "all"), reason)
+    return Activation(TOOL, (TOOL, "-u", "-k", "all"), reason)
 
 
 def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | None) -> list[Diagnostic]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import grub, grub_cfg
+from rocmcfg.backends.boot.grub import backend as grub
+from rocmcfg.backends.boot.grub.menu import read_entries
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.model.kargs import Karg, split
@@ -84,14 +85,14 @@ def write_drop_in(root: Path, content: bytes) -> None:
 
 
 def drop_in() -> bytes:
-    content = grub.propose(SETTINGS)
+    content = grub.propose(SETTINGS)[grub.DROP_IN]
     assert content is not None
     return content
 
 
 def test_the_drop_in_is_as_recorded() -> None:
     assert drop_in() == (GOLDEN / DROP_IN).read_bytes()
-    assert grub.propose(()) is None
+    assert grub.propose(()) == {grub.DROP_IN: None}
     assert grub.propose(SETTINGS) == grub.propose(list(SETTINGS))
 
 
@@ -145,7 +146,7 @@ def test_the_recorded_menu_of_the_tests_is_like_a_generated_one(tmp_path: Path) 
     root = debian_grub_host(tmp_path, kernels=kernels)
     Mkconfig(root).run()
     recorded = debian_grub_host(tmp_path, kernels=kernels, name="recorded")
-    real, fake = (grub_cfg.read_entries(view(r))[0] for r in (root, recorded))
+    real, fake = (read_entries(view(r))[0] for r in (root, recorded))
     assert [(e.kernel, e.recovery, texts(e.kargs)[1:]) for e in real] == [
         (e.kernel, e.recovery, texts(e.kargs)[1:]) for e in fake
     ]
@@ -199,7 +200,7 @@ def test_defaults_that_need_a_shell_are_read_from_the_menu_instead(tmp_path: Pat
         cmdline="quiet amdgpu.runpm=0",
         grub_default="\nGRUB_CMDLINE_LINUX_DEFAULT=$(cat /etc/args)\n",
     )
-    write_drop_in(root, grub.propose([parameter("amdgpu.runpm", "0")]) or b"")
+    write_drop_in(root, grub.propose([parameter("amdgpu.runpm", "0")])[grub.DROP_IN] or b"")
     found = grub.observe(view(root))
     assert not found.plain
     assert found.unknown_at == "/etc/default/grub:2"
@@ -302,7 +303,7 @@ def test_a_menu_without_linux_is_a_problem(tmp_path: Path) -> None:
 )
 def test_lines_that_are_no_entry_are_passed_over(tmp_path: Path, noise: str) -> None:
     text = debian_grub_cfg(["6.12.107+deb13-amd64"]).replace("10_linux ###\n", "10_linux ###\n" + noise, 1)
-    assert len(grub_cfg.read_entries(menu(tmp_path, text))[0]) == 3
+    assert len(read_entries(menu(tmp_path, text))[0]) == 3
 
 
 def test_entries_written_by_hand_are_pointed_at(tmp_path: Path) -> None:
@@ -310,10 +311,10 @@ def test_entries_written_by_hand_are_pointed_at(tmp_path: Path) -> None:
         '### BEGIN /etc/grub.d/40_custom ###\nmenuentry "plain" {\n linux /vmlinuz a\n}\n'
         "menuentry 'Mine' {\n  linux /vmlinuz root=/dev/sda1\n}\n### END /etc/grub.d/40_custom ###\n"
     )
-    (found,) = grub.foreign_entries(menu(tmp_path, debian_grub_cfg(["6.12.1"]) + custom))
+    (found,) = grub.unmanaged(menu(tmp_path, debian_grub_cfg(["6.12.1"]) + custom))
     assert "Mine" in found.summary
     assert "2 boot entries" in found.summary
-    assert grub.foreign_entries(menu(tmp_path / "none", debian_grub_cfg(["6.12.1"]))) == []
+    assert grub.unmanaged(menu(tmp_path / "none", debian_grub_cfg(["6.12.1"]))) == []
 
 
 def test_update_grub_is_the_step_and_its_menu_is_kept(tmp_path: Path) -> None:

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from rocmcfg.backends.boot.contract import Entry
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.kargs import split
 
 NAME = "grub"
-DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
-GRUB_CFG = "/boot/grub/grub.cfg"
-
-
-class Entry(NamedTuple):
-    """A generated boot entry: `kargs` as GRUB passes them, without the kernel's path."""
-
-    title: str
-    kernel: str
-    kargs: tuple[Karg, ...]
-    recovery: bool
+CARRIER = "/etc/default/grub.d/zz-rocmcfg.cfg"
+PATH = "/boot/grub/grub.cfg"
+TOOL = "update-grub"
 
 
 def read_entries(view: HostView) -> tuple[tuple[Entry, ...], str]:
     """The entries of the generated menu, or why it cannot be read."""
     try:
-        text = view.text(GRUB_CFG)
+        text = view.text(PATH)
     except Unreadable as problem:
         return (), problem.reason
     if text is None:
@@ -66,6 +58,6 @@ def parse_entries(lines: list[str]) -> list[Entry]:
             id = quoted[-1] if len(quoted) > 1 else ""
         elif words[0] in ("linux", "linuxefi", "linux16", "module2") and len(words) > 1 and title:
             kernel, *_ = words[1].split(None, 1)
-            kargs = split(words[1][len(kernel) :], f"{GRUB_CFG}: {title}")
+            kargs = split(words[1][len(kernel) :], f"{PATH}: {title}")
             entries.append(Entry(title, kernel, kargs, "-recovery-" in id or "(recovery mode)" in title))
     return entries

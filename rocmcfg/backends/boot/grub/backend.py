@@ -9,58 +9,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from rocmcfg.backends.boot import grub_cfg
-from rocmcfg.backends.boot.grub_cfg import (
-    GRUB_CFG,
-    Entry,
-    parse_entries,
-    read_entries,
-    sections,
-)
+from rocmcfg.backends.boot.contract import Entry, Observed
+from rocmcfg.backends.boot.grub import menu
+from rocmcfg.backends.boot.grub.menu import parse_entries, read_entries, sections
+from rocmcfg.backends.boot.grub.shell_assignments import Environment
 from rocmcfg.backends.boot.recognised import loader_info
-from rocmcfg.backends.boot.shell_assignments import Environment
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, contains, split, tokens
 from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.state import DesiredSetting, unique_kargs
 
-NAME = grub_cfg.NAME
-DROP_IN = grub_cfg.DROP_IN
+NAME = menu.NAME
+DROP_IN = menu.CARRIER
+OWNED = (DROP_IN,)
+_GRUB_CFG = menu.PATH
 _DEFAULTS = "/etc/default/grub"
 _DROP_INS = "/etc/default/grub.d"
 _UPDATE_GRUB = ("/usr/sbin/update-grub", "/sbin/update-grub")
 _VARIABLES = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """`foreign` is what the files without ours ask for; `generated` what GRUB will really pass.
-
-    `plain` is False where /etc/default/grub needs a real shell: then `foreign` is read from the generated
-    entries instead, less what our own drop-in put there. `later` are the foreign arguments that stand
-    after ours on the line, from drop-ins that sort later.
-    """
-
-    foreign: tuple[Karg, ...]
-    ours: tuple[Karg, ...]
-    later: tuple[Karg, ...]
-    entries: tuple[Entry, ...]
-    plain: bool
-    unknown_at: str = ""
-    unreadable: str = ""
-
-    @property
-    def normal(self) -> tuple[Entry, ...]:
-        return tuple(entry for entry in self.entries if not entry.recovery)
-
-
 def detect(view: HostView) -> Detection | None:
     tool = next((path for path in _UPDATE_GRUB if view.exists(path)), "")
-    evidence = tuple(path for path in (tool, _DEFAULTS, GRUB_CFG) if path and view.exists(path))
+    evidence = tuple(path for path in (tool, _DEFAULTS, _GRUB_CFG) if path and view.exists(path))
     if len(evidence) < 3:
         return None
     told = loader_info(view)
@@ -93,23 +67,17 @@ def observe(view: HostView) -> Observed:
     return Observed(foreign, ours, later, entries, True, "", unreadable)
 
 
-def propose(settings: Sequence[DesiredSetting]) -> bytes | None:
-    """The drop-in; None where nothing is to be on the command line. Equal settings give equal bytes."""
+def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
     if not settings:
-        return None
+        return {DROP_IN: None}
     from rocmcfg.backends.templates import render
 
-    kargs = " ".join(setting.karg for setting in merged(settings))
-    return render("boot", "grub-dropin.cfg.j2", settings=settings, kargs=kargs)
-
-
-def merged(settings: Sequence[DesiredSetting]) -> tuple[DesiredSetting, ...]:
-    """One setting per argument: several features share one mask, and each of them carries the whole of it."""
-    return tuple({setting.karg: setting for setting in settings}.values())
+    kargs = " ".join(setting.karg for setting in unique_kargs(settings))
+    return {DROP_IN: render("boot/grub", "grub-dropin.cfg.j2", settings=settings, kargs=kargs)}
 
 
 def activation(reason: str) -> Activation:
-    return Activation("update-grub", ("update-grub",), reason, outputs=(GRUB_CFG,))
+    return Activation(menu.TOOL, (menu.TOOL,), reason, outputs=(_GRUB_CFG,))
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
@@ -166,14 +134,14 @@ def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> lis
     """Read the generated menu: every non-recovery entry has each wanted argument and no unwanted one."""
     entries, unreadable = read_entries(view)
     if unreadable:
-        return [error("RC3101", f"cannot read {GRUB_CFG}: {unreadable}", location=GRUB_CFG)]
+        return [error("RC3101", f"cannot read {_GRUB_CFG}: {unreadable}", location=_GRUB_CFG)]
     normal = [entry for entry in entries if not entry.recovery]
     if not normal:
         return [
             error(
                 "RC3102",
                 "the generated boot menu has no Linux entry",
-                location=GRUB_CFG,
+                location=_GRUB_CFG,
                 hint="run update-grub by hand and read what it prints",
             )
         ]
@@ -194,16 +162,16 @@ def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> lis
                 error(
                     "RC3103",
                     f"boot entry “{entry.title}” {said}",
-                    location=GRUB_CFG,
+                    location=_GRUB_CFG,
                     hint="a script in /etc/grub.d or a drop-in drops them; run update-grub by hand to see",
                 )
             )
     return problems
 
 
-def foreign_entries(view: HostView) -> list[Diagnostic]:
+def unmanaged(view: HostView) -> list[Diagnostic]:
     """Entries that update-grub does not build from GRUB_CMDLINE_LINUX: they boot without our arguments."""
-    text = _text(view, GRUB_CFG)
+    text = _text(view, _GRUB_CFG)
     titles = [
         entry.title
         for section, body in sections(text)
@@ -217,7 +185,7 @@ def foreign_entries(view: HostView) -> list[Diagnostic]:
         warning(
             "RC3107",
             f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}",
-            location=GRUB_CFG,
+            location=_GRUB_CFG,
             hint="add the arguments there by hand if you boot them",
         )
     ]

@@ -1,0 +1,91 @@
+"""What a boot loader must offer so that the engine can use it without knowing its name.
+
+A backend is a package of `rocmcfg.backends.boot` with two modules: `backend` fulfils `BootBackend`, `menu`
+fulfils `BootMenu` and is light, because `verify` loads nothing else of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from rocmcfg.host.view import HostView
+from rocmcfg.model.kargs import Karg
+
+if TYPE_CHECKING:
+    from rocmcfg.model.diagnostic import Diagnostic
+    from rocmcfg.model.facts import Detection
+    from rocmcfg.model.plan import Activation
+    from rocmcfg.model.state import DesiredSetting
+
+
+class Entry(NamedTuple):
+    """An entry of the boot menu: `kargs` as the loader passes them, without the kernel's path."""
+
+    title: str
+    kernel: str
+    kargs: tuple[Karg, ...]
+    recovery: bool
+
+
+class Observed(NamedTuple):
+    """The configured command line.
+
+    `foreign` is what the files without ours ask for, `ours` what our own file adds, `later` the foreign
+    arguments that stand after ours on the line and so win; `entries` is what the loader will really pass.
+    `plain` is False where the files cannot be evaluated: then `foreign` is read from the entries instead,
+    and `unknown_at` says which line is the reason. `unreadable` says why there are no entries.
+    """
+
+    foreign: tuple[Karg, ...]
+    ours: tuple[Karg, ...]
+    later: tuple[Karg, ...]
+    entries: tuple[Entry, ...]
+    plain: bool
+    unknown_at: str = ""
+    unreadable: str = ""
+
+    @property
+    def normal(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if not entry.recovery)
+
+
+class BootMenu(Protocol):
+    """The generated menu, for reading. `PATH` is the file, `CARRIER` our own file that feeds it, `TOOL` the
+    program that generates it."""
+
+    NAME: str
+    PATH: str
+    CARRIER: str
+    TOOL: str
+
+    def read_entries(self, view: HostView) -> tuple[tuple[Entry, ...], str]:
+        """The entries, or why they cannot be read."""
+        ...
+
+
+class BootBackend(Protocol):
+    NAME: str
+    OWNED: tuple[str, ...]
+
+    def detect(self, view: HostView) -> Detection | None: ...
+
+    def observe(self, view: HostView) -> Observed: ...
+
+    def propose(self, settings: Sequence[DesiredSetting]) -> Mapping[str, bytes | None]:
+        """Our files by path; None for one that shall not be there. Equal settings give equal bytes."""
+        ...
+
+    def activation(self, reason: str) -> Activation: ...
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+        """What would go wrong, before anything is written."""
+        ...
+
+    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+        """Entries that boot without our arguments, whatever we do."""
+        ...
+
+    def check(self, view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
+        """Read the menu: every normal entry has each wanted argument and no unwanted one."""
+        ...
