@@ -84,7 +84,10 @@ def _say(printer: Printer, applied: Applied) -> None:
     left = [a for a in applied.activations if a.state is ActivationState.LEFT_TO_USER]
     printer.line()
     if applied.transaction is None:
-        printer.line("Already applied: nothing was changed.")
+        said = "Already applied" if made.rows else "Nothing of the profile is needed on this host"
+        printer.line(f"{said}: nothing was changed.")
+        if not made.rows:
+            printer.pairs([(s.setting, s.reason) for s in made.skipped])
         plan_view.remarks(printer, made.diagnostics)
     else:
         printer.line(f"Applied as transaction {applied.transaction}.")
