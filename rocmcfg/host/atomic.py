@@ -55,6 +55,8 @@ def append_line(path: str, line: bytes) -> None:
     new = not os.path.exists(path)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
+        if new:
+            os.fchmod(descriptor, 0o600)  # whatever the umask says
         end = _end_of_whole_lines(descriptor)
         os.ftruncate(descriptor, end)
         os.lseek(descriptor, end, os.SEEK_SET)

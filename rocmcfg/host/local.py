@@ -51,12 +51,21 @@ class LocalHost:
 
     def read(self, path: str) -> bytes | None:
         try:
-            with open(self._real(path), "rb") as stream:
-                return stream.read()
+            # O_NONBLOCK: a pipe among the files would otherwise be waited on for ever
+            descriptor = os.open(self._real(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as problem:
             raise Unreadable(path, problem.strerror or str(problem)) from problem
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise Unreadable(path, "it is not a regular file")
+            with os.fdopen(descriptor, "rb", closefd=False) as stream:
+                return stream.read()
+        except OSError as problem:
+            raise Unreadable(path, problem.strerror or str(problem)) from problem
+        finally:
+            os.close(descriptor)
 
     def text(self, path: str) -> str | None:
         content = self.read(path)
@@ -186,8 +195,8 @@ class LocalHost:
 
         from rocmcfg.host import runner
 
-        parent = self._real("/var/tmp") if self.offline else None
-        scratch = tempfile.mkdtemp(prefix="rocmcfg-", dir=parent)
+        parent = self._real("/var/tmp")  # an unpacked image is large, and /tmp may be memory
+        scratch = tempfile.mkdtemp(prefix="rocmcfg-", dir=parent if os.path.isdir(parent) else None)
         inside = scratch[len(self._root) :] if self.offline else scratch
         try:
             result = runner.execute(self._inside([*argv, inside]), timeout=900, progress=lambda: None)

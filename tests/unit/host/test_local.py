@@ -382,3 +382,9 @@ def test_only_a_running_host_is_written_to_the_log(tmp_path: Path, monkeypatch: 
     host(tmp_path).log("offline")
     LocalHost("/").log("running")
     assert lines == ["running"]
+
+
+def test_a_pipe_among_the_files_is_not_waited_on(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.conf")
+    with pytest.raises(Unreadable, match="not a regular file"):
+        LocalHost(str(tmp_path)).read("/pipe.conf")
