@@ -58,8 +58,11 @@ class LocalHost:
         except OSError as problem:
             raise Unreadable(path, problem.strerror or str(problem)) from problem
         try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise Unreadable(path, "it is not a regular file")
+            mode = os.fstat(descriptor).st_mode
+            if not stat.S_ISREG(mode):
+                raise Unreadable(
+                    path, f"it is {'a directory' if stat.S_ISDIR(mode) else 'not a regular file'}"
+                )
             with os.fdopen(descriptor, "rb", closefd=False) as stream:
                 return stream.read()
         except OSError as problem:
