@@ -206,6 +206,7 @@ ROOMS = {
     "RC32": "the initramfs",
     "RC4": "transactions",
     "RC5": "verify",
+    "RC6": "explain",
     "RC9": "defects and interruptions",
 }
 # Summaries that are put together elsewhere than where the diagnostic is made.

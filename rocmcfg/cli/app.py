@@ -25,6 +25,7 @@ _COMMANDS = {
     "rollback": ("rollback", True),
     "history": ("history", True),
     "recover": ("recover", True),
+    "explain": ("explain", True),
     "env": ("env", True),
     "run": ("run", True),
     "schema": ("schema", True),

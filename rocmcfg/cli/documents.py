@@ -219,6 +219,51 @@ class ProfileNewDocument(Document):
     path: str
 
 
+class OnKernel(_Model):
+    """`present` is null where it depends on how the kernel was built or cannot be told."""
+
+    kernel: str
+    present: bool | None
+    types: list[str]
+    defaults: list[str]
+    permission: str
+    taints: bool
+    asked: bool
+    reads_back: str
+    verdict: str
+
+
+class Bit(_Model):
+    feature: str
+    bit: int
+    on: bool
+    default: bool
+    summary: str
+
+
+class ProfileUse(_Model):
+    profile: str
+    setting: str
+
+
+class ExplainDocument(Document):
+    name: str
+    kind: Literal["parameter", "feature", "variable", "misnomer"]
+    summary: str
+    remarks: list[str]
+    instead: str
+    values: list[str]
+    kernels: list[OnKernel]
+    compared: int | None
+    default: int | None
+    bits: list[Bit]
+    unnamed: int
+    next_boot: str | None
+    source: str
+    running: str | None
+    profiles: list[ProfileUse]
+
+
 class EnvDocument(Document):
     """`text` where the variables were printed, `path` where they were written or removed."""
 
@@ -241,6 +286,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "profile show": ProfileShowDocument,
     "profile validate": ProfileValidateDocument,
     "profile new": ProfileNewDocument,
+    "explain": ExplainDocument,
     "env": EnvDocument,
     "check-kernel": Document,
     "profile-file": ProfileFile,

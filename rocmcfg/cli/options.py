@@ -32,6 +32,15 @@ def complete_setting(incomplete: str) -> list[str]:
     return [f"{name}=" for name in names if name.startswith(incomplete)]
 
 
+def complete_name(incomplete: str) -> list[str]:
+    """Shell completion for explain: parameters by their short name, features, variables."""
+    from rocmcfg.knowledge import catalogue
+
+    known = catalogue.load()
+    names = [*(p.name for p in known.parameters.values()), *known.features, *known.variables]
+    return [name for name in names if name.startswith(incomplete)]
+
+
 def _checked_set(values: list[str] | None) -> list[str] | None:
     for text in values or []:
         key, equals, _ = text.partition("=")

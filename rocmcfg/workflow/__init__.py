@@ -6,6 +6,7 @@
     undoing      the way back                           rocmcfg rollback, history, recover
     status       one look at a host                     rocmcfg status
     profiles     explained, validated, started          rocmcfg profile
+    explaining   one name of the catalogue              rocmcfg explain
     environment  the variables alone                    rocmcfg env, run
     kernels      a kernel that is installed later       the kernel hook
 

@@ -57,6 +57,17 @@ def test_status_verify_and_history_fit_eighty_columns(
         assert _too_wide(rocmcfg(*verb, "--root", root, *verbose)) == []
 
 
+@pytest.mark.parametrize(
+    "name", ["ppfeaturemask=0xfffd3fff", "ppfeaturemask", "gfxoff", "mes=x", "gtt_size", "HSA_XNACK"]
+)
+def test_an_explanation_fits_eighty_columns(tmp_path: Path, name: str) -> None:
+    root = debian_grub_host(tmp_path, kernels=("6.8.0-90-generic", "6.14.0-37-generic"))
+    for verbose in ((), ("-v",)):
+        found = rocmcfg("explain", name, "--root", root, *verbose)
+        assert found.code == 0, found.err
+        assert _too_wide(found) == []
+
+
 def test_errors_fit_eighty_columns(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
     wrong = ("amdgpu.cwsr_enable=foo", "amdgpu.gfxoff=0", "feature.gfxof=false", "karg.amd_iommu=pt")
@@ -67,7 +78,20 @@ def test_errors_fit_eighty_columns(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "verb",
-    ["", "status", "profile", "plan", "apply", "verify", "rollback", "history", "recover", "env", "run"],
+    [
+        "",
+        "status",
+        "profile",
+        "plan",
+        "apply",
+        "verify",
+        "rollback",
+        "history",
+        "recover",
+        "explain",
+        "env",
+        "run",
+    ],
 )
 def test_help_fits_and_is_there_for_every_command(verb: str) -> None:
     found = process(command(*([verb] if verb else []), "--help"), env={"COLUMNS": "200"})
