@@ -128,9 +128,7 @@ def _show(printer: Printer, found: Status) -> None:
     printer.line()
     if found.report is None or not found.report.checks:
         names = " --profile ".join(found.suggested)
-        printer.line(
-            f"Next: rocmcfg plan --profile {names}" if names else "No shipped profile is for this host's GPU."
-        )
+        printer.line(f"Next: rocmcfg plan --profile {names}" if names else _no_suggestion(found.facts))
     elif found.reboot_required:
         printer.line("Next: reboot, then rocmcfg verify.")
     elif found.report.exit_code:
@@ -149,3 +147,9 @@ def _state(found: Status) -> str:
         f"{c.name} ({c.status.value.replace('_', ' ')})" for c in report.checks if c.status not in PASSES
     ]
     return "; ".join(wrong)
+
+
+def _no_suggestion(facts: Facts) -> str:
+    if not facts.gpus:
+        return "No AMD GPU was found, so there is nothing to suggest."
+    return "No shipped profile is for this host's GPU; `rocmcfg profile new` starts one."

@@ -9,7 +9,7 @@ from rocmcfg.engine import receipt
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.verify import verify as check
 from rocmcfg.host.view import HostView
-from rocmcfg.model.diagnostic import Diagnostic, info
+from rocmcfg.model.diagnostic import Diagnostic, Severity, info
 from rocmcfg.model.report import VerificationReport
 
 
@@ -41,8 +41,10 @@ def _verify_profiles(
     facts = collect_facts(view, ask_modinfo=False)
     made = make_plan(view, loaded, Request(any_gpu=True), facts, catalogue.load(), known)
     settings = tuple(row.setting for row in made.rows)
+    # remarks of a plan are about an apply, and nothing is applied here
+    told = [d for d in errors_first(made.diagnostics) if d.severity is not Severity.INFO]
     report = check(view, settings, None, made.profiles, pid)
-    return replace(report, diagnostics=(*errors_first(made.diagnostics), *report.diagnostics))
+    return replace(report, diagnostics=(*told, *report.diagnostics))
 
 
 def _nothing_applied() -> Diagnostic:
