@@ -130,7 +130,7 @@ def open_host(root: str, *, chroot: bool = False) -> LocalHost:
         raise fail(
             "RC3020", f"--root {root}: there is no such directory", hint="name the mounted root of a host"
         )
-    if chroot and os.path.realpath(root) == "/":
+    if chroot and not LocalHost(root).offline:
         raise fail("RC3021", "--chroot needs --root DIR", hint="without --root the host's tools run anyway")
     if chroot and os.geteuid() != 0:
         raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")

@@ -134,9 +134,10 @@ def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
             path = step["path"]
             now = state.get(path)
             if now is None:
-                now = digest(view.read(path))
+                # a link is nobody's work but another's; a file that is gone holds no edit that could be lost
+                now = "link" if view.is_symlink(path) else digest(view.read(path))
             before = step["before"]["sha256"] if step["before"] else ""
-            if now not in (before, step["after"] or ""):
+            if now not in ("", before, step["after"] or ""):
                 found.append(path)
             state[path] = before
     return list(dict.fromkeys(found))
@@ -159,10 +160,13 @@ def undo(
     foreign = edited(host, [found])
     if foreign and not force:
         raise ThirdPartyEdit(foreign, exit_code)
+    for step in found.of("file"):  # a saved file that is damaged stops us while nothing is touched
+        if step["before"] is not None:
+            journal.restore(host, found.id, step["before"])
     journal.append(host, found.id, "undo", user=host.user(), time=_now())
     try:
         for path in foreign:
-            state = host.state(path)
+            state = None if host.is_symlink(path) else host.state(path)
             if state is not None:
                 journal.append(host, found.id, "kept", path=path, copy=journal.save(host, found.id, state))
         for step in reversed(found.of("file")):
@@ -180,13 +184,42 @@ def _undo_file(host: Host, id: int, step: Record) -> None:
     path, before = step["path"], step["before"]
     if host.is_dir(os.path.dirname(path)):
         host.discard_temporary(path)
+    if host.is_symlink(path):
+        host.remove(path)
     if before is None:
         if host.exists(path):
             host.remove(path)
         return
+    _parents_again(host, os.path.dirname(path))
     state = journal.restore(host, id, before)
     if host.state(path) != state:
         host.write(path, state, keep_mtime=True)
+
+
+def _parents_again(host: Host, directory: str) -> None:
+    """A directory that somebody removed with our file in it."""
+    if not host.is_dir(directory):
+        _parents_again(host, os.path.dirname(directory))
+        host.make_dir(directory, 0o755)
+
+
+def wait_for_survivors(host: Host, progress: Progress) -> None:
+    """A kill -9 of rocmcfg leaves the program that it ran at work; a second one beside it would write the
+    same image. Raises where it does not end."""
+    started = time.monotonic()
+    while left := host.survivors():
+        waited = time.monotonic() - started
+        if waited > timeout():
+            raise RocmcfgError(
+                error(
+                    "RC4025",
+                    f"{', '.join(left)} of the interrupted run is still at work",
+                    hint="wait for its end, or end it, then run `rocmcfg recover` again",
+                ),
+                exit_code=ExitCode.RECOVERY_REQUIRED,
+            )
+        progress(f"waiting for {left[0]} of the interrupted run … {waited:.0f} s")
+        time.sleep(0.3)
 
 
 def _activate_again(
@@ -213,12 +246,30 @@ def _activate_again(
                 raise
             _restore_outputs(host, found.id, record)
         done.append(replace(activation, state=ActivationState.DONE))
+    done += _images_again(host, found, progress)
     left = [] if host.runs_tools else _left_to_user(found)
     expect = found.header["expect"]
     problems = observe(host, expect["backend"], expect["removed"], expect["added"], done)
     if problems:
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
     return (*done, *left)
+
+
+def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
+    """An image that carried no driver at the time of the apply may have been built anew since, with our
+    file in it: look, and rebuild where it is so."""
+    ran = {record["tool"] for record in found.of("activation")}
+    if not host.runs_tools or all(step["path"] != modprobe.PATH for step in found.of("file")):
+        return []
+    generator = initramfs.backend(initramfs.detect(host))
+    if generator is None or generator.TOOL in ran:
+        return []
+    images = generator.images(host, "amdgpu")
+    if not generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH)):
+        return []
+    activation: Activation = generator.activation("an image holds the options that were taken back")
+    run_tool(host, activation.argv, progress)
+    return [replace(activation, state=ActivationState.DONE)]
 
 
 def _left_to_user(found: Journal) -> list[Activation]:

@@ -32,7 +32,8 @@ class LocalHost:
     """See `view.HostView` and `view.Host` for what the methods promise."""
 
     def __init__(self, root: str = "/", *, chroot: bool = False) -> None:
-        self._root = os.path.realpath(root)
+        # Never realpath: it reads a link such as /proc/PID/root as "/", which is another tree altogether.
+        self._root = "/" if _is_running_root(root) else os.path.abspath(root)
         self._chroot = chroot and self._root != "/"
 
     @property
@@ -124,7 +125,8 @@ class LocalHost:
             return None
         from rocmcfg.host import runner
 
-        return runner.query(self._inside(argv))
+        result = runner.query(self._inside(argv))
+        return result and result._replace(argv=tuple(argv))
 
     # -- writing ------------------------------------------------------------------------------------
 
@@ -162,7 +164,7 @@ class LocalHost:
         except FileNotFoundError:
             return True
         except OSError as problem:
-            if problem.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            if problem.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
                 return False
             raise Unwritable(path, problem.strerror or str(problem), _hint(problem)) from problem
         return True
@@ -178,6 +180,8 @@ class LocalHost:
         while not self.exists(probe) and probe != "/":
             probe = os.path.dirname(probe)
         real = self._real(probe)
+        if probe != path and not os.path.isdir(real):
+            return f"{probe} is not a directory"
         try:
             if os.statvfs(real).f_flag & os.ST_RDONLY:
                 return "the file system is read-only"
@@ -190,7 +194,15 @@ class LocalHost:
     def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
         from rocmcfg.host import runner
 
-        return runner.execute(self._inside(argv), timeout=timeout, progress=progress)
+        result = runner.execute(self._inside(argv), timeout=timeout, progress=progress, mark=self._root)
+        return result._replace(argv=tuple(argv))
+
+    def survivors(self) -> list[str]:
+        if not self.runs_tools:
+            return []
+        from rocmcfg.host import runner
+
+        return [f"{name} (process {pid})" for pid, name in runner.survivors(self._root)]
 
     def unpack(self, argv: Sequence[str], wanted: Sequence[str]) -> dict[str, bytes] | None:
         import shutil
@@ -202,7 +214,9 @@ class LocalHost:
         scratch = tempfile.mkdtemp(prefix="rocmcfg-", dir=parent if os.path.isdir(parent) else None)
         inside = scratch[len(self._root) :] if self.offline else scratch
         try:
-            result = runner.execute(self._inside([*argv, inside]), timeout=900, progress=lambda: None)
+            result = runner.execute(
+                self._inside([*argv, inside]), timeout=900, progress=lambda: None, mark=self._root
+            )
             if not result.ok:
                 return None
             return {name: content for name in wanted for content in _contents(scratch, name)}
@@ -292,6 +306,13 @@ class LocalHost:
                 continue
             inside.append(part)
         return os.path.join(self._root, *inside)
+
+
+def _is_running_root(root: str) -> bool:
+    try:
+        return os.path.samestat(os.stat(root), os.stat("/"))
+    except OSError:
+        return False
 
 
 def _xattrs(descriptor: int) -> tuple[tuple[str, bytes], ...]:

@@ -15,7 +15,9 @@ from rocmcfg.host.view import CommandResult
 # Programs of the host live here also where a user's PATH lacks sbin (su without -, Debian).
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 QUERY_TIMEOUT = 120.0
-_KEEP = 64 * 1024  # characters of output that are kept, from the end
+_KEEP = 64 * 1024  # characters of a changing program's output that are kept, from the end
+# Marks whatever we start, so that a recovery finds a program that outlived its rocmcfg.
+MARK = "ROCMCFG_STARTED"
 
 
 def _environment() -> dict[str, str]:
@@ -31,20 +33,46 @@ def _environment() -> dict[str, str]:
 
 
 def query(argv: Sequence[str]) -> CommandResult | None:
-    """A program that changes nothing; None where it is not installed."""
-    result = _run(argv, QUERY_TIMEOUT, None)
+    """A program that changes nothing; None where it is not installed. Its output is whole: it is parsed."""
+    result = _run(argv, QUERY_TIMEOUT, None, {})
     return None if result.status == 127 and not result.stdout else result
 
 
-def execute(argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
-    """As `view.Host.execute`. A missing program has status 127, one that cannot start 126, as in a shell."""
-    return _run(argv, timeout, progress)
+def execute(
+    argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = "/"
+) -> CommandResult:
+    """As `view.Host.execute`. A missing program has status 127, one that cannot start 126, as in a shell.
+
+    `mark` is the root of the host that the program works on: `survivors` finds it by that.
+    """
+    result = _run(argv, timeout, progress, {MARK: mark})
+    return result._replace(stdout=result.stdout[-_KEEP:], stderr=result.stderr[-_KEEP:])
 
 
-def _run(argv: Sequence[str], timeout: float, progress: Callable[[], None] | None) -> CommandResult:
+def survivors(mark: str) -> list[tuple[int, str]]:
+    """Programs of a rocmcfg that was killed under them, as (pid, name): they lead sessions of their own."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit() or int(entry) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{entry}/environ", "rb") as stream:
+                marked = wanted in stream.read().split(b"\0")
+            if marked and os.getsid(int(entry)) == int(entry):
+                with open(f"/proc/{entry}/comm", "rb") as stream:
+                    found.append((int(entry), stream.read().decode("utf-8", "replace").strip()))
+        except OSError:
+            continue  # it ended meanwhile, or is none of ours
+    return found
+
+
+def _run(
+    argv: Sequence[str], timeout: float, progress: Callable[[], None] | None, extra: dict[str, str]
+) -> CommandResult:
     import sh
 
-    environment = _environment()
+    environment = {**_environment(), **extra}
     program = _which(argv[0], environment["PATH"])
     if program is None:
         return CommandResult(tuple(argv), 127, "", f"{argv[0]}: not found")
@@ -78,13 +106,13 @@ def _run(argv: Sequence[str], timeout: float, progress: Callable[[], None] | Non
                 progress()
             if time.monotonic() - started > timeout:
                 _stop(command)
-                return CommandResult(tuple(argv), None, _tail(out), _tail(err))
+                return CommandResult(tuple(argv), None, "".join(out), "".join(err))
         command.wait()
         status = command.exit_code
     except BaseException:
         _stop(command)
         raise
-    return CommandResult(tuple(argv), status, _tail(out), _tail(err))
+    return CommandResult(tuple(argv), status, "".join(out), "".join(err))
 
 
 def _stop(command: object) -> None:
@@ -114,7 +142,3 @@ def _which(name: str, path: str) -> str | None:
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
             return candidate
     return None
-
-
-def _tail(chunks: list[str]) -> str:
-    return "".join(chunks)[-_KEEP:]

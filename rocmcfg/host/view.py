@@ -159,6 +159,10 @@ class Host(HostView, Protocol):
         """Run a program that changes the host: no stdin, a time limit in seconds, C.UTF-8."""
         ...
 
+    def survivors(self) -> list[str]:
+        """Programs that a killed rocmcfg had started on this host and that are still at work."""
+        ...
+
     def unpack(self, argv: Sequence[str], wanted: Sequence[str]) -> dict[str, bytes] | None:
         """Run `argv` plus a scratch directory and return the content of the `wanted` files that it put there,
         keyed by their path relative to it; None where the program failed."""

@@ -45,6 +45,7 @@ def rollback(
             )
         chosen = committed[:1] if to is None else [j for j in committed if j.id > to]
         if not chosen:
+            _require_no_trace(host, committed)
             return Undone((), (), False)
         foreign = recovery.edited(host, chosen)
         if foreign and not force:
@@ -70,6 +71,7 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
         id = journal.open_transaction(host)
         if id is None:
             return Undone((), (), False)
+        recovery.wait_for_survivors(host, progress)
         found = recovery.read_existing(host, id)
         activations = recovery.undo(host, found, progress, after_failure=True, force=force)
         host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
@@ -105,3 +107,21 @@ def require_finished(view: HostView) -> None:
     id = journal.open_transaction(view)
     if id is not None:
         raise journal.RecoveryRequired(id)
+
+
+def _require_no_trace(view: HostView, committed: Sequence[journal.Journal]) -> None:
+    """Our files without a record of them: somebody removed the state directory, and nothing can be undone."""
+    from rocmcfg.engine.owned import owned_paths
+
+    left = [path for path in owned_paths() if view.exists(path)]
+    if left and not committed:
+        raise RocmcfgError(
+            error(
+                "RC4026",
+                "files of rocmcfg are here, and no record of what was before them",
+                detail="\n".join(left),
+                location=journal.STATE_DIR,
+                hint="delete them by hand, then run update-grub, and update-initramfs -u -k all if one "
+                "of them is in modprobe.d",
+            )
+        )

@@ -181,8 +181,7 @@ def test_directories_get_their_mode_and_go_when_empty(tmp_path: Path) -> None:
     found.remove("/etc/d/x")
     assert found.remove_dir("/etc/d")
     assert found.remove_dir("/etc/d")
-    with pytest.raises(Unwritable):
-        found.remove_dir("/etc/x")
+    assert not found.remove_dir("/etc/x"), "a file where a directory was to be is somebody else's"
 
 
 def test_what_a_crash_left_beside_a_file_is_discarded_inside_the_root(tmp_path: Path) -> None:
