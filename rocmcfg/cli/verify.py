@@ -9,7 +9,7 @@ import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
-from rocmcfg.model.report import PASSES, Check, CheckStatus, VerificationReport
+from rocmcfg.model.report import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -101,7 +101,10 @@ def _verdict(report: VerificationReport) -> str:
     wrong = [c for c in report.checks if c.status not in PASSES]
     total = len(report.checks)
     if not wrong:
-        return f"In effect: all {total} settings."
+        said = f"all {total} settings" if total > 1 else "the one setting"
+        if any(c.detail == OFFLINE for c in report.checks):
+            return f"Configured: {said}. What runs cannot be seen on an offline host."
+        return f"In effect: {said}."
     if report.status == "pending":
         reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in wrong)
         rest = "reboot, then run `rocmcfg verify` again" if reboot else "run what apply left to you"

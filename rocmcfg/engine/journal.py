@@ -165,6 +165,13 @@ def open_transaction(view: HostView) -> int | None:
     return None
 
 
+def require_finished(view: HostView) -> None:
+    """Raises RecoveryRequired where a crash left a transaction open."""
+    id = open_transaction(view)
+    if id is not None:
+        raise RecoveryRequired(id)
+
+
 # -- before-images ------------------------------------------------------------------------------------
 
 

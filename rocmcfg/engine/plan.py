@@ -19,7 +19,7 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import has_errors
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.kargs import Karg, contains, last
+from rocmcfg.model.kargs import Karg, adds_up, contains, last
 from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, unique_kargs
@@ -40,7 +40,7 @@ def make_plan(
     desired = tuple(_adopt(setting, observed) for setting in resolution.desired)
     problems = list(resolution.diagnostics)
     problems += host_problems(view, facts, desired)
-    problems += foreign_trouble(observed, facts)
+    problems += foreign_trouble(observed, facts, catalogue)
 
     on_line = [s for s in desired if s.channel is Channel.CMDLINE and not s.adopted_from]
     loader = facts.boot.loader.name if facts.boot.loader else ""
@@ -75,14 +75,9 @@ def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
     else:
         found = next((k for k in observed.kargs if contains([k], setting.karg)), None)
         winner = last(observed.kargs, setting.name)
-        if found is not None and winner is not found and not _repeats(setting.name):
+        if found is not None and winner is not found and not adds_up(setting.name):
             found = None
     return replace(setting, adopted_from=found.source) if found is not None else setting
-
-
-def _repeats(name: str) -> bool:
-    """Arguments such as console= and pci= add up; every one of them counts."""
-    return name in ("console", "pci", "earlycon", "modprobe.blacklist")
 
 
 def _activations(
@@ -137,9 +132,10 @@ def _rebuild(view: HostView, generator: ModuleType | None) -> Activation:
 def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> CommandLine | None:
     if observed.boot is None:
         return None
-    foreign = tuple(k.text for k in observed.kargs)
-    before = foreign + tuple(k.text for k in observed.boot.ours)
-    return CommandLine(before, foreign + tuple(s.karg for s in unique_kargs(on_line)))
+    later = [karg.text for karg in observed.boot.later]
+    first = [karg.text for karg in observed.kargs if karg not in observed.boot.later]
+    before = (*first, *(karg.text for karg in observed.boot.ours), *later)
+    return CommandLine(before, (*first, *(s.karg for s in unique_kargs(on_line)), *later))
 
 
 def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> SettingRow:
@@ -159,7 +155,7 @@ def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> Setting
         return SettingRow(setting, current.value, current.source, "applied")
     own = last(observed.kargs, setting.name)
     later_karg = last(observed.boot.later, setting.name) if observed.boot else None
-    if later_karg is not None and later_karg.value != setting.text:
+    if later_karg is not None and later_karg.value != setting.text and not adds_up(setting.name):
         return SettingRow(setting, later_karg.value, later_karg.source, "overridden")
     return SettingRow(setting, own.value if own else None, own.source if own else "", "applied")
 

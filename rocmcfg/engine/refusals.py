@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.engine.observe import Observed
+from rocmcfg.engine.values import kernel_types
 from rocmcfg.host.view import HostView
+from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Facts
 from rocmcfg.model.kargs import Karg, join, split
 from rocmcfg.model.state import Channel, DesiredSetting, unique_kargs
-from rocmcfg.model.value import IllegalValue, ParamType, parse
 
 
 def host_problems(view: HostView, facts: Facts, desired: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
@@ -96,24 +97,19 @@ def _by_hand(id: str, found: Detection, manual: str, what: str) -> Diagnostic:
     )
 
 
-def foreign_trouble(observed: Observed, facts: Facts) -> Iterable[Diagnostic]:
+def foreign_trouble(observed: Observed, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
     """Values of others that would stop the driver: one bad value fails the load even if ours comes later."""
-    for kernel in facts.driven:
-        types = kernel.parameters.get("amdgpu", {})
-        writers = [o.karg for o in observed.options if o.module == "amdgpu"]
-        writers += [
-            Karg(k.text.partition(".")[2], k.source) for k in observed.kargs if k.key.startswith("amdgpu.")
-        ]
-        for karg in writers:
-            try:
-                if karg.key in types:
-                    parse(ParamType(types[karg.key]), karg.value)
-            except IllegalValue as problem:
+    writers = [o.karg for o in observed.options if o.module == "amdgpu"]
+    writers += [
+        Karg(k.text.partition(".")[2], k.source) for k in observed.kargs if k.key.startswith("amdgpu.")
+    ]
+    for karg in writers:
+        for kernel in kernel_types("amdgpu", karg.key, facts.driven, catalogue):
+            reason = kernel.refusal(karg.value) if kernel.typed else ""
+            if reason:
                 yield error(
                     "RC3017",
-                    f"{karg.text} stops amdgpu from loading on kernel {kernel.release}: {problem}",
+                    f"{karg.text} stops amdgpu from loading on kernel {kernel.release}: {reason}",
                     location=karg.source,
                     hint="mend or remove it there: a right value later does not help",
                 )
-            except ValueError:
-                continue  # a type that only this driver knows

@@ -23,6 +23,11 @@ class KernelType:
     typed: bool
     taints: bool
 
+    def refusal(self, text: str | None) -> str:
+        """Why this kernel would not take the text; empty where it would, or where its types disagree."""
+        reasons = [reason for type in self.types if (reason := _reason(type, text))]
+        return reasons[0] if reasons and len(reasons) == len(self.types) else ""
+
 
 def kernel_types(module: str, name: str, kernels: Sequence[Kernel], catalogue: Catalogue) -> list[KernelType]:
     """The host's own modinfo wins over the catalogue; a module that neither knows is left out."""
@@ -162,11 +167,12 @@ def illegal(
     refused: dict[str, list[str]] = {}
     doubtful: dict[str, list[str]] = {}
     for kernel in types:
-        reasons = [reason for type in kernel.types if (reason := _reason(type, text))]
-        if reasons and len(reasons) == len(kernel.types) and kernel.typed:
-            refused.setdefault(reasons[0], []).append(kernel.release)
-        elif reasons:
-            doubtful.setdefault(reasons[0], []).append(kernel.release)
+        refusal = kernel.refusal(text)
+        if refusal and kernel.typed:
+            refused.setdefault(refusal, []).append(kernel.release)
+        elif any(_reason(type, text) for type in kernel.types):
+            doubt = next(reason for type in kernel.types if (reason := _reason(type, text)))
+            doubtful.setdefault(doubt, []).append(kernel.release)
     problems = [
         error(
             "RC2104",
@@ -226,7 +232,7 @@ def _what_it_takes(id: str, parameter: Parameter | None) -> str:
     return f"see `modinfo -p {id.partition('.')[0]}` for what it takes"
 
 
-def _reason(type: ParamType, text: str) -> str:
+def _reason(type: ParamType, text: str | None) -> str:
     try:
         parse(type, text)
     except IllegalValue as problem:

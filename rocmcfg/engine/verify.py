@@ -16,8 +16,8 @@ from rocmcfg.engine.receipt import Receipt, boot_id, digest
 from rocmcfg.engine.running import Now, Running
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
-from rocmcfg.model.kargs import Karg, contains, last
-from rocmcfg.model.report import Check, CheckStatus, VerificationReport
+from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
+from rocmcfg.model.report import OFFLINE, Check, CheckStatus, VerificationReport
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
 from rocmcfg.model.value import ParamType, as_number, hexint, printed, same
 
@@ -34,6 +34,7 @@ class _Host(NamedTuple):
     entries: tuple[Entry, ...] | None
     unreadable: str
     receipt: Receipt | None
+    env_files: dict[str, dict[str, tuple[str, int]]]
     later: dict[str, tuple[str, str]]
     pid_environment: dict[str, str] | None
 
@@ -48,6 +49,7 @@ def verify(
     """`receipt` is None when a profile is checked that nobody applied: then only values count, not files."""
     menu = registry.menu(receipt.boot_backend) if receipt else registry.menu_on(view)
     entries, unreadable = menu.read_entries(view) if menu else ((), "")
+    variables = any(s.kind is Kind.ENV for s in settings)
     host = _Host(
         view,
         Running(view),
@@ -56,7 +58,8 @@ def verify(
         tuple(e for e in entries if not e.recovery) if menu and not unreadable else None,
         unreadable,
         receipt,
-        environment.later_assignments(view) if any(s.kind is Kind.ENV for s in settings) else {},
+        {path: environment.read_assignments(view, path) for path in _ENV_FILES} if variables else {},
+        environment.later_assignments(view) if variables else {},
         _environ(view, pid) if pid is not None else None,
     )
     checks = tuple(_check(host, setting) for setting in settings)
@@ -152,7 +155,7 @@ def _parameter_status(
     if trouble:
         return trouble
     if not host.running.known:
-        return CheckStatus.IN_EFFECT, "configured; an offline host has no running state"
+        return CheckStatus.IN_EFFECT, OFFLINE
     if not now.readable:
         return CheckStatus.NOT_READABLE, "only root may read this parameter: run verify with sudo"
     if not host.running.loaded(module):
@@ -255,46 +258,53 @@ def _like_kernel(text: str | None, running: str | None) -> str | None:
 
 def _karg(host: _Host, setting: DesiredSetting) -> Check:
     now = host.running.karg(setting.name)
-    carried = contains(host.running.kargs, setting.karg)
-    lacking = [e for e in host.entries or () if not contains(e.kargs, setting.karg)]
-    shown = _karg_value(host, setting, lacking)
-    status, detail = _karg_status(host, setting, carried, lacking)
+    entries = host.entries or ()
+    lacking = [e for e in entries if not contains(read_by_kernel(e.kargs), setting.karg)]
+    beaten = [e for e in entries if e not in lacking and not _counts(e.kargs, setting)]
+    carried = _counts(host.running.kargs, setting)
+    status, detail = _karg_status(host, setting, carried, lacking, beaten)
     desired = "present" if setting.text is None else setting.text
     running = desired if carried else ("present" if now.present and now.value is None else now.value)
+    shown = None if host.entries is None or not entries else desired
+    if lacking or beaten:
+        found = last(read_by_kernel((lacking or beaten)[0].kargs), setting.name)
+        shown = found.value if found else None
     return Check(
         setting.id, setting.channel.value, desired, shown, running, status, _file_of(host, setting), detail
     )
 
 
-def _karg_value(host: _Host, setting: DesiredSetting, lacking: Sequence[Entry]) -> str | None:
-    if host.entries is None:
-        return None
-    entry = next(iter(lacking or host.entries), None)
-    if entry is None:
-        return None
-    if not lacking:
-        return "present" if setting.text is None else setting.text
-    found = last(entry.kargs, setting.name)
-    return found.value if found else None
+def _counts(kargs: Sequence[Karg], setting: DesiredSetting) -> bool:
+    """Whether the kernel goes by our argument: the last of its name wins, but for those that add up."""
+    read = read_by_kernel(kargs)
+    winner = last(read, setting.name)
+    if adds_up(setting.name):
+        return contains(read, setting.karg)
+    return winner is not None and winner.value == setting.text
 
 
 def _karg_status(
-    host: _Host, setting: DesiredSetting, carried: bool, lacking: Sequence[Entry]
+    host: _Host,
+    setting: DesiredSetting,
+    carried: bool,
+    lacking: Sequence[Entry],
+    beaten: Sequence[Entry],
 ) -> tuple[CheckStatus, str]:
     if not _as_left(host, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
-    missing = bool(lacking) or (host.entries is not None and not host.entries)
-    if missing:
+    if lacking or (host.entries is not None and not host.entries):
         if host.menu is not None and _left(host, host.menu.TOOL):
             return CheckStatus.PENDING_ACTIVATION, f"{host.menu.TOOL} has not run since the apply"
         return CheckStatus.DRIFT, "the generated boot menu does not have it"
-    winner = last(host.entries[0].kargs, setting.name) if host.entries else None
-    if winner is not None and setting.text is not None and winner.value != setting.text and not carried:
-        return CheckStatus.OVERRIDDEN, f"a later {winner.text} wins"
+    if beaten:
+        winner = last(read_by_kernel(beaten[0].kargs), setting.name)
+        return CheckStatus.OVERRIDDEN, f"a later {winner.text if winner else 'argument'} wins"
     if not host.running.known:
-        return CheckStatus.IN_EFFECT, "configured; an offline host has no running state"
+        return CheckStatus.IN_EFFECT, OFFLINE
     if carried:
         return CheckStatus.IN_EFFECT, ""
+    if contains(host.running.kargs, setting.karg):
+        return CheckStatus.DRIFT, "this boot carried it, and another argument won"
     return CheckStatus.PENDING_REBOOT, "the running boot does not have it yet"
 
 
@@ -302,8 +312,9 @@ def _karg_status(
 
 
 def _variable(host: _Host, setting: DesiredSetting) -> Check:
-    values = {path: environment.read_assignments(host.view, path).get(setting.name) for path in _ENV_FILES}
+    values = {path: host.env_files[path].get(setting.name) for path in _ENV_FILES}
     wrong = [path for path, found in values.items() if found is None or found[0] != setting.text]
+    edited = [path for path in _ENV_FILES if not _as_left(host, path)]
     shown = values[wrong[0]] if wrong else next(iter(values.values()))
     configured = shown[0] if shown else None
     source = wrong[0] if wrong else _ENV_FILES[0]
@@ -312,6 +323,8 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     later = host.later.get(setting.name)
     if wrong:
         status, detail = CheckStatus.DRIFT, f"{wrong[0]} does not have it"
+    elif edited:  # a line before ours may end the file, or set the variable again
+        status, detail, source = CheckStatus.DRIFT, f"{edited[0]} was changed", edited[0]
     elif later is not None and later[0] != setting.text:
         status, detail, source = CheckStatus.OVERRIDDEN, f"{later[1]} sets it to {later[0]}", later[1]
     elif host.pid_environment is not None and running != setting.text:

@@ -77,3 +77,15 @@ def contains(kargs: Iterable[Karg], text: str) -> bool:
 
 def join(kargs: Iterable[Karg]) -> str:
     return " ".join(karg.text for karg in kargs)
+
+
+def read_by_kernel(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
+    """Those before a `--`: the kernel hands everything behind it to init (kernel/params.c, parse_args)."""
+    texts = [karg.text for karg in kargs]
+    return tuple(kargs[: texts.index("--")]) if "--" in texts else tuple(kargs)
+
+
+def adds_up(name: str) -> bool:
+    """Arguments of which every one counts, and not only the last (Documentation/admin-guide/
+    kernel-parameters.txt): a later one takes nothing away from ours."""
+    return canonical(name) in ("console", "pci", "earlycon", "modprobe.blacklist")

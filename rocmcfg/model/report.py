@@ -21,6 +21,8 @@ class CheckStatus(str, Enum):
     NOT_READABLE = "not_readable"
 
 
+# Said of a check that only files could answer.
+OFFLINE = "configured; an offline host has no running state"
 PASSES = frozenset({CheckStatus.IN_EFFECT, CheckStatus.REWRITTEN_BY_DRIVER})
 PENDING = frozenset({CheckStatus.PENDING_REBOOT, CheckStatus.PENDING_ACTIVATION})
 

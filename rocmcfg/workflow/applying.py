@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from rocmcfg.engine.journal import require_finished
 from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.plan import Activation, Plan
 from rocmcfg.model.state import ActivationState
 from rocmcfg.workflow.planning import Planned, plan
-from rocmcfg.workflow.undoing import Progress, require_finished
+from rocmcfg.workflow.undoing import Progress
 
 
 @dataclass(frozen=True, slots=True)

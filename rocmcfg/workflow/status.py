@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rocmcfg.engine import receipt
 from rocmcfg.engine.inventory import SetParameter, set_parameters
+from rocmcfg.engine.journal import require_finished
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
@@ -13,7 +14,6 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.report import VerificationReport
 from rocmcfg.model.state import Skipped
 from rocmcfg.workflow.planning import collect_facts
-from rocmcfg.workflow.undoing import require_finished
 from rocmcfg.workflow.verifying import verify
 
 

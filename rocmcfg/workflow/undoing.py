@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rocmcfg.engine import journal, receipt
+from rocmcfg.engine.journal import require_finished
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.plan import Activation
@@ -100,13 +101,6 @@ def _was_booted(view: HostView, one: journal.Journal) -> bool:
     from rocmcfg.engine.owned import kernel_paths
 
     return any(step["path"] in kernel_paths() for step in one.of("file"))
-
-
-def require_finished(view: HostView) -> None:
-    """Raises RecoveryRequired where a crash left a transaction open."""
-    id = journal.open_transaction(view)
-    if id is not None:
-        raise journal.RecoveryRequired(id)
 
 
 def _require_no_trace(view: HostView, committed: Sequence[journal.Journal]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rocmcfg.engine import receipt
+from rocmcfg.engine.journal import require_finished
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.verify import verify as check
 from rocmcfg.host.view import HostView
@@ -17,6 +18,7 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
     """Compare with the receipt, or with a profile that need not have been applied by us."""
     from rocmcfg.model.report import VerificationReport
 
+    require_finished(view)
     known = receipt.load(view)
     if names:
         return _verify_profiles(view, names, known, pid)

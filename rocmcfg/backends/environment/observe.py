@@ -11,6 +11,8 @@ _DIRECTORIES = (
     "/usr/lib/environment.d",
 )
 OURS = "90-rocmcfg.conf"
+_PROFILE_D = "/etc/profile.d"
+OUR_SCRIPT = "zz-rocmcfg.sh"
 
 
 def read_assignments(view: HostView, path: str) -> dict[str, tuple[str, int]]:
@@ -29,13 +31,17 @@ def read_assignments(view: HostView, path: str) -> dict[str, tuple[str, int]]:
 
 
 def later_assignments(view: HostView) -> dict[str, tuple[str, str]]:
-    """NAME to (value, file:line) for what systemd reads after our file (environment.d(5): by base name)."""
+    """NAME to (value, file:line) for what is read after our files: by systemd (environment.d(5), by base
+    name) and by login shells (/etc/profile, which sources profile.d in order of name)."""
     found: dict[str, tuple[str, str]] = {}
     files: dict[str, str] = {}
     for directory in _DIRECTORIES:
         for name in view.names(directory):
             if name.endswith(".conf") and name > OURS:
                 files.setdefault(name, f"{directory}/{name}")
+    for name in view.names(_PROFILE_D):
+        if name.endswith(".sh") and name > OUR_SCRIPT:
+            files.setdefault(name, f"{_PROFILE_D}/{name}")
     for name in sorted(files):
         for variable, (value, line) in read_assignments(view, files[name]).items():
             found[variable] = (value, f"{files[name]}:{line}")

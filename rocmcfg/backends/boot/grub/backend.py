@@ -7,7 +7,6 @@ earlier ones and recovery stays clean.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.contract import Entry, Observed
@@ -53,9 +52,9 @@ def detect(view: HostView) -> Detection | None:
 def observe(view: HostView) -> Observed:
     entries, unreadable = read_entries(view)
     ours = _own_kargs(view)
-    without = _evaluate(view, include_ours=False)
-    foreign = _kargs(without)
-    if foreign is None:
+    without = _evaluate(_files(view))
+    always, default = (_kargs(without, name) for name in _VARIABLES)
+    if always is None or default is None:
         normal = [entry for entry in entries if not entry.recovery]
         seen = normal[0].kargs if normal else ()
         left = tuple(k for k in seen if not contains(ours, k.text))
@@ -63,8 +62,9 @@ def observe(view: HostView) -> Observed:
             iter(without.unknown.get(v, "") for v in _VARIABLES if v in without.unknown), ""
         )
         return Observed(left, ours, (), entries, False, at, unreadable)
-    later = tuple(k for k in foreign if k.source.startswith(_DROP_INS) and k.source > DROP_IN)
-    return Observed(foreign, ours, later, entries, True, "", unreadable)
+    # only what is added to the same variable after us stands behind us: 10_linux puts it last
+    later = tuple(k for k in default if k.source.startswith(_DROP_INS) and k.source > DROP_IN)
+    return Observed((*always, *default), ours, later, entries, True, "", unreadable)
 
 
 def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
@@ -105,20 +105,27 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
         for text in kargs
         if ";" in text  # 10_linux copies the arguments into its script without quotes
     ]
-    later = [name for name in view.names(_DROP_INS) if name.endswith(".cfg") and name > "zz-rocmcfg.cfg"]
-    for name in later:
-        text = view.text(f"{_DROP_INS}/{name}") or ""
-        if re.search(
-            r"^\s*(export\s+)?GRUB_CMDLINE_LINUX_DEFAULT=(?!.*\$\{?GRUB_CMDLINE_LINUX_DEFAULT)", text, re.M
-        ):
-            problems.append(
-                error(
-                    "RC3105",
-                    "a drop-in that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
-                    location=f"{_DROP_INS}/{name}",
-                    hint=f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}, or make it append",
-                )
+    dropped_by = _dropped_by(view, kargs)
+    if dropped_by:
+        problems.append(
+            error(
+                "RC3105",
+                "a drop-in that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
+                location=dropped_by,
+                hint=f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}, or make it append",
             )
+        )
+    if any(karg.text == "--" for karg in observed.foreign):
+        problems += [
+            error(
+                "RC3109",
+                f"{text} would stand behind a “--”, where the kernel passes everything on to init",
+                location=next(k.source for k in observed.foreign if k.text == "--"),
+                hint="move the “--” and what follows it out of that file, or leave the argument away",
+            )
+            for text in kargs
+            if "." not in text.partition("=")[0]  # kmod reads a module's parameters there too
+        ]
     if not observed.plain:
         problems.append(
             info(
@@ -191,28 +198,46 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
     ]
 
 
-def _evaluate(view: HostView, *, include_ours: bool) -> Environment:
-    """What grub-mkconfig sources: /etc/default/grub, then grub.d/*.cfg in glob order (a Debian patch)."""
-    environment = Environment()
-    paths = [_DEFAULTS]
-    paths += [
-        f"{_DROP_INS}/{n}" for n in view.names(_DROP_INS) if n.endswith(".cfg") and not n.startswith(".")
-    ]
+def _files(view: HostView, ours: str | None = None) -> list[tuple[str, str]]:
+    """What grub-mkconfig sources, in order: /etc/default/grub, then grub.d/*.cfg in glob order (a Debian
+    patch). Our drop-in is left out, or holds `ours`."""
+    names = [n for n in view.names(_DROP_INS) if n.endswith(".cfg") and not n.startswith(".")]
+    paths = sorted({*(f"{_DROP_INS}/{name}" for name in names), DROP_IN})
+    found = [(_DEFAULTS, _text(view, _DEFAULTS))]
     for path in paths:
-        if include_ours or path != DROP_IN:
-            environment.read(path, _text(view, path))
+        if path != DROP_IN:
+            found.append((path, _text(view, path)))
+        elif ours is not None:
+            found.append((path, ours))
+    return found
+
+
+def _evaluate(files: Sequence[tuple[str, str]]) -> Environment:
+    environment = Environment()
+    for path, text in files:
+        environment.read(path, text)
     return environment
 
 
-def _kargs(environment: Environment) -> tuple[Karg, ...] | None:
-    found: list[Karg] = []
-    for name in _VARIABLES:
-        text = environment.text(name)
-        if text is None:
-            return None
-        origin = [segment.source for segment in environment.values.get(name, ()) for _ in segment.text]
-        found += [Karg(token, origin[at]) for token, at in tokens(text)]
-    return tuple(found)
+def _dropped_by(view: HostView, kargs: Sequence[str]) -> str:
+    """The file after ours that loses our arguments; empty where none does, or where only a shell can tell."""
+    files = _files(view, f'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT {" ".join(kargs)}"')
+    ours = [path for path, _ in files].index(DROP_IN)
+    for end in range(ours + 2, len(files) + 1):
+        found = _kargs(_evaluate(files[:end]), _VARIABLES[1])
+        if found is None:
+            return ""
+        if not all(contains(found, text) for text in kargs):
+            return files[end - 1][0]
+    return ""
+
+
+def _kargs(environment: Environment, name: str) -> tuple[Karg, ...] | None:
+    text = environment.text(name)
+    if text is None:
+        return None
+    origin = [segment.source for segment in environment.values.get(name, ()) for _ in segment.text]
+    return tuple(Karg(token, origin[at]) for token, at in tokens(text))
 
 
 def _own_kargs(view: HostView) -> tuple[Karg, ...]:
