@@ -8,7 +8,7 @@ import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, fail, has_errors
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, fail, has_errors
 from rocmcfg.model.profile import Profile
 
 app = typer.Typer(
@@ -43,7 +43,7 @@ def list_(
         for name in profiles.names(view):
             try:
                 found += profiles.load(view, [name])
-            except profiles.InvalidProfile as broken:
+            except RocmcfgError as broken:  # one broken file must not hide the others
                 problems += broken.diagnostics
         printer.document(problems, profiles=[_brief(p) for p in found])
         printer.pairs([(p.name, p.summary + ("" if p.shipped else "  (local)")) for p in found], indent="")
@@ -155,6 +155,8 @@ def new(
         for target in gfx or []:
             if not re.fullmatch(r"gfx[0-9a-f]{3,5}", target):
                 raise typer.BadParameter(f"{target!r} is not a gfx target such as gfx1201")
+        if profiles.is_path(extends):
+            raise typer.BadParameter("--extends takes a profile's name, not a path")
         host = opt.open_host(root)
         opt.require_root(host, "profile new")
         if extends:

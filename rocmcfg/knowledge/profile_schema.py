@@ -17,14 +17,16 @@ from pydantic import (
     StrictStr,
     ValidationError,
 )
+from pydantic_core import PydanticCustomError
 
 from rocmcfg.model.state import Channel, Kind
 from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, unsafe_reason
 from rocmcfg.model.version import parse_range
 
 _HINTS = {
-    "extra_forbidden": "see rocmcfg-profile in the manual for the keys there are; is it misspelt?",
+    "extra_forbidden": "is it misspelt? `rocmcfg schema profile-file` has the keys there are",
     "missing": "add it",
+    "path": "put that profile into /etc/rocmcfg/profiles and write its name",
 }
 
 
@@ -44,11 +46,20 @@ def _gfx(text: str) -> str:
     return text
 
 
+def _name(text: str) -> str:
+    # a path would be one of the running host, also for a profile of another root
+    if "/" in text or text.endswith(".toml"):
+        raise PydanticCustomError("path", "takes a profile's name, not a path")
+    return text
+
+
 def _value(value: Any) -> Any:
     """What may stand as a value. Anything else is told apart by type, so that the message can say which."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, str) and not SAFE_VALUE.match(item):
             raise ValueError(unsafe_reason(item))
+        if isinstance(item, int) and not -(1 << 63) <= item < 1 << 64:
+            raise ValueError("a whole number has at most 64 bits")
         if not isinstance(item, str | int | bool) or (isinstance(value, list) and not isinstance(item, str)):
             raise ValueError(f"a value is a text, a whole number or true/false, not {type(item).__name__}")
     if value == []:
@@ -98,7 +109,7 @@ class ProfileFile(_Model):
     schema_: Literal[1] = Field(alias="schema")
     summary: Sentence
     gfx: list[Gfx] = []
-    extends: StrictStr = ""
+    extends: Annotated[StrictStr, AfterValidator(_name)] = ""
     notes: list[Sentence] = []
     module: dict[str, dict[str, Row]] = {}
     features: dict[str, Row] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import resources
@@ -19,17 +20,21 @@ from rocmcfg.model.version import parse_range
 
 LOCAL_DIR = "/etc/rocmcfg/profiles"
 _SYSTEM_DIR = "/usr/share/rocmcfg/profiles"
+_MAX_BYTES = 1 << 20  # 1 MiB; the longest shipped profile has a hundredth of it
+_MAX_EXTENDS = 16
+_NAMED = 20  # names in a message; more are no help
 
 
 class NoSuchProfile(RocmcfgError):
     def __init__(self, name: str, known: Sequence[str]) -> None:
         near = closest(name, list(known))
+        more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
         hint = f"did you mean {', '.join(near)}? " if near else ""
         super().__init__(
             error(
                 "RC1010",
                 f"no profile is called {name!r}",
-                detail="known: " + ", ".join(known),
+                detail="known: " + ", ".join(known[:_NAMED]) + more,
                 hint=hint + "`rocmcfg profile list` shows all",
             )
         )
@@ -89,8 +94,11 @@ def for_gpus(view: HostView, gfx: Sequence[str]) -> tuple[str, ...]:
 def _complete(
     view: HostView, name: str, chain: tuple[str, ...], problems: list[Diagnostic]
 ) -> Profile | None:
-    content, place, shipped = _locate(view, name)
-    label = Path(name).stem if _is_path(name) else name
+    found = _locate(view, name, problems)
+    if found is None:
+        return None
+    content, place, shipped = found
+    label = Path(name).stem if is_path(name) else name
     profile = _read(content, place, label, shipped, problems)
     if profile is None or not profile.extends:
         return profile
@@ -101,6 +109,16 @@ def _complete(
                 f"profile {label} extends itself: {' → '.join((*chain, label, profile.extends))}",
                 location=place,
                 hint="take one `extends` away",
+            )
+        )
+        return None
+    if len(chain) >= _MAX_EXTENDS:
+        problems.append(
+            error(
+                "RC1014",
+                f"profile {label} is at the end of a chain of more than {_MAX_EXTENDS} `extends`",
+                location=place,
+                hint="copy the settings into fewer profiles",
             )
         )
         return None
@@ -135,25 +153,56 @@ def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Prof
     )
 
 
-def _is_path(name: str) -> bool:
+def is_path(name: str) -> bool:
+    """Whether the name is that of a caller's file, and of no profile."""
     return "/" in name or name.endswith(".toml")
 
 
-def _locate(view: HostView, name: str) -> tuple[bytes, str, bool]:
-    if _is_path(name):
-        try:
-            return Path(name).read_bytes(), name, False
-        except OSError as problem:
-            raise Unreadable(name, problem.strerror or str(problem)) from problem
+def _locate(view: HostView, name: str, problems: list[Diagnostic]) -> tuple[bytes, str, bool] | None:
+    """Content, place, and whether it is a shipped one; None where the file can be no profile."""
+    if is_path(name):
+        return _bounded(_callers_file(name), name, "it is not a regular file", problems)
     if name and "\0" not in name:
         local = f"{LOCAL_DIR}/{name}.toml"
-        content = view.read(local)
+        try:
+            content = view.read(local)
+        except Unreadable as problem:  # one broken file must not hide the others
+            return _bounded(None, local, problem.reason, problems)
         if content is not None:
-            return content, local, False
+            return _bounded(content, local, "", problems)
         shipped = shipped_dir() / f"{name}.toml"
         if shipped.is_file():
             return shipped.read_bytes(), f"{name}.toml", True
     raise NoSuchProfile(name, names(view))
+
+
+def _callers_file(path: str) -> bytes | None:
+    """At most one byte more than a profile may have; None for a pipe, a device, a directory."""
+    try:
+        # O_NONBLOCK: a pipe would otherwise be waited on for ever
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+            return stream.read(_MAX_BYTES + 1) if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else None
+    except IsADirectoryError:
+        return None
+    except OSError as problem:
+        raise Unreadable(path, problem.strerror or str(problem)) from problem
+
+
+def _bounded(
+    content: bytes | None, place: str, reason: str, problems: list[Diagnostic]
+) -> tuple[bytes, str, bool] | None:
+    if content is not None and len(content) <= _MAX_BYTES:
+        return content, place, False
+    reason = reason if content is None else "it is larger than 1 MiB"
+    problems.append(
+        error(
+            "RC1006",
+            f"{place} cannot be read as a profile: {reason}",
+            location=place,
+            hint="a profile is a regular file of at most 1 MiB that you may read",
+        )
+    )
+    return None
 
 
 def _read(content: bytes, place: str, name: str, shipped: bool, problems: list[Diagnostic]) -> Profile | None:

@@ -14,12 +14,13 @@ else:
 
 from rocmcfg.model.diagnostic import Diagnostic, error
 
-_HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
+# The blanks inside the brackets belong to the name: two neighbours that both take blanks would backtrack.
+_HEADER = re.compile(r"^\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(
     r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*="""
 )
 _PART = re.compile(r""""([^"]*)"|'([^']*)'|([^.\s"']+)""")
-_PLACE = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
+_PLACE = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def parse(content: bytes, name: str) -> tuple[dict[str, Any] | None, Diagnostic | None]:
@@ -31,23 +32,29 @@ def parse(content: bytes, name: str) -> tuple[dict[str, Any] | None, Diagnostic 
         return None, error(
             "RC1001", "the file is not UTF-8", location=f"{name}:{line}", hint="save it as UTF-8"
         )
+    last = len(text.splitlines()) or 1
     try:
         return tomllib.loads(text), None
     except tomllib.TOMLDecodeError as problem:
         message = str(problem)
         place = _PLACE.search(message)
-        where = (
-            f"{name}:{place.group(1)}:{place.group(2)}"
-            if place and place.group(1)
-            else (f"{name}:{len(text.splitlines()) or 1}")
-        )
-        said = _PLACE.sub("", message)
-        return None, error(
-            "RC1002",
-            f"TOML syntax: {said}",
-            location=where,
-            hint="a text value needs quotes, a key stands once",
-        )
+        said = _PLACE.sub("", message).strip()[:200]
+        where = f"{place.group(1)}:{place.group(2)}" if place and place.group(1) else str(last)
+    except RecursionError:
+        said, where = "lists or tables are nested too deep", "1"
+    except ValueError as problem:  # an integer of thousands of digits
+        said, where = str(problem).partition(";")[0], str(_line_of_digits(text))
+    return None, error(
+        "RC1002",
+        f"TOML syntax: {said}",
+        location=f"{name}:{where}",
+        hint="a text value needs quotes, a key stands once",
+    )
+
+
+def _line_of_digits(text: str) -> int:
+    found = re.search(r"[0-9][0-9_]{999}", text)
+    return text.count("\n", 0, found.start()) + 1 if found else 1
 
 
 def loads(text: str) -> dict[str, Any]:

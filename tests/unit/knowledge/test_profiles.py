@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -138,7 +139,7 @@ def test_a_value_that_a_boot_file_cannot_hold_is_refused(
         assert reason in found[0].summary
 
 
-@pytest.mark.parametrize("value", ["1.5", "2026-01-01", "[1]", "[]", '["a b"]', "[true]"])
+@pytest.mark.parametrize("value", ["1.5", "2026-01-01", "0x1" + "0" * 5000, "[1]", "[]", '["a b"]', "[true]"])
 def test_a_value_of_another_type_is_refused(tmp_path: Path, value: str) -> None:
     assert [d.location for d in problems(tmp_path, f"{HEAD}[cmdline]\nx = {value}\n")] == [
         f"/{LOCAL}/sample.toml:4"
@@ -312,6 +313,26 @@ def test_a_broken_base_is_reported_in_its_own_file(tmp_path: Path) -> None:
     assert [d.location for d in stop.value.diagnostics] == [f"/{LOCAL}/base.toml:3"]
 
 
+@pytest.mark.parametrize("extends", ["/etc/base.toml", "../base", "base.toml", "./base"])
+def test_a_base_is_named_and_never_a_file_of_the_running_host(tmp_path: Path, extends: str) -> None:
+    view = host(tmp_path, base=HEAD, sample=HEAD + f'extends = "{extends}"\n')
+    with pytest.raises(InvalidProfile) as stop:
+        profiles.load(view, ["sample"])
+    (found,) = stop.value.diagnostics
+    assert (found.id, found.location) == ("RC1003", f"/{LOCAL}/sample.toml:3")
+    assert "takes a profile's name, not a path" in found.summary
+    assert found.hint
+
+
+def test_a_chain_of_extends_has_an_end(tmp_path: Path) -> None:
+    texts = {f"p{n}": HEAD + f'extends = "p{n + 1}"\n' for n in range(2000)}
+    view = host(tmp_path, **texts, p2000=HEAD)
+    assert profiles.load(view, ["p1984"])[0].extends == "p1985"
+    with pytest.raises(InvalidProfile, match="more than 16") as stop:
+        profiles.load(view, ["p0"])
+    assert [d.id for d in stop.value.diagnostics] == ["RC1014"]
+
+
 # -- finding them ----------------------------------------------------------------------------------------
 
 
@@ -342,8 +363,30 @@ def test_a_path_names_a_file_of_the_caller(tmp_path: Path) -> None:
 def test_a_path_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match="No such file"):
         profiles.load(EMPTY, [str(tmp_path / "none.toml")])
-    with pytest.raises(Unreadable, match="directory"):
-        profiles.load(EMPTY, [str(tmp_path) + "/"])
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "a directory", "a device", "too large"])
+@pytest.mark.parametrize("local", [True, False], ids=["of the root", "of the caller"])
+def test_a_profile_is_a_regular_file_of_bounded_size(tmp_path: Path, kind: str, local: bool) -> None:
+    view = host(tmp_path, other=HEAD)
+    path = tmp_path / "root" / LOCAL / "sample.toml"
+    if kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a directory":
+        path.mkdir()
+    elif kind == "a device":
+        path.symlink_to("/dev/zero")
+        (tmp_path / "root/dev").mkdir()
+        os.mkfifo(tmp_path / "root/dev/zero")  # the link of a root stays inside it
+    else:
+        path.write_bytes(b"#" * (1024 * 1024 + 1))
+    name = "sample" if local else str(path)
+    with pytest.raises(InvalidProfile) as stop:
+        profiles.load(view, [name])
+    (found,) = stop.value.diagnostics
+    assert found.id == "RC1006"
+    assert "1 MiB" in found.hint
+    assert profiles.load(view, ["other"])[0].name == "other"
 
 
 @pytest.mark.parametrize("name", ["", "a\0b", "gfx1210", "..", "RDNA-4"])
@@ -351,6 +394,15 @@ def test_an_unknown_name_stops_with_what_is_known(name: str) -> None:
     with pytest.raises(NoSuchProfile) as stop:
         profiles.load(EMPTY, [name])
     assert "gfx1201" in stop.value.diagnostics[0].detail
+
+
+def test_an_unknown_name_is_not_answered_with_a_page_of_names(tmp_path: Path) -> None:
+    view = host(tmp_path, **{f"a{n:03}": HEAD for n in range(300)})
+    with pytest.raises(NoSuchProfile) as stop:
+        profiles.load(view, ["nonesuch"])
+    detail = stop.value.diagnostics[0].detail
+    assert "a019 and " in detail
+    assert "a020" not in detail
 
 
 def test_a_misspelt_name_is_answered_with_the_right_one() -> None:

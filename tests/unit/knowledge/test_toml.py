@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,3 +54,35 @@ def test_the_end_of_a_document_has_a_line_too() -> None:
     assert document is None
     assert problem is not None
     assert problem.location.startswith("f:2")
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("a = " + "[" * 5000, "1"),
+        ("a = " + "[" * 5000 + "]" * 5000, "1"),
+        ("a = " + "{a=" * 5000, "1"),
+        ("a = 1\nb = " + "9" * 5000 + "\n", "2"),
+    ],
+    ids=["lists", "closed lists", "tables", "digits"],
+)
+def test_what_the_reader_gives_up_on_is_a_problem_as_any_other(content: str, line: str) -> None:
+    document, problem = toml.parse(content.encode(), "f")
+    assert document is None
+    assert problem is not None
+    assert (problem.id, problem.location.split(":")[:2]) == ("RC1002", ["f", line])
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[" + " " * 200_000, "[a" + " " * 200_000 + "b", "[" * 200_000, "a" + " " * 200_000, "a." * 100_000],
+    ids=["blanks", "name", "brackets", "key", "dots"],
+)
+def test_no_line_takes_more_than_a_moment(line: str) -> None:
+    before = time.process_time()
+    toml.key_lines(line)
+    assert time.process_time() - before < 1
+
+
+def test_a_header_with_blanks_is_one() -> None:
+    assert toml.key_lines("[ a . b ]\n[[  c ]]  # x\n") == {("a", "b"): 1, ("c",): 2}
