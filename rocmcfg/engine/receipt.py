@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
@@ -14,6 +14,7 @@ from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
 
 PATH = "/var/lib/rocmcfg/receipt.json"
 _VERSION = 1
+_T = TypeVar("_T")
 
 
 class BadReceipt(RocmcfgError):
@@ -58,32 +59,81 @@ def load(view: HostView) -> Receipt | None:
         if document["schema_version"] > _VERSION:
             raise BadReceipt(f"a newer rocmcfg wrote it (format {document['schema_version']})")
         return _from(document)
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+    except KeyError as problem:
+        raise BadReceipt(f"it is damaged ({problem} is missing)") from problem
+    except (ValueError, TypeError, AttributeError, RecursionError) as problem:
         raise BadReceipt(f"it is damaged ({problem})") from problem
 
 
 def _from(document: dict[str, Any]) -> Receipt:
-    settings = tuple(
-        DesiredSetting(
-            **{
-                **row,
-                "kind": Kind(row["kind"]),
-                "channel": Channel(row["channel"]),
-                "evidence": tuple(row["evidence"]),
-            }
-        )
-        for row in document["settings"]
-    )
+    """Raises KeyError, TypeError or ValueError for anything that `dump` would not have written."""
     return Receipt(
-        document["transaction"],
-        tuple(document["profiles"]),
-        dict(document["request"]),
-        document["boot_backend"],
-        document["boot_id"],
-        settings,
-        dict(document["files"]),
-        {tool: ActivationState(state) for tool, state in document["activations"].items()},
+        _typed(document["transaction"], int, "transaction"),
+        _texts(document["profiles"], "profiles"),
+        _request(document["request"]),
+        _text(document["boot_backend"], "boot_backend"),
+        _text(document["boot_id"], "boot_id"),
+        tuple(_setting(row) for row in _typed(document["settings"], list, "settings")),
+        _files(document["files"]),
+        {
+            _text(tool, "activations"): ActivationState(state)
+            for tool, state in _typed(document["activations"], dict, "activations").items()
+        },
     )
+
+
+def _setting(row: Any) -> DesiredSetting:
+    fields = {
+        name: _text(value, f"settings: {name}")
+        for name, value in _typed(row, dict, "settings").items()
+        if name not in ("text", "evidence", "rewritten")
+    }
+    fields["kind"], fields["channel"] = Kind(row["kind"]), Channel(row["channel"])
+    text = row["text"]
+    return DesiredSetting(
+        **fields,
+        text=None if text is None else _text(text, "settings: text"),
+        evidence=_texts(row["evidence"], "settings: evidence"),
+        rewritten=_typed(row["rewritten"], bool, "settings: rewritten"),
+    )
+
+
+def _files(document: Any) -> dict[str, str]:
+    files = _typed(document, dict, "files")
+    for path, content in files.items():
+        _text(content, "files")
+        if not path.startswith("/") or not path.isprintable():
+            raise ValueError(f"files: {path!r} is not a path")
+    return files
+
+
+def _request(document: Any) -> dict[str, Any]:
+    """A list of texts, a text or true/false each: what `engine.request.Request` has for fields."""
+    request = _typed(document, dict, "request")
+    for name, value in request.items():
+        if isinstance(value, list):
+            _texts(value, f"request: {name}")
+        elif not isinstance(value, bool):
+            _text(value, f"request: {name}")
+    return request
+
+
+def _texts(value: Any, name: str) -> tuple[str, ...]:
+    return tuple(_text(item, name) for item in _typed(value, list, name))
+
+
+def _text(value: Any, name: str) -> str:
+    text = _typed(value, str, name)
+    text.encode("utf-8", "surrogateescape")  # a name becomes a path in /sys: half a character raises
+    if "\0" in text:
+        raise ValueError(f"{name} holds a NUL")
+    return text
+
+
+def _typed(value: Any, wanted: type[_T], name: str) -> _T:
+    if type(value) is not wanted:  # exactly: true is no number
+        raise TypeError(f"{name} is of type {type(value).__name__}, not {wanted.__name__}")
+    return value
 
 
 def dump(receipt: Receipt) -> bytes:
