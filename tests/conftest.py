@@ -1,8 +1,23 @@
-"""What all tests share: examples of hypothesis may take their time on a busy machine."""
+"""What all tests share: patience on a busy machine, and signals as they were before each test."""
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@pytest.fixture(autouse=True)
+def signals_as_before() -> Iterator[None]:
+    """A command that is run in this process leaves its handlers behind, and Ctrl-C would not stop the run."""
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)

@@ -65,6 +65,7 @@ def apply(
             return yes or printer.ask("Apply this?")
 
         applied = applying.apply(host, request, confirm, printer.progress, asks=not yes)
+        only_words_are_left()
         printer.end_progress()
         if applied is None:
             printer.line("Nothing was changed.")
@@ -73,10 +74,10 @@ def apply(
             applied.planned.plan.diagnostics,
             **plan_view.fields(applied.planned, applied.activations, applied.transaction),
         )
-        _say(printer, applied)
+        _say(printer, applied, host.offline)
 
 
-def _say(printer: Printer, applied: Applied) -> None:
+def _say(printer: Printer, applied: Applied, offline: bool) -> None:
     from rocmcfg.cli import plan_view
     from rocmcfg.model.state import ActivationState
 
@@ -99,12 +100,21 @@ def _say(printer: Printer, applied: Applied) -> None:
         printer.wrapped(
             "Variables reach new logins; containers take them with --env-file /etc/rocmcfg/env.", ""
         )
-    if left and applied.transaction:
-        printer.line("Next: run that, reboot that host, then `rocmcfg verify` there.")
+    if applied.transaction and offline:
+        steps = ["run that"] if left else []
+        steps += ["reboot that host"] if made.reboot_required else []
+        steps.append(f"{'then ' if steps else ''}`rocmcfg verify` there")
+        printer.line(f"Next: {', '.join(steps)}.")
     elif made.reboot_required and applied.transaction:
         printer.line("Next: reboot, then `rocmcfg verify`.  Undo: `rocmcfg rollback`.")
     elif applied.transaction:
         printer.line("Next: `rocmcfg verify`.  Undo: `rocmcfg rollback`.")
+
+
+def only_words_are_left() -> None:
+    """The work is done and recorded: an interrupt now must not make it look undone."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def stop_politely() -> None:

@@ -23,7 +23,7 @@ def recover(
 ) -> None:
     """Finish an interrupted transaction by undoing it; safe to run at any time."""
     with opt.session("recover", json, quiet, verbose, debug) as printer:
-        from rocmcfg.cli.apply import stop_politely
+        from rocmcfg.cli.apply import only_words_are_left, stop_politely
         from rocmcfg.cli.rollback import say
         from rocmcfg.workflow import undoing
 
@@ -31,5 +31,6 @@ def recover(
         opt.require_root(host, "recover")
         stop_politely()
         undone = undoing.recover(host, force=force, progress=printer.progress)
+        only_words_are_left()
         printer.end_progress()
-        say(printer, undone, "Nothing to recover: no transaction was interrupted.")
+        say(printer, undone, "Nothing to recover: no transaction was interrupted.", host.offline)

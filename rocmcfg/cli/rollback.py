@@ -35,7 +35,7 @@ def rollback(
 ) -> None:
     """Undo the last transaction: files byte by byte, then the boot menu and images."""
     with opt.session("rollback", json, quiet, verbose, debug) as printer:
-        from rocmcfg.cli.apply import stop_politely
+        from rocmcfg.cli.apply import only_words_are_left, stop_politely
         from rocmcfg.engine.journal import STATE_DIR
         from rocmcfg.workflow import undoing
 
@@ -60,14 +60,15 @@ def rollback(
         undone = undoing.rollback(
             host, to=0 if pristine else to, force=force, confirm=confirm, progress=printer.progress
         )
+        only_words_are_left()
         printer.end_progress()
         if undone is None:
             printer.line("Nothing was changed.")
             raise typer.Exit(int(ExitCode.ERROR))
-        say(printer, undone, "Nothing to roll back: no transaction is applied.")
+        say(printer, undone, "Nothing to roll back: no transaction is applied.", host.offline)
 
 
-def say(printer: Printer, undone: Undone, nothing: str) -> None:
+def say(printer: Printer, undone: Undone, nothing: str, offline: bool) -> None:
     """What was undone, and what is left to do; for rollback and recover."""
     from rocmcfg.cli.plan_view import activation
     from rocmcfg.model.state import ActivationState
@@ -88,4 +89,5 @@ def say(printer: Printer, undone: Undone, nothing: str) -> None:
         for step in left:
             printer.line(f"  {' '.join(step.argv)}")
     if undone.reboot_required:
-        printer.line("Next: reboot; until then the running kernel keeps its values.")
+        which = "reboot that host" if offline else "reboot"
+        printer.line(f"Next: {which}; until then its kernel keeps the values that it has.")

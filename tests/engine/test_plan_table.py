@@ -6,6 +6,7 @@ A case names the host (see tests/support/hosts.py), the request, and the setting
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -335,9 +336,9 @@ def test_the_plan(tmp_path: Path, case: Case) -> None:
     assert rows == dict(case.settings)
     line = made.command_line
     assert line is not None
-    left = list(line.before)
-    added = [word for word in line.after if word not in left or left.remove(word)]
-    assert (tuple(added), left) == (tuple(case.line), []), "ours come to what is there, at their place"
+    added = Counter(line.after) - Counter(line.before)
+    assert added == Counter(case.line), "ours come to what is there, at their place"
+    assert not Counter(line.before) - Counter(line.after), "nothing of others goes"
     reasons = {s.setting: s.reason for s in made.skipped}
     for setting, reason in case.skipped.items():
         assert reason in reasons[setting]
