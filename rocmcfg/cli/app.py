@@ -90,6 +90,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a Latin-1 terminal shows ? for → and is no defect
             stream.reconfigure(errors="replace")
+    from rocmcfg.cli import render
+
     command = typer.main.get_command(app)
     # click's UsageError, which typer does not export
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]
@@ -98,13 +100,14 @@ def main() -> None:
     except usage_error as problem:
         code = _usage(problem)
     except (typer.Abort, KeyboardInterrupt):
-        sys.stderr.write("interrupted; nothing was changed\n")
+        render.complain("interrupted; nothing was changed\n")
         code = ExitCode.ERROR
-    except BrokenPipeError:
+    except OSError as problem:  # of --help and --version: commands turn theirs into diagnostics
+        if "--debug" in sys.argv:
+            raise
+        render.lost(problem)
         code = ExitCode.DONE
-    from rocmcfg.cli.render import flush
-
-    flush()
+    render.flush()
     sys.exit(int(code or 0))
 
 
@@ -116,7 +119,7 @@ def _open_streams() -> None:
 
 
 def _usage(problem: Any) -> int:
-    from rocmcfg.cli.render import Printer
+    from rocmcfg.cli.render import Printer, complain
     from rocmcfg.model.diagnostic import error
 
     if "--json" in sys.argv[1:]:
@@ -124,5 +127,7 @@ def _usage(problem: Any) -> int:
         hint = "see rocmcfg --help"
         Printer(known, json=True).document([error("RC0001", problem.format_message(), hint=hint)])
     else:
-        problem.show()
+        said = io.StringIO()
+        problem.show(file=said)
+        complain(said.getvalue())
     return int(ExitCode.USAGE)

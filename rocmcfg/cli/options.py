@@ -71,9 +71,7 @@ Chroot = Annotated[bool, typer.Option("--chroot", help="With --root: run that ho
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print problems only.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print evidence, sources and details.")]
-Debug = Annotated[
-    bool, typer.Option("--debug", help="Show the traceback of an unexpected error.", hidden=True)
-]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an unexpected error.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Profiles = Annotated[
     list[str] | None,

@@ -1,10 +1,12 @@
 """The only place that prints. Text is calm and fits 80 columns; colour only on a terminal and never alone;
-with --json stdout carries one document and nothing else."""
+with --json stdout carries one document and nothing else. Texts of a host or a profile are shown, and never
+obeyed: a terminal gets no control character but our own colours."""
 
 from __future__ import annotations
 
 import json as json_module
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,27 +19,71 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severit
 SCHEMA_VERSION = 1
 _WIDTH = 80
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
+# Our own colours carry a word that nobody else can know, so that a colour in a text is told from them.
+_OURS = os.urandom(8).hex()
+# C0 without tab and newline, DEL, C1, and what turns the direction of writing round (Unicode 15, 9.2)
+_CONTROLS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
+_CONTROL = re.compile(f"\x1b{_OURS}(\\[[0-9]+m)|([{_CONTROLS}])")
+
+
+def clean(text: str) -> str:
+    """As it may go to a terminal: `\\x1b` stands where an escape character was."""
+    return _CONTROL.sub(
+        lambda found: f"\x1b{found[1]}" if found[1] else found[2].encode("unicode_escape").decode(), text
+    )
+
+
+def _escaped(document: str) -> str:
+    """JSON leaves DEL, C1 and the marks of direction as they are; inside its texts they may be escaped."""
+    return re.sub(f"[{_CONTROLS}]", lambda found: f"\\u{ord(found[0]):04x}", document)
+
+
+class _Gone:
+    """The stream that took no more text, if one did."""
+
+    stream: TextIO | None = None
 
 
 def write(text: str) -> None:
-    """To stdout. A reader that went away (head, a pager) stops nothing that was asked for: an apply goes on,
-    and every exit code stays what it is."""
+    """To stdout. A reader that went away (head, a pager) or a full disk stops nothing that was asked for: an
+    apply goes on, and every exit code stays what it is."""
     try:
-        sys.stdout.write(text)
-    except BrokenPipeError:
-        _to_nobody()
+        sys.stdout.write(clean(text))
+    except OSError as problem:
+        lost(problem)
 
 
 def flush() -> None:
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        _to_nobody()
+    except OSError as problem:
+        lost(problem)
 
 
-def _to_nobody() -> None:
+def complain(text: str, *, over: bool = False) -> bool:
+    """To stderr, `over` the line of progress that stands there; False where it takes no more text."""
+    try:
+        sys.stderr.write(("\r\x1b[K" if over else "") + clean(text))
+        sys.stderr.flush()
+    except OSError:
+        _to_nobody(sys.stderr)
+        return False
+    return True
+
+
+def lost(problem: OSError) -> None:
+    """stdout takes no more."""
+    _Gone.stream = sys.stdout
+    _to_nobody(sys.stdout)
+    if not isinstance(problem, BrokenPipeError):
+        complain(f"the output could not be written: {problem.strerror or problem}\n")
+
+
+def _to_nobody(stream: TextIO) -> None:
     # what is still buffered would fail again at exit, with a traceback
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    nobody = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nobody, stream.fileno())
+    os.close(nobody)
 
 
 class Printer:
@@ -59,7 +105,7 @@ class Printer:
             "diagnostics": [as_document(d) for d in diagnostics],
             **fields,
         }
-        write(json_module.dumps(body, indent=1, ensure_ascii=False) + "\n")
+        write(_escaped(json_module.dumps(body, indent=1, ensure_ascii=False)) + "\n")
 
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:
@@ -204,27 +250,26 @@ class Printer:
                     break_on_hyphens=False,
                 ) or [""]
         flush()
-        sys.stderr.write("\n".join(lines) + "\n")
+        complain("\n".join(lines) + "\n")
 
     # -- questions and progress -----------------------------------------------------------------------
 
     def ask(self, question: str) -> bool:
-        """Yes or no, default no; an end of input is a no."""
+        """Yes or no, default no; an end of input is a no, and so is a plan that could not be shown."""
         flush()
-        sys.stderr.write(f"{question} [y/N] ")
-        sys.stderr.flush()
+        if _Gone.stream is sys.stdout or not complain(f"{question} [y/N] "):
+            return False
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     def progress(self, text: str) -> None:
         """One line that is written over, for what takes more than a second."""
         if not self.json and not self.quiet and sys.stderr.isatty():
             self._progress_shown = True
-            sys.stderr.write(f"\r\x1b[K{text}")
-            sys.stderr.flush()
+            complain(text, over=True)
 
     def end_progress(self) -> None:
         if self._progress_shown:
-            sys.stderr.write("\r\x1b[K")
+            complain("", over=True)
             self._progress_shown = False
 
     def paint(self, text: str, style: str, stream: TextIO | None = None) -> str:
@@ -233,7 +278,7 @@ class Printer:
             and not os.environ.get("NO_COLOR")
             and os.environ.get("TERM") != "dumb"
         )
-        return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if on else text
+        return f"\x1b{_OURS}[{_COLOURS[style]}m{text}\x1b{_OURS}[0m" if on else text
 
 
 def as_document(diagnostic: Diagnostic) -> dict[str, str]:

@@ -83,7 +83,7 @@ def _from(document: dict[str, Any]) -> Receipt:
 
 
 def _setting(row: Any) -> DesiredSetting:
-    fields = {
+    fields: dict[str, Any] = {
         name: _text(value, f"settings: {name}")
         for name, value in _typed(row, dict, "settings").items()
         if name not in ("text", "evidence", "rewritten")

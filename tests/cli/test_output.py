@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -154,6 +155,99 @@ def test_an_apply_whose_reader_went_away_is_done_all_the_same(tmp_path: Path) ->
         child.stdout.close()
         assert child.wait() == 0
     assert rocmcfg("verify", "--root", root).code == 6
+
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no /dev/full here")
+def test_a_full_disk_under_the_output_is_said_once_and_stops_nothing(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
+    where = ("--root", str(root))
+    for verb, code in (
+        (("apply", "--profile", "rdna4", "--yes", "-v", *where), 0),
+        (("verify", *where), 6),
+        (("plan", "--set", "amdgpu.runpm=0", "--detailed-exitcode", *where), 3),
+        (("status", "--json", *where), 0),
+        (("--help",), 0),
+    ):
+        with FULL.open("w") as full:
+            done = subprocess.run(
+                command(*verb), stdout=full, stderr=subprocess.PIPE, cwd=SOURCE, text=True, check=False
+            )
+        assert done.returncode == code, done.stderr
+        assert done.stderr.count("the output could not be written: No space left on device\n") == 1
+        assert "Traceback" not in done.stderr
+        assert "Exception ignored" not in done.stderr
+    with FULL.open("w") as full:
+        wrong = subprocess.run(
+            command("plan", "--profile", "x", *where), stdout=full, stderr=full, cwd=SOURCE, check=False
+        )
+    assert wrong.returncode == 1
+
+
+def test_a_plan_that_could_not_be_shown_is_not_agreed_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rocmcfg.cli.render import Printer, write
+
+    answers = io.StringIO("y\ny\n")
+    monkeypatch.setattr("sys.stdin", answers)
+    assert Printer("apply", json=False).ask("Apply this?")
+    with (tmp_path / "out").open("w") as out, monkeypatch.context() as inner:
+        inner.setattr("sys.stdout", out)
+
+        def refuse(_: str) -> int:
+            raise OSError(28, "No space left on device")
+
+        inner.setattr(out, "write", refuse)
+        write("the plan\n")
+        assert not Printer("apply", json=False).ask("Apply this?")
+    assert answers.read() == "y\n", "not even asked"
+
+
+EVIL = "\x1b]0;title\x07\x1b[2J\x1b[31mred\r\x7f\x9b1A\u202e"
+
+
+def _profile_with(text: str) -> dict[str, str]:
+    return {"etc/rocmcfg/profiles/mine.toml": f'schema = 1\nsummary = "x"\n{text}\n'}
+
+
+def test_texts_of_a_host_do_not_command_the_terminal(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, extra={"etc/default/grub.d/00-x.cfg": f"# {EVIL}\n"})
+    file = root / "etc/default/grub.d/zz-rocmcfg.cfg"
+    file.parent.mkdir(exist_ok=True)
+    assert rocmcfg("apply", "--set", "amdgpu.runpm=0", "--root", root, "--yes").code == 0
+    file.write_text(f"{file.read_text()}{EVIL}\n")
+    make_root(tmp_path, {"etc/os-release": f'ID=debian\nPRETTY_NAME="{EVIL}"\n'})
+    make_root(tmp_path, _profile_with(f"['{EVIL.replace(chr(27), '')}']"))
+    for verb in (("status",), ("verify",), ("plan", "--set", "amdgpu.tmz=0"), ("profile", "list")):
+        found = rocmcfg(*verb, "--root", root)
+        assert "RC9000" not in found.err
+        assert not [c for c in found.out + found.err if c != "\n" and not c.isprintable()], found
+        as_json = rocmcfg(*verb, "--root", root, "--json")
+        assert as_json.document
+        assert not [c for c in as_json.out if c != "\n" and not c.isprintable()]
+    assert "\\x1b]0;title\\x07" in rocmcfg("status", "--root", root).out
+    usage = rocmcfg("plan", f"--{EVIL}")
+    assert usage.code == 2
+    assert "\x1b" not in usage.err
+
+
+def test_only_colours_of_our_own_reach_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rocmcfg.cli import render
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    out = Terminal()
+    monkeypatch.setattr("sys.stdout", out)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    printer = render.Printer("status", json=False)
+    printer.line(printer.paint("\x1b[32mgood\ttab", "error"))
+    assert out.getvalue() == "\x1b[31m\\x1b[32mgood\ttab\x1b[0m\n"
 
 
 def test_a_closed_pipe_does_not_hide_a_difference(tmp_path: Path) -> None:
