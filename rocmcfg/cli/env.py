@@ -68,7 +68,7 @@ def env(
         if user and root != "/":
             raise typer.BadParameter("--user writes to your own home directory: leave --root away")
         request = plan_view.request(profile, set, with_, without, unconditional, any_gpu, None, "")
-        path = os.path.join(os.path.expanduser("~"), _USER_FILE)
+        path = os.path.join(_home(), _USER_FILE) if user else ""
         if remove:
             gone = workflow.remove_user_environment(opt.open_host("/"), path)
             printer.document((), path=path, removed=gone)
@@ -93,3 +93,18 @@ def env(
             printer.result(text)
         else:
             printer.line("# the profile sets no variable on this host")
+
+
+def _home() -> str:
+    """$HOME where it is a whole path, else what the account database says (environment of a service)."""
+    import pwd
+
+    home = os.environ.get("HOME", "")
+    if not home.startswith("/"):
+        try:
+            home = pwd.getpwuid(os.getuid()).pw_dir
+        except KeyError:
+            home = ""
+    if not home.startswith("/"):
+        raise fail("RC2032", "this account has no home directory", hint="set HOME to one")
+    return os.path.normpath(home)

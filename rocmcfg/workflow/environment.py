@@ -60,12 +60,24 @@ def remove_user_environment(host: Host, path: str) -> bool:
 
 
 def _require_own_file(view: HostView, path: str) -> None:
-    if view.is_symlink(path) or b"rocmcfg" not in (view.read(path) or b"rocmcfg")[:400]:
+    from rocmcfg.backends.environment.files import is_as_written
+
+    content = view.read(path)
+    if view.is_symlink(path) or (content is not None and b"rocmcfg" not in content[:400]):
         raise RocmcfgError(
             error(
                 "RC4003",
                 f"{path} exists and rocmcfg did not write it",
                 location=path,
                 hint="rename it, then run the command again",
+            )
+        )
+    if content is not None and not is_as_written(content):
+        raise RocmcfgError(
+            error(
+                "RC4002",
+                f"{path} was edited since rocmcfg wrote it",
+                location=path,
+                hint="move your lines to a file of your own and delete this one, then run the command again",
             )
         )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.hosts import debian_grub_host
-from tests.support.program import Result, command, process, rocmcfg
+from tests.support.program import Result, command, problem, process, rocmcfg
 
 # every character that a value may have (rocmcfg.model.value.SAFE_VALUE)
 EVERY = "AZaz09._,:;@%+=/-"
@@ -159,6 +161,55 @@ def test_an_account_file_that_is_a_link_is_not_written_through(home: Path) -> No
     _file(home).symlink_to(home / "target")
     assert user("--set", "env.HSA_XNACK=1").code == 1
     assert (home / "target").read_text() == "# rocmcfg\n"
+
+
+ADDED: dict[str, Callable[[str], str]] = {
+    "added": lambda text: text + "MINE=1\n",
+    "added above": lambda text: "MINE=1\n" + text,
+    "changed": lambda text: text.replace("HSA_XNACK=1", "HSA_XNACK=0"),
+    "taken away": lambda text: text.replace("HSA_XNACK=1\n", ""),
+    "no checksum": lambda text: "".join(line for line in text.splitlines(True) if "sha256" not in line),
+}
+
+
+@pytest.mark.parametrize("edit", ADDED)
+def test_lines_that_the_account_added_are_kept(home: Path, edit: str) -> None:
+    assert user("--set", "env.HSA_XNACK=1").code == 0
+    edited = ADDED[edit](_file(home).read_text())
+    _file(home).write_text(edited)
+    for options in (("--set", "env.HSA_XNACK=1"), ("--remove",)):
+        found = user(*options, "--json")
+        assert (found.code, found.ids) == (1, ["RC4002"])
+        assert "a file of your own" in found.document["diagnostics"][0]["hint"]
+        assert _file(home).read_text() == edited
+
+
+@pytest.mark.parametrize("value", [None, "", "relative", "~"])
+def test_without_a_usable_home_the_accounts_own_is_taken(
+    home: Path, monkeypatch: pytest.MonkeyPatch, value: str | None
+) -> None:
+    account = pwd.getpwuid(os.getuid())
+    own = pwd.struct_passwd((*account[:5], str(home), account.pw_shell))
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: own)
+    if value is None:
+        monkeypatch.delenv("HOME")
+    else:
+        monkeypatch.setenv("HOME", value)
+    monkeypatch.chdir(home)
+    assert user("--set", "env.HSA_XNACK=1").code == 0
+    assert _file(home).is_file()
+    assert [path.name for path in home.iterdir()] == [".config"]
+
+
+def test_an_account_without_a_home_is_told_so(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(_: int) -> pwd.struct_passwd:
+        raise KeyError
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.delenv("HOME")
+    problem(user("--set", "env.HSA_XNACK=1"), "RC2032", 1)
+    assert rocmcfg("env", "--set", "env.HSA_XNACK=1").code == 0, "what prints only needs none"
+    assert list(home.iterdir()) == []
 
 
 def test_an_account_and_another_root_do_not_go_together(home: Path) -> None:

@@ -7,6 +7,8 @@ The common denominator is NAME=VALUE without quotes, blanks, `#` and `$`, which 
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -26,6 +28,7 @@ ENVIRONMENT_D = EnvironmentFile(
 PROFILE_D = EnvironmentFile("/etc/profile.d/zz-rocmcfg.sh", "profile.sh.j2", "login shells")
 RAW = EnvironmentFile("/etc/rocmcfg/env", "environment.conf.j2", "docker --env-file, EnvironmentFile=")
 FILES = (ENVIRONMENT_D, PROFILE_D, RAW)
+_SUMMED = re.compile(rb"#[^\n]*\n#[^\n]*\n# sha256 of the lines below: ([0-9a-f]{16})\n(.*)", re.DOTALL)
 
 
 def propose(file: EnvironmentFile, settings: Sequence[DesiredSetting]) -> bytes | None:
@@ -36,5 +39,17 @@ def propose(file: EnvironmentFile, settings: Sequence[DesiredSetting]) -> bytes 
 
 
 def user_file(pairs: Sequence[tuple[str, str]]) -> bytes:
-    """~/.config/environment.d of one account: the same syntax, another way to undo it."""
-    return render("environment", "user.conf.j2", pairs=pairs)
+    """~/.config/environment.d of one account: the same syntax, another way to undo it. No receipt tells what
+    we wrote there, so that the file itself does."""
+    body = "".join(f"{name}={value}\n" for name, value in pairs)
+    return render("environment", "user.conf.j2", body=body, checksum=_checksum(body.encode()))
+
+
+def is_as_written(content: bytes) -> bool:
+    """Whether nobody added, changed or took away a line of a `user_file`."""
+    found = _SUMMED.fullmatch(content)
+    return found is not None and found[1].decode() == _checksum(found[2])
+
+
+def _checksum(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()[:16]
