@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,26 @@ def test_a_profile_that_is_not_utf8_or_not_readable(root: Path) -> None:
     listed = rocmcfg("profile", "list", "--root", root)
     assert listed.code == 1
     assert "gfx1201" in listed.out, "the others are listed all the same"
+
+
+def test_one_profile_that_cannot_be_read_hides_no_other(root: Path) -> None:
+    local = root / "etc/rocmcfg/profiles"
+    make_root(root.parent, {"etc/rocmcfg/profiles/good.toml": 'schema = 1\nsummary = "x"\n'})
+    os.mkfifo(local / "pipe.toml")
+    (local / "folder.toml").mkdir()
+    (local / "nowhere.toml").symlink_to("/none")
+    listed = rocmcfg("profile", "list", "--root", root, "--json")
+    assert (listed.code, sorted(listed.ids)) == (1, ["RC1006", "RC1006", "RC1010"])
+    assert {"good", "gfx1201"} <= {p["name"] for p in listed.document["profiles"]}
+    assert rocmcfg("status", "--root", root).code == 0
+    assert rocmcfg("explain", "runpm", "--root", root).code == 0
+    problem(apply(root, "--profile", "pipe"), "RC1006", 1)
+
+
+def test_a_new_profile_extends_no_path(root: Path, before: Tree) -> None:
+    for base in ("/etc/x.toml", "x.toml", "../x"):
+        assert rocmcfg("profile", "new", "mine", "--extends", base, "--root", root).code == 2
+    assert tree(root) == before
 
 
 def test_all_mistakes_of_all_profiles_are_told_at_once(root: Path) -> None:
