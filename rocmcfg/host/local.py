@@ -18,6 +18,7 @@ from rocmcfg.model.state import FileState
 
 LOCK_FILE = "/run/lock/rocmcfg.lock"
 _LINK_LIMIT = 40
+_READ_LIMIT = 64 << 20  # bytes; no file that we read comes near, and a sparse one has no end
 
 _WRITE_HINTS = {
     errno.EROFS: "the file system is read-only: mount -o remount,rw it, then run the command again",
@@ -65,7 +66,10 @@ class LocalHost:
                     path, f"it is {'a directory' if stat.S_ISDIR(mode) else 'not a regular file'}"
                 )
             with os.fdopen(descriptor, "rb", closefd=False) as stream:
-                return stream.read()
+                content = stream.read(_READ_LIMIT + 1)
+            if len(content) > _READ_LIMIT:
+                raise Unreadable(path, f"it is larger than {_READ_LIMIT >> 20} MiB")
+            return content
         except OSError as problem:
             raise Unreadable(path, problem.strerror or str(problem)) from problem
         finally:
