@@ -21,6 +21,7 @@ PACKAGES = (
     "initramfs-tools-core",
     "kmod",
     "systemd",
+    "zsh",
 )
 # Where programs live that a user's PATH often lacks.
 _MORE = ("/usr/local/sbin", "/usr/sbin", "/sbin")
