@@ -17,6 +17,7 @@ PACKAGES = (
     "bash",
     "cpio",
     "dash",
+    "fish",
     "grub-common",
     "initramfs-tools-core",
     "kmod",
