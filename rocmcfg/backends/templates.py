@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 
 def render(package: str, name: str, **values: Any) -> bytes:
     """`package` is the sub-package of `rocmcfg.backends` whose `templates/` holds `name`."""
+    import shlex
+
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(

@@ -6,13 +6,12 @@ ignored; any other damage, or a version that we do not know, stops recovery inst
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from rocmcfg.engine.digest import sha256
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.state import FileState
@@ -114,7 +113,7 @@ def append(host: Host, id: int, kind: str, **data: Any) -> None:
 
 
 def _sum(body: str) -> str:
-    return hashlib.sha256(body.encode()).hexdigest()[:16]
+    return sha256(body.encode())[:16]
 
 
 def read(view: HostView, id: int) -> Journal | None:
@@ -177,7 +176,9 @@ def require_finished(view: HostView) -> None:
 
 def save(host: Host, id: int, state: FileState) -> Record:
     """Keep a file's content beside the journal, named by its digest; what the intent line says of it."""
-    name = hashlib.sha256(state.content).hexdigest()
+    import base64
+
+    name = sha256(state.content)
     path = f"{folder(id)}/backups/{name}"
     if not host.exists(path):
         host.write(path, host.new_file(state.content, 0o600), keep_mtime=False)
@@ -192,9 +193,11 @@ def save(host: Host, id: int, state: FileState) -> Record:
 
 
 def restore(view: HostView, id: int, saved: Record) -> FileState:
+    import base64
+
     path = f"{folder(id)}/backups/{saved['sha256']}"
     content = view.read(path)
-    if content is None or hashlib.sha256(content).hexdigest() != saved["sha256"]:
+    if content is None or sha256(content) != saved["sha256"]:
         raise BadJournal(
             path, 0, "a saved file is missing or damaged", "restore that file from a backup of yours"
         )

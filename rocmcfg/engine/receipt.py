@@ -3,11 +3,11 @@ everybody: the receipt is world-readable and holds no secret, journals and backu
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
+from rocmcfg.engine.digest import sha256
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
@@ -46,7 +46,7 @@ class Receipt:
 
 def digest(content: bytes | None) -> str:
     """Of a file's content; empty for a file that is not there."""
-    return "" if content is None else hashlib.sha256(content).hexdigest()
+    return "" if content is None else sha256(content)
 
 
 def load(view: HostView) -> Receipt | None:
