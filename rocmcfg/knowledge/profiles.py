@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from rocmcfg.host.caller import read_callers_file
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import toml
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
@@ -161,7 +161,7 @@ def is_path(name: str) -> bool:
 def _locate(view: HostView, name: str, problems: list[Diagnostic]) -> tuple[bytes, str, bool] | None:
     """Content, place, and whether it is a shipped one; None where the file can be no profile."""
     if is_path(name):
-        return _bounded(_callers_file(name), name, "it is not a regular file", problems)
+        return _bounded(read_callers_file(name, _MAX_BYTES), name, "it is not a regular file", problems)
     if name and "\0" not in name:
         local = f"{LOCAL_DIR}/{name}.toml"
         try:
@@ -174,18 +174,6 @@ def _locate(view: HostView, name: str, problems: list[Diagnostic]) -> tuple[byte
         if shipped.is_file():
             return shipped.read_bytes(), f"{name}.toml", True
     raise NoSuchProfile(name, names(view))
-
-
-def _callers_file(path: str) -> bytes | None:
-    """At most one byte more than a profile may have; None for a pipe, a device, a directory."""
-    try:
-        # O_NONBLOCK: a pipe would otherwise be waited on for ever
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
-            return stream.read(_MAX_BYTES + 1) if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else None
-    except IsADirectoryError:
-        return None
-    except OSError as problem:
-        raise Unreadable(path, problem.strerror or str(problem)) from problem
 
 
 def _bounded(
