@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
+from rocmcfg.host.reading import read_at_most
 from rocmcfg.host.view import Unreadable
 
 
@@ -12,9 +13,12 @@ def read_callers_file(path: str, limit: int) -> bytes | None:
     """At most one byte more than `limit`; None for a pipe, a device, a directory."""
     try:
         # O_NONBLOCK: a pipe would otherwise be waited on for ever
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
-            return stream.read(limit + 1) if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else None
-    except IsADirectoryError:
-        return None
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as problem:
-        raise Unreadable(path, problem.strerror or str(problem)) from problem
+        raise Unreadable(path, problem) from problem
+    try:
+        return read_at_most(descriptor, limit) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    except OSError as problem:
+        raise Unreadable(path, problem) from problem
+    finally:
+        os.close(descriptor)

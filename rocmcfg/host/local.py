@@ -13,6 +13,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from rocmcfg.host.reading import read_at_most
 from rocmcfg.host.view import CommandResult, Locked, Unreadable, Unwritable
 from rocmcfg.model.state import FileState
 
@@ -58,20 +59,19 @@ class LocalHost:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as problem:
-            raise Unreadable(path, problem.strerror or str(problem)) from problem
+            raise Unreadable(path, problem) from problem
         try:
             mode = os.fstat(descriptor).st_mode
             if not stat.S_ISREG(mode):
                 raise Unreadable(
                     path, f"it is {'a directory' if stat.S_ISDIR(mode) else 'not a regular file'}"
                 )
-            with os.fdopen(descriptor, "rb", closefd=False) as stream:
-                content = stream.read(_READ_LIMIT + 1)
+            content = read_at_most(descriptor, _READ_LIMIT)
             if len(content) > _READ_LIMIT:
                 raise Unreadable(path, f"it is larger than {_READ_LIMIT >> 20} MiB")
             return content
         except OSError as problem:
-            raise Unreadable(path, problem.strerror or str(problem)) from problem
+            raise Unreadable(path, problem) from problem
         finally:
             os.close(descriptor)
 
@@ -86,8 +86,8 @@ class LocalHost:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as problem:
-            reason = "it is a symbolic link" if problem.errno == errno.ELOOP else problem.strerror or ""
-            raise Unreadable(path, reason) from problem
+            is_link = problem.errno == errno.ELOOP
+            raise Unreadable(path, "it is a symbolic link" if is_link else problem) from problem
         meta = os.fstat(descriptor)
         if not stat.S_ISREG(meta.st_mode):
             os.close(descriptor)

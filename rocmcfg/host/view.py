@@ -5,6 +5,7 @@ Paths are absolute within the host; only the implementation knows where its root
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
@@ -26,17 +27,27 @@ class CommandResult(NamedTuple):
         return self.status == 0
 
 
+_READ_HINTS = {
+    errno.EACCES: "run the command as root, or mend the file's permissions",
+    errno.EPERM: "run the command as root, or mend the file's permissions",
+    errno.ENOENT: "check the path, and what it is relative to",
+    errno.ENOTDIR: "check the path: a part of it is no directory",
+}
+
+
 class Unreadable(RocmcfgError):
     """A file that exists and cannot be read. Readers that can do without it catch this by name."""
 
-    def __init__(self, path: str, reason: str) -> None:
-        self.path, self.reason = path, reason
+    def __init__(self, path: str, reason: str | OSError) -> None:
+        self.path = path
+        self.reason = reason if isinstance(reason, str) else reason.strerror or str(reason)
+        hint = _READ_HINTS.get(reason.errno or 0) if isinstance(reason, OSError) else None
         super().__init__(
             error(
                 "RC3001",
-                f"cannot read {path}: {reason}",
+                f"cannot read {path}: {self.reason}",
                 location=path,
-                hint="run the command as root, or mend the file's permissions",
+                hint=hint or "mend what the message says, then run the command again",
             )
         )
 

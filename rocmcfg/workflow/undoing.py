@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -84,7 +85,7 @@ def _require_sight(host: Host) -> None:
     if not journal.ids(host) and host.is_dir(journal.TRANSACTIONS):
         reason = host.writable_problem(journal.TRANSACTIONS)
         if reason:
-            raise Unreadable(journal.TRANSACTIONS, reason)
+            raise Unreadable(journal.TRANSACTIONS, PermissionError(errno.EACCES, reason))
 
 
 def read_journals(host: Host) -> list[journal.Journal]:

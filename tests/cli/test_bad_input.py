@@ -94,7 +94,9 @@ def test_no_such_profile_names_those_that_look_like_it(root: Path, before: Tree)
     said = problem(apply(root, "--profile", "gfx1021"), "RC1010", 1)
     assert "did you mean gfx1201" in said
     problem(apply(root, "--profile", ""), "RC1010", 1)
-    problem(apply(root, "--profile", "/nowhere/x.toml"), "RC3001", 1)
+    said = problem(apply(root, "--profile", "/nowhere/x.toml"), "RC3001", 1)
+    assert "check the path" in said
+    assert "root" not in said.split("help:")[1]
     assert tree(root) == before
 
 

@@ -394,3 +394,22 @@ def test_a_file_without_end_is_not_read_whole(tmp_path: Path) -> None:
         stream.truncate(1 << 40)
     with pytest.raises(Unreadable, match="larger than 64 MiB"):
         LocalHost(str(tmp_path)).read("/sparse")
+
+
+def test_no_single_read_asks_the_kernel_for_more_than_it_will_buffer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """/proc/sys/kernel/random/boot_id answers ENOMEM to a read of 4 MiB or more (seen on Linux 6.12)."""
+    asked: list[int] = []
+    content = b"".join(b"%07d\n" % line for line in range(50_000))
+    real_read = os.read
+
+    def read(descriptor: int, size: int) -> bytes:
+        asked.append(size)
+        return real_read(descriptor, size)
+
+    found = host(tmp_path, {})
+    (Path(found.root) / "big").write_bytes(content)
+    monkeypatch.setattr(os, "read", read)
+    assert found.read("/big") == content
+    assert max(asked) < 1 << 20
