@@ -7,7 +7,19 @@ from importlib import resources
 from typing import Any
 
 from rocmcfg.knowledge import toml
-from rocmcfg.model.catalogue import Catalogue, Epoch, Feature, Fix, GpuModel, Parameter, Trap, Variable
+from rocmcfg.model.catalogue import (
+    Catalogue,
+    Epoch,
+    Feature,
+    Fix,
+    GpuModel,
+    Hardware,
+    KernelArgument,
+    Parameter,
+    Trap,
+    ValueTrap,
+    Variable,
+)
 from rocmcfg.model.value import ParamType
 from rocmcfg.model.version import KernelVersion, parse_kernel
 
@@ -17,23 +29,21 @@ def load() -> Catalogue:
     return Catalogue(
         parameters=_parameters(_data("parameters")),
         features={
-            name: Feature(name, row["parameter"], row["bit"], row["set_means"] == "on", row["summary"])
+            name: Feature(
+                name,
+                row["parameter"],
+                row["bit"],
+                row["set_means"] == "on",
+                row["summary"],
+                _hardware(row),
+                tuple(row.get("notes", ())),
+            )
             for name, row in _data("features").items()
         },
         fixes={name: _fix(name, row) for name, row in _data("fixes").items()},
         gpus=gpu_models(),
-        variables={
-            name: Variable(
-                name,
-                row["summary"],
-                row.get("reader", ""),
-                tuple(row.get("values", ())),
-                row.get("presence_only", False),
-                row.get("unknown", False),
-                row.get("instead", ""),
-            )
-            for name, row in _data("environment").items()
-        },
+        arguments={name: _argument(name, row) for name, row in _data("kernel_arguments").items()},
+        variables={name: _variable(name, row) for name, row in _data("environment").items()},
         related_modules=tuple(_data("traps")["related_modules"]),
         traps={
             row["name"]: Trap(row["name"], row["instead"], row["summary"]) for row in _data("traps")["trap"]
@@ -100,8 +110,82 @@ def _parameters(document: dict[str, Any]) -> dict[str, Parameter]:
                 deprecated=row.get("deprecated", ""),
                 config=row.get("config", ""),
                 bounds=tuple(row["range"]) if "range" in row else None,
+                unit=row.get("unit", ""),
+                **_described(row),
+                acts_on=_hardware(row),
             )
     return found
+
+
+def _described(row: dict[str, Any]) -> dict[str, Any]:
+    """What parameters, kernel arguments and variables have in common."""
+    return {
+        "meanings": row.get("meanings", {}),
+        "notes": tuple(row.get("notes", ())),
+        "traps": tuple(_value_trap(trap) for trap in row.get("traps", ())),
+        "sources": tuple(row.get("sources", ())),
+    }
+
+
+def _hardware(row: dict[str, Any]) -> Hardware | None:
+    given = row.get("acts_on")
+    if given is None:
+        return None
+    return Hardware(
+        tuple(given.get("gfx", ())),
+        tuple(given.get("not_gfx", ())),
+        given.get("apu"),
+        given.get("panel", False),
+    )
+
+
+def _value_trap(row: dict[str, Any]) -> ValueTrap:
+    return ValueTrap(
+        tuple(row["values"]),
+        row["kind"],
+        row["summary"],
+        row.get("instead", ""),
+        _hardware(row),
+        row.get("kernel", ""),
+    )
+
+
+def _argument(name: str, row: dict[str, Any]) -> KernelArgument:
+    return KernelArgument(
+        name,
+        row["summary"],
+        tuple(row.get("values", ())),
+        row.get("pattern", ""),
+        row.get("words_join", False),
+        row.get("flag", False),
+        row.get("default", ""),
+        since=row.get("since", ""),
+        removed=row.get("removed", ""),
+        deprecated=row.get("deprecated", ""),
+        instead=row.get("instead", ""),
+        **_described(row),
+    )
+
+
+def _variable(name: str, row: dict[str, Any]) -> Variable:
+    return Variable(
+        name,
+        row["summary"],
+        row.get("reader", ""),
+        tuple(row.get("values", ())),
+        row.get("presence_only", False),
+        row.get("unknown", False),
+        row.get("instead", ""),
+        row.get("pattern", ""),
+        row.get("default", ""),
+        row.get("build_only", False),
+        row.get("indexed", ""),
+        row.get("since", ""),
+        row.get("until", ""),
+        row.get("deprecated", ""),
+        acts_on=_hardware(row),
+        **_described(row),
+    )
 
 
 def _fix(name: str, row: dict[str, Any]) -> Fix:

@@ -1,12 +1,62 @@
-"""The catalogue's nouns: parameters over kernel versions, feature bits, fixes, GPUs, variables, traps."""
+"""The catalogue's nouns: parameters over kernel versions, feature bits, kernel arguments, variables, fixes,
+GPUs, traps."""
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from rocmcfg.model.value import ParamType
 from rocmcfg.model.version import KernelVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """Where a name or value has an effect; a part that is not given does not restrict.
+
+    `gfx` and `not_gfx` are names or patterns such as "gfx12*". `apu`: integrated GPUs only (True) or
+    graphics cards only (False). `panel`: needs a built-in panel (eDP), so laptops and handhelds only.
+    """
+
+    gfx: tuple[str, ...] = ()
+    not_gfx: tuple[str, ...] = ()
+    apu: bool | None = None
+    panel: bool = False
+
+    def covers(self, gfx: str, integrated: bool) -> bool:
+        """Whether one GPU is among it. A panel is not looked for: a graphics card is taken to have none."""
+        if self.apu is not None and self.apu != integrated:
+            return False
+        if (self.panel and not integrated) or matches(gfx, self.not_gfx):
+            return False
+        return not self.gfx or matches(gfx, self.gfx)
+
+
+def matches(gfx: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch.fnmatchcase(gfx, pattern) for pattern in patterns)
+
+
+TrapKind = Literal["inverted", "default", "no_effect", "dangerous", "obsolete", "misread"]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueTrap:
+    """A legal value that does not do what people think.
+
+    `values` are texts as written (numbers are compared as numbers), or "*" for any. `kind`: inverted (the
+    opposite of what is meant), default (changes nothing), no_effect, dangerous, obsolete, misread (something
+    else). `on` restricts it to hardware, `kernel` to a range such as ">=6.19". `instead` is in the spelling
+    of --set, or empty.
+    """
+
+    values: tuple[str, ...]
+    kind: TrapKind
+    summary: str
+    instead: str = ""
+    on: Hardware | None = None
+    kernel: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +100,12 @@ class Parameter:
     deprecated: str = ""
     config: str = ""
     bounds: tuple[int, int] | None = None
+    unit: str = ""
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    acts_on: Hardware | None = None
+    notes: tuple[str, ...] = ()
+    traps: tuple[ValueTrap, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -78,6 +134,8 @@ class Feature:
     bit: int
     set_means_on: bool
     summary: str
+    acts_on: Hardware | None = None
+    notes: tuple[str, ...] = ()
 
     def compose(self, mask: int, enabled: bool) -> int:
         return mask | self.bit if enabled == self.set_means_on else mask & ~self.bit
@@ -116,8 +174,41 @@ class GpuModel:
 
 
 @dataclass(frozen=True, slots=True)
+class KernelArgument:
+    """An argument of the kernel or of another driver than amdgpu that people set for a Radeon.
+
+    `values` are the legal words (empty: see `pattern`, a regular expression for the whole value; both empty:
+    any text). `words_join`: several words may be joined by commas. `flag`: also legal without a value.
+    `meanings` explains single words. `since` and `removed` are mainline kernels.
+    """
+
+    name: str
+    summary: str
+    values: tuple[str, ...] = ()
+    pattern: str = ""
+    words_join: bool = False
+    flag: bool = False
+    default: str = ""
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    since: str = ""
+    removed: str = ""
+    deprecated: str = ""
+    instead: str = ""
+    notes: tuple[str, ...] = ()
+    traps: tuple[ValueTrap, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Variable:
-    """An environment variable; `values` is empty where any text is legal."""
+    """An environment variable.
+
+    `values` are the legal words, compared without case (empty: see `pattern`; both empty: any text).
+    `unknown`: nothing reads it. `build_only`: read when software is compiled, never when it runs.
+    `presence_only`: any value, also 0, counts as set. `indexed`: `NAME_<n>` exists as well, `indexed` says
+    what n counts. `since`, `until` and `deprecated` are sentences with the reader's version, for example
+    "PyTorch 2.9".
+    """
 
     name: str
     summary: str
@@ -126,6 +217,18 @@ class Variable:
     presence_only: bool = False
     unknown: bool = False
     instead: str = ""
+    pattern: str = ""
+    default: str = ""
+    build_only: bool = False
+    indexed: str = ""
+    since: str = ""
+    until: str = ""
+    deprecated: str = ""
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    acts_on: Hardware | None = None
+    notes: tuple[str, ...] = ()
+    traps: tuple[ValueTrap, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +246,7 @@ class Catalogue:
     features: Mapping[str, Feature]
     fixes: Mapping[str, Fix]
     gpus: tuple[GpuModel, ...]
+    arguments: Mapping[str, KernelArgument]
     variables: Mapping[str, Variable]
     traps: Mapping[str, Trap]
     related_modules: tuple[str, ...]

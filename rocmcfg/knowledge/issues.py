@@ -1,0 +1,64 @@
+"""Loads the known issues, one file each. Tests hold them right, so nothing is validated here."""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+from typing import Any
+
+from rocmcfg.knowledge import toml
+from rocmcfg.model.issue import KnownIssue, Signature, Workaround
+from rocmcfg.model.version import VersionRange, parse_range
+
+
+@functools.cache
+def load() -> tuple[KnownIssue, ...]:
+    """All of them, in the order of their ids."""
+    folder = resources.files("rocmcfg.knowledge").joinpath("data/issues")
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
+    return tuple(parse(f.name.removesuffix(".toml"), f.read_text("utf-8")) for f in files)
+
+
+def parse(id: str, text: str) -> KnownIssue:
+    row = toml.loads(text)
+    workaround = row.get("workaround", {})
+    return KnownIssue(
+        id=id,
+        kind=row["kind"],
+        title=row["title"],
+        summary=row["summary"],
+        gfx=tuple(row.get("gfx", ())),
+        kernel=_range(row, "kernel"),
+        rocm=_range(row, "rocm"),
+        firmware=row.get("firmware", ""),
+        signatures=tuple(_signature(s) for s in row.get("signature", ())),
+        stages=tuple(row.get("stages", ())),
+        workaround=Workaround(
+            tuple(workaround.get("settings", ())),
+            tuple(workaround.get("unset", ())),
+            tuple(workaround.get("steps", ())),
+            workaround.get("profile", ""),
+        ),
+        does_not_help=tuple(row.get("does_not_help", ())),
+        cost=row.get("cost", ""),
+        fixed_in=row.get("fixed_in", ""),
+        fixed_kernels=_range(row, "fixed_kernels"),
+        fixed_rocm=_range(row, "fixed_rocm"),
+        evidence=tuple(row["evidence"]),
+        confidence=row["confidence"],
+        notes=tuple(row.get("notes", ())),
+    )
+
+
+def _range(row: dict[str, Any], key: str) -> VersionRange | None:
+    return parse_range(row[key]) if row.get(key) else None
+
+
+def _signature(row: dict[str, Any]) -> Signature:
+    return Signature(
+        row["pattern"],
+        row["strength"],
+        tuple(row["samples"]),
+        row.get("name", ""),
+        row.get("verbatim", False),
+    )

@@ -1,0 +1,1 @@
+"""Reads what people write about parameters in any file, and says what of it is wrong."""

@@ -1,0 +1,71 @@
+"""Known issues: how one is recognised, on which hosts, what helps, what it costs and what does not help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rocmcfg.model.version import VersionRange
+
+Strength = Literal["specific", "typical", "generic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A line of a log that speaks for an issue.
+
+    `pattern` is a regular expression without look-around and back-references, matched anywhere in a line.
+    `strength`: a specific line alone names the issue; a typical one does so with the issue's conditions; a
+    generic one appears with many issues and other drivers, and only ever adds to another. `name` is given
+    where the order of stages refers to it. `samples` are lines that it must match; `verbatim` says that they
+    were copied from a real log, and not put together after the driver's source.
+    """
+
+    pattern: str
+    strength: Strength
+    samples: tuple[str, ...]
+    name: str = ""
+    verbatim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Workaround:
+    """`settings` in the spelling of --set; `unset` are variables to take away; `steps` are sentences for what
+    rocmcfg does not do itself (firmware, BIOS, sysfs). All empty: no parameter cures this."""
+
+    settings: tuple[str, ...] = ()
+    unset: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    profile: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownIssue:
+    """`kind`: fault (something breaks, and a log may show it), advice (a vendor's recommended settings), or
+    spelling (a name or value that people get wrong; `lint` finds it).
+
+    Conditions: `gfx` are names or patterns such as "gfx12*" (empty: any), `kernel` and `rocm` ranges (None:
+    any), `firmware` a sentence. `stages` names signatures in the order in which a full failure shows them.
+    `fixed_kernels` and `fixed_rocm` are ranges of releases that carry the fix, where that is known;
+    `fixed_in` says it in words. `confidence`: confirmed, reported, unverified.
+    """
+
+    id: str
+    kind: Literal["fault", "advice", "spelling"]
+    title: str
+    summary: str
+    gfx: tuple[str, ...]
+    kernel: VersionRange | None
+    rocm: VersionRange | None
+    firmware: str
+    signatures: tuple[Signature, ...]
+    stages: tuple[str, ...]
+    workaround: Workaround
+    does_not_help: tuple[str, ...]
+    cost: str
+    fixed_in: str
+    fixed_kernels: VersionRange | None
+    fixed_rocm: VersionRange | None
+    evidence: tuple[str, ...]
+    confidence: Literal["confirmed", "reported", "unverified"]
+    notes: tuple[str, ...] = ()
