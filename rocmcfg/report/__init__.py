@@ -1,0 +1,1 @@
+"""What a report for an issue tracker says of a host, without what tells whose host it is."""
