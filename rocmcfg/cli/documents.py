@@ -264,6 +264,13 @@ class ExplainDocument(Document):
     profiles: list[ProfileUse]
 
 
+class ReportDocument(Document):
+    """`report` is the Markdown, `bundle` the file that was packed besides."""
+
+    report: str
+    bundle: str | None
+
+
 class EnvDocument(Document):
     """`text` where the variables were printed, `path` where they were written or removed."""
 
@@ -287,6 +294,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "profile validate": ProfileValidateDocument,
     "profile new": ProfileNewDocument,
     "explain": ExplainDocument,
+    "report": ReportDocument,
     "env": EnvDocument,
     "check-kernel": Document,
     "profile-file": ProfileFile,

@@ -10,7 +10,8 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.engine.effective import effective
 from rocmcfg.engine.running import Running
 from rocmcfg.host.view import HostView
-from rocmcfg.model.facts import Detection
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.facts import Detection, Kernel
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.value import same
 
@@ -40,6 +41,46 @@ def set_parameters(
         losers = tuple(w.source for w in won.all[:-1] if not same(w.value, won.value))
         found.append(SetParameter(name, won.value, won.source, running.parameter(name).value, losers))
     return tuple(sorted(found))
+
+
+class Deviation(NamedTuple):
+    """A parameter whose running value is not the default of the running kernel. `default` is empty where the
+    catalogue does not know it, and then only what somebody sets is told."""
+
+    name: str
+    running: str | None
+    next_boot: str | None
+    default: str
+    source: str
+
+
+def deviations(
+    view: HostView, kernel: Kernel | None, set_here: Sequence[SetParameter], catalogue: Catalogue
+) -> tuple[Deviation, ...]:
+    """What somebody sets, and what runs otherwise than the running kernel's default. What the driver replaces
+    by itself is left out unless somebody sets it."""
+    found = {
+        p.name: Deviation(p.name, p.running, p.next_boot, _default(p.name, kernel, catalogue), p.source)
+        for p in set_here
+    }
+    running = Running(view)
+    for parameter in catalogue.parameters.values():
+        default = _default(parameter.id, kernel, catalogue)
+        if parameter.id in found or parameter.rewritten or not default:
+            continue
+        value = running.parameter(parameter.id).value
+        if value is not None and not same(value, default):
+            found[parameter.id] = Deviation(parameter.id, value, None, default, "")
+    return tuple(sorted(found.values()))
+
+
+def _default(name: str, kernel: Kernel | None, catalogue: Catalogue) -> str:
+    """Empty where the kernel or the parameter is not known, or the neighbouring builds disagree."""
+    parameter = catalogue.parameters.get(name)
+    if parameter is None or kernel is None:
+        return ""
+    defaults = {epoch.default for epoch in parameter.on(kernel.version).variants}
+    return defaults.pop() if len(defaults) == 1 else ""
 
 
 def next_boot_kargs(view: HostView, loader: Detection | None) -> tuple[Karg, ...]:

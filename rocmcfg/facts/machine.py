@@ -1,8 +1,8 @@
 """What the machine is besides its kernels and GPUs' names: processor, memory, board, firmware of the GPUs.
 
 Sources: /proc/cpuinfo, /proc/meminfo, /sys/class/dmi/id (the world-readable part), and the attributes that
-amdgpu gives each device: vbios_version, mem_info_*, fw_version/* (drivers/gpu/drm/amd/amdgpu: amdgpu_atombios.c,
-amdgpu_vram_mgr.c, amdgpu_ucode.c).
+amdgpu gives each device: vbios_version, mem_info_*, fw_version/* (amdgpu_atombios.c, amdgpu_vram_mgr.c,
+amdgpu_ucode.c in the kernel's drivers/gpu/drm/amd/amdgpu).
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 # a host called debian must not make "Debian" disappear.
 _TELLING_NOTHING = frozenset(
     """
-    admin amd amdgpu arch archlinux centos computer debian desktop fedora gentoo gpu guest home host kernel laptop
-    linux live localhost localdomain manjaro mint nixos none opensuse pc python python3 radeon rocm root rocky
-    server suse system test ubuntu user users worker workstation
+    admin amd amdgpu arch archlinux centos computer debian desktop fedora gentoo gpu guest home host kernel
+    laptop linux live localhost localdomain manjaro mint nixos none opensuse pc python python3 radeon rocm
+    root rocky server suse system test ubuntu user users worker workstation
     """.split()  # noqa: SIM905  # a list of words reads better than a column of quotes
 )
 

@@ -54,6 +54,7 @@ RUNS: dict[str, tuple[str, Run]] = {
     "explain": ("explain", _command("explain", "ppfeaturemask=0xfffd3fff", applied=False)),
     "explain a feature": ("explain", _command("explain", "gfxoff")),
     "explain a misnomer": ("explain", _command("explain", "gtt_size", applied=False)),
+    "report": ("report", _command("report")),
     "explain a variable": ("explain", _command("explain", "HSA_XNACK=0", applied=False)),
     "check-kernel": ("check-kernel", _command("check-kernel", "6.99.0-none")),
     "a refusal": ("failure", _command("apply", "--profile", "nope", "--yes", applied=False)),

@@ -1,0 +1,40 @@
+"""`rocmcfg report`: a block for an issue tracker, without what tells whose host it is."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from rocmcfg.cli import options as opt
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+Bundle = Annotated[
+    str, typer.Option("--bundle", metavar="FILE", help="Also pack it, with the logs, into a new .tar.gz.")
+]
+
+
+@app.command("report")
+def report(
+    bundle: Bundle = "",
+    root: opt.Root = "/",
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Print what an issue tracker needs to know of this host, in Markdown.
+
+    Host and user names, serial numbers, addresses and ids are replaced; read it
+    before you post it all the same.
+    """
+    with opt.session("report", json, quiet, verbose, debug) as printer:
+        from rocmcfg.workflow import reporting
+
+        host = opt.open_host(root)
+        made = reporting.report(host, {} if host.offline else dict(os.environ), bundle)
+        printer.document(made.diagnostics, report=made.markdown, bundle=bundle or None)
+        printer.result(made.markdown)
+        printer.problems([d for d in made.diagnostics if d.severity.value != "info"])

@@ -1,0 +1,70 @@
+"""What goes into a report, before it is text. Nothing here is redacted yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rocmcfg.facts.machine import Machine
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.facts import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedParameter:
+    """A parameter that is not at its default. `running` and `next_boot` are None where nothing says them;
+    `default` is empty where the catalogue does not know this kernel's. `source` is who sets it."""
+
+    name: str
+    running: str | None
+    next_boot: str | None
+    default: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedVariable:
+    name: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedMatch:
+    """A known issue that the log or the host speaks for. `score` from 0 to 1."""
+
+    issue: str
+    title: str
+    score: float
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines of one log that the report shows. `left_out` counts those that it does not."""
+
+    source: str
+    lines: tuple[str, ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`arguments` are those of the running kernel that concern a GPU; `other_arguments` counts the rest,
+    which a report has no use for. `profiles` and `state` are what rocmcfg has in force."""
+
+    version: str
+    facts: Facts
+    machine: Machine
+    rocm: str
+    pytorch: str
+    parameters: tuple[ReportedParameter, ...]
+    arguments: tuple[str, ...]
+    other_arguments: int
+    variables: tuple[ReportedVariable, ...]
+    profiles: tuple[str, ...]
+    state: str
+    matches: tuple[ReportedMatch, ...]
+    checks: tuple[Diagnostic, ...]
+    excerpts: tuple[Excerpt, ...]
+    packages: Mapping[str, str]

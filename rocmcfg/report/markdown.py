@@ -1,0 +1,161 @@
+"""A report as Markdown for an issue tracker. Pure: content and a redactor in, text out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from rocmcfg.facts.machine import Device
+from rocmcfg.model.facts import Gpu
+from rocmcfg.report.content import Excerpt, Report
+
+Redact = Callable[[str], str]
+
+
+def markdown(report: Report, redact: Redact) -> str:
+    """The whole text. Everything that came from the host goes through `redact` before it is laid out."""
+    sections = (
+        _environment(report, redact),
+        _parameters(report, redact),
+        _variables(report, redact),
+        _rocmcfg(report, redact),
+        _issues(report, redact),
+        *(_excerpt(excerpt, redact) for excerpt in report.excerpts),
+    )
+    body = "\n\n".join("\n".join(lines) for section in sections if (lines := list(section)))
+    signature = f"Made by `rocmcfg report` {report.version}; names, serials, addresses and ids are replaced."
+    return f"{body}\n\n{signature}\n"
+
+
+def _environment(report: Report, redact: Redact) -> Iterator[str]:
+    facts, machine = report.facts, report.machine
+    kernel = next((k for k in facts.kernels if k.running), None)
+    driver = ""
+    if kernel is not None:
+        driver = f"; amdgpu {'by DKMS' if kernel.dkms else kernel.driver.value}"
+        driver += f" {machine.driver_version}" if machine.driver_version else ""
+    devices = {device.address: device for device in machine.devices}
+    rows = [
+        ("System", f"{facts.os.name}{f' in a container ({facts.container})' if facts.container else ''}"),
+        ("Kernel", (facts.running or "none running") + driver),
+        *((f"GPU {n}", _gpu(gpu, devices.get(gpu.address))) for n, gpu in enumerate(facts.gpus)),
+        *(
+            (f"Firmware of GPU {n}", firmware)
+            for n, gpu in enumerate(facts.gpus)
+            if (firmware := _firmware(devices.get(gpu.address)))
+        ),
+        ("ROCm", report.rocm or "none found system-wide"),
+        ("PyTorch", report.pytorch),
+        *sorted(report.packages.items()),
+        ("Processor", machine.processor),
+        ("Memory", f"{machine.memory / 2**30:.1f} GiB" if machine.memory else ""),
+        ("Board", " ".join(filter(None, (machine.board, machine.bios and f"(BIOS {machine.bios})")))),
+        ("Boot", _boot(report)),
+    ]
+    yield "## Environment"
+    yield ""
+    yield from _table(("what", "found"), [(name, redact(text)) for name, text in rows if text])
+
+
+def _gpu(gpu: Gpu, device: Device | None) -> str:
+    parts = [gpu.gfx or "unknown", gpu.name, f"1002:{gpu.pci_id}" if gpu.pci_id else "", gpu.address]
+    if gpu.integrated:
+        parts.append("integrated")
+    if device is not None and device.vram:
+        parts.append(f"{device.vram / 2**30:.1f} GiB VRAM")
+    if device is not None and device.vbios:
+        parts.append(f"VBIOS {device.vbios}")
+    return ", ".join(filter(None, parts))
+
+
+def _firmware(device: Device | None) -> str:
+    return ", ".join(f"{name} {version}" for name, version in device.firmware.items()) if device else ""
+
+
+def _boot(report: Report) -> str:
+    chain = report.facts.boot
+    loader = chain.loader.title if chain.loader else "not recognised"
+    return "; ".join((loader, *(generator.title for generator in chain.initramfs)))
+
+
+def _parameters(report: Report, redact: Redact) -> Iterator[str]:
+    yield "## Driver parameters that differ from the default"
+    yield ""
+    if report.parameters:
+        rows = [
+            (f"`{p.name}`", p.running or "", p.next_boot or "", p.default, redact(p.source))
+            for p in report.parameters
+        ]
+        yield from _table(("parameter", "running", "next boot", "default", "set by"), rows)
+    else:
+        yield "None."
+    if report.arguments or report.other_arguments:
+        named = " ".join(f"`{redact(argument)}`" for argument in report.arguments) or "none"
+        yield ""
+        yield f"Other kernel arguments that concern a GPU: {named} ({report.other_arguments} more not shown)."
+
+
+def _variables(report: Report, redact: Redact) -> Iterator[str]:
+    if report.variables:
+        yield "## Environment variables"
+        yield ""
+        rows = [(f"`{v.name}`", redact(v.value), redact(v.source)) for v in report.variables]
+        yield from _table(("variable", "value", "from"), rows)
+
+
+def _rocmcfg(report: Report, redact: Redact) -> Iterator[str]:
+    yield "## rocmcfg"
+    yield ""
+    if report.profiles:
+        yield f"Profile {', '.join(redact(name) for name in report.profiles)}: {redact(report.state)}."
+    else:
+        yield "Nothing applied."
+
+
+def _issues(report: Report, redact: Redact) -> Iterator[str]:
+    yield "## Known issues that match"
+    yield ""
+    if not report.matches:
+        yield "None."
+    for match in report.matches:
+        yield f"- **{match.issue}** ({match.score:.2f}): {match.title}"
+        yield from (f"  - {redact(reason)}" for reason in match.reasons)
+    if report.checks:
+        yield ""
+        yield "Found on the host:"
+        yield ""
+        yield from (f"- {check.id}: {_inline(redact(check.summary))}" for check in report.checks)
+
+
+def _excerpt(excerpt: Excerpt, redact: Redact) -> Iterator[str]:
+    if not excerpt.lines:
+        return
+    lines = [_plain(line) for line in redact("\n".join(excerpt.lines)).splitlines()]
+    fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
+    count = f", {excerpt.left_out} more lines left out" if excerpt.left_out else ""
+    yield f"<details><summary>Log: {_inline(redact(excerpt.source))}{count}</summary>"
+    yield ""
+    yield f"{fence}text"
+    yield from lines
+    yield fence
+    yield ""
+    yield "</details>"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(header) + " |"
+    yield "|" + "---|" * len(header)
+    for row in rows:
+        yield "| " + " | ".join(_inline(cell) for cell in row) + " |"
+
+
+def _inline(text: str) -> str:
+    """In running text or a table's cell: one line that opens no column and no HTML. Code spans stay code."""
+    flat = " ".join(_plain(text).split())
+    if flat.startswith("`") and flat.endswith("`") and flat.count("`") == 2:
+        return flat.replace("|", "\\|")
+    return flat.replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isprintable() or c in "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
