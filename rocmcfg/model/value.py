@@ -12,6 +12,7 @@ from enum import Enum
 class ParamType(str, Enum):
     INT = "int"
     UINT = "uint"
+    ULONG = "ulong"
     ULLONG = "ullong"
     HEXINT = "hexint"
     BOOL = "bool"
@@ -28,7 +29,14 @@ SAFE_NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
 SAFE_MODULE = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
 SAFE_VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
 
-_BITS = {ParamType.INT: 32, ParamType.UINT: 32, ParamType.HEXINT: 32, ParamType.ULLONG: 64}
+# unsigned long is taken as 64 bits wide: ROCm has no 32-bit kernels.
+_BITS = {
+    ParamType.INT: 32,
+    ParamType.UINT: 32,
+    ParamType.HEXINT: 32,
+    ParamType.ULONG: 64,
+    ParamType.ULLONG: 64,
+}
 _NUMBER = re.compile(r"^[+]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$")
 _TRUE = {"y", "Y", "1", "on", "On", "oN", "ON"}
 _FALSE = {"n", "N", "0", "off", "OFF", "Off", "oFF", "oFf"}
