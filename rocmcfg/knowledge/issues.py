@@ -47,6 +47,8 @@ def parse(id: str, text: str) -> KnownIssue:
         evidence=tuple(row["evidence"]),
         confidence=row["confidence"],
         notes=tuple(row.get("notes", ())),
+        lacks_fix=row.get("lacks_fix", ""),
+        fixed_by=row.get("fixed_by", "either"),
     )
 
 
@@ -61,4 +63,5 @@ def _signature(row: dict[str, Any]) -> Signature:
         tuple(row["samples"]),
         row.get("name", ""),
         row.get("verbatim", False),
+        row.get("beside", ""),
     )

@@ -19,6 +19,9 @@ class Signature:
     generic one appears with many issues and other drivers, and only ever adds to another. `name` is given
     where the order of stages refers to it. `samples` are lines that it must match; `verbatim` says that they
     were copied from a real log, and not put together after the driver's source.
+
+    `beside` names another signature of the same issue, without which this one is only generic: a healthy
+    program logs the name of the very kernel that faults elsewhere.
     """
 
     pattern: str
@@ -26,6 +29,7 @@ class Signature:
     samples: tuple[str, ...]
     name: str = ""
     verbatim: bool = False
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,10 @@ class KnownIssue:
     any), `firmware` a sentence. `stages` names signatures in the order in which a full failure shows them.
     `fixed_kernels` and `fixed_rocm` are ranges of releases that carry the fix, where that is known;
     `fixed_in` says it in words. `confidence`: confirmed, reported, unverified.
+
+    `lacks_fix` names a fix of the catalogue: a kernel that has it does not have the issue (a range cannot say
+    which stable series got it). `fixed_by`: whether one of the two, kernel and ROCm, is enough (either), or
+    the issue stays until both have their half of the fix (both).
     """
 
     id: str
@@ -69,3 +77,5 @@ class KnownIssue:
     evidence: tuple[str, ...]
     confidence: Literal["confirmed", "reported", "unverified"]
     notes: tuple[str, ...] = ()
+    lacks_fix: str = ""
+    fixed_by: Literal["either", "both"] = "either"
