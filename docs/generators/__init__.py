@@ -1,0 +1,1 @@
+"""One module per generated page; `docs/generate.py` writes them."""

@@ -1,0 +1,130 @@
+"""docs/diagnostics.md, from the calls that make diagnostics."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+ID = re.compile(r"RC\d{4}")
+ROOMS = {
+    "RC0": "the command line",
+    "RC1": "profiles and other TOML files",
+    "RC20": "what was asked for",
+    "RC21": "parameters and their values",
+    "RC30": "the host",
+    "RC31": "the boot loader",
+    "RC32": "the initramfs",
+    "RC4": "transactions",
+    "RC5": "verify",
+    "RC6": "explain",
+    "RC9": "defects and interruptions",
+}
+# Summaries that are put together elsewhere than where the diagnostic is made.
+SAID = {
+    "RC0001": "the command line cannot be understood (said as the option's own message)",
+    "RC1003": "KEY: not what the format wants there (one diagnostic per key)",
+    "RC3003": "PROGRAM: failed, did not end in time, or is not installed",
+    "RC3103": "a boot entry misses an argument, or still has one that was taken away",
+    "RC3204": "an initramfs image does not hold our modprobe.d file as it is on disk",
+    "RC3014": "no boot loader that rocmcfg knows, or several and no proof which one boots",
+    "RC3015": "the boot loader of this host is one that rocmcfg cannot configure yet",
+    "RC3016": "the initramfs generator of this host is one that rocmcfg cannot configure yet",
+}
+# Ids that are raised in several places or wordings, each with one meaning.
+ONE_MEANING = {
+    "RC2001": "`--set` does not say what to set",
+    "RC2002": "`--set` gives a value that cannot be written",
+    "RC2101": "no kernel, or none of the installed ones, has this parameter",
+    "RC2104": "the value would keep the module from loading",
+    "RC9000": "a defect of rocmcfg",
+}
+SEVERITY = {"error": "error", "fail": "error", "_by_hand": "error", "warning": "warning", "info": "info"}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    id: str
+    severity: str
+    summary: str
+    hint: str
+    where: str
+
+
+def page() -> str:
+    found: dict[str, list[Made]] = {}
+    for path in sorted((REPOSITORY / "rocmcfg").rglob("*.py")):
+        for made in _made_in(path):
+            found.setdefault(made.id, []).append(made)
+    lines = [
+        "# Diagnostics",
+        "",
+        "Every problem and remark has an id that keeps its meaning between releases. CAPITALS stand for what",
+        "the message names, `…` for what it puts together. `docs/generate.py` writes this page.",
+    ]
+    for prefix, title in ROOMS.items():
+        lines += [
+            "",
+            f"## {prefix}…: {title}",
+            "",
+            "| id | severity | summary | what to do |",
+            "|---|---|---|---|",
+        ]
+        for id in sorted(i for i in found if i.startswith(prefix)):
+            lines.append(_row(id, found.pop(id)))
+    if found:
+        sys.exit(f"no section for {', '.join(found)}: add one to ROOMS")
+    return "\n".join(lines) + "\n"
+
+
+def _row(id: str, made: list[Made]) -> str:
+    summaries = list(dict.fromkeys(one.summary for one in made))
+    if len(summaries) > 1 and id not in ONE_MEANING:
+        places = "\n".join(f"  {one.where}: {one.summary}" for one in made)
+        sys.exit(f"{id} has several summaries: one meaning (then name it in ONE_MEANING) or two?\n{places}")
+    summary = SAID.get(id) or ONE_MEANING.get(id) or summaries[0]
+    severity = " or ".join(dict.fromkeys(one.severity for one in made))
+    hint = next((one.hint for one in made if one.hint), "")
+    return f"| {id} | {severity} | {_cell(summary)} | {_cell(hint)} |"
+
+
+def _cell(text: str) -> str:
+    text = "" if text in ("…", "HINT", "DEPRECATED") else text.removeprefix("HINT")
+    return re.sub(r"(…[\s,]*)+…", "…", text).replace("|", "\\|").replace("\n", " ")
+
+
+def _made_in(path: Path) -> Iterator[Made]:
+    source = path.read_text()
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    for call in calls:
+        id = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+        if not isinstance(id, str) or not ID.fullmatch(id):
+            continue
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        where = f"{path.relative_to(REPOSITORY)}:{call.lineno}"
+        if name not in SEVERITY:
+            sys.exit(f"{where}: {id} is given to {name or 'something'}, of which no severity is known")
+        hint = next((_text(k.value) for k in call.keywords if k.arg == "hint"), "")
+        yield Made(id, SEVERITY[name], _text(call.args[1]), hint, where)
+
+
+def _text(node: ast.expr) -> str:
+    """A literal as the reader sees it; what it is filled with by its name, or as `…`."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return _text(node.value)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _text(node.left) + _text(node.right)
+    if isinstance(node, ast.IfExp):
+        return _text(node.body) if not isinstance(node.orelse, ast.Constant) else _text(node.orelse) or "…"
+    if isinstance(node, ast.Name):
+        return node.id.strip("_").upper()
+    return node.attr.upper() if isinstance(node, ast.Attribute) else "…"
