@@ -42,6 +42,8 @@ def kernel_types(module: str, name: str, kernels: Sequence[Kernel], catalogue: C
             found.append(KernelType(kernel.release, (own,) if own else (), True, True, taints))
         elif standing is not None:
             types = tuple(dict.fromkeys(v.type for v in standing.variants))
+            if kernel.dkms and parameter is not None and parameter.dkms_type is not None:
+                types = (parameter.dkms_type,)
             # A DKMS driver replaces the kernel's own, so that the catalogue only guesses there.
             found.append(
                 KernelType(
@@ -82,6 +84,14 @@ def unknown_name(
             detail="it is ignored there; kernels that have it: " + ", ".join(t.release for t in have),
         )
     parameter = catalogue.parameters.get(f"{module}.{name}")
+    if parameter is not None and parameter.dkms_only:
+        # A profile names the spelling for either driver; the one that is not there costs nothing.
+        return warning(
+            "RC2102",
+            f"{module}.{name} does not exist on kernel {', '.join(t.release for t in lack)}",
+            location=location,
+            detail="only AMD's DKMS driver has it, and none is installed here; it is ignored",
+        )
     if parameter is not None:
         return error(
             "RC2103",
@@ -115,10 +125,9 @@ def unknown_module(
     """A module of which neither modinfo nor the catalogue knows anything; most often a slip of the pen."""
     if module in catalogue.modules():
         return None
-    related = module in catalogue.related_modules
-    near = [] if related else closest(module, list(catalogue.related_modules))
+    near = closest(module, list(catalogue.modules()))
     asked = [kernel.release for kernel in kernels if kernel.parameters]
-    if near or (asked and not related):
+    if near or asked:
         return error(
             "RC2110",
             f"there is no module {module}" + (f" on kernel {', '.join(asked)}" if asked else ""),

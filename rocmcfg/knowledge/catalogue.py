@@ -1,14 +1,20 @@
-"""Loads the catalogue. The files are ours and tests hold them right, so nothing is validated at run time."""
+"""Loads the catalogue. The files are ours and tests hold them right, so nothing is validated at run time.
+
+A file is read when something of it is first asked for: `plan` and `verify` need the parameters of kernels and
+little else, `explain` and `lint` need everything.
+"""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from rocmcfg.knowledge import toml
 from rocmcfg.model.catalogue import (
     Catalogue,
+    Description,
     Epoch,
     Feature,
     Fix,
@@ -23,31 +29,35 @@ from rocmcfg.model.catalogue import (
 from rocmcfg.model.value import ParamType
 from rocmcfg.model.version import KernelVersion, parse_kernel
 
+T = TypeVar("T")
+
+
+class _OnDemand(Mapping[str, T], Generic[T]):
+    """A table of the catalogue that is read when it is first looked into."""
+
+    def __init__(self, read: Callable[[], dict[str, T]]) -> None:
+        self._read = functools.cache(read)
+
+    def __getitem__(self, name: str) -> T:
+        return self._read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
+
 
 @functools.cache
 def load() -> Catalogue:
     return Catalogue(
         parameters=_parameters(_data("parameters")),
-        features={
-            name: Feature(
-                name,
-                row["parameter"],
-                row["bit"],
-                row["set_means"] == "on",
-                row["summary"],
-                _hardware(row),
-                tuple(row.get("notes", ())),
-            )
-            for name, row in _data("features").items()
-        },
-        fixes={name: _fix(name, row) for name, row in _data("fixes").items()},
+        features=_OnDemand(_features),
+        fixes=_OnDemand(lambda: {name: _fix(name, row) for name, row in _data("fixes").items()}),
         gpus=gpu_models(),
-        arguments={name: _argument(name, row) for name, row in _data("kernel_arguments").items()},
-        variables={name: _variable(name, row) for name, row in _data("environment").items()},
-        related_modules=tuple(_data("traps")["related_modules"]),
-        traps={
-            row["name"]: Trap(row["name"], row["instead"], row["summary"]) for row in _data("traps")["trap"]
-        },
+        arguments=_OnDemand(_arguments),
+        variables=_OnDemand(_variables),
+        traps=_OnDemand(_traps),
     )
 
 
@@ -82,20 +92,22 @@ def _version(text: str) -> KernelVersion:
 
 
 def _parameters(document: dict[str, Any]) -> dict[str, Parameter]:
-    builds = tuple(_version(text) for text in document.pop("builds"))
+    named = document.pop("builds")
+    builds = tuple(_version(text) for text in named)
+    kernels = dict(zip(named, builds, strict=True))
     found = {}
     for module, rows in document.items():
         for name, row in rows.items():
             epochs = tuple(
                 Epoch(
-                    _version(e["from"]),
-                    _version(e["to"]),
+                    kernels[e["from"]],
+                    kernels[e["to"]],
                     ParamType(e["type"]),
                     e["default"],
                     e["permission"],
                     e.get("taints", False),
                 )
-                for e in row["epochs"]
+                for e in row.get("epochs", ())
             )
             found[f"{module}.{name}"] = Parameter(
                 module,
@@ -110,20 +122,81 @@ def _parameters(document: dict[str, Any]) -> dict[str, Parameter]:
                 deprecated=row.get("deprecated", ""),
                 config=row.get("config", ""),
                 bounds=tuple(row["range"]) if "range" in row else None,
-                unit=row.get("unit", ""),
-                **_described(row),
-                acts_on=_hardware(row),
+                dkms_only=row.get("dkms_only", False),
+                dkms_type=ParamType(row["type"]) if "type" in row else None,
+                describe=functools.partial(_describe, module, name),
             )
     return found
 
 
-def _described(row: dict[str, Any]) -> dict[str, Any]:
-    """What parameters, kernel arguments and variables have in common."""
+def _describe(module: str, name: str) -> Description:
+    return _descriptions().get(module, {}).get(name, Description())
+
+
+@functools.cache
+def _descriptions() -> dict[str, dict[str, Description]]:
+    document = _data("parameter_notes")
+    common = tuple(document.pop("sources", ()))
+    return {
+        module: {
+            name: Description(
+                unit=row.get("unit", ""),
+                bits={int(bit, 0): text for bit, text in row.get("bits", {}).items()},
+                acts_on=_hardware(row),
+                **_described(row, common),
+            )
+            for name, row in rows.items()
+        }
+        for module, rows in document.items()
+    }
+
+
+def _features() -> dict[str, Feature]:
+    document = _data("features")
+    common = tuple(document.pop("sources", ()))
+    return {
+        name: Feature(
+            name,
+            row["parameter"],
+            row["bit"],
+            row["set_means"] == "on",
+            row["summary"],
+            _hardware(row),
+            tuple(row.get("notes", ())),
+            (*row.get("sources", ()), *common),
+        )
+        for name, row in document.items()
+    }
+
+
+def _arguments() -> dict[str, KernelArgument]:
+    document = _data("kernel_arguments")
+    common = tuple(document.pop("sources", ()))
+    return {name: _argument(name, row, common) for name, row in document.items()}
+
+
+def _variables() -> dict[str, Variable]:
+    """`[[family]]` stands for variables of one kind: `names` goes from a name to its summary, and what the
+    family says holds for each."""
+    document = _data("environment")
+    rows: dict[str, Any] = {}
+    for family in document.pop("family", ()):
+        rows |= {name: {**family, "summary": summary} for name, summary in family["names"].items()}
+    rows |= document
+    return {name: _variable(name, rows[name]) for name in sorted(rows)}
+
+
+def _traps() -> dict[str, Trap]:
+    return {row["name"]: Trap(row["name"], row["instead"], row["summary"]) for row in _data("traps")["trap"]}
+
+
+def _described(row: dict[str, Any], common: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What parameters, kernel arguments and variables have in common. `common` are the file's own sources."""
     return {
         "meanings": row.get("meanings", {}),
         "notes": tuple(row.get("notes", ())),
         "traps": tuple(_value_trap(trap) for trap in row.get("traps", ())),
-        "sources": tuple(row.get("sources", ())),
+        "sources": (*row.get("sources", ()), *common),
     }
 
 
@@ -150,7 +223,7 @@ def _value_trap(row: dict[str, Any]) -> ValueTrap:
     )
 
 
-def _argument(name: str, row: dict[str, Any]) -> KernelArgument:
+def _argument(name: str, row: dict[str, Any], common: tuple[str, ...]) -> KernelArgument:
     return KernelArgument(
         name,
         row["summary"],
@@ -163,7 +236,7 @@ def _argument(name: str, row: dict[str, Any]) -> KernelArgument:
         removed=row.get("removed", ""),
         deprecated=row.get("deprecated", ""),
         instead=row.get("instead", ""),
-        **_described(row),
+        **_described(row, common),
     )
 
 

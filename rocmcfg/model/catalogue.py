@@ -4,7 +4,7 @@ GPUs, traps."""
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -87,7 +87,31 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Description:
+    """What a reader wants to know of a parameter beyond what the driver's file declares.
+
+    `meanings` goes from a value, or a range such as "4-9", to what it does; `bits` from a bit of a mask that
+    is no feature to the same. `notes` are sentences, `sources` say where the facts come from.
+    """
+
+    unit: str = ""
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    bits: Mapping[int, str] = field(default_factory=dict)
+    acts_on: Hardware | None = None
+    notes: tuple[str, ...] = ()
+    traps: tuple[ValueTrap, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Parameter:
+    """A module parameter over kernel versions.
+
+    `builds` are the kernels that were read, `epochs` what they say. `dkms_only`: only AMD's DKMS driver has
+    it, no kernel of its own, and `dkms_type` is its type where that is known. `describe` reads the rest from
+    a file that plan and verify never need; the properties below ask it.
+    """
+
     module: str
     name: str
     summary: str
@@ -100,16 +124,41 @@ class Parameter:
     deprecated: str = ""
     config: str = ""
     bounds: tuple[int, int] | None = None
-    unit: str = ""
-    meanings: Mapping[str, str] = field(default_factory=dict)
-    acts_on: Hardware | None = None
-    notes: tuple[str, ...] = ()
-    traps: tuple[ValueTrap, ...] = ()
-    sources: tuple[str, ...] = ()
+    dkms_only: bool = False
+    dkms_type: ParamType | None = None
+    describe: Callable[[], Description] = field(default=Description, compare=False, repr=False)
 
     @property
     def id(self) -> str:
         return f"{self.module}.{self.name}"
+
+    @property
+    def unit(self) -> str:
+        return self.describe().unit
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        return self.describe().meanings
+
+    @property
+    def bits(self) -> Mapping[int, str]:
+        return self.describe().bits
+
+    @property
+    def acts_on(self) -> Hardware | None:
+        return self.describe().acts_on
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.describe().notes
+
+    @property
+    def traps(self) -> tuple[ValueTrap, ...]:
+        return self.describe().traps
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return self.describe().sources
 
     def on(self, version: KernelVersion) -> Standing:
         """Where a kernel has no build of its own, what its two neighbours agree on."""
@@ -136,6 +185,7 @@ class Feature:
     summary: str
     acts_on: Hardware | None = None
     notes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
     def compose(self, mask: int, enabled: bool) -> int:
         return mask | self.bit if enabled == self.set_means_on else mask & ~self.bit
@@ -249,7 +299,7 @@ class Catalogue:
     arguments: Mapping[str, KernelArgument]
     variables: Mapping[str, Variable]
     traps: Mapping[str, Trap]
-    related_modules: tuple[str, ...]
 
     def modules(self) -> tuple[str, ...]:
+        """Those whose parameters people set for a Radeon, in the order of the data."""
         return tuple(dict.fromkeys(p.module for p in self.parameters.values()))
