@@ -12,6 +12,7 @@ import pwd
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import BinaryIO
 
 from rocmcfg.host.reading import read_at_most
 from rocmcfg.host.view import CommandResult, Locked, Unreadable, Unwritable
@@ -131,6 +132,22 @@ class LocalHost:
 
         result = runner.query(self._inside(argv))
         return result and result._replace(argv=tuple(argv))
+
+    def stream(self, path: str) -> BinaryIO | None:
+        from rocmcfg.host.streams import open_log
+
+        real = self._real(path)
+        return open_log(real, path) if os.path.exists(real) else None
+
+    def stream_query(self, argv: Sequence[str]) -> BinaryIO | None:
+        if not self.runs_tools:
+            return None
+        from rocmcfg.host import runner
+
+        try:
+            return runner.stream(self._inside(argv))
+        except OSError:
+            return None
 
     # -- writing ------------------------------------------------------------------------------------
 

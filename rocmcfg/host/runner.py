@@ -5,10 +5,12 @@ Children get no stdin (some tools prompt and would wait for ever), a time limit,
 
 from __future__ import annotations
 
+import io
 import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import BinaryIO
 
 from rocmcfg.host.view import CommandResult
 
@@ -47,6 +49,59 @@ def execute(
     """
     result = _run(argv, timeout, progress, {MARK: mark})
     return result._replace(stdout=result.stdout[-_KEEP:], stderr=result.stderr[-_KEEP:])
+
+
+def stream(argv: Sequence[str | bytes], stdin: int | None = None, *, failed: int = 0) -> BinaryIO:
+    """What a program that changes nothing prints, as it comes; closing it early ends the program.
+
+    `stdin` is a descriptor to read from. A program that is missing raises OSError; so does, at the end of the
+    output, a death by a signal or a status of `failed` or more, unless `failed` is 0: then no end matters.
+    """
+    return io.BufferedReader(_Output(argv, stdin, failed), 1 << 16)
+
+
+class _Output(io.RawIOBase):
+    """The standard output of a child. `sh` hands output on in Python, which is too slow for gigabytes."""
+
+    def __init__(self, argv: Sequence[str | bytes], stdin: int | None, failed: int) -> None:
+        import subprocess
+
+        environment = _environment()
+        name = os.fsdecode(argv[0])
+        program = _which(name, environment["PATH"])
+        if program is None:
+            raise FileNotFoundError(f"{name}: not found")
+        self._failed = failed
+        self._child = subprocess.Popen(
+            [program, *argv[1:]],
+            stdin=subprocess.DEVNULL if stdin is None else stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**environment, "LC_ALL": "C"},
+            cwd="/",
+            bufsize=0,
+            start_new_session=True,
+        )
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        assert self._child.stdout is not None
+        count: int = self._child.stdout.readinto(buffer)  # type: ignore[attr-defined]
+        if count == 0 and self._failed and not 0 <= self._child.wait() < self._failed:
+            raise OSError(f"{self._child.args[0]!r} failed")  # type: ignore[index]
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            child = self._child
+            assert child.stdout is not None
+            child.stdout.close()
+            if child.poll() is None:
+                child.kill()
+            child.wait()
+        super().close()
 
 
 def survivors(mark: str) -> list[tuple[int, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.state import FileState
@@ -136,6 +136,14 @@ class HostView(Protocol):
 
     def query(self, argv: Sequence[str]) -> CommandResult | None:
         """Run a program that changes nothing; None where no program may be run or it is missing."""
+        ...
+
+    def stream(self, path: str) -> BinaryIO | None:
+        """A file of any size, to be read as it comes; None where there is none. Raises Unreadable."""
+        ...
+
+    def stream_query(self, argv: Sequence[str]) -> BinaryIO | None:
+        """As `query`, for output of any size; the exit status is not told."""
         ...
 
 
