@@ -48,7 +48,7 @@ def _checked_set(values: list[str] | None) -> list[str] | None:
         if not (scope and name) or (not equals and scope != "karg"):
             raise typer.BadParameter(
                 f"{text!r} does not say what to set; write amdgpu.runpm=0, feature.gfxoff=false, "
-                "karg.iommu=pt or env.NAME=VALUE"
+                "karg.iommu=pt, env.NAME=VALUE or profile.NAME=NUMBER"
             )
     return values
 
@@ -88,7 +88,8 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE. May be repeated.",
+        help="amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER "
+        "for what a profile leaves to you. May be repeated.",
         callback=_checked_set,
         autocompletion=complete_setting,
     ),

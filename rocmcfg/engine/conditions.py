@@ -2,40 +2,167 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rocmcfg.model.catalogue import Catalogue, Fix
-from rocmcfg.model.facts import Facts, Kernel
+from rocmcfg.model.facts import Facts, Kernel, PyTorch
 from rocmcfg.model.profile import Condition
-from rocmcfg.model.version import VersionRange, format_version
+from rocmcfg.model.version import Version, VersionRange, compare, format_version
+
+_LAST = 1 << 30  # stands for a number that a version does not tell
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`holds` is None where it cannot be told; `why` is a phrase for the reader."""
+    """`holds` is None where it cannot be told; `why` is a phrase for the reader. `since` names what made an
+    earlier need end, "ROCm 7.2" for example; empty where there never was one here."""
 
     holds: bool | None
     why: str
+    since: str = ""
+
+    @property
+    def text(self) -> str:
+        if self.holds is None:
+            return f"cannot be told, so it is applied: {self.why}"
+        if self.holds:
+            return f"needed: {self.why}"
+        return f"no longer needed since {self.since}: {self.why}" if self.since else f"not needed: {self.why}"
 
 
-def decide(condition: Condition, facts: Facts, catalogue: Catalogue) -> Decision:
+@dataclass(frozen=True, slots=True)
+class _Installed:
+    """A version that a host has. `low` and `high` differ where a part of it is not told."""
+
+    name: str
+    low: Version
+    high: Version
+
+
+def decide(alternatives: Sequence[Condition], facts: Facts, catalogue: Catalogue) -> Decision:
+    """One of the alternatives must hold; none given is always."""
+    found = [_decide(condition, facts, catalogue) for condition in alternatives]
+    for holds in (True, None):
+        kept = [one for one in found if one.holds is holds]
+        if kept:
+            return Decision(holds, _joined(one.why for one in kept))
+    if not found:
+        return Decision(True, "always")
+    ended = all(one.since for one in found)
+    return Decision(
+        False,
+        _joined(one.why for one in found),
+        _joined((one.since for one in found), " and ") if ended else "",
+    )
+
+
+def _decide(condition: Condition, facts: Facts, catalogue: Catalogue) -> Decision:
     """All parts must hold: one that does not decides, then one that cannot be told."""
-    parts = []
-    if condition.lacks_fix:
-        parts.append(_lacks_fix(catalogue.fixes[condition.lacks_fix], facts))
-    if condition.kernel:
-        parts.append(_kernel(condition.kernel, facts))
-    if condition.rocm:
-        parts.append(_rocm(condition.rocm, facts))
-    if condition.gfx:
-        parts.append(_gfx(condition.gfx, facts))
+    parts = list(_parts(condition, facts, catalogue))
     refused = [part for part in parts if part.holds is False]
-    open_parts = [part for part in parts if part.holds is None]
     if refused:
-        return Decision(False, "; ".join(part.why for part in refused))
-    if open_parts:
-        return Decision(None, "; ".join(part.why for part in open_parts))
-    return Decision(True, "; ".join(part.why for part in parts))
+        ended = all(part.since for part in refused)
+        since = _joined((part.since for part in refused), " and ") if ended else ""
+        return Decision(False, _joined(part.why for part in refused), since)
+    open_parts = [part for part in parts if part.holds is None]
+    return Decision(None if open_parts else True, _joined(part.why for part in open_parts or parts))
+
+
+def _joined(phrases: Iterable[str], by: str = "; ") -> str:
+    return by.join(dict.fromkeys(phrases))
+
+
+def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable[Decision]:
+    if condition.lacks_fix:
+        yield _lacks_fix(catalogue.fixes[condition.lacks_fix], facts)
+    if condition.kernel:
+        yield _in_range("kernel", condition.kernel, _kernels(facts), "no kernel is installed")
+    if condition.rocm:
+        yield _in_range("ROCm", condition.rocm, _rocms(facts), "no system-wide ROCm tells its version")
+    if condition.pytorch:
+        found = [_Installed(f"PyTorch {t.text}", t.version, t.version) for t in _torches(facts)]
+        yield _in_range("PyTorch", condition.pytorch, found, "no system-wide PyTorch was found")
+    if condition.gpus:
+        yield _gpus(condition.gpus, condition.gfx, facts)
+    elif condition.gfx:
+        yield _gfx(condition.gfx, facts)
+    if condition.igpu is not None:
+        yield _igpu(condition.igpu, facts)
+    if condition.dkms is not None:
+        yield _dkms(condition.dkms, facts)
+
+
+# -- versions --------------------------------------------------------------------------------------------
+
+
+def _in_range(what: str, wanted: VersionRange, found: Sequence[_Installed], none: str) -> Decision:
+    """Needed where any installed version is inside; not needed where all of them are outside."""
+    if not found:
+        return Decision(None, none)
+    verdicts = [(one, _inside(wanted, one)) for one in found]
+    inside = [one.name for one, verdict in verdicts if verdict]
+    if inside:
+        return Decision(True, f"{_names(inside)} {'is' if len(inside) == 1 else 'are'} {wanted.text}")
+    unclear = [one.name for one, verdict in verdicts if verdict is None]
+    if unclear:
+        return Decision(None, f"whether {_names(unclear)} is {wanted.text} cannot be told")
+    ends = [bound for operator, bound in wanted.conditions if operator == "<"]
+    over = [bound for bound in ends if all(compare(one.low, bound) >= 0 for one in found)]
+    since = f"{what} {format_version(min(over))}" if over else ""
+    outside = [one.name for one in found]
+    return Decision(
+        False, f"{_names(outside)} {'is' if len(outside) == 1 else 'are'} not {wanted.text}", since
+    )
+
+
+def _inside(wanted: VersionRange, one: _Installed) -> bool | None:
+    low, high = wanted.contains(one.low), wanted.contains(one.high)
+    if low and high:
+        return True  # a conjunction of comparisons has no gaps
+    between = any(compare(one.low, bound) <= 0 <= compare(one.high, bound) for _, bound in wanted.conditions)
+    return None if low or high or (between and one.low != one.high) else False
+
+
+def _names(names: Sequence[str]) -> str:
+    """`kernel 6.1, 6.8`: what they have in common is said once."""
+    kinds = {name.partition(" ")[0] for name in names}
+    if len(names) > 1 and len(kinds) == 1:
+        kind = kinds.pop()
+        plural = "kernels" if kind == "kernel" else kind
+        return f"{plural} {', '.join(name.partition(' ')[2] for name in names)}"
+    return ", ".join(names)
+
+
+def _kernels(facts: Facts) -> list[_Installed]:
+    found = []
+    for kernel in facts.driven or facts.kernels:
+        low: Version = kernel.version.numbers[:3]
+        high = low if kernel.version.sublevel_known else (*low[:2], _LAST)
+        found.append(_Installed(f"kernel {kernel.release}", low, high))
+    return found
+
+
+def _torches(facts: Facts) -> Sequence[PyTorch]:
+    """The caller's own where there is one: that is what their Python imports."""
+    return [torch for torch in facts.pytorch if torch.own] or facts.pytorch
+
+
+def _rocms(facts: Facts) -> list[_Installed]:
+    """Every ROCm that programs of this host may load. A PyTorch wheel brings libraries of its own and loads
+    no others, so that the one of a virtual environment counts alone in it."""
+    found = []
+    torches = [torch for torch in _torches(facts) if torch.rocm]
+    if facts.rocm is not None and not any(torch.own for torch in torches):
+        found.append(_Installed(f"ROCm {format_version(facts.rocm)}", facts.rocm, facts.rocm))
+    for torch in torches:
+        low: Version = torch.rocm or ()
+        name = f"ROCm {format_version(low)} of PyTorch {torch.text}"
+        found.append(_Installed(name, low, low if len(low) > 2 else (*low, _LAST)))
+    return found
+
+
+# -- the kernel's fixes ----------------------------------------------------------------------------------
 
 
 def _lacks_fix(fix: Fix, facts: Facts) -> Decision:
@@ -43,14 +170,19 @@ def _lacks_fix(fix: Fix, facts: Facts) -> Decision:
     if not kernels:
         return Decision(None, f"no kernel to ask for the fix {fix.name}")
     standing = {kernel.release: _has(fix, kernel, facts) for kernel in kernels}
-    lacking = [release for release, has in standing.items() if has is False]
-    unknown = [release for release, has in standing.items() if has is None]
+    lacking = [f"kernel {release}" for release, has in standing.items() if has is False]
+    unknown = [f"kernel {release}" for release, has in standing.items() if has is None]
     if lacking:
-        lack = "lacks" if len(lacking) == 1 else "lack"
-        return Decision(True, f"{_kernels(lacking)} {lack} the fix {fix.name}")
+        return Decision(
+            True, f"{_names(lacking)} {'lacks' if len(lacking) == 1 else 'lack'} the fix {fix.name}"
+        )
     if unknown:
-        return Decision(None, f"whether kernel {', '.join(unknown)} has the fix {fix.name} cannot be told")
-    return Decision(False, f"every installed kernel has the fix {fix.name} ({', '.join(standing)})")
+        return Decision(None, f"whether {_names(unknown)} has the fix {fix.name} cannot be told")
+    releases = [f"{first}" for first in (*fix.stable, fix.mainline)]
+    since = f"kernel {', '.join(releases[:-1])} and {releases[-1]}" if fix.stable else f"kernel {releases[0]}"
+    return Decision(
+        False, f"every installed kernel has the fix {fix.name} ({', '.join(standing)})", since=since
+    )
 
 
 def _has(fix: Fix, kernel: Kernel, facts: Facts) -> bool | None:
@@ -61,33 +193,43 @@ def _has(fix: Fix, kernel: Kernel, facts: Facts) -> bool | None:
     return None if kernel.dkms else fix.present_in(kernel.version)
 
 
-def _kernel(wanted: VersionRange, facts: Facts) -> Decision:
-    kernels = facts.driven or facts.kernels
-    if not kernels:
-        return Decision(None, "no kernel to compare")
-    inside = [k.release for k in kernels if wanted.contains(k.version.numbers[:3])]
-    if inside:
-        return Decision(True, f"{_kernels(inside)} {'is' if len(inside) == 1 else 'are'} {wanted.text}")
-    return Decision(False, f"no installed kernel is {wanted.text}")
-
-
-def _kernels(releases: list[str]) -> str:
-    return f"kernel{'' if len(releases) == 1 else 's'} {', '.join(releases)}"
-
-
-def _rocm(wanted: VersionRange, facts: Facts) -> Decision:
-    if facts.rocm is None:
-        return Decision(None, "no system-wide ROCm tells its version")
-    found = format_version(facts.rocm)
-    if wanted.contains(facts.rocm):
-        return Decision(True, f"ROCm {found} is {wanted.text}")
-    return Decision(False, f"ROCm {found} is not {wanted.text}")
+# -- hardware and driver ---------------------------------------------------------------------------------
 
 
 def _gfx(wanted: tuple[str, ...], facts: Facts) -> Decision:
-    if not facts.gfx:
-        return Decision(None, "no GPU to compare")
     common = [gfx for gfx in facts.gfx if gfx in wanted]
     if common:
         return Decision(True, f"{', '.join(common)} is present")
+    if not facts.gpus or any(gpu.gfx is None for gpu in facts.gpus):
+        return Decision(None, "no GPU to compare" if not facts.gpus else "not every GPU is known")
     return Decision(False, f"none of {', '.join(wanted)} is present")
+
+
+def _gpus(wanted: VersionRange, gfx: tuple[str, ...], facts: Facts) -> Decision:
+    """With `gfx`, GPUs of these targets are counted; an iGPU beside a graphics card is not."""
+    if not facts.gpus or any(gpu.gfx is None for gpu in facts.gpus):
+        return Decision(None, "how many GPUs there are cannot be told")
+    number = len([gpu for gpu in facts.computing if not gfx or gpu.gfx in gfx])
+    what = f"{', '.join(gfx)} GPU" if gfx else "GPU"
+    said = f"{number} {what}{'' if number == 1 else 's'}"
+    return Decision(wanted.contains((number,)), f"{said} here, {wanted.text} asked")
+
+
+def _igpu(wanted: bool, facts: Facts) -> Decision:
+    present = [gpu.gfx or "unknown" for gpu in facts.gpus if gpu.integrated]
+    if present:
+        return Decision(wanted, f"the integrated GPU {', '.join(present)} is present")
+    if not facts.gpus or any(gpu.gfx is None for gpu in facts.gpus):
+        return Decision(None, "whether a GPU is an integrated one cannot be told")
+    return Decision(not wanted, "no integrated GPU is present")
+
+
+def _dkms(wanted: bool, facts: Facts) -> Decision:
+    kernels = facts.driven
+    if not kernels:
+        return Decision(None, "no kernel with an amdgpu driver to look at")
+    fitting = [f"kernel {kernel.release}" for kernel in kernels if kernel.dkms is wanted]
+    driver = "AMD's DKMS driver" if wanted else "its own driver"
+    if fitting:
+        return Decision(True, f"{_names(fitting)} {'has' if len(fitting) == 1 else 'have'} {driver}")
+    return Decision(False, f"no installed kernel has {driver}")

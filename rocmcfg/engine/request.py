@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -27,21 +28,55 @@ class Request:
     boot_backend: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The value of a profile's parameter: `--set profile.gtt_gib=96`."""
+
+    name: str
+    value: int
+
+
+def command_line(request: Request) -> str:
+    """The command that asks for the same again, for a reader to copy."""
+    import shlex
+
+    words = ["rocmcfg", "apply"]
+    for option, values in (
+        ("--profile", request.profiles),
+        ("--set", request.set),
+        ("--with", request.with_),
+        ("--without", request.without),
+    ):
+        words += [word for value in values for word in (option, value)]
+    words += ["--unconditional"] * request.unconditional + ["--any-gpu"] * request.any_gpu
+    words += ["--via", request.via] if request.via else []
+    words += ["--boot-backend", request.boot_backend] if request.boot_backend else []
+    return shlex.join(words)
+
+
+def named(id: str, names: Iterable[str]) -> bool:
+    """Whether one of the names is this setting: its id, or the id's last part; - and _ are one."""
+    full = id.replace("-", "_")
+    return any(name.replace("-", "_") in (full, full.partition(".")[2]) for name in names)
+
+
 def from_document(document: Mapping[str, Any]) -> Request:
     """As the receipt keeps it. Raises TypeError for a key that this version does not know."""
     fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list | tuple) else v for k, v in document.items()}
     return Request(**fields)
 
 
-def parse_set(text: str) -> Setting | Diagnostic:
-    """One `--set` option: `amdgpu.runpm=0`, `feature.gfxoff=false`, `karg.iommu=pt`, `env.NAME=VALUE`."""
+def parse_set(text: str) -> Setting | Given | Diagnostic:
+    """One `--set` option: `amdgpu.runpm=0`, `feature.gfxoff=false`, `karg.iommu=pt`, `env.NAME=VALUE`, or
+    `profile.NAME=NUMBER` for what a profile leaves to the user."""
     key, equals, value = text.partition("=")
     scope, dot, name = key.partition(".")
     if not dot or not name or not scope:
         return error(
             "RC2001",
             f"--set {text!r} does not say what to set",
-            hint="write amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt or env.NAME=VALUE",
+            hint="write amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE "
+            "or profile.NAME=NUMBER",
         )
     if not equals and scope != "karg":
         return error("RC2001", f"--set {text!r} has no value", hint=f"write --set {key}=VALUE")
@@ -71,6 +106,15 @@ def parse_set(text: str) -> Setting | Diagnostic:
                 hint=f"write --set {key}=true or --set {key}=false",
             )
         return setting(Kind.FEATURE, name, words[value.lower()])
+    if scope == "profile":
+        if not re.fullmatch("[0-9]{1,10}", value):
+            return error(
+                "RC2002",
+                f"--set {key}: a profile's parameter is a whole number, not {value!r}",
+                location="--set",
+                hint=f"write --set {key}=NUMBER; `rocmcfg profile show NAME` says of what",
+            )
+        return Given(name, int(value))
     if scope == "karg":
         return setting(Kind.KARG, name, value if equals else True)
     if scope == "env":

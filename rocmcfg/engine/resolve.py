@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from rocmcfg.engine.combine import combine, match
 from rocmcfg.engine.conditions import decide
 from rocmcfg.engine.effective import Effective
+from rocmcfg.engine.given import filled, missing, wrong_values
 from rocmcfg.engine.masks import starting_mask
-from rocmcfg.engine.request import Request, parse_set
+from rocmcfg.engine.request import Request, named
 from rocmcfg.engine.values import illegal, kernel_types, to_text, unknown_module, unknown_name
 from rocmcfg.model.catalogue import Catalogue, Feature
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Driver, Facts
-from rocmcfg.model.profile import Profile, Setting
+from rocmcfg.model.profile import Multiple, Profile, Setting
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, Skipped
 from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint
 
@@ -36,6 +38,7 @@ class _Work:
     problems: list[Diagnostic] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     desired: list[DesiredSetting] = field(default_factory=list)
+    notes: dict[str, str] = field(default_factory=dict)  # how a value came about, by setting
 
 
 def modules_of(settings: Iterable[Setting]) -> tuple[str, ...]:
@@ -52,8 +55,19 @@ def resolve(
 ) -> Resolution:
     """`base(parameter)` is the value that the host would have without us; masks are composed onto it."""
     work = _Work(facts, catalogue, request, base)
-    _match_gpus(work, profiles)
-    settings = _select(work, _combine(work, profiles))
+    combined = combine(profiles, request, catalogue)
+    work.problems += [*match(profiles, facts, any_gpu=request.any_gpu), *combined.problems]
+    work.problems += wrong_values(combined.given, profiles, facts)
+    settings = []
+    for setting in _select(work, combined.settings):
+        reason = missing(setting, combined.given, profiles)
+        if reason:
+            work.skipped.append(Skipped(setting.id, reason, setting.profile))
+            continue
+        complete, note = filled(setting, combined.given)
+        settings.append(complete)
+        if note:
+            work.notes[setting.id] = note
     for setting in settings:
         if setting.kind is Kind.PARAMETER:
             _parameter(work, setting)
@@ -65,93 +79,24 @@ def resolve(
     return Resolution(tuple(work.desired), tuple(work.skipped), tuple(dict.fromkeys(work.problems)))
 
 
-def _match_gpus(work: _Work, profiles: Sequence[Profile]) -> None:
-    if work.request.any_gpu:
-        return
-    for profile in profiles:
-        if profile.gfx and not set(profile.gfx) & set(work.facts.gfx):
-            found = ", ".join(f"{gpu.gfx or 'unknown'} ({gpu.name})" for gpu in work.facts.gpus)
-            work.problems.append(
-                error(
-                    "RC2010",
-                    f"profile {profile.name} is for {', '.join(profile.gfx)}, and this host has no such GPU",
-                    location=profile.location,
-                    detail=f"found: {found}" if found else "no AMD GPU was found",
-                    hint="choose the profile of your GPU (`rocmcfg profile list`), or apply it all the same "
-                    "with --any-gpu",
-                )
-            )
-
-
-def _combine(work: _Work, profiles: Sequence[Profile]) -> list[Setting]:
-    """The settings of all profiles and --set, each once. Two profiles that disagree are an error: module
-    parameters hold for the whole module, so that there is no right choice."""
-    chosen: dict[str, Setting] = {}
-    for setting in (s for profile in profiles for s in profile.settings):
-        canonical = _as_parameter(setting, work.catalogue)
-        other = chosen.get(canonical.id)
-        if other is None:
-            chosen[canonical.id] = canonical
-        elif other.value != canonical.value:
-            work.problems.append(
-                error(
-                    "RC2011",
-                    f"profiles disagree about {canonical.id}: {other.value} and {canonical.value}",
-                    location=canonical.location,
-                    detail=f"the other place: {other.location}",
-                    hint=f"decide with --set {canonical.id}=VALUE or --without {canonical.id}",
-                )
-            )
-    for text in work.request.set:
-        parsed = parse_set(text)
-        if isinstance(parsed, Diagnostic):
-            work.problems.append(parsed)
-            continue
-        parsed = _as_parameter(parsed, work.catalogue)
-        work.problems = [
-            p for p in work.problems if not (p.id == "RC2011" and parsed.id in p.summary.split(":")[0])
-        ]
-        old = chosen.get(parsed.id)
-        chosen[parsed.id] = replace(parsed, via=old.via) if old else parsed
-    return list(chosen.values())
-
-
-def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
-    """`"amdgpu.runpm" = 0` under [cmdline] is the parameter, written by another road."""
-    module, dot, name = setting.name.partition(".")
-    module = module.replace("-", "_")
-    if setting.kind is not Kind.KARG or not dot or module not in catalogue.modules():
-        return setting
-    return replace(
-        setting, kind=Kind.PARAMETER, module=module, name=name.replace("-", "_"), via=Channel.CMDLINE
-    )
-
-
-def _select(work: _Work, settings: list[Setting]) -> list[Setting]:
+def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
     """Leaves out what is optional and not asked for, what --without names, and what is not needed."""
     request = work.request
     _check_names(work, "--with", request.with_, settings)
     _check_names(work, "--without", request.without, settings)
     chosen = []
     for setting in settings:
-        if _named(setting, request.without):
+        if named(setting.id, request.without):
             work.skipped.append(Skipped(setting.id, "left out with --without", setting.profile))
-        elif setting.optional and not _named(setting, request.with_):
-            work.skipped.append(
-                Skipped(setting.id, f"optional; add it with --with {setting.id}", setting.profile)
-            )
-        else:
-            reason = "" if request.unconditional else _not_needed(work, setting)
-            if reason:
-                work.skipped.append(Skipped(setting.id, f"not needed: {reason}", setting.profile))
-            else:
-                chosen.append(setting)
+        elif setting.optional and not named(setting.id, request.with_):
+            reason = f"optional; add it with --with {setting.id}"
+            work.skipped.append(Skipped(setting.id, reason, setting.profile))
+        elif not setting.when or request.unconditional or _needed(work, setting):
+            chosen.append(setting)
     return chosen
 
 
-def _not_needed(work: _Work, setting: Setting) -> str:
-    if setting.when is None:
-        return ""
+def _needed(work: _Work, setting: Setting) -> bool:
     decision = decide(setting.when, work.facts, work.catalogue)
     if decision.holds is None:
         work.problems.append(
@@ -163,29 +108,26 @@ def _not_needed(work: _Work, setting: Setting) -> str:
                 hint=f"leave it out with --without {setting.id}",
             )
         )
-    return decision.why if decision.holds is False else ""
+    if decision.holds is False:
+        work.skipped.append(Skipped(setting.id, decision.text, setting.profile))
+    return decision.holds is not False
 
 
 def _decision(work: _Work, setting: Setting) -> str:
-    if setting.when is None:
-        return "always"
-    if work.request.unconditional:
-        return "conditions are ignored (--unconditional)"
-    decision = decide(setting.when, work.facts, work.catalogue)
-    return f"needed: {decision.why}" if decision.holds else f"cannot be told: {decision.why}"
-
-
-def _named(setting: Setting, names: Sequence[str]) -> bool:
-    return any(
-        name.replace("-", "_") in (setting.id.replace("-", "_"), setting.name.replace("-", "_"))
-        for name in names
-    )
+    if setting.when and work.request.unconditional:
+        said = "conditions are ignored (--unconditional)"
+    elif setting.when:
+        said = decide(setting.when, work.facts, work.catalogue).text
+    else:
+        said = "always"
+    note = work.notes.get(setting.id, "")
+    return f"{note}; {said}" if note else said
 
 
 def _check_names(work: _Work, option: str, names: Sequence[str], settings: Sequence[Setting]) -> None:
     known = [s.id for s in settings if option == "--without" or s.optional]
     for name in names:
-        if not any(_named(setting, [name]) for setting in settings):
+        if not any(named(setting.id, [name]) for setting in settings):
             near = closest(name, known) or known
             work.problems.append(
                 error(
@@ -240,8 +182,8 @@ def _parameter(work: _Work, setting: Setting) -> None:
         if wrong.severity.value == "error":
             return
     parameter = work.catalogue.parameters.get(setting.id)
-    if isinstance(setting.value, tuple):
-        return  # the profile loader refuses lists here
+    if isinstance(setting.value, tuple | Multiple):
+        return  # the profile loader refuses lists here, and a multiple has its number by now
     try:
         text = to_text(setting.value, parameter, types)
     except IllegalValue as problem:
@@ -372,6 +314,6 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
     for setting, feature in members:
         desired = _base(work, setting, text, channels.copy().pop())
         what = f"bit {feature.bit:#x} of {id}, composed onto {hexint(start)} ({source})"
-        decision = what if setting.when is None else f"{desired.decision}; {what}"
+        decision = what if not setting.when else f"{desired.decision}; {what}"
         work.desired.append(replace(desired, module=module, parameter=id, decision=decision))
     work.problems += illegal(id, text, work.catalogue.parameters.get(id), types, members[0][0].location)

@@ -76,7 +76,7 @@ def _from_kfd(view: HostView, models: tuple[GpuModel, ...], pci: dict[str, str])
                 pci_id,
                 address,
                 int(node) if node.isdigit() else None,
-                _integrated(models, gfx),
+                _integrated(models, gfx, pci_id),
                 properties,
             )
         )
@@ -105,7 +105,7 @@ def _from_device(view: HostView, address: str, pci_id: str, models: tuple[GpuMod
                 "ip_discovery",
                 pci_id,
                 address,
-                integrated=_integrated(models, model.gfx),
+                integrated=_integrated(models, model.gfx, pci_id),
             )
         return Gpu(None, f"GC {gc_ip}, not known to this version", "ip_discovery", pci_id, address)
     model = next((m for m in models if pci_id in m.pci), None)
@@ -117,7 +117,7 @@ def _from_device(view: HostView, address: str, pci_id: str, models: tuple[GpuMod
         "pci",
         pci_id,
         address,
-        integrated=_integrated(models, model.gfx),
+        integrated=_integrated(models, model.gfx, pci_id),
     )
 
 
@@ -129,17 +129,22 @@ def _drm_folder(view: HostView, address: str) -> str | None:
     return None
 
 
+def _model(models: tuple[GpuModel, ...], gfx: str, pci_id: str) -> GpuModel | None:
+    """The product where its id is known: one target may be an accelerator and an APU (gfx942)."""
+    found = [m for m in models if m.gfx == gfx]
+    return next((m for m in found if pci_id in m.pci), found[0] if found else None)
+
+
 def _name(models: tuple[GpuModel, ...], gfx: str, pci_id: str) -> str:
-    model = next((m for m in models if pci_id in m.pci and m.gfx == gfx), None) or next(
-        (m for m in models if m.gfx == gfx), None
-    )
+    model = _model(models, gfx, pci_id)
     if model is None:
         return gfx
     return f"{model.codename} ({model.products})" if model.products else model.codename or model.family
 
 
-def _integrated(models: tuple[GpuModel, ...], gfx: str) -> bool:
-    return any(m.apu for m in models if m.gfx == gfx)
+def _integrated(models: tuple[GpuModel, ...], gfx: str, pci_id: str) -> bool:
+    model = _model(models, gfx, pci_id)
+    return model is not None and model.apu
 
 
 def _properties(text: str) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -11,14 +11,17 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     StrictBool,
     StrictInt,
     StrictStr,
+    Tag,
     ValidationError,
 )
 from pydantic_core import PydanticCustomError
 
+from rocmcfg.model.profile import Use
 from rocmcfg.model.state import Channel, Kind
 from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, unsafe_reason
 from rocmcfg.model.version import parse_range
@@ -55,6 +58,8 @@ def _name(text: str) -> str:
 
 def _value(value: Any) -> Any:
     """What may stand as a value. Anything else is told apart by type, so that the message can say which."""
+    if isinstance(value, dict):
+        return value  # a multiple of a parameter; its own model looks into it
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, str) and not SAFE_VALUE.match(item):
             raise ValueError(unsafe_reason(item))
@@ -69,20 +74,58 @@ def _value(value: Any) -> Any:
 
 Sentence = Annotated[StrictStr, AfterValidator(_sentence)]
 Gfx = Annotated[StrictStr, AfterValidator(_gfx)]
-Value = Annotated[StrictBool | StrictInt | StrictStr | list[StrictStr], BeforeValidator(_value)]
+Range = Annotated[StrictStr, AfterValidator(_range)]
 
 
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class From(_Model):
+    """`value = { from = "gtt_gib", times = 262144 }`: a multiple of one of the profile's parameters."""
+
+    from_: StrictStr = Field(alias="from")
+    times: Annotated[StrictInt, Field(ge=1, le=1 << 32)] = 1
+
+
+class ParameterRow(_Model):
+    """A number that the user gives with `--set profile.NAME=NUMBER`. `min` and `max` are inclusive."""
+
+    summary: Sentence
+    unit: Sentence = ""
+    min: Annotated[StrictInt, Field(ge=0, le=1 << 32)] = 0
+    max: Annotated[StrictInt, Field(ge=0, le=1 << 32)] | None = None
+    within: Literal["", "memory"] = ""
+
+
 class When(_Model):
     """A closed vocabulary; every key that is given must hold."""
 
-    kernel: Annotated[StrictStr, AfterValidator(_range)] | None = None
-    rocm: Annotated[StrictStr, AfterValidator(_range)] | None = None
+    kernel: Range | None = None
+    rocm: Range | None = None
     lacks_fix: StrictStr = Field("", alias="lacks-fix")
     gfx: list[Gfx] = []
+    pytorch: Range | None = None
+    igpu: StrictBool | None = None
+    dkms: StrictBool | None = None
+    gpus: Range | None = None
+
+
+def _alternatives(value: Any) -> Any:
+    if isinstance(value, dict):
+        return [value]
+    if value == []:
+        raise ValueError("the list is empty")
+    return value
+
+
+# The names of the two kinds stand in an error's path, and are taken out of it again by `_wrong`.
+Plain = Annotated[StrictBool | StrictInt | StrictStr | list[StrictStr], Tag("union-plain")]
+Value = Annotated[
+    Plain | Annotated[From, Tag("union-multiple")],
+    Discriminator(lambda value: "union-multiple" if isinstance(value, dict | From) else "union-plain"),
+    BeforeValidator(_value),
+]
 
 
 class SettingRow(_Model):
@@ -91,7 +134,8 @@ class SettingRow(_Model):
     evidence: list[Sentence] = []
     cost: Sentence = ""
     confidence: Literal["", "confirmed", "reported", "asked for"] = ""
-    when: When | None = None
+    # one table, or several of which one must hold
+    when: Annotated[list[When], BeforeValidator(_alternatives)] = []
     optional: StrictBool = False
     via: Channel | None = None
 
@@ -109,8 +153,11 @@ class ProfileFile(_Model):
     schema_: Literal[1] = Field(alias="schema")
     summary: Sentence
     gfx: list[Gfx] = []
+    apu: StrictBool | None = None
+    use: Use = Use.AUTO
     extends: Annotated[StrictStr, AfterValidator(_name)] = ""
     notes: list[Sentence] = []
+    parameters: dict[str, ParameterRow] = {}
     module: dict[str, dict[str, Row]] = {}
     features: dict[str, Row] = {}
     cmdline: dict[str, Row] = {}
@@ -138,12 +185,14 @@ def validate(document: dict[str, Any]) -> tuple[ProfileFile | None, list[Wrong]]
     try:
         model = ProfileFile.model_validate(document)
     except ValidationError as problem:
-        return None, [_wrong(e["loc"], e["type"], e["msg"]) for e in problem.errors()]
-    wrong = [found for kind, _, name, row, path in model.rows() for found in _misuse(kind, name, row, path)]
+        return None, [_wrong(document, e["loc"], e["type"], e["msg"]) for e in problem.errors()]
+    wrong = [found for name, row in model.parameters.items() for found in _wrong_parameter(name, row)]
+    for kind, _, name, row, path in model.rows():
+        wrong += _misuse(kind, name, row, path)
     return (None if wrong else model), wrong
 
 
-def _wrong(loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:
+def _wrong(document: dict[str, Any], loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:
     said = {
         "extra_forbidden": "unknown key",
         "missing": "is missing",
@@ -153,8 +202,31 @@ def _wrong(loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:
         "list_type": "must be a list",
     }.get(kind, message.removeprefix("Value error, ").replace("Input should be", "must be"))
     # pydantic names the branch of a union in the path; the reader knows only the file's own keys
-    path = tuple(p for p in loc if not (isinstance(p, str) and p.startswith(("function-", "list[", "union"))))
-    return path, said, _HINTS.get(kind, "")
+    named = [p for p in loc if not (isinstance(p, str) and p.startswith(("function-", "list[", "union")))]
+    return tuple(_as_written(document, named)), said, _HINTS.get(kind, "")
+
+
+def _as_written(document: Any, path: Iterable[str | int]) -> Iterator[str | int]:
+    """Without the index of a list that the file has no list for: a single table of `when`."""
+    at = document
+    for part in path:
+        if isinstance(part, int) and not isinstance(at, list):
+            continue
+        yield part
+        try:
+            at = at[part]
+        except (KeyError, IndexError, TypeError):
+            at = None
+
+
+def _wrong_parameter(name: str, row: ParameterRow) -> Iterator[Wrong]:
+    path = ("parameters", name)
+    if not SAFE_VARIABLE.match(name):
+        yield path, "not a name of a parameter", "letters, digits and _, no digit first"
+    if row.within and row.unit not in ("GiB", "MiB"):
+        yield path, "an amount within memory has the unit GiB or MiB", ""
+    if row.max is not None and row.max < row.min:
+        yield path, f"max {row.max} is below min {row.min}", ""
 
 
 def _misuse(kind: Kind, name: str, row: SettingRow, path: tuple[str, ...]) -> Iterator[Wrong]:
@@ -167,7 +239,9 @@ def _misuse(kind: Kind, name: str, row: SettingRow, path: tuple[str, ...]) -> It
         yield path, "not a name: letters, digits, _ - and . only", ""
     if kind is Kind.PARAMETER and not SAFE_MODULE.match(path[1]):
         yield path[:2], "not a name of a kernel module", ""
-    if kind is Kind.FEATURE and not isinstance(row.value, bool):
+    if isinstance(row.value, From) and kind in (Kind.FEATURE, Kind.KARG):
+        yield path, "only a module parameter or a variable takes a multiple of a profile's parameter", ""
+    elif kind is Kind.FEATURE and not isinstance(row.value, bool):
         yield path, "a feature is true or false", ""
     if kind is Kind.KARG and (row.value is False):
         yield (

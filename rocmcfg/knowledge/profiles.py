@@ -13,10 +13,11 @@ from rocmcfg.host.caller import read_callers_file
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import toml
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
-from rocmcfg.model.profile import Condition, Profile, Setting
+from rocmcfg.model.facts import Gpu
+from rocmcfg.model.profile import Condition, Multiple, Profile, ProfileParameter, Setting, Use
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import closest
-from rocmcfg.model.version import parse_range
+from rocmcfg.model.version import VersionRange, parse_range
 
 LOCAL_DIR = "/etc/rocmcfg/profiles"
 _SYSTEM_DIR = "/usr/share/rocmcfg/profiles"
@@ -68,27 +69,32 @@ def load(view: HostView, wanted: Iterable[str]) -> tuple[Profile, ...]:
     for name in dict.fromkeys(wanted):
         profile = _complete(view, name, (), problems)
         if profile is not None:
+            problems.extend(_unknown_parameters(profile))
             found.append(profile)
     if problems:
         raise InvalidProfile(*dict.fromkeys(problems))
     return tuple(found)
 
 
-def for_gpus(view: HostView, gfx: Sequence[str]) -> tuple[str, ...]:
+def for_gpus(view: HostView, gpus: Iterable[Gpu]) -> tuple[str, ...]:
     """`--profile auto`: for each GPU the profile of its own name, else those that list it and extend none."""
     available = names(view)
     chosen: list[str] = []
-    for target in gfx:
-        if target in available:
-            chosen.append(target)
+    general: list[Profile] = []
+    for gpu in gpus:
+        if gpu.gfx in available:
+            chosen.append(gpu.gfx)
             continue
-        for name in available:
-            if view.exists(local_path(name)):
-                continue  # a local profile is taken by its name only, and may be broken
-            profile = load(view, [name])[0]
-            if target in profile.gfx and not profile.extends:
-                chosen.append(name)
+        general = general or _general(view, available)
+        chosen += [p.name for p in general if p.fits(gpu.gfx, gpu.integrated)]
     return tuple(dict.fromkeys(chosen))
+
+
+def _general(view: HostView, available: Iterable[str]) -> list[Profile]:
+    """The shipped ones that may be chosen by what they list. A local one is taken by its name only, and may
+    be broken."""
+    shipped = load(view, [name for name in available if not view.exists(local_path(name))])
+    return [p for p in shipped if p.use is Use.AUTO and not p.extends]
 
 
 def _complete(
@@ -150,6 +156,8 @@ def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Prof
         gfx=profile.gfx or base.gfx,
         settings=(*inherited, *profile.settings),
         notes=(*base.notes, *profile.notes),
+        apu=base.apu if profile.apu is None else profile.apu,
+        parameters=tuple({p.name: p for p in (*base.parameters, *profile.parameters)}.values()),
     )
 
 
@@ -220,6 +228,12 @@ def _read(content: bytes, place: str, name: str, shipped: bool, problems: list[D
     settings = [
         _setting(kind, module, key, row, located(path), name) for kind, module, key, row, path in model.rows()
     ]
+    parameters = tuple(
+        ProfileParameter(
+            key, row.summary, row.unit, row.min, row.max, row.within, located(("parameters", key))
+        )
+        for key, row in model.parameters.items()
+    )
     problems.extend(_duplicates(settings))
     problems.extend(_unknown_fixes(settings))
     return Profile(
@@ -231,18 +245,18 @@ def _read(content: bytes, place: str, name: str, shipped: bool, problems: list[D
         model.extends,
         tuple(model.notes),
         shipped,
+        model.use,
+        model.apu,
+        parameters,
     )
 
 
 def _setting(kind: Kind, module: str, name: str, row: Any, location: str, profile: str) -> Setting:
-    when = row.when
-    condition = when and Condition(
-        kernel=parse_range(when.kernel) if when.kernel else None,
-        rocm=parse_range(when.rocm) if when.rocm else None,
-        lacks_fix=when.lacks_fix,
-        gfx=tuple(when.gfx),
-    )
-    value = tuple(row.value) if isinstance(row.value, list) else row.value
+    value = row.value
+    if isinstance(value, list):
+        value = tuple(value)
+    elif hasattr(value, "times"):
+        value = Multiple(value.from_, value.times)
     return Setting(
         kind,
         name.replace("-", "_") if kind is Kind.PARAMETER else name,
@@ -252,7 +266,7 @@ def _setting(kind: Kind, module: str, name: str, row: Any, location: str, profil
         tuple(row.evidence),
         row.cost,
         row.confidence,
-        condition,
+        tuple(_condition(table) for table in row.when),
         row.optional,
         row.via,
         location,
@@ -260,11 +274,39 @@ def _setting(kind: Kind, module: str, name: str, row: Any, location: str, profil
     )
 
 
+def _condition(table: Any) -> Condition:
+    def versions(text: str | None) -> VersionRange | None:
+        return parse_range(text) if text else None
+
+    return Condition(
+        kernel=versions(table.kernel),
+        rocm=versions(table.rocm),
+        lacks_fix=table.lacks_fix,
+        gfx=tuple(table.gfx),
+        pytorch=versions(table.pytorch),
+        igpu=table.igpu,
+        dkms=table.dkms,
+        gpus=versions(table.gpus),
+    )
+
+
+def _unknown_parameters(profile: Profile) -> Iterable[Diagnostic]:
+    """Values that are a multiple of what neither this profile nor one that it extends declares."""
+    known = [p.name for p in profile.parameters]
+    for setting in profile.settings:
+        if isinstance(setting.value, Multiple) and setting.value.parameter not in known:
+            yield error(
+                "RC1007",
+                f"{setting.id}: the profile has no parameter {setting.value.parameter!r}",
+                location=setting.location,
+                hint=f"declare it: [parameters.{setting.value.parameter}]",
+            )
+
+
 def _unknown_fixes(settings: Sequence[Setting]) -> Iterable[Diagnostic]:
     from rocmcfg.knowledge.catalogue import load as load_catalogue
 
-    for setting in settings:
-        name = setting.when.lacks_fix if setting.when else ""
+    for setting, name in ((s, condition.lacks_fix) for s in settings for condition in s.when):
         if name and name not in load_catalogue().fixes:
             known = list(load_catalogue().fixes)
             yield error(

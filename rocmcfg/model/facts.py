@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -77,7 +77,24 @@ class BootChain:
 
 
 @dataclass(frozen=True, slots=True)
+class PyTorch:
+    """One installed PyTorch for AMD GPUs, as its `torch/version.py` tells.
+
+    `rocm` is the release whose libraries it brings, of two numbers where no more is said; None where
+    nothing is. `own` marks that of the caller's virtual environment.
+    """
+
+    version: Version
+    text: str
+    rocm: Version | None
+    source: str
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
+    """`memory` in bytes: what the kernel manages; None where no /proc says it."""
+
     os: Os
     kernels: tuple[Kernel, ...]
     running: str
@@ -87,12 +104,23 @@ class Facts:
     boot: BootChain
     container: str
     offline: bool
+    pytorch: tuple[PyTorch, ...] = ()
+    memory: int | None = None
 
     @property
     def gfx(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(gpu.gfx for gpu in self.gpus if gpu.gfx))
 
     @property
+    def computing(self) -> tuple[Gpu, ...]:
+        return computing(self.gpus)
+
+    @property
     def driven(self) -> tuple[Kernel, ...]:
         """The kernels that have an amdgpu driver at all."""
         return tuple(kernel for kernel in self.kernels if kernel.driver is not Driver.ABSENT)
+
+
+def computing(gpus: Sequence[Gpu]) -> tuple[Gpu, ...]:
+    """Those that people compute on: an iGPU beside a graphics card is none of them."""
+    return tuple(gpu for gpu in gpus if not gpu.integrated) or tuple(gpus)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from rocmcfg.model.state import Channel, Kind
 from rocmcfg.model.version import VersionRange
@@ -10,31 +11,68 @@ from rocmcfg.model.version import VersionRange
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`when`: every part that is given must hold."""
+    """One table of `when`: every part that is given must hold.
+
+    `pytorch`, `kernel` and `rocm` hold where any installed one is in the range; `gpus` counts the GPUs that
+    people compute on, those of `gfx` where that is given too. `igpu` and `dkms` ask for presence or absence.
+    """
 
     kernel: VersionRange | None = None
     rocm: VersionRange | None = None
     lacks_fix: str = ""
     gfx: tuple[str, ...] = ()
+    pytorch: VersionRange | None = None
+    igpu: bool | None = None
+    dkms: bool | None = None
+    gpus: VersionRange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Multiple:
+    """A value that the user gives: so many times the profile's parameter of this name."""
+
+    parameter: str
+    times: int
+
+    def __str__(self) -> str:
+        return f"{self.times} × profile.{self.parameter}"
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileParameter:
+    """A whole number that only the user can know, given with `--set profile.NAME=NUMBER`; it has no default.
+
+    `unit` is shown, and is GiB or MiB where `within` is "memory": then the amount must fit into the memory
+    of the host. `low` and `high` are inclusive; `high` is None where only `within` limits it.
+    """
+
+    name: str
+    summary: str
+    unit: str = ""
+    low: int = 0
+    high: int | None = None
+    within: str = ""
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One setting of a profile.
 
-    `value` is what TOML gave: a string, an integer or a truth value; for a kernel argument also a list.
-    It must not be written anywhere: `engine.resolve` checks it and turns it into text first.
+    `value` is what TOML gave: a string, an integer or a truth value; for a kernel argument also a list. It
+    must not be written anywhere: `engine.resolve` checks it and turns it into text first. `when` are
+    alternatives, of which one must hold; empty: always.
     """
 
     kind: Kind
     name: str
-    value: str | int | bool | tuple[str, ...]
+    value: str | int | bool | tuple[str, ...] | Multiple
     module: str = ""
     because: str = ""
     evidence: tuple[str, ...] = ()
     cost: str = ""
     confidence: str = ""
-    when: Condition | None = None
+    when: tuple[Condition, ...] = ()
     optional: bool = False
     via: Channel | None = None
     location: str = ""
@@ -48,8 +86,18 @@ class Setting:
         return f"{self.kind.value}.{self.name}"
 
 
+class Use(str, Enum):
+    """How a profile comes to be used. One for diagnosis is for `rocmcfg run`, not for a whole host."""
+
+    AUTO = "auto"
+    NAMED = "named"
+    DIAGNOSIS = "diagnosis"
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
+    """`apu` narrows `gfx` to GPUs that share the processor's package (True) or that do not (False)."""
+
     name: str
     summary: str
     gfx: tuple[str, ...]
@@ -58,3 +106,10 @@ class Profile:
     extends: str = ""
     notes: tuple[str, ...] = ()
     shipped: bool = True
+    use: Use = Use.AUTO
+    apu: bool | None = None
+    parameters: tuple[ProfileParameter, ...] = ()
+
+    def fits(self, gfx: str | None, integrated: bool) -> bool:
+        """Whether one GPU is among those that it names."""
+        return gfx in self.gfx and self.apu in (None, integrated)

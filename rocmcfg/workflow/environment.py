@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,12 +28,21 @@ def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
         replace(p, settings=tuple(s for s in p.settings if s.kind is Kind.ENV))
         for p in profiles.load(view, names)
     ]
-    facts = collect_facts(view, ask_modinfo=False)
-    only = replace(request, profiles=names, set=tuple(s for s in request.set if s.startswith("env.")))
+    facts = collect_facts(view, ask_modinfo=False, environments=_environments(view))
+    concerned = tuple(s for s in request.set if s.startswith(("env.", "profile.")))
+    only = replace(request, profiles=names, set=concerned)
     resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective(None, "", ()))
     if has_errors(resolution.diagnostics):
         raise RocmcfgError(*errors_first(resolution.diagnostics))
     return [(s.name, s.text or "") for s in resolution.desired]
+
+
+def _environments(view: HostView) -> tuple[str, ...]:
+    """The caller's virtual environment: its PyTorch, and the ROCm that this brings, is what will run."""
+    if view.offline:
+        return ()
+    prefixes = [os.environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX")]
+    return tuple(p for p in prefixes if p.startswith("/") and "\0" not in p)[:1]
 
 
 def write_user_environment(host: Host, path: str, pairs: Sequence[tuple[str, str]]) -> None:

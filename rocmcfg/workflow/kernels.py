@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocmcfg.engine.receipt import Receipt
-from rocmcfg.engine.request import from_document
+from rocmcfg.engine.request import from_document, named
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.workflow.applying import apply
@@ -57,8 +57,10 @@ def _withdraw(
     host: Host, known: Receipt, harmful: list[str], release: str, progress: Progress
 ) -> list[Diagnostic]:
     asked = from_document(known.request)
+    added = tuple(name for name in asked.with_ if not any(named(id, [name]) for id in harmful))
     request = replace(
         asked,
+        with_=added,
         without=(*asked.without, *(id for id in harmful if not _set_by_hand(known, id))),
         set=tuple(s for s in asked.set if s.partition("=")[0] not in harmful),
         profiles=asked.profiles,

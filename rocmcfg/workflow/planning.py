@@ -26,13 +26,21 @@ class Planned:
 
 
 def collect_facts(
-    view: HostView, *, boot_backend: str = "", modules: Sequence[str] = ("amdgpu",), ask_modinfo: bool = True
+    view: HostView,
+    *,
+    boot_backend: str = "",
+    modules: Sequence[str] = ("amdgpu",),
+    ask_modinfo: bool = True,
+    environments: Sequence[str] = (),
 ) -> Facts:
-    """Everything that is true of the host, read once."""
+    """Everything that is true of the host, read once. `environments` are prefixes of the caller's virtual
+    environments, whose PyTorch then counts before the system's."""
     from rocmcfg.backends import initramfs
     from rocmcfg.backends.boot import registry
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.facts.kernels import read_kernels, running_release
+    from rocmcfg.facts.machine import read_memory
+    from rocmcfg.facts.pytorch import read_pytorch
     from rocmcfg.facts.rocm import read_rocm
     from rocmcfg.facts.system import read_container, read_os
     from rocmcfg.knowledge.catalogue import gpu_models
@@ -49,6 +57,8 @@ def collect_facts(
         boot=registry.detect(view, initramfs.detect(view), boot_backend),
         container=read_container(view),
         offline=view.offline,
+        pytorch=read_pytorch(view, environments),
+        memory=read_memory(view),
     )
 
 
@@ -80,12 +90,12 @@ def expand_auto(view: HostView, request: Request) -> tuple[tuple[str, ...], tupl
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.knowledge import profiles
     from rocmcfg.knowledge.catalogue import gpu_models
+    from rocmcfg.model.facts import computing
 
-    gpus = read_gpus(view, gpu_models())
     # Module parameters hold for every GPU; an iGPU beside a graphics card is not what people compute on.
-    discrete = [gpu for gpu in gpus if not gpu.integrated] or list(gpus)
-    gfx = tuple(dict.fromkeys(gpu.gfx for gpu in discrete if gpu.gfx))
-    chosen = profiles.for_gpus(view, gfx)
+    gpus = [gpu for gpu in computing(read_gpus(view, gpu_models())) if gpu.gfx]
+    gfx = tuple(dict.fromkeys(gpu.gfx for gpu in gpus if gpu.gfx))
+    chosen = profiles.for_gpus(view, gpus)
     if not chosen:
         seen = ", ".join(gfx) or "no AMD GPU"
         raise RocmcfgError(

@@ -49,7 +49,7 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         problems += problem.diagnostics
     suggested: tuple[str, ...] = ()
     try:
-        suggested = profiles.for_gpus(view, tuple(g.gfx for g in facts.gpus if g.gfx and not g.integrated))
+        suggested = profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx])
     except RocmcfgError as problem:
         problems += problem.diagnostics
     return Status(
@@ -82,8 +82,8 @@ def _unnecessary(
     applied = {s.id for s in known.settings}
     found = []
     for setting in (s for profile in loaded for s in profile.settings):
-        if setting.id in applied and setting.when is not None:
+        if setting.id in applied and setting.when:
             decision = decide(setting.when, facts, catalogue.load())
             if decision.holds is False:
-                found.append(Skipped(setting.id, f"not needed: {decision.why}"))
+                found.append(Skipped(setting.id, decision.text, setting.profile))
     return tuple(found)

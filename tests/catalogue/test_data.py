@@ -119,9 +119,9 @@ def test_a_gpu_is_named_the_way_the_kernel_and_llvm_do(gpu: Table) -> None:
 
 
 def test_a_graphics_core_version_or_pci_id_stands_for_one_gpu() -> None:
-    cores = [gpu["gc_ip"] for gpu in GPUS]
+    cores = {(gpu["gc_ip"], gpu["gfx"]) for gpu in GPUS}
     devices = [device for gpu in GPUS for device in gpu["pci"]]
-    assert len(set(cores)) == len(cores)
+    assert len({core for core, _ in cores}) == len(cores)
     assert len(set(devices)) == len(devices)
 
 

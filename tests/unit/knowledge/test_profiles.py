@@ -16,6 +16,7 @@ from rocmcfg.knowledge import profiles
 from rocmcfg.knowledge.profile_schema import validate
 from rocmcfg.knowledge.profiles import InvalidProfile, NoSuchProfile
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
+from rocmcfg.model.facts import Gpu
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import Channel, Kind
 from tests.support.hosts import FileMap, make_root
@@ -38,6 +39,10 @@ def problems(tmp_path: Path, text: str | bytes) -> list[Diagnostic]:
     with pytest.raises(InvalidProfile) as stop:
         load(tmp_path, text)
     return list(stop.value.diagnostics)
+
+
+def gpu(gfx: str, *, integrated: bool = False) -> Gpu:
+    return Gpu(gfx, gfx, "kfd", integrated=integrated)
 
 
 def said(found: Sequence[Diagnostic]) -> list[tuple[str, str]]:
@@ -74,12 +79,12 @@ def test_a_setting_has_a_short_and_a_long_form(tmp_path: Path) -> None:
         True,
     )
     assert (long.via, long.evidence) == (Channel.MODPROBE, ("https://example.org/1",))
-    assert long.when is not None
-    assert (long.when.lacks_fix, long.when.gfx) == ("cwsr-expert-scheduling", ("gfx1201",))
-    assert long.when.rocm is not None
-    assert long.when.rocm.contains((7, 1))
-    assert long.when.kernel is not None
-    assert not long.when.kernel.contains((6, 19))
+    (when,) = long.when
+    assert (when.lacks_fix, when.gfx) == ("cwsr-expert-scheduling", ("gfx1201",))
+    assert when.rocm is not None
+    assert when.rocm.contains((7, 1))
+    assert when.kernel is not None
+    assert not when.kernel.contains((6, 19))
     assert (profile.gfx, profile.shipped, profile.extends) == (("gfx1201",), False, "")
 
 
@@ -412,16 +417,16 @@ def test_a_misspelt_name_is_answered_with_the_right_one() -> None:
 
 
 def test_auto_takes_the_profile_of_the_gpus_own_name_or_its_familys(tmp_path: Path) -> None:
-    assert profiles.for_gpus(EMPTY, ["gfx1201"]) == ("gfx1201",)
-    assert profiles.for_gpus(EMPTY, ["gfx1030", "gfx1031"]) == ("rdna2",)
-    assert profiles.for_gpus(EMPTY, ["gfx9999"]) == ()
+    assert profiles.for_gpus(EMPTY, [gpu("gfx1201")]) == ("gfx1201",)
+    assert profiles.for_gpus(EMPTY, [gpu("gfx1030"), gpu("gfx1032")]) == ("rdna2",)
+    assert profiles.for_gpus(EMPTY, [gpu("gfx9999")]) == ()
     local = host(tmp_path, mine=HEAD + 'gfx = ["gfx1030"]\n')
-    assert profiles.for_gpus(local, ["gfx1030"]) == ("rdna2",)  # a local one is never chosen by itself
+    assert profiles.for_gpus(local, [gpu("gfx1030")]) == ("rdna2",)  # a local one is never chosen by itself
 
 
 def test_auto_is_not_stopped_by_a_broken_local_profile_of_another_gpu(tmp_path: Path) -> None:
     view = host(tmp_path, gfx906=HEAD + "x = 1\n")
-    assert profiles.for_gpus(view, ["gfx1030"]) == ("rdna2",)
+    assert profiles.for_gpus(view, [gpu("gfx1030")]) == ("rdna2",)
 
 
 @pytest.mark.parametrize("extends", ["", "rdna4"])
