@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.model.report import CheckStatus
 
@@ -298,6 +299,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "env": EnvDocument,
     "check-kernel": Document,
     "profile-file": ProfileFile,
+    "known-issue": KnownIssueFile,
 }
 
 

@@ -1,4 +1,4 @@
-"""`rocmcfg schema`: JSON Schema of every document that --json prints, and of the profile format."""
+"""`rocmcfg schema`: JSON Schema of every document that --json prints, of profiles and of known issues."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 @app.command("schema")
 def schema(
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="One document: plan, verify, …, or profile-file.")
+        str,
+        typer.Argument(metavar="[NAME]", help="One document: plan, verify, …, profile-file or known-issue."),
     ] = "",
     json: opt.Json = False,  # noqa: ARG001  # the output is JSON in any case
     debug: opt.Debug = False,

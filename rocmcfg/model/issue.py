@@ -53,9 +53,9 @@ class KnownIssue:
     `fixed_kernels` and `fixed_rocm` are ranges of releases that carry the fix, where that is known;
     `fixed_in` says it in words. `confidence`: confirmed, reported, unverified.
 
-    `lacks_fix` names a fix of the catalogue: a kernel that has it does not have the issue (a range cannot say
-    which stable series got it). `fixed_by`: whether one of the two, kernel and ROCm, is enough (either), or
-    the issue stays until both have their half of the fix (both).
+    `lacks_fix` names the kernel's fix in the catalogue, which knows the stable series that got it; a range
+    cannot say that. `fixed_by`: whether one of the two, kernel and ROCm, is enough (either), or the issue
+    stays until both have their half (both).
     """
 
     id: str
