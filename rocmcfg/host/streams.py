@@ -66,9 +66,19 @@ class Scratch:
         os.lseek(self.descriptor, 0, os.SEEK_SET)
 
     def clear(self) -> None:
+        """Begin anew. The pages stay, since getting new ones takes longer than to write over them."""
         self.rewind()
-        os.ftruncate(self.descriptor, 0)
         self.size = 0
+
+    def seal(self) -> None:
+        """End the file where the writing stopped, and go back to its beginning."""
+        os.ftruncate(self.descriptor, self.size)
+        self.rewind()
+
+    def reader(self) -> BinaryIO:
+        """All of it, from its beginning."""
+        self.rewind()
+        return io.FileIO(self.descriptor, "rb", closefd=False)
 
     def close(self) -> None:
         os.close(self.descriptor)

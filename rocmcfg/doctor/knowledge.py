@@ -1,0 +1,119 @@
+"""What doctor knows besides the known issues: how logs name facts, what fits together on a host, kernel names.
+
+The files are ours and tests hold them right, so nothing is validated at run time.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from rocmcfg.doctor.probes import Probe, probe
+from rocmcfg.knowledge import toml
+from rocmcfg.model.version import VersionRange, parse_range
+
+
+@dataclass(frozen=True, slots=True)
+class FactPattern:
+    """`kind` says what group `group` of the pattern holds; heavier facts win over lighter ones."""
+
+    kind: str
+    probe: Probe
+    group: int
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogKnowledge:
+    """`families`: the driver's name of a generation to gfx patterns."""
+
+    facts: tuple[FactPattern, ...]
+    errors: tuple[Probe, ...]
+    families: Mapping[str, tuple[str, ...]]
+    collect: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DriverRelease:
+    """Versions of the DKMS driver that came with a ROCm release, and the releases that it supports."""
+
+    version: VersionRange
+    release: str
+    rocm: VersionRange
+
+
+@dataclass(frozen=True, slots=True)
+class BadFirmware:
+    block: str
+    gfx: tuple[str, ...]
+    version: int
+    issue: str
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A program that puts kernel arguments into `file`, where `key` finds them."""
+
+    name: str
+    file: str
+    key: re.Pattern[str]
+    stop: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostKnowledge:
+    """`overrides`: a value of HSA_OVERRIDE_GFX_VERSION to the targets that it is right for."""
+
+    drivers: tuple[DriverRelease, ...]
+    firmware: tuple[BadFirmware, ...]
+    overrides: Mapping[str, tuple[str, ...]]
+    writers: tuple[Writer, ...]
+
+
+@functools.cache
+def of_logs() -> LogKnowledge:
+    document = _data("log")
+    facts = []
+    for number, row in enumerate(document["fact"]):
+        made = probe("fact", row["pattern"], name=f"{row['kind']}.{number}")
+        facts.append(FactPattern(row["kind"], made, row.get("group", 1), row.get("weight", 1)))
+    errors = tuple(
+        probe("error", row["pattern"], needs=tuple(need.encode() for need in row.get("needs", ())))
+        for row in document["error"]
+    )
+    families = {name: tuple(patterns) for name, patterns in document["family"].items()}
+    return LogKnowledge(tuple(facts), errors, families, tuple(document["unknown"]["collect"]))
+
+
+@functools.cache
+def of_hosts() -> HostKnowledge:
+    document = _data("host")
+    return HostKnowledge(
+        tuple(
+            DriverRelease(parse_range(row["version"]), row["release"], parse_range(row["rocm"]))
+            for row in document["driver"]
+        ),
+        tuple(
+            BadFirmware(row["block"], tuple(row["gfx"]), row["version"], row["issue"])
+            for row in document["firmware"]
+        ),
+        {value: tuple(targets) for value, targets in document["override"].items()},
+        tuple(
+            Writer(row["name"], row["file"], re.compile(row["key"], re.M), row["stop"])
+            for row in document["writer"]
+        ),
+    )
+
+
+@functools.cache
+def of_kernel_names() -> dict[str, Any]:
+    return _data("kernel_names")
+
+
+def _data(name: str) -> dict[str, Any]:
+    text = resources.files("rocmcfg.doctor").joinpath(f"data/{name}.toml").read_text("utf-8")
+    return toml.loads(text)

@@ -1,0 +1,112 @@
+"""What is looked for in a log: the signatures of known issues, facts about the machine, errors of the driver.
+
+Every pattern means the same to Python's `re` and to `grep -E` in the C locale: no look-around, no lazy
+repeats, no `\\d`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rocmcfg.doctor.grouping import DIGITS
+from rocmcfg.model.issue import KnownIssue, Signature
+
+Role = Literal["signature", "fact", "error"]
+# A pattern that was seen this often is no longer looked for: a storm of faults says nothing new, and this
+# keeps the time for it bounded. Its count then reads "at least".
+ENOUGH = {"signature": 20_000, "error": 20_000, "fact": 500}
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One pattern. Every match holds one of `literals`; where none can be told that is the empty text.
+    `bare_literals` are the same without digits. `issue` and `signature` are set for signatures, `name` for
+    facts; `needs` are texts of which a line must hold one besides."""
+
+    role: Role
+    pattern: str
+    regex: re.Pattern[bytes]
+    literals: tuple[bytes, ...]
+    bare_literals: tuple[bytes, ...]
+    name: str = ""
+    issue: str = ""
+    signature: Signature | None = None
+    needs: tuple[bytes, ...] = ()
+
+    @property
+    def enough(self) -> int:
+        return ENOUGH[self.role]
+
+    def match(self, line: bytes) -> re.Match[bytes] | None:
+        for literal in self.literals:
+            if literal in line:
+                break
+        else:
+            return None
+        if self.needs and not any(need in line for need in self.needs):
+            return None
+        return self.regex.search(line)
+
+
+def probe(role: Role, pattern: str, **more: Any) -> Probe:
+    """Raises re.error for a pattern that is none."""
+    texts = literals(pattern)
+    bare = tuple(dict.fromkeys(text.translate(None, DIGITS) for text in texts))
+    return Probe(role, pattern, re.compile(pattern.encode()), texts, bare, **more)
+
+
+def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:
+    return [
+        probe("signature", signature.pattern, issue=issue.id, signature=signature)
+        for issue in issues
+        for signature in issue.signatures
+    ]
+
+
+def literals(pattern: str) -> tuple[bytes, ...]:
+    """Texts of which every match of the pattern holds at least one; the empty text where none can be told.
+
+    Read off the pattern as `re` itself parses it, so that no second grammar can disagree.
+    """
+    try:
+        parser: Any = importlib.import_module("re._parser")
+    except ImportError:  # Python 3.10
+        parser = importlib.import_module("sre_parse")
+    found = _required(parser.parse(pattern)) or frozenset(("",))
+    return tuple(sorted(text.encode() for text in found))
+
+
+def _required(parsed: Sequence[Any]) -> frozenset[str] | None:
+    """The best set of literals of a sequence: the one whose shortest text is longest."""
+    found: list[frozenset[str]] = []
+    run = ""
+    for operator, argument in parsed:
+        name = str(operator)
+        if name == "LITERAL" and argument < 128:
+            run += chr(argument)
+            continue
+        if run:
+            found.append(frozenset((run,)))
+            run = ""
+        inner = _of_part(name, argument)
+        if inner:
+            found.append(inner)
+    if run:
+        found.append(frozenset((run,)))
+    return max(found, key=lambda texts: (min(map(len, texts)), -len(texts)), default=None)
+
+
+def _of_part(name: str, argument: Any) -> frozenset[str] | None:
+    if name == "SUBPATTERN":
+        return _required(argument[-1])
+    if name in ("MAX_REPEAT", "MIN_REPEAT") and argument[0] > 0:
+        return _required(argument[2])
+    if name == "BRANCH":
+        branches = [_required(branch) for branch in argument[1]]
+        if all(branches):
+            return frozenset(text for branch in branches for text in branch or ())
+    return None
