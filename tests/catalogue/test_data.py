@@ -1,4 +1,4 @@
-"""The rest of the catalogue and the shipped profiles: do they refer to things that exist?
+"""The rest of the catalogue: does it refer to things that exist?
 
 Reads the TOML as it stands, so that a slip in the data is found without the loader.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ else:
 
 ROOT = Path(__file__).resolve().parents[2]
 SAFE_VALUE = re.compile(r"[A-Za-z0-9._,:;@%+=/-]+")
-RANGE = re.compile(r"(>=|<=|==|>|<)\d+(\.\d+)*(,(>=|<=|==|>|<)\d+(\.\d+)*)*")
 SENTENCE = re.compile(r"[A-Z0-9].{10,200}\.")
 
 Table = dict[str, Any]
@@ -42,8 +40,6 @@ FIXES = data("fixes")
 GPUS: list[Table] = data("gpus")["gpu"]
 VARIABLES = data("environment")
 TRAPS: list[Table] = data("traps")["trap"]
-PROFILES = {path.stem: read(path) for path in sorted((ROOT / "profiles").glob("*.toml"))}
-GFX = {gpu["gfx"] for gpu in GPUS}
 
 
 def exists(setting: str) -> bool:
@@ -51,25 +47,6 @@ def exists(setting: str) -> bool:
     kind, _, name = setting.partition(".")
     known = {"amdgpu": PARAMETERS, "feature": FEATURES, "env": VARIABLES, "karg": {name: None}}
     return name in known.get(kind, {})
-
-
-def settings(profile: str) -> Iterator[tuple[str, Table]]:
-    """Every setting of a profile by its id, in the long form."""
-    table = PROFILES[profile]
-    sections = [(module, names) for module, names in table.get("module", {}).items()]
-    sections += [
-        (prefix, table.get(section, {}))
-        for section, prefix in (("features", "feature"), ("cmdline", "karg"), ("env", "env"))
-    ]
-    for prefix, names in sections:
-        for name, value in names.items():
-            yield f"{prefix}.{name}", value if isinstance(value, dict) else {"value": value}
-
-
-SETTINGS = [(p, name, body) for p in PROFILES for name, body in settings(p)]
-each_setting = pytest.mark.parametrize(
-    ("profile", "name", "setting"), SETTINGS, ids=[f"{p}-{name}" for p, name, _ in SETTINGS]
-)
 
 
 @pytest.mark.parametrize("name", FEATURES)
@@ -148,76 +125,6 @@ def test_traps_are_not_names_of_parameters_and_lead_to_what_exists() -> None:
         assert trap["name"] not in PARAMETERS
         assert exists(trap["instead"])
         assert SENTENCE.fullmatch(trap["summary"])
-
-
-@pytest.mark.parametrize("name", PROFILES)
-def test_a_profile_is_for_gpus_that_exist(name: str) -> None:
-    profile = PROFILES[name]
-    assert set(profile) <= {"summary", "gfx", "extends", "notes", "module", "features", "cmdline", "env"}
-    assert profile["summary"]
-    assert set(profile["gfx"]) <= GFX
-    assert all(note.endswith(".") for note in profile.get("notes", ()))
-
-
-@pytest.mark.parametrize("name", [n for n, p in PROFILES.items() if "extends" in p])
-def test_a_profile_narrows_the_one_it_extends(name: str) -> None:
-    base = PROFILES[PROFILES[name]["extends"]]
-    assert "extends" not in base
-    assert set(PROFILES[name]["gfx"]) < set(base["gfx"])
-
-
-@each_setting
-def test_a_setting_is_in_the_catalogue(profile: str, name: str, setting: Table) -> None:
-    assert exists(name)
-
-
-@each_setting
-def test_a_setting_says_why_with_evidence_and_at_what_cost(profile: str, name: str, setting: Table) -> None:
-    allowed = {"value", "because", "evidence", "cost", "confidence", "when", "optional", "via"}
-    assert set(setting) <= allowed
-    assert setting["because"].endswith(".")
-    assert setting["cost"].endswith(".")
-    assert setting["evidence"]
-    assert all(url.startswith("https://") for url in setting["evidence"])
-    assert setting["confidence"] in ("confirmed", "reported", "asked for")
-
-
-@each_setting
-def test_a_value_is_safe_in_a_boot_file_and_legal(profile: str, name: str, setting: Table) -> None:
-    kind, _, key = name.partition(".")
-    value = setting["value"]
-    if kind == "feature":
-        assert isinstance(value, bool)
-        return
-    assert SAFE_VALUE.fullmatch(str(value))
-    if kind == "env":
-        assert isinstance(value, str)
-        assert value in VARIABLES[key].get("values", [value])
-    if kind == "amdgpu" and "range" in PARAMETERS[key]:
-        low, high = PARAMETERS[key]["range"]
-        assert low <= value <= high
-
-
-@each_setting
-def test_a_condition_uses_the_closed_vocabulary(profile: str, name: str, setting: Table) -> None:
-    when = setting.get("when", {})
-    assert set(when) <= {"kernel", "rocm", "lacks-fix", "gfx"}
-    assert all(RANGE.fullmatch(when[key]) for key in ("kernel", "rocm") if key in when)
-    assert when.get("lacks-fix", next(iter(FIXES))) in FIXES
-    assert set(when.get("gfx", ())) <= set(PROFILES[profile]["gfx"])
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_miopen_settings_tell_the_user_about_stored_choices(profile: str) -> None:
-    for name, setting in settings(profile):
-        if name.startswith("env.MIOPEN_DEBUG_CONV_"):
-            assert "~/.config/miopen/*.ufdb.txt" in setting["because"]
-            assert "rollback" in setting["cost"]
-
-
-def test_no_profile_overrides_the_architecture() -> None:
-    """Passing an RDNA 1 card off as gfx1030 selects instructions that it lacks."""
-    assert not [p for p, name, _ in SETTINGS if "HSA_OVERRIDE_GFX_VERSION" in name]
 
 
 def test_nothing_offers_a_gfxoff_parameter() -> None:
