@@ -14,7 +14,7 @@ from rocmcfg.knowledge import issues as known_issues
 from rocmcfg.knowledge import profiles as shipped
 from rocmcfg.model.catalogue import Epoch, Hardware, Parameter, ValueTrap
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.profile import Condition, Profile, Setting
+from rocmcfg.model.profile import Condition, Profile, ProfileParameter, Setting, Use
 
 _GENERATED = "`docs/generate.py` writes this page from the data in `{}`."
 
@@ -45,14 +45,20 @@ def profiles() -> str:
     ]
     for profile in _profiles():
         lines += ["", f"## {profile.name}", "", f"{profile.summary}."]
-        lines += [f"For {', '.join(profile.gfx)}." if profile.gfx else "For any GPU."]
+        kind = {True: " (APUs)", False: " (no APUs)", None: ""}[profile.apu]
+        lines += [f"For {', '.join(profile.gfx)}{kind}." if profile.gfx else "For any GPU."]
+        if profile.use is not Use.AUTO:
+            lines += ["`--profile auto` does not choose it."]
+        if profile.use is Use.DIAGNOSIS:
+            lines += ["For one command with `rocmcfg run`, not for a whole host."]
         if profile.extends:
             lines += [f"Takes everything from {profile.extends}."]
-            continue
-        for note in profile.notes:
-            lines += ["", f"> {note}"]
+        else:
+            lines += [text for note in profile.notes for text in ("", f"> {note}")]
+            lines += [text for p in profile.parameters for text in ("", _parameter(p))]
         for setting in profile.settings:
-            lines += ["", *_setting(setting)]
+            if setting.location.partition(":")[0] == profile.location:  # what it inherits stands there
+                lines += ["", *_setting(setting)]
     return "\n".join(lines) + "\n"
 
 
@@ -60,6 +66,16 @@ def _profiles() -> tuple[Profile, ...]:
     with tempfile.TemporaryDirectory(prefix="rocmcfg-docs-") as empty:
         nobody = LocalHost(empty)  # no local profiles
         return shipped.load(nobody, shipped.names(nobody))
+
+
+def _parameter(parameter: ProfileParameter) -> str:
+    end = f" to {parameter.high}" if parameter.high is not None else " or more"
+    within = ", and no more than the memory of the host" if parameter.within else ""
+    unit = f" {parameter.unit}" if parameter.unit else ""
+    return (
+        f"You give `--set profile.{parameter.name}=NUMBER`: {_sentence(parameter.summary)} "
+        f"It takes {parameter.low}{end}{unit}{within}; without it, what needs it is left out."
+    )
 
 
 def _spelled(setting: Setting) -> str:
@@ -77,8 +93,8 @@ def _setting(setting: Setting) -> Iterator[str]:
     marks = [setting.confidence or "no confidence given", *(["optional"] if setting.optional else [])]
     yield f"* `{_spelled(setting)}` ({', '.join(marks)})"
     yield f"  * {_sentence(setting.because)}"
-    if setting.when is not None:
-        yield f"  * Only where: {_condition(setting.when)}."
+    if setting.when:
+        yield f"  * Only where: {', or '.join(map(_condition, setting.when))}."
     if setting.cost:
         yield f"  * Cost: {_sentence(setting.cost)}"
     if setting.evidence:
@@ -90,6 +106,10 @@ def _condition(condition: Condition) -> str:
     for name in (field.name for field in fields(condition)):
         value = getattr(condition, name)
         if value is None or value in ("", ()):
+            continue
+        if isinstance(value, bool):
+            what = {"igpu": "an integrated GPU", "dkms": "AMD's DKMS driver"}[name]
+            said.append(what if value else f"a kernel without {what}" if name == "dkms" else f"not {what}")
             continue
         words = name.replace("_", " ")
         text = getattr(value, "text", None) or (", ".join(value) if isinstance(value, tuple) else str(value))
