@@ -161,12 +161,24 @@ class BootChain(_Model):
     initramfs: list[str]
 
 
+class PyTorch(_Model):
+    """`rocm` is the release whose libraries it brings, `path` the file that says so."""
+
+    version: str
+    rocm: str | None
+    path: str
+
+
 class Facts(_Model):
+    """`memory` in bytes."""
+
     os: Os
     running_kernel: str
     kernels: list[Kernel]
     gpus: list[Gpu]
     rocm: str | None
+    pytorch: list[PyTorch]
+    memory: int | None
     boot_chain: BootChain
     container: str
 
@@ -181,6 +193,14 @@ class SetParameter(_Model):
     overridden: list[str]
 
 
+class Unnecessary(_Model):
+    """`command` applies the same again, which asks every condition anew and drops it."""
+
+    setting: str
+    reason: str
+    command: str
+
+
 class StatusDocument(Document):
     facts: Facts
     profiles: list[str]
@@ -189,7 +209,7 @@ class StatusDocument(Document):
     reboot_required: bool
     suggested_profiles: list[str]
     parameters: list[SetParameter]
-    unnecessary: list[Skipped]
+    unnecessary: list[Unnecessary]
 
 
 class ProfileBrief(_Model):
@@ -197,6 +217,7 @@ class ProfileBrief(_Model):
     summary: str
     gfx: list[str]
     extends: str
+    use: Literal["auto", "named", "diagnosis"]
     location: str
     shipped: bool
 
@@ -205,8 +226,20 @@ class ProfileListDocument(Document):
     profiles: list[ProfileBrief]
 
 
+class ProfileParameter(_Model):
+    """What the user gives a profile; `within` is "memory" where the amount must fit into the host's."""
+
+    name: str
+    summary: str
+    unit: str
+    min: int
+    max: int | None
+    within: Literal["", "memory"]
+
+
 class ProfileShowDocument(Document):
     profile: ProfileBrief
+    parameters: list[ProfileParameter]
     settings: list[Setting]
     skipped: list[Skipped]
     notes: list[str]

@@ -11,7 +11,7 @@ from rocmcfg.cli.render import Printer
 from rocmcfg.engine import diff
 from rocmcfg.engine.request import Request
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.facts import Facts
+from rocmcfg.model.facts import Facts, PyTorch
 from rocmcfg.model.plan import Activation, FileChange, Plan, SettingRow
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, Skipped
 from rocmcfg.model.version import format_version
@@ -127,13 +127,19 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
     gpus = ", ".join(f"{many} × {kind}" if many > 1 else kind for kind, many in kinds.items())
     loader = facts.boot.loader.title if facts.boot.loader else facts.boot.refusal
     generators = ", ".join(d.title for d in facts.boot.initramfs) or "no initramfs generator"
+    torches = ", ".join(dict.fromkeys(f"{t.text}{_brings(t)}" for t in facts.pytorch))
     return [
         ("System", facts.os.name),
         ("Kernel", kernels),
         ("ROCm", format_version(facts.rocm) if facts.rocm else "none found system-wide"),
+        *([("PyTorch", torches)] if torches else []),
         ("GPU", gpus or "no AMD GPU found"),
         ("Boot", f"{loader}; {generators}"),
     ]
+
+
+def _brings(torch: PyTorch) -> str:
+    return f" (brings ROCm {format_version(torch.rocm)})" if torch.rocm else ""
 
 
 def show(printer: Printer, planned: Planned, activations: Sequence[Activation]) -> None:

@@ -9,7 +9,7 @@ import typer
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, fail, has_errors
-from rocmcfg.model.profile import Profile
+from rocmcfg.model.profile import Profile, ProfileParameter
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -76,6 +76,7 @@ def show(
             settings=fields["settings"],
             skipped=fields["skipped"],
             notes=list(profile.notes),
+            parameters=[_parameter(p) for p in profile.parameters],
         )
         _show(printer, profile, planned)
 
@@ -86,7 +87,12 @@ def _show(printer: Printer, profile: Profile, planned: object) -> None:
 
     assert isinstance(planned, Planned)
     printer.wrapped(f"{profile.name}: {profile.summary}", indent="")
-    printer.wrapped(f"For {', '.join(profile.gfx) or 'any GPU'}; from {profile.location}", indent="")
+    kind = {True: " (APUs)", False: " (no APUs)", None: ""}[profile.apu]
+    gfx = ", ".join(profile.gfx) + kind if profile.gfx else "any GPU"
+    printer.wrapped(f"For {gfx}; from {profile.location}", indent="")
+    if profile.parameters:
+        printer.heading("You say")
+        printer.pairs([(f"profile.{p.name}", _asked(p)) for p in profile.parameters])
     printer.heading("On this host it sets")
     for row in planned.plan.rows:
         plan_view.show_setting(printer, row.setting, row)
@@ -170,12 +176,31 @@ def new(
         printer.line(f"Next: edit it, then `rocmcfg profile validate {name}`.")
 
 
+def _asked(parameter: ProfileParameter) -> str:
+    unit = f" {parameter.unit}" if parameter.unit else ""
+    end = f" or more{unit}" if parameter.high is None else f" to {parameter.high}{unit}"
+    within = ", within the memory of the host" if parameter.within else ""
+    return f"{parameter.summary} ({parameter.low}{end}{within}; --set profile.{parameter.name}=NUMBER)"
+
+
+def _parameter(parameter: ProfileParameter) -> dict[str, object]:
+    return {
+        "name": parameter.name,
+        "summary": parameter.summary,
+        "unit": parameter.unit,
+        "min": parameter.low,
+        "max": parameter.high,
+        "within": parameter.within,
+    }
+
+
 def _brief(profile: Profile) -> dict[str, object]:
     return {
         "name": profile.name,
         "summary": profile.summary,
         "gfx": list(profile.gfx),
         "extends": profile.extends,
+        "use": profile.use.value,
         "location": profile.location,
         "shipped": profile.shipped,
     }

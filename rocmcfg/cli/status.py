@@ -8,6 +8,7 @@ import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
+from rocmcfg.model.version import format_version
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import Facts
@@ -53,7 +54,9 @@ def _fields(found: Status) -> dict[str, Any]:
             }
             for p in found.parameters
         ],
-        "unnecessary": [{"setting": s.setting, "reason": s.reason} for s in found.unnecessary],
+        "unnecessary": [
+            {"setting": u.setting, "reason": u.reason, "command": u.command} for u in found.unnecessary
+        ],
     }
 
 
@@ -84,7 +87,12 @@ def facts_document(facts: Facts) -> dict[str, Any]:
             }
             for g in facts.gpus
         ],
-        "rocm": ".".join(map(str, facts.rocm)) if facts.rocm else None,
+        "rocm": format_version(facts.rocm) if facts.rocm else None,
+        "pytorch": [
+            {"version": t.text, "rocm": format_version(t.rocm) if t.rocm else None, "path": t.source}
+            for t in facts.pytorch
+        ],
+        "memory": facts.memory,
         "boot_chain": {
             "loader": facts.boot.loader.name if facts.boot.loader else None,
             "supported": bool(facts.boot.loader and facts.boot.loader.supported),
@@ -118,12 +126,11 @@ def _show(printer: Printer, found: Status) -> None:
         printer.heading("Driver parameters that are set, by anybody")
         rows_set = [(p.name, p.next_boot or "-", p.running or "-", p.source) for p in found.parameters]
         printer.table(("PARAMETER", "NEXT BOOT", "RUNNING", "FROM"), rows_set)
-    for item in found.unnecessary:
-        printer.line()
-        printer.wrapped(
-            f"{item.setting} is no longer needed: {item.reason.removeprefix('not needed: ')}.", ""
-        )
-        printer.line("  `rocmcfg apply` with the same profile drops it.")
+    if found.unnecessary:
+        printer.heading("Applied, and not needed on this host any more")
+        printer.pairs([(item.setting, item.reason) for item in found.unnecessary])
+        printer.wrapped(f"Drop: sudo {found.unnecessary[0].command}", indent="  ")
+        printer.wrapped("(asks every condition anew; --without SETTING leaves any one out)", indent="  ")
     printer.problems([d for d in found.diagnostics if d.severity.value != "info"])
     printer.line()
     if found.report is None or not found.report.checks:

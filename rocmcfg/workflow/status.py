@@ -8,13 +8,23 @@ from rocmcfg.engine import receipt
 from rocmcfg.engine.inventory import SetParameter, set_parameters
 from rocmcfg.engine.journal import require_finished
 from rocmcfg.engine.receipt import Receipt
+from rocmcfg.engine.request import command_line, from_document
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.report import VerificationReport
-from rocmcfg.model.state import Skipped
 from rocmcfg.workflow.planning import collect_facts
 from rocmcfg.workflow.verifying import verify
+
+
+@dataclass(frozen=True, slots=True)
+class Unnecessary:
+    """A setting in force whose need is over. `command` applies the same again: it asks every condition anew
+    and so drops it."""
+
+    setting: str
+    reason: str
+    command: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +37,7 @@ class Status:
     transaction: int | None
     reboot_required: bool
     suggested: tuple[str, ...]
-    unnecessary: tuple[Skipped, ...]
+    unnecessary: tuple[Unnecessary, ...]
     parameters: tuple[SetParameter, ...]
     diagnostics: tuple[Diagnostic, ...]
 
@@ -67,7 +77,7 @@ def status(view: HostView, boot_backend: str = "") -> Status:
 
 def _unnecessary(
     view: HostView, known: Receipt | None, facts: Facts, problems: list[Diagnostic]
-) -> tuple[Skipped, ...]:
+) -> tuple[Unnecessary, ...]:
     """Settings in force whose condition no longer holds on this host: a workaround that may go."""
     if known is None or known.request.get("unconditional"):
         return ()
@@ -79,11 +89,12 @@ def _unnecessary(
     except RocmcfgError as problem:
         problems += problem.diagnostics
         return ()
-    applied = {s.id for s in known.settings}
+    asked = from_document(known.request)
+    applied = {s.id for s in known.settings if s.profile}  # what --set asks for has no condition
     found = []
     for setting in (s for profile in loaded for s in profile.settings):
         if setting.id in applied and setting.when:
             decision = decide(setting.when, facts, catalogue.load())
             if decision.holds is False:
-                found.append(Skipped(setting.id, decision.text, setting.profile))
+                found.append(Unnecessary(setting.id, decision.text, command_line(asked)))
     return tuple(found)
