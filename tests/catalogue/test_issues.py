@@ -1,0 +1,339 @@
+"""The known issues: is every file right, do Python and grep read it alike, does a healthy log pass?"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rocmcfg.doctor.probes import literals
+from rocmcfg.engine.request import parse_set
+from rocmcfg.knowledge import catalogue, issue_schema, issues, toml
+from rocmcfg.model.catalogue import matches
+from rocmcfg.model.issue import KnownIssue, Signature
+from rocmcfg.model.profile import Setting
+from rocmcfg.model.state import Kind
+from rocmcfg.model.value import parse
+
+HERE = Path(__file__).resolve().parent
+FOLDER = HERE.parents[1] / "rocmcfg" / "knowledge" / "data" / "issues"
+IDS = [
+    "dgpu-runpm-baco",
+    "gfx1103-mes-remove-queue",
+    "gfx1151-hipblaslt-illegal-access",
+    "gfx1152-mes-0x82",
+    "gfx115x-mes-wait-reg-mem",
+    "gfxoff-off-breaks-s2idle-navi48",
+    "kernel-618-pagefault-regression",
+    "kfd-oversubscription",
+    "lint-alloc-conf-deprecated",
+    "lint-presence-only-env",
+    "lint-torch-use-hipblaslt",
+    "lint-unknown-param",
+    "lockup-timeout-2s",
+    "mi300x-retry-fault",
+    "multi-gpu-nccl-hang-iommu",
+    "official-mi100-mi200",
+    "official-mi300a",
+    "official-mi300x",
+    "official-strix-halo",
+    "official-w6000-v620",
+    "override-on-wrong-gpu",
+    "pcie-atomics-missing",
+    "psr-freeze-laptop",
+    "rccl-fine-grain-pcie",
+    "rccl-scratch-reclaim",
+    "rdna-idle-100pct",
+    "rdna1-override-crash",
+    "rdna2-6800xt-comfyui",
+    "rdna2-gfx1031-rocm7-illegal",
+    "rdna2-miopen-conv-fault",
+    "rdna2-missing-tensile-lib",
+    "rdna3-7600s-gfxoff",
+    "rdna3-gfx-timeout-power-profile",
+    "rdna3-hipblaslt-unsupported-arch",
+    "rdna3-mes-unmap-mode1",
+    "rdna3-pcie-completion-timeout",
+    "rdna4-expert-sched-cwsr",
+    "rdna4-headless-runpm",
+    "rdna4-hipblaslt-gltr-overread",
+    "rdna4-hipblaslt-hang-comfyui",
+    "rdna4-multi-r9700-p2p-host-hang",
+    "rdna4-r9700-mes-invalidate-tlbs",
+    "rdna4-rccl-ll-deadlock",
+    "strix-cwsr-save-area",
+    "strix-gfxoff-ring-hang",
+    "strix-mes-fw-0x83",
+    "strix-silent-hard-hang",
+    "strix-vram-limit-ttm",
+    "vega-apu-crash",
+    "xnack-mixed-gpus",
+]
+KNOWN = issues.load()
+SIGNATURES = [(issue, signature) for issue in KNOWN for signature in issue.signatures]
+SETTINGS = [(issue.id, text) for issue in KNOWN for text in issue.workaround.settings]
+# Two issues that mean to read the same line: the general slip, and the one that costs memory.
+SHARED = {("lint-unknown-param", "strix-vram-limit-ttm")}
+needs_grep = pytest.mark.skipif(shutil.which("grep") is None, reason="no grep")
+each_issue = pytest.mark.parametrize("issue", KNOWN, ids=lambda issue: issue.id)
+
+
+def document(id: str) -> dict[str, Any]:
+    return toml.loads((FOLDER / f"{id}.toml").read_text())
+
+
+def grep(pattern: str, lines: list[str]) -> list[str]:
+    """What `grep -E` finds, in the locale in which doctor runs it."""
+    done = subprocess.run(
+        ["grep", "-aE", "-e", pattern],
+        input="".join(f"{line}\n" for line in lines),
+        env={"LC_ALL": "C", "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout.splitlines()
+
+
+def counting(issue: KnownIssue, lines: list[str]) -> list[Signature]:
+    """The signatures that name the issue here: not generic, and with what must stand beside them."""
+
+    def found(signature: Signature) -> bool:
+        return any(re.search(signature.pattern, line) for line in lines)
+
+    named = {s.name: s for s in issue.signatures if s.name}
+    return [
+        s
+        for s in issue.signatures
+        if s.strength != "generic" and found(s) and (not s.beside or found(named[s.beside]))
+    ]
+
+
+def test_these_are_the_issues_and_each_file_is_named_by_its_id() -> None:
+    assert [issue.id for issue in KNOWN] == sorted(IDS)
+    assert len(IDS) == 50
+
+
+@each_issue
+def test_the_schema_takes_the_file(issue: KnownIssue) -> None:
+    assert issue_schema.mistakes(document(issue.id)) == []
+    assert issue.summary.endswith(".")
+    assert not issue.title.endswith(".")
+    assert "/home/" not in (FOLDER / f"{issue.id}.toml").read_text()
+
+
+@needs_grep
+@each_issue
+def test_python_and_grep_both_find_the_sample_lines(issue: KnownIssue) -> None:
+    for signature in issue.signatures:
+        lines = list(signature.samples)
+        assert [line for line in lines if re.search(signature.pattern, line)] == lines
+        assert grep(signature.pattern, lines) == lines
+
+
+@pytest.mark.parametrize("pattern", sorted({s.pattern for _, s in SIGNATURES}))
+def test_every_match_holds_a_text_of_four_characters_to_look_for_first(pattern: str) -> None:
+    assert min(map(len, literals(pattern))) >= 4
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(sorted({s.pattern for _, s in SIGNATURES})), st.data())
+def test_whatever_a_pattern_matches_holds_one_of_its_literals(pattern: str, data: st.DataObject) -> None:
+    line = data.draw(st.from_regex(pattern, alphabet=st.characters(codec="ascii")))
+    assert any(literal.decode() in line for literal in literals(pattern))
+
+
+@needs_grep
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(SIGNATURES), st.data())
+def test_python_and_grep_agree_on_lines_that_are_nearly_right(
+    row: tuple[KnownIssue, Signature], data: st.DataObject
+) -> None:
+    _, signature = row
+    sample = data.draw(st.sampled_from(signature.samples))
+    text = st.text(st.characters(codec="ascii", min_codepoint=32, max_codepoint=126), max_size=4)
+    lines = []
+    for _ in range(20):
+        start = data.draw(st.integers(0, len(sample)))
+        end = data.draw(st.integers(start, min(len(sample), start + 4)))
+        lines.append(sample[:start] + data.draw(text) + sample[end:])
+    assert grep(signature.pattern, lines) == [line for line in lines if re.search(signature.pattern, line)]
+
+
+@pytest.mark.parametrize("log", sorted((HERE / "data").glob("healthy-*.log")), ids=lambda path: path.stem)
+def test_a_healthy_log_names_no_issue(log: Path) -> None:
+    lines = log.read_text().splitlines()
+    assert {issue.id: [s.pattern for s in counting(issue, lines)] for issue in KNOWN} == {i: [] for i in IDS}
+
+
+@pytest.mark.parametrize("log", ["healthy-rdna3-desktop", "healthy-strix-apu"])
+def test_the_boot_of_a_healthy_amd_machine_matches_nothing_at_all(log: str) -> None:
+    lines = (HERE / "data" / f"{log}.log").read_text().splitlines()
+    found = [(i.id, line) for i, s in SIGNATURES for line in lines if re.search(s.pattern, line)]
+    assert found == []
+
+
+def test_a_kernel_name_counts_only_together_with_a_fault() -> None:
+    issue = next(i for i in KNOWN if i.id == "rdna4-hipblaslt-gltr-overread")
+    name = issue.signatures[0].samples[0]
+    assert counting(issue, [name]) == []
+    fault = "Memory access fault by GPU node-1 on address 0x7f6459a00000."
+    assert [s.strength for s in counting(issue, [name, fault])] == ["specific"]
+
+
+def test_no_line_of_one_issue_is_specific_for_another() -> None:
+    wrong = [
+        (issue.id, other.id, sample)
+        for issue, signature in SIGNATURES
+        if signature.strength == "specific"
+        for other, theirs in SIGNATURES
+        if other.id != issue.id and (issue.id, other.id) not in SHARED
+        for sample in theirs.samples
+        if re.search(signature.pattern, sample)
+    ]
+    assert wrong == []
+
+
+def test_patterns_do_not_lean_on_what_stands_before_the_message() -> None:
+    """Time stamps, host names and the PCI address vary; three patterns want the driver's name on purpose."""
+    leaning = {i.id for i, s in SIGNATURES if re.search(r"^\^|0000:|amdgpu: amdgpu:|kernel:", s.pattern)}
+    driver = {i.id for i, s in SIGNATURES if s.pattern.startswith("amdgpu [")}
+    assert leaning == set()
+    assert driver == {"dgpu-runpm-baco", "rdna3-pcie-completion-timeout"}
+
+
+def test_the_stages_of_the_mes_hang_stand_in_the_log_in_this_order() -> None:
+    issue = next(i for i in KNOWN if i.id == "rdna3-mes-unmap-mode1")
+    lines = (HERE / "data" / "rdna3-mes-reset.log").read_text().splitlines()
+    named = {s.name: s for s in issue.signatures}
+    first = [
+        next(number for number, line in enumerate(lines) if re.search(named[stage].pattern, line))
+        for stage in issue.stages
+    ]
+    assert len(first) == 5
+    assert first == sorted(first)
+
+
+@pytest.mark.parametrize(
+    "wording",
+    [
+        "*ERROR* MES failed to response msg=3",
+        "amdgpu: MES failed to respond to msg=REMOVE_QUEUE",
+        "amdgpu: MES(0) failed to respond to msg=REMOVE_QUEUE",
+        "amdgpu: MES(0, 0) failed to respond to msg=REMOVE_QUEUE",
+    ],
+)
+def test_the_mes_message_is_read_in_the_wording_of_every_kernel(wording: str) -> None:
+    for id in ("rdna3-mes-unmap-mode1", "gfx1103-mes-remove-queue"):
+        assert counting(next(i for i in KNOWN if i.id == id), [wording])
+
+
+@each_issue
+def test_names_lead_to_what_exists(issue: KnownIssue) -> None:
+    known = catalogue.load()
+    gfx = {gpu.gfx for gpu in known.gpus} | {"gfx803"}  # older than the compute parts of the catalogue
+    assert [g for g in issue.gfx if not any(matches(name, (g,)) for name in gfx)] == []
+    assert not issue.lacks_fix or issue.lacks_fix in known.fixes
+    if issue.workaround.profile:
+        assert f"{issue.workaround.profile}.toml" in {
+            p.name for p in (HERE.parents[1] / "profiles").iterdir()
+        }
+
+
+@pytest.mark.parametrize(("id", "text"), SETTINGS, ids=[f"{id}-{text}" for id, text in SETTINGS])
+def test_a_workaround_is_what_the_catalogue_takes(id: str, text: str) -> None:
+    known = catalogue.load()
+    setting = parse_set(text)
+    assert isinstance(setting, Setting), setting
+    value = str(setting.value)
+    if setting.kind is Kind.PARAMETER:
+        parameter = known.parameters[f"{setting.module}.{setting.name}"]
+        newest = parameter.on(max(parameter.builds)).variants
+        assert newest, "the newest kernel has no such parameter"
+        for variant in newest:
+            parse(variant.type, value)
+    elif setting.kind is Kind.FEATURE:
+        assert setting.name in known.features
+    elif setting.kind is Kind.ENV:
+        variable = known.variables[setting.name]
+        assert not variable.unknown
+        assert not variable.values or value in variable.values
+        assert not variable.pattern or re.fullmatch(variable.pattern, value)
+    else:
+        assert setting.name in known.arguments
+
+
+GOOD = """
+schema = 1
+kind = "fault"
+title = "A fault"
+summary = "What happens."
+kernel = ">=6.18,<7.1"
+stages = ["first"]
+cost = "None."
+evidence = ["https://example.org/1"]
+confidence = "reported"
+[workaround]
+settings = ["amdgpu.runpm=0"]
+[[signature]]
+name = "first"
+pattern = 'GPU [0-9]+ fell off'
+strength = "typical"
+samples = ["GPU 3 fell off"]
+"""
+SECOND = "[[signature]]\nname = 'first'\npattern = 'abcd'\nstrength = 'generic'\nsamples = ['abcd']\n"
+PLANTED = {  # what is replaced, by what, and a piece of what is said of it
+    "a key that does not exist": ("cost =", "price =", "Extra inputs"),
+    "no evidence": ('["https://example.org/1"]', "[]", "at least 1 item"),
+    "evidence that is no link": ("https://example.org/1", "a friend", "not a link"),
+    "a range that is none": (">=6.18,<7.1", "6.18 or so", "not a comparison"),
+    "a strength that does not exist": ('"typical"', '"certain"', "'specific', 'typical' or 'generic'"),
+    "a confidence that does not exist": ('"reported"', '"sure"', "'confirmed', 'reported' or"),
+    "a sample that the pattern misses": ("GPU 3 fell off", "GPU three fell off", "does not match its sample"),
+    "no sample": ('["GPU 3 fell off"]', "[]", "at least 1 item"),
+    "a digit class of Python alone": ("[0-9]+", r"\d+", "an escape other than"),
+    "a blank class of Python alone": ("GPU [0-9]+", r"GPU\s[0-9]+", "an escape other than"),
+    "a group that only Python has": ("GPU [0-9]+", "(?:GPU) [0-9]+", "starts with (?"),
+    "a lazy repeat": ("[0-9]+", "[0-9]+?", "a lazy one"),
+    "a look-ahead": ("fell off", "fell off(?= )", "starts with (?"),
+    "a POSIX class": ("[0-9]+", "[[:digit:]]+", "POSIX class"),
+    "a letter that grep sees as two": ("fell", "f\u00eall", "beyond ASCII"),
+    "a pattern that is none": ("[0-9]+", "([0-9]+", "not a regular expression"),
+    "a stage without a signature": ('stages = ["first"]', 'stages = ["last"]', "no signature is called last"),
+    "beside one that does not exist": (
+        '"typical"',
+        '"typical"\nbeside = "other"',
+        "no signature is called other",
+    ),
+    "two signatures of one name": (
+        "[[signature]]",
+        SECOND + "[[signature]]",
+        "two signatures are called first",
+    ),
+    "a setting without a value": ("amdgpu.runpm=0", "amdgpu.runpm", "has no value"),
+    "a setting that no file may hold": ("amdgpu.runpm=0", "amdgpu.runpm=$(id)", "spelling of --set"),
+    "a setting in another spelling": ("amdgpu.runpm=0", "runpm=0", "spelling of --set"),
+    "a cure without a cost": ('cost = "None."', "", "has a cost"),
+    "one half of a fix that needs two": ("stages =", 'fixed_by = "both"\nstages =', "carry their half"),
+    "a sentence over two lines": ('"What happens."', '"What\\nhappens."', "one line"),
+}
+
+
+def test_a_file_that_is_right_has_no_mistakes() -> None:
+    assert issue_schema.mistakes(toml.loads(GOOD)) == []
+
+
+@pytest.mark.parametrize("mistake", PLANTED)
+def test_a_planted_mistake_is_found(mistake: str) -> None:
+    before, after, said = PLANTED[mistake]
+    assert before in GOOD
+    found = issue_schema.mistakes(toml.loads(GOOD.replace(before, after, 1)))
+    assert [text for text in found if said in text], found
