@@ -1,4 +1,4 @@
-"""What doctor knows besides the known issues: how logs name facts, what fits together on a host, kernel names.
+"""What doctor knows besides the known issues: facts in logs, what fits together on a host, kernel names.
 
 The files are ours and tests hold them right, so nothing is validated at run time.
 """

@@ -37,11 +37,20 @@ class Line(NamedTuple):
 @dataclass(slots=True)
 class Hits:
     """What one probe found. `positions` are the matching lines in the order of reading, for `Scanner.place`;
-    there are never more than the probe's `enough`."""
+    there are never more than the probe's `enough`. Facts keep their `lines` as they are, one per position;
+    the others are grouped."""
 
     probe: Probe
     positions: array[int] = field(default_factory=lambda: array("Q"))
     groups: Groups = field(default_factory=Groups)
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, text: bytes, position: int) -> None:
+        self.positions.append(position)
+        if self.probe.role == "fact":
+            self.lines.append(text.decode("utf-8", "replace"))
+        else:
+            self.groups.add(text, position)
 
     @property
     def full(self) -> bool:
@@ -93,8 +102,7 @@ class Scanner:
         filled = False
         for hits in suspects:
             if hits.probe.match(text):
-                hits.positions.append(position)
-                hits.groups.add(text, position)
+                hits.add(text, position)
                 filled = filled or hits.full
         if filled:
             self._wanted = [hits for hits in self._wanted if not hits.full]

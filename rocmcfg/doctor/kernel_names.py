@@ -1,0 +1,108 @@
+"""What the name of a GEMM kernel says: Cijk_<A>_<B>_<types>_<flags>_MT<tile>_…
+
+The name is all that a log shows of a kernel that faults. It tells the library, the shape of the call and how
+the operands are read; it tells nothing of the sizes of the matrices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rocmcfg.doctor import knowledge
+
+NAME = re.compile(r"Cijk_(A[a-z]{2,5})_(B[a-z]{2,5})_[A-Za-z0-9_]{4,4000}", re.ASCII)
+_TILE = re.compile(r"_MT(\d+)x(\d+)(?:x(\d+))?(?:_|$)")
+_INSTRUCTION = re.compile(r"_MI(\d+)x(\d+)x(\d+)")
+_ISA = re.compile(r"_ISA([0-9a-f]{3,4})(?:_|$)")
+_TYPES = re.compile(r"^([A-Z][A-Z0-9]*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelName:
+    """`parts` are what the name says, as name and text, in the order in which one reads it. `gfx` is empty where
+    the name does not say."""
+
+    name: str
+    library: str
+    transposition: str
+    types: tuple[str, ...]
+    macro_tile: tuple[int, ...]
+    gfx: str
+    parts: tuple[tuple[str, str], ...]
+
+
+def decode(text: str) -> KernelName | None:
+    """The first kernel name in a text; None where there is none."""
+    found = NAME.search(text)
+    return _decoded(found[0].rstrip("_"), found[1], found[2]) if found else None
+
+
+def _decoded(name: str, a: str, b: str) -> KernelName:
+    known = knowledge.of_kernel_names()
+    words = name.split("_")[3:]
+    library = _library(words, known)
+    layout = known["layout"]
+    letters = layout["A"].get(a, "") + layout["B"].get(b, "")
+    transposition = letters if len(letters) == 2 else ""
+    types = _types(words[0] if words else "", known["type"])
+    parts = [("library", library)]
+    if transposition:
+        parts.append(("call", f"{transposition}: {layout['meaning'][transposition]}"))
+    if types:
+        parts.append(("types", types[0] if len(set(types)) == 1 else ", ".join(types)))
+    parts += [("flag", f"{word}: {known['flag'][word]}") for word in words[1:] if word in known["flag"]]
+    tile = tuple(int(n) for n in (_TILE.search(name) or [""])[0].strip("_MT").split("x") if n)
+    if tile:
+        parts.append(
+            ("macro tile", f"{' × '.join(map(str, tile))} (rows, columns, depth of one work group's part)")
+        )
+    instruction = _INSTRUCTION.search(name)
+    if instruction:
+        parts.append(("matrix instruction", " × ".join(instruction.groups())))
+    isa = _ISA.search(name)
+    gfx = f"gfx{isa[1]}" if isa else ""
+    if gfx:
+        parts.append(("built for", gfx))
+    parts += _keys(words, known["key"])
+    return KernelName(name, library, transposition, types, tile, gfx, tuple(parts))
+
+
+def _library(words: list[str], known: Mapping[str, Any]) -> str:
+    return str(known["library"]["hipblaslt" if "UserArgs" in words else "rocblas"])
+
+
+def _types(word: str, letters: Mapping[str, str]) -> tuple[str, ...]:
+    """Three of them in one word: input, output, computation, as in BBS."""
+    found: list[str] = []
+    rest = word if _TYPES.match(word) else ""
+    while rest:
+        letter = next((rest[:size] for size in (3, 2, 1) if rest[:size] in letters), "")
+        if not letter:
+            return ()
+        found.append(letters[letter])
+        rest = rest[len(letter) :]
+    return tuple(found)
+
+
+def _keys(words: list[str], keys: list[Mapping[str, str]]) -> list[tuple[str, str]]:
+    """Words such as DTVB1; n stands for a minus sign."""
+    values: dict[str, str] = {}
+    for word in words:
+        found = re.fullmatch(r"([A-Z]+)(n?\d+)", word)
+        if found:
+            values.setdefault(found[1], found[2].replace("n", "-"))
+    parts = []
+    for key in keys:
+        value = values.get(key["name"])
+        if value is None:
+            continue
+        label = f"{key['name']}{value}"
+        if "yes" in key:
+            if value != "0":
+                parts.append((label, key["yes"]))
+        else:
+            parts.append((label, f"{key['text']} {value}"))
+    return parts

@@ -1,0 +1,154 @@
+"""What logs tell about the machine that wrote them. They may come from another machine than this one."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rocmcfg.doctor.knowledge import FactPattern, LogKnowledge
+from rocmcfg.doctor.scan import Scanner
+from rocmcfg.model.catalogue import GpuModel, matches
+from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.version import Version, parse_kernel, parse_version
+
+_GFX = re.compile(r"gfx\d{1,2}[0-9a-f]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing that a log says, and where."""
+
+    text: str
+    position: int
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogFacts:
+    """`gfx` are targets that a log names; `family` those that it may be about, where only the driver's
+    functions tell (empty: they do not). `kernels` and `command_lines` are sorted by position."""
+
+    gfx: tuple[str, ...] = ()
+    gfx_from: int = 0
+    family: tuple[str, ...] = ()
+    kernels: tuple[Said, ...] = ()
+    command_lines: tuple[Said, ...] = ()
+    rocm: Version | None = None
+    rocm_from: int = 0
+    dkms: str = ""
+    mes: int | None = None
+    unknown_parameters: tuple[Said, ...] = ()
+    illegal_values: tuple[Said, ...] = ()
+    kernel_names: tuple[Said, ...] = ()
+
+    def kernel_at(self, position: int) -> str:
+        """The release of the boot that wrote the line; of any boot where its own beginning is not there."""
+        said = _before(self.kernels, position)
+        return said.text if said else ""
+
+    def kargs_at(self, position: int) -> tuple[Karg, ...] | None:
+        """The kernel's arguments in that boot; None where no log shows them."""
+        said = _before(self.command_lines, position)
+        return split(said.text, "the log's command line") if said else None
+
+    def boot_at(self, position: int) -> int:
+        """A number that is the same for lines of one boot."""
+        return bisect_right([said.position for said in self.kernels], position)
+
+
+def _before(said: Sequence[Said], position: int) -> Said | None:
+    """The last one before the line; without one, the last of all."""
+    index = bisect_right([one.position for one in said], position)
+    return said[index - 1] if index else (said[-1] if said else None)
+
+
+def read_facts(
+    scanner: Scanner, patterns: Sequence[FactPattern], known: LogKnowledge, models: Sequence[GpuModel]
+) -> LogFacts:
+    """`patterns` are those of the scanner's fact probes, in their order."""
+    found: dict[str, list[Said]] = {}
+    hits = [hit for hit in scanner.hits if hit.probe.role == "fact"]
+    for hit, pattern in zip(hits, patterns, strict=True):
+        for position, line in zip(hit.positions, hit.lines, strict=True):
+            for text in _texts(pattern, line):
+                found.setdefault(pattern.kind, []).append(Said(text, position, pattern.weight))
+    kernels = [s for s in found.get("kernel", ()) if parse_kernel(s.text)]
+    gfx, gfx_from = _gfx(found, models)
+    rocm, rocm_from = _rocm(found.get("rocm", ()))
+    families = {
+        gfx
+        for said in found.get("family", ())
+        for gfx in _of_family(said.text.partition("_v")[2], known.families, models)
+    }
+    mes = [int(said.text, 16) for said in found.get("mes", ())]
+    return LogFacts(
+        gfx,
+        gfx_from,
+        tuple(sorted(families)),
+        _sorted(kernels),
+        _sorted(found.get("cmdline", ())),
+        rocm,
+        rocm_from,
+        next((said.text for said in found.get("dkms", ())), ""),
+        mes[-1] if mes else None,
+        _sorted(found.get("unknown_parameter", ())),
+        _sorted(found.get("illegal_value", ())),
+        _unique(found.get("kernel_name", ())),
+    )
+
+
+def _texts(pattern: FactPattern, line: str) -> Iterable[str]:
+    for match in re.finditer(pattern.probe.pattern, line, re.ASCII):
+        yield match[pattern.group]
+
+
+def _sorted(said: Iterable[Said]) -> tuple[Said, ...]:
+    return tuple(sorted(said, key=lambda one: one.position))
+
+
+def _unique(said: Iterable[Said]) -> tuple[Said, ...]:
+    return tuple({one.text: one for one in reversed(_sorted(said))}.values())[::-1]
+
+
+def _gfx(found: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tuple[tuple[str, ...], int]:
+    """Targets that the heaviest statements name. Mentions in passing count only where they agree mostly."""
+    by_pci = {pci: model.gfx for model in models for pci in model.pci}
+    said = [
+        Said(by_pci[s.text.lower()], s.position, s.weight)
+        for s in found.get("pci", ())
+        if s.text.lower() in by_pci
+    ]
+    said += [s for s in found.get("gfx", ()) if _GFX.fullmatch(s.text)]
+    said += [Said(f"gfx{s.text}", s.position, s.weight) for s in found.get("isa", ())]
+    if not said:
+        return (), 0
+    heaviest = max(one.weight for one in said)
+    counted = Counter(one.text for one in said if one.weight == heaviest)
+    names = list(counted)
+    if heaviest == 1:
+        name, count = counted.most_common(1)[0]
+        if len(names) > 1 and count < 0.75 * counted.total():
+            return (), 0
+        names = [name]
+    first = min(one.position for one in said if one.weight == heaviest and one.text in names)
+    return tuple(names), first
+
+
+def _of_family(
+    name: str, families: Mapping[str, tuple[str, ...]], models: Sequence[GpuModel]
+) -> Iterable[str]:
+    return (model.gfx for model in models if matches(model.gfx, families.get(name, ())))
+
+
+def _rocm(said: Sequence[Said]) -> tuple[Version | None, int]:
+    """The one that is named most often among the heaviest, the longer of two that begin alike."""
+    if not said:
+        return None, 0
+    heaviest = max(one.weight for one in said)
+    counted = Counter(one.text for one in said if one.weight == heaviest)
+    best = max(counted, key=lambda text: (counted[text], len(text)))
+    position = next(one.position for one in said if one.text == best)
+    return parse_version(best), position

@@ -1,0 +1,180 @@
+"""How much a log speaks for each known issue: a score from 0 to 1, with its reasons.
+
+From 0.5 on we would tell the user so. A specific line alone gets there; a typical one needs an affected GPU,
+or a log of its generation; a generic one only ever adds. What cannot be here, or is fixed here, stays below.
+The numbers order issues against each other; they are no probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rocmcfg.doctor import circumstances
+from rocmcfg.doctor.circumstances import Circumstances, Reason
+from rocmcfg.doctor.in_force import HostState, in_force
+from rocmcfg.doctor.knowledge import BadFirmware
+from rocmcfg.doctor.scan import Hits
+from rocmcfg.doctor.stages import Stages, follow
+from rocmcfg.model.catalogue import Catalogue, matches
+from rocmcfg.model.issue import KnownIssue, Signature
+
+TOLD = 0.5
+_SHOWN = 0.2
+_BASE = {"specific": 0.75, "typical": 0.55}
+_MET = {"gfx": 0.06, "kernel": 0.04, "rocm": 0.04, "firmware": 0.15}
+_UNKNOWN = {
+    "specific": {"gfx": -0.03, "gfx-generation": 0.0, "kernel": -0.01, "rocm": -0.01, "firmware": 0.0},
+    "typical": {"gfx": -0.16, "gfx-generation": -0.02, "kernel": -0.02, "rocm": -0.03, "firmware": -0.02},
+}
+_SURE = {"confirmed": 1.0, "reported": 0.97, "unverified": 0.9}
+_KINDS = {"fault": 0, "advice": 1, "spelling": 2}
+_RANK = {"specific": 0, "typical": 1, "generic": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """`hits` are the signatures that were found, the strongest first. `in_force` are settings of the
+    workaround with where they are set: they did not help."""
+
+    issue: KnownIssue
+    score: float
+    hits: tuple[Hits, ...]
+    reasons: tuple[Reason, ...]
+    stages: Stages | None
+    in_force: tuple[tuple[str, str], ...]
+
+    @property
+    def told(self) -> bool:
+        return self.score >= TOLD
+
+    @property
+    def remaining(self) -> tuple[str, ...]:
+        """What of the workaround is not in force yet."""
+        tried = {setting for setting, _ in self.in_force}
+        return tuple(setting for setting in self.issue.workaround.settings if setting not in tried)
+
+
+def rank(
+    issues: Iterable[KnownIssue],
+    hits: Iterable[Hits],
+    where: Circumstances,
+    host: HostState | None,
+    known: Catalogue,
+    firmware: Sequence[BadFirmware],
+    loaded: Mapping[str, int],
+) -> tuple[Match, ...]:
+    """Best first. `loaded` is the version of each firmware block that the GPUs run, where it is known."""
+    found: dict[str, list[Hits]] = {}
+    for hit in hits:
+        if hit.probe.role == "signature" and hit.positions:
+            found.setdefault(hit.probe.issue, []).append(hit)
+    matched = []
+    for issue in issues:
+        if issue.id in found:
+            state = host if where.same_boots else None
+            match = _judge(issue, found[issue.id], where, state, known, _bad(issue, firmware, loaded))
+            if match is not None and match.score >= _SHOWN:
+                matched.append(match)
+    return tuple(sorted(matched, key=lambda m: (not m.told, _KINDS[m.issue.kind], -m.score, m.issue.id)))
+
+
+def _judge(
+    issue: KnownIssue,
+    hits: Sequence[Hits],
+    where: Circumstances,
+    host: HostState | None,
+    known: Catalogue,
+    firmware: Reason | None,
+) -> Match | None:
+    strengths = {id(hit): _strength(hit, hits) for hit in hits}
+    ordered = sorted(hits, key=lambda hit: (_RANK[strengths[id(hit)]], hit.positions[0]))
+    best = strengths[id(ordered[0])]
+    if best == "generic":
+        return None
+    position = ordered[0].positions[-1]
+    reasons = [Reason("signature", True, _found(ordered, strengths))]
+    score = _BASE[best] + _more(ordered, strengths)
+    stages = _stages(issue, hits, where)
+    if stages is not None and len(stages.in_order) > 1:
+        score += 0.1 * stages.share
+        said = f"{len(stages.in_order)} of {len(stages.wanted)} stages of the failure, in their order"
+        reasons.append(Reason("stages", True, said))
+    stated = circumstances.conditions(issue, where, position) + ([firmware] if firmware else [])
+    for reason in stated:
+        score += _MET[reason.what] if reason.met else _UNKNOWN[best].get(reason.what, 0.0)
+    reasons += stated
+    score *= _SURE[issue.confidence]
+    against = circumstances.fixes(issue, where, position, known)
+    reasons += against
+    if any(reason.met is False for reason in (*stated, *against)):
+        score = min(0.6 * score, 0.45)
+    tried = tuple(
+        (setting, place)
+        for setting in issue.workaround.settings
+        if (place := in_force(setting, where.log.kargs_at(position), host, known))
+    )
+    if tried:
+        reasons += [Reason("in_force", False, f"{s} was in force ({p}) and did not help") for s, p in tried]
+        score *= 0.8 if len(tried) == len(issue.workaround.settings) else 0.95
+    return Match(issue, round(min(max(score, 0.0), 0.99), 2), tuple(ordered), tuple(reasons), stages, tried)
+
+
+def _signature(hit: Hits) -> Signature:
+    assert hit.probe.signature is not None
+    return hit.probe.signature
+
+
+def _strength(hit: Hits, hits: Sequence[Hits]) -> str:
+    """What a line is worth beside the others: some name an issue only together with another one."""
+    signature = _signature(hit)
+    if signature.beside and all(_signature(other).name != signature.beside for other in hits):
+        return "generic"
+    return signature.strength
+
+
+def _more(hits: Sequence[Hits], strengths: Mapping[int, str]) -> float:
+    """What further signatures add: each kind of line that fits makes it likelier, to a limit."""
+    further = [strengths[id(hit)] for hit in hits[1:]]
+    return min(0.08 * sum(s != "generic" for s in further) + 0.02 * further.count("generic"), 0.14)
+
+
+def _found(hits: Sequence[Hits], strengths: Mapping[int, str]) -> str:
+    counted = {s: sum(strengths[id(hit)] == s for hit in hits) for s in _RANK}
+    said = ", ".join(f"{count} {strength}" for strength, count in counted.items() if count)
+    return f"{said} line{'' if len(hits) == 1 else 's'} of its kind in the log"
+
+
+def _stages(issue: KnownIssue, hits: Sequence[Hits], where: Circumstances) -> Stages | None:
+    if not issue.stages:
+        return None
+    positions: dict[str, list[int]] = {}
+    for hit in hits:
+        name = _signature(hit).name
+        if name in issue.stages:
+            positions[name] = sorted([*positions.get(name, ()), *hit.positions])
+    return follow(issue.stages, positions, [said.position for said in where.log.kernels])
+
+
+def _bad(issue: KnownIssue, firmware: Sequence[BadFirmware], loaded: Mapping[str, int]) -> Reason | None:
+    """Whether the firmware that the issue is about is loaded; None where the issue is about none."""
+    row = next((row for row in firmware if row.issue == issue.id), None)
+    if row is None:
+        return None
+    version = loaded.get(row.block)
+    name = row.block.upper()
+    if version is None:
+        return Reason("firmware", None, f"which {name} firmware is loaded cannot be told")
+    bad = version & 0xFFF == row.version
+    return Reason(
+        "firmware", bad, f"{name} firmware {version & 0xFFF:#x} is {'' if bad else 'not '}the bad one"
+    )
+
+
+def covered(found: Sequence[Match]) -> set[int]:
+    """Lines that an issue we would tell of explains."""
+    return {position for match in found if match.told for hit in match.hits for position in hit.positions}
+
+
+def affects(gfx: Sequence[str], issue: KnownIssue) -> bool:
+    return any(matches(name, issue.gfx) for name in gfx)
