@@ -242,10 +242,17 @@ def test_names_lead_to_what_exists(issue: KnownIssue) -> None:
     gfx = {gpu.gfx for gpu in known.gpus} | {"gfx803"}  # older than the compute parts of the catalogue
     assert [g for g in issue.gfx if not any(matches(name, (g,)) for name in gfx)] == []
     assert not issue.lacks_fix or issue.lacks_fix in known.fixes
-    if issue.workaround.profile:
-        assert f"{issue.workaround.profile}.toml" in {
-            p.name for p in (HERE.parents[1] / "profiles").iterdir()
-        }
+
+
+@pytest.mark.parametrize("issue", [i for i in KNOWN if i.workaround.profile], ids=lambda issue: issue.id)
+def test_the_profile_that_is_named_gives_what_helps(issue: KnownIssue) -> None:
+    path = HERE.parents[1] / "profiles" / f"{issue.workaround.profile}.toml"
+    profile = toml.loads(path.read_text())
+    given = {f"feature.{name}" for name in profile.get("features", {})}
+    given |= {f"karg.{name}" for name in profile.get("cmdline", {})}
+    given |= {f"env.{name}" for name in profile.get("env", {})}
+    given |= {f"{module}.{name}" for module, rows in profile.get("module", {}).items() for name in rows}
+    assert {text.partition("=")[0] for text in issue.workaround.settings} <= given
 
 
 @pytest.mark.parametrize(("id", "text"), SETTINGS, ids=[f"{id}-{text}" for id, text in SETTINGS])
