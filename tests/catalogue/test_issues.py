@@ -338,6 +338,12 @@ def test_a_file_that_is_right_has_no_mistakes() -> None:
     assert issue_schema.mistakes(toml.loads(GOOD)) == []
 
 
+def test_the_example_for_contributors_is_right() -> None:
+    recipe = (HERE.parents[1] / "CONTRIBUTING.md").read_text().partition("A **known issue**")[2]
+    example = recipe.partition("```toml")[2].partition("```")[0]
+    assert issue_schema.mistakes(toml.loads(example)) == []
+
+
 @pytest.mark.parametrize("mistake", PLANTED)
 def test_a_planted_mistake_is_found(mistake: str) -> None:
     before, after, said = PLANTED[mistake]
