@@ -37,14 +37,8 @@ class Option(NamedTuple):
 
 def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Option, ...]:
     """All options of all modules in kmod's order. Files that cannot be read are left out."""
-    files: dict[str, str] = {}
-    for directory in _DIRECTORIES:
-        for name in view.names(directory):
-            if name.endswith(".conf") and not name.startswith("."):
-                files.setdefault(name, f"{directory}/{name}")
     found: list[Option] = []
-    for name in sorted(files):
-        path = files[name]
+    for path in files(view):
         if not include_ours and path == PATH:
             continue
         try:
@@ -54,6 +48,16 @@ def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Option, 
         if "options" in text:
             found += _parse(path, text)
     return tuple(found)
+
+
+def files(view: HostView) -> tuple[str, ...]:
+    """The files that kmod reads, in its order."""
+    found: dict[str, str] = {}
+    for directory in _DIRECTORIES:
+        for name in view.names(directory):
+            if name.endswith(".conf") and not name.startswith("."):
+                found.setdefault(name, f"{directory}/{name}")
+    return tuple(found[name] for name in sorted(found))
 
 
 def _parse(path: str, text: str) -> Iterable[Option]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
@@ -305,6 +305,37 @@ class ReportDocument(Document):
     bundle: str | None
 
 
+class LintFinding(_Model):
+    """`text` stands at `line` and `column`, which count from 1, the latter in characters. `replacement`
+    stands in for it: null where there is none, empty where the token should go. `setting` is for `--set`."""
+
+    file: str
+    line: int
+    column: int
+    text: str
+    id: str
+    kind: str = Field(alias="class")
+    severity: Literal["error", "warning", "info"]
+    summary: str
+    why: str
+    replacement: str | None
+    setting: str
+    source: str
+
+
+class LintProposal(_Model):
+    file: str
+    diff: str
+
+
+class LintDocument(Document):
+    """`proposals` and `apply_with`, the command that would make the settings, are filled with --fix alone."""
+
+    findings: list[LintFinding]
+    proposals: list[LintProposal]
+    apply_with: str
+
+
 class EnvDocument(Document):
     """`text` where the variables were printed, `path` where they were written or removed."""
 
@@ -329,6 +360,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "profile new": ProfileNewDocument,
     "explain": ExplainDocument,
     "report": ReportDocument,
+    "lint": LintDocument,
     "env": EnvDocument,
     "check-kernel": Document,
     "profile-file": ProfileFile,

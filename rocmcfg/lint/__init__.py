@@ -1,1 +1,12 @@
-"""Reads what people write about parameters in any file, and says what of it is wrong."""
+"""Reads what people write about parameters in any file, and says what of it is wrong.
+
+    source      a text with places: offsets, lines, pieces whose quotes are gone
+    assignment  one name with its value, where it was found, and how it is spelt there
+    kinds       which kind of file a text is
+    readers     one module per kind: text in, assignments out
+    rules       pure functions: assignment and catalogue in, verdicts out
+    check       one text through all of them
+    proposal    the findings as a diff that somebody may apply
+
+Nothing here reads or writes a file, and nothing here knows a fact about amdgpu: those are in the catalogue.
+"""

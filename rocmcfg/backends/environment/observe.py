@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from os.path import basename
+
 from rocmcfg.host.view import HostView, Unreadable
 
 _DIRECTORIES = (
@@ -13,6 +15,16 @@ _DIRECTORIES = (
 OURS = "90-rocmcfg.conf"
 _PROFILE_D = "/etc/profile.d"
 OUR_SCRIPT = "zz-rocmcfg.sh"
+
+
+def files(view: HostView) -> tuple[str, ...]:
+    """The environment.d files, in systemd's order: by base name, the first directory that has one wins."""
+    found: dict[str, str] = {}
+    for directory in _DIRECTORIES:
+        for name in view.names(directory):
+            if name.endswith(".conf"):
+                found.setdefault(name, f"{directory}/{name}")
+    return tuple(found[name] for name in sorted(found))
 
 
 def read_assignments(view: HostView, path: str) -> dict[str, tuple[str, int]]:
@@ -34,15 +46,11 @@ def later_assignments(view: HostView) -> dict[str, tuple[str, str]]:
     """NAME to (value, file:line) for what is read after our files: by systemd (environment.d(5), by base
     name) and by login shells (/etc/profile, which sources profile.d in order of name)."""
     found: dict[str, tuple[str, str]] = {}
-    files: dict[str, str] = {}
-    for directory in _DIRECTORIES:
-        for name in view.names(directory):
-            if name.endswith(".conf") and name > OURS:
-                files.setdefault(name, f"{directory}/{name}")
+    later = {basename(path): path for path in files(view) if basename(path) > OURS}
     for name in view.names(_PROFILE_D):
         if name.endswith(".sh") and name > OUR_SCRIPT:
-            files.setdefault(name, f"{_PROFILE_D}/{name}")
-    for name in sorted(files):
-        for variable, (value, line) in read_assignments(view, files[name]).items():
-            found[variable] = (value, f"{files[name]}:{line}")
+            later.setdefault(name, f"{_PROFILE_D}/{name}")
+    for name in sorted(later):
+        for variable, (value, line) in read_assignments(view, later[name]).items():
+            found[variable] = (value, f"{later[name]}:{line}")
     return found

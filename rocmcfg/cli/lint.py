@@ -1,0 +1,165 @@
+"""`rocmcfg lint`: what is wrong in a file that sets parameters or variables, and in what people write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Printer
+from rocmcfg.model.diagnostic import ExitCode, Severity
+
+if TYPE_CHECKING:
+    from rocmcfg.lint.verdict import Finding
+    from rocmcfg.workflow.linting import Linted
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+_LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+@app.command("lint")
+def lint(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE]…",
+            help="GRUB and modprobe.d files, scripts, Dockerfiles, documents; - is the input. "
+            "None: this host's own files.",
+            show_default=False,
+        ),
+    ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Show the proposals as a diff; nothing is written.")
+    ] = False,
+    gfx: Annotated[
+        list[str] | None,
+        typer.Option("--gfx", metavar="GFX", help="For this GPU instead of those here. May be repeated."),
+    ] = None,
+    kernel: Annotated[
+        list[str] | None, typer.Option("--kernel", metavar="V", help="For this kernel instead of those here.")
+    ] = None,
+    root: opt.Root = "/",
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Find what is unknown, misspelt, inverted, deprecated or without effect in files.
+
+    A line that says "rocmcfg: ignore" is left alone.
+    """
+    with opt.session("lint", json, quiet, verbose, debug) as printer:
+        from rocmcfg.workflow import linting
+
+        host = opt.open_host(root)
+        found = linting.lint(host, files or (), gfx=gfx or (), kernels=kernel or (), fix=fix)
+        printer.document(
+            found.diagnostics,
+            findings=[as_document(finding) for finding in found.findings],
+            proposals=[{"file": p.file, "diff": p.diff} for p in found.proposals],
+            apply_with=found.command,
+        )
+        _show(printer, found, fix)
+        printer.problems(found.diagnostics)
+        if any(d.severity is Severity.ERROR for d in found.diagnostics):
+            raise typer.Exit(int(ExitCode.ERROR))
+        if found.has_problems:
+            raise typer.Exit(int(ExitCode.DIFFERENCES))
+
+
+def as_document(finding: Finding) -> dict[str, object]:
+    return {
+        "file": finding.file,
+        "line": finding.line,
+        "column": finding.column,
+        "text": finding.text,
+        "id": finding.id,
+        "class": finding.kind,
+        "severity": finding.severity.value,
+        "summary": finding.summary,
+        "why": finding.why,
+        "replacement": finding.replacement,
+        "setting": finding.setting,
+        "source": finding.source,
+    }
+
+
+def _show(printer: Printer, found: Linted, fix: bool) -> None:
+    for same in _grouped(found.findings):
+        _finding(printer, same)
+    if fix:
+        for proposed in found.proposals:
+            printer.diff(proposed.diff)
+            printer.line()
+        if found.command:
+            printer.line("With rocmcfg, which can take it back:")
+            printer.wrapped(found.command)
+        if not found.proposals:
+            printer.line("Nothing to propose.")
+    printer.line(_summary(found))
+    if found.proposals:
+        printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
+    elif not fix and any(f.replacement is not None for f in found.findings):
+        printer.line("Next: the same with --fix shows the proposals as a diff.")
+
+
+def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """The same of the same token in one file is said once, with every place."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.file, finding.text, finding.id, finding.summary, finding.why), []).append(
+            finding
+        )
+    return list(groups.values())
+
+
+def _finding(printer: Printer, same: list[Finding]) -> None:
+    first = same[0]
+    if printer.quiet and first.severity is Severity.INFO:
+        return
+    label = printer.paint(_LABEL[first.severity], first.severity.value)
+    text = first.text if len(first.text) <= 60 and "\n" not in first.text else f"{first.text[:56]!r}…"
+    lines = [f"{first.file}:{first.line}:{first.column}: {label}: {first.kind.replace('_', ' ')}"]
+    lines.append(f"    {printer.paint(text, 'bold')}")
+    lines += _wrapped(f"{first.summary}.", "  ")
+    if first.why:
+        lines += _wrapped(first.why, "  ")
+    if first.replacement is not None:
+        lines.append(f"  → {first.replacement}" if first.replacement else "  → take it out")
+    if len(same) > 1:
+        places = [f"{f.line}:{f.column}" for f in same[1:21]]
+        places += [f"and {len(same) - 21} more"] if len(same) > 21 else []
+        lines += _wrapped(f"also at {', '.join(places)}", "  ")
+    if first.source:
+        sources = first.source if printer.verbose else first.source.partition(", ")[0]
+        lines += _wrapped(f"source: {sources}", "  ")
+    printer.result("\n".join(lines) + "\n\n")
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(
+        text,
+        80,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _summary(found: Linted) -> str:
+    files = f"{found.files} file{'' if found.files == 1 else 's'}"
+    read = f"{found.read} setting{'' if found.read == 1 else 's'}"
+    if not found.findings:
+        return f"Nothing found in {files} with {read} to judge."
+    counts = {s: sum(f.severity is s for f in found.findings) for s in Severity}
+    said = [
+        f"{count} {_LABEL[severity]}{'' if count == 1 else 's'}"
+        for severity, count in counts.items()
+        if count
+    ]
+    return f"{', '.join(said)} in {files} with {read} to judge."

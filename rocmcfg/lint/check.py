@@ -1,0 +1,125 @@
+"""One text through all of it: its kind, its reader, the rules, and the findings with their places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rocmcfg.lint import kinds, readers
+from rocmcfg.lint.assignment import Assignment, Reading, What
+from rocmcfg.lint.kinds import Kind
+from rocmcfg.lint.rules import arguments, parameters, together, variables, workarounds
+from rocmcfg.lint.rules.machine import Machine
+from rocmcfg.lint.source import Source, whole
+from rocmcfg.lint.spelling import Spelt, spell
+from rocmcfg.lint.verdict import Finding, Verdict
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.issue import KnownIssue
+
+# A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
+IGNORE = "rocmcfg: ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What a text is judged by. `issues` may be empty where the machine is not known."""
+
+    catalogue: Catalogue
+    machine: Machine
+    issues: tuple[KnownIssue, ...] = ()
+
+
+@dataclass(slots=True)
+class Checked:
+    """A text with what was found in it, in the order of the text."""
+
+    file: str
+    kind: Kind
+    source: Source
+    assignments: Sequence[Assignment]
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, found: Assignment, verdict: Verdict, knowledge: Knowledge) -> None:
+        text = self.source.text
+        spelt = spell(found, verdict, text, knowledge.catalogue, knowledge.machine)
+        self._add(found.start, found.stop, verdict, spelt)
+
+    def _add(self, start: int, stop: int, verdict: Verdict, spelt: Spelt) -> None:
+        line, column = self.source.place(start)
+        self.findings.append(
+            Finding(
+                self.file,
+                line,
+                column,
+                self.source.text[start:stop],
+                verdict.id,
+                verdict.severity,
+                verdict.summary,
+                spelt.text,
+                verdict.why,
+                ", ".join(verdict.sources),
+                spelt.setting,
+                start,
+                stop,
+                spelt.edits,
+            )
+        )
+
+    def add_slip(self, start: int, stop: int, verdict: Verdict) -> None:
+        literal = verdict.literal
+        edits = () if literal is None else ((start, stop, literal),)
+        self._add(start, stop, verdict, Spelt(literal, edits))
+
+    def place(self, found: Assignment) -> str:
+        line, column = self.source.place(found.start)
+        return f"{self.file}:{line}:{column}"
+
+    def settle(self) -> None:
+        """In order; without what the file asks to leave alone."""
+        if IGNORE in self.source.text:
+            self.findings = [f for f in self.findings if not self._ignored(f)]
+        self.findings.sort(key=lambda f: (f.start, f.stop, f.id))
+
+    def _ignored(self, finding: Finding) -> bool:
+        start, stop = self.source.line(finding.line)
+        return IGNORE in self.source.text[start:stop]
+
+
+def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = None) -> Checked:
+    """Judges a text alone. `file` is its path, which may tell its kind."""
+    reading = Reading()
+    chosen = kind or kinds.of(file, text)
+    readers.read(chosen, whole(text), reading)
+    checked = Checked(file, chosen, Source(text), reading.assignments)
+    for start, stop, slip in reading.slips:
+        checked.add_slip(start, stop, slip)
+    verdicts: dict[object, tuple[Verdict, ...]] = {}
+    for found in reading.assignments:
+        # equal assignments are judged once: a text of megabytes repeats itself
+        key = (found.what, found.name, found.value, found.opaque, found.trust, found.builds)
+        if key not in verdicts:
+            verdicts[key] = tuple(judge(found, knowledge))
+        for verdict in verdicts[key]:
+            checked.add(found, verdict, knowledge)
+    for loser, verdict in together.repeated(
+        reading.assignments,
+        knowledge.catalogue,
+        lambda a: "line {}:{}".format(*checked.source.place(a.start)),
+    ):
+        checked.add(loser, verdict, knowledge)
+    checked.settle()
+    return checked
+
+
+def judge(found: Assignment, knowledge: Knowledge) -> list[Verdict]:
+    """Everything that can be said of one assignment."""
+    known, machine = knowledge.catalogue, knowledge.machine
+    if found.what is What.VARIABLE:
+        verdicts = list(variables.judge(found, machine))
+    elif found.what is What.ARGUMENT:
+        verdicts = list(arguments.judge(found, known, machine))
+    else:
+        verdicts = list(parameters.judge(found, known, machine))
+    if not verdicts:
+        verdicts += workarounds.judge(found, known, machine, knowledge.issues)
+    return verdicts

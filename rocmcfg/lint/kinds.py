@@ -1,0 +1,117 @@
+"""Which kind of file a text is: by its path, else by its name, else by what stands in it."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from os.path import basename
+
+
+class Kind(str, Enum):
+    GRUB_DEFAULTS = "grub defaults"
+    GRUB_CFG = "grub.cfg"
+    BOOT_ENTRY = "boot entry"
+    CMDLINE = "kernel command line"
+    MODPROBE = "modprobe.d"
+    ENVIRONMENT = "environment file"
+    PROFILE = "shell profile"
+    SHELL = "shell script"
+    UNIT = "systemd unit"
+    DOCKERFILE = "Dockerfile"
+    YAML = "YAML"
+    PYTHON = "Python"
+    MARKDOWN = "document"
+
+
+_PATHS = (
+    (Kind.GRUB_DEFAULTS, r"default/grub(?:\.d/[^/]+|\.[\w-]+)?$|default/(?:limine|grub-btrfs/config)$"),
+    (Kind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$"),
+    (Kind.CMDLINE, r"(?:^|/)proc/(?:\d+/)?cmdline$|kernel/cmdline(?:\.d/[^/]+)?$|(?:^|/)cmdline\.d/[^/]+$"),
+    (Kind.MODPROBE, r"(?:^|/)modprobe\.d/[^/]+$"),
+    (
+        Kind.ENVIRONMENT,
+        r"(?:^|/)environment\.d/[^/]+$|(?:^|/)etc/environment$|proc/\d+/environ$|rocmcfg/env$",
+    ),
+    (Kind.PROFILE, r"(?:^|/)profile\.d/[^/]+\.sh$|(?:^|/)etc/(?:profile|bash\.bashrc|zsh/\w+)$"),
+    (Kind.UNIT, r"(?:^|/)systemd/.*\.(?:conf|service|socket|timer)$|\.service\.d/[^/]+\.conf$"),
+)
+_NAMES = (
+    (Kind.GRUB_CFG, r"grub\.cfg(?:\.\w+)?$"),
+    (Kind.GRUB_DEFAULTS, r"grub$"),
+    (Kind.CMDLINE, r"cmdline(?:\.txt)?$"),
+    (Kind.MODPROBE, r"modprobe\.conf$"),
+    (Kind.ENVIRONMENT, r"environment$|\.?env$|.*\.env$|\.env\..+$|envfile$|environ$"),
+    (
+        Kind.PROFILE,
+        r"\.?(?:bash|zsh|k|x)?_?(?:profile|login)$|\.(?:bash|zsh|ksh|mksh)rc$|\.zshenv$|\.xinitrc$",
+    ),
+    (Kind.SHELL, r".*\.(?:sh|bash|zsh|ksh|dash|fish|csh|tcsh|command)$"),
+    (Kind.DOCKERFILE, r"(?:Docker|Container)file(?:\..+)?$|.*\.(?:docker|container)file$"),
+    (Kind.YAML, r".*\.ya?ml$"),
+    (Kind.UNIT, r".*\.(?:service|socket|timer)$"),
+    (Kind.PYTHON, r".*\.pyi?$|.*\.pyw$"),
+    (Kind.MARKDOWN, r".*\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
+)
+_BY_PATH = tuple((kind, re.compile(pattern)) for kind, pattern in _PATHS)
+_BY_NAME = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _NAMES)
+
+_SHEBANG = re.compile(r"#!.*?\b(python|(?:ba|z|k|da|mk|fi|c|tc)?sh|env\s+-S)\b")
+_LOOKED_AT = 64 << 10  # characters; a file says what it is at its beginning
+_SHELL_WORDS = re.compile(r"^[ \t]*(?:export|sudo|set -|if \[|for \w+ in|source|alias|fi$|done$|esac$)", re.M)
+_BLANK_OR_COMMENT = re.compile(r"^[ \t]*(?:[#;].*)?$")
+_ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$")
+_BOOT_WORDS = re.compile(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
+
+
+def of(path: str, text: str) -> Kind:
+    """What nothing tells is read as a document."""
+    return by_path(path) or by_content(text) or Kind.MARKDOWN
+
+
+def by_path(path: str) -> Kind | None:
+    for kind, pattern in _BY_PATH:
+        if pattern.search(path):
+            return kind
+    name = basename(path)
+    return next((kind for kind, pattern in _BY_NAME if pattern.match(name)), None)
+
+
+def by_content(text: str) -> Kind | None:
+    head = text[:_LOOKED_AT]
+    if shebang := _SHEBANG.match(head):
+        return Kind.PYTHON if shebang[1] == "python" else Kind.SHELL
+    if re.search(r"^[ \t>]*(?:```|~~~)|\]\(http|^\|.*\|[ \t]*\r?$", head, re.M):
+        return Kind.MARKDOWN
+    if re.search(r"^[ \t]*menuentry[ \t]", head, re.M):
+        return Kind.GRUB_CFG
+    if re.search(r"^#?[ \t]*GRUB_\w+=", head, re.M):
+        return Kind.GRUB_DEFAULTS
+    if re.search(r"^(?:linux|initrd|efi)[ \t]+\S", head, re.M) and re.search(r"^options[ \t]", head, re.M):
+        return Kind.BOOT_ENTRY
+    if re.search(r"^FROM[ \t]+\S", head, re.M) and re.search(
+        r"^(?:RUN|ENV|CMD|COPY|ENTRYPOINT)[ \t]", head, re.M
+    ):
+        return Kind.DOCKERFILE
+    if re.search(r"^\[(?:Service|Unit|Manager|Container)\][ \t]*\r?$", head, re.M):
+        return Kind.UNIT
+    if re.search(r"^(?:import|from) \w+|^os\.environ\b", head, re.M) and "environ" in head:
+        return Kind.PYTHON
+    return _by_lines(head)
+
+
+def _by_lines(head: str) -> Kind | None:
+    from rocmcfg.lint.readers.modprobe import DIRECTIVES
+
+    said = [line.rstrip("\r") for line in head.split("\n") if not _BLANK_OR_COMMENT.match(line.rstrip("\r"))]
+    if not said:
+        return None
+    first = [line.split(None, 1)[0] for line in said if line.strip()]
+    if all(word in DIRECTIVES for word in first):
+        return Kind.MODPROBE
+    if all(_ASSIGNMENT.match(line) for line in said):
+        return Kind.ENVIRONMENT
+    if _SHELL_WORDS.search(head):
+        return Kind.SHELL
+    if len(said) == 1 and "=" in said[0] and _BOOT_WORDS.search(said[0]):
+        return Kind.CMDLINE
+    return None

@@ -1,0 +1,109 @@
+"""Which names are ours to judge. Everybody else's variables and kernel arguments are left alone."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from rocmcfg.knowledge import catalogue
+from rocmcfg.model.catalogue import Variable
+from rocmcfg.model.kargs import canonical
+
+# A slip in fewer letters would be another name. Lengths of names, and how many slips they may hold.
+_SLIPS = ((8, 1), (16, 2))
+_INDEXED = re.compile(r"^(.+?)_\d+$")
+
+
+@functools.cache
+def modules() -> frozenset[str]:
+    return frozenset(catalogue.load().modules())
+
+
+def split_parameter(name: str) -> tuple[str, str] | None:
+    """`amdgpu.cwsr-enable` as ("amdgpu", "cwsr_enable"); None where it is no parameter of ours."""
+    module, dot, parameter = canonical(name).partition(".")
+    return (module, parameter) if dot and parameter and module in modules() else None
+
+
+def parameter_id(module: str, name: str) -> str:
+    return f"{canonical(module)}.{canonical(name)}"
+
+
+def variable(name: str) -> Variable | None:
+    """What is known of it, also as NAME_<n> where that exists."""
+    known = catalogue.load().variables
+    found = known.get(name)
+    if found is None and (indexed := _INDEXED.match(name)):
+        base = known.get(indexed[1])
+        found = base if base is not None and base.indexed else None
+    return found
+
+
+@functools.cache
+def near_variable(name: str) -> str:
+    """The variable that was meant, where `name` is within a slip of it; empty where it may be another one."""
+    if variable(name) is not None or not re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
+        return ""
+    words = name.split("_")
+    candidates = [
+        v.name
+        for v in catalogue.load().variables.values()
+        if not v.unknown and v.name.partition("_")[0] in (words[0], "")
+    ]
+    swapped = [c for c in candidates if len(words) > 2 and sorted(c.split("_")) == sorted(words)]
+    return swapped[0] if swapped else nearest(name, candidates)
+
+
+def concerns(name: str) -> bool:
+    """Whether a variable is one to judge: known, or a slip of one that is."""
+    return variable(name) is not None or bool(near_variable(name))
+
+
+def nearest(name: str, candidates: list[str]) -> str:
+    """The one candidate within a slip or two; names that differ in a digit are different names."""
+    allowed = max((slips for length, slips in _SLIPS if len(name) >= length), default=0)
+    digits = re.sub(r"\D", "", name)
+    found = [
+        (distance, candidate)
+        for candidate in candidates
+        if abs(len(candidate) - len(name)) <= allowed
+        and re.sub(r"\D", "", candidate) == digits
+        and 0 < (distance := slips(name, candidate, allowed)) <= allowed
+    ]
+    return min(found)[1] if found else ""
+
+
+def slips(a: str, b: str, limit: int) -> int:
+    """Letters that were added, lost, exchanged or swapped with their neighbour; `limit` + 1 for more."""
+    if abs(len(a) - len(b)) > limit:
+        return limit + 1
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, left in enumerate(a, 1):
+        older, before, row = before, row, [i]
+        for j, right in enumerate(b, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (left != right))
+            if i > 1 and j > 1 and left == b[j - 2] and a[i - 2] == right:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+        if min(row) > limit:
+            return limit + 1
+    return row[-1]
+
+
+def bare_parameter(text: str) -> str:
+    """The module of a `NAME=VALUE` that can be nothing but its parameter; empty where it may be anything."""
+    name, equals, value = text.strip().partition("=")
+    plain = canonical(name)
+    if not equals or not value or not re.fullmatch(r"[\w.,:;@%+/-]+", value) or not _is_distinct(plain):
+        return ""
+    known = catalogue.load()
+    if plain in known.traps:
+        return "amdgpu"
+    return next((p.module for p in known.parameters.values() if p.name == plain), "")
+
+
+def _is_distinct(name: str) -> bool:
+    """Words such as `audio`, `debug` and `timeout_period` are everybody's."""
+    common = re.compile(r"(?:timeout|debug|test|max|use|user|num|sched|send|no|vm)_|[a-z]{1,4}$")
+    return bool(re.search(r"[a-z]{5}", name)) and (not common.match(name) or name.startswith("vm_"))

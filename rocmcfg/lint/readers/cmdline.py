@@ -1,0 +1,30 @@
+"""A kernel command line: /proc/cmdline, GRUB_CMDLINE_LINUX's value, the `options` line of a boot entry."""
+
+from __future__ import annotations
+
+from rocmcfg.lint import names
+from rocmcfg.lint.assignment import Reading, What, Where
+from rocmcfg.lint.source import Span
+from rocmcfg.model.kargs import tokens
+
+
+def read(piece: Span, out: Reading, where: Where) -> None:
+    """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c)."""
+    for_init = False
+    for token, start in tokens(piece.text):
+        if token == "--":
+            for_init = True
+            continue
+        parameter = names.split_parameter(token.partition("=")[0].strip('"'))
+        if parameter is not None:
+            stop = start + len(token)
+            out.add(What.PARAMETER, piece, name=".".join(parameter), start=start, stop=stop, where=where)
+        elif not for_init:
+            out.add(What.ARGUMENT, piece, start=start, stop=start + len(token), where=where)
+
+
+def read_lines(piece: Span, out: Reading, where: Where) -> None:
+    """A file of arguments, in several lines perhaps, with `#` at the beginning of a comment."""
+    for start, stop in piece.lines():
+        if not piece.text[start:stop].lstrip().startswith("#"):
+            read(piece.cut(start, stop), out, where)

@@ -1,0 +1,124 @@
+"""A text whose kind is not known, line by line: what each line looks like decides how it is read.
+
+For examples in documents, for what a script prints into a file, and for files of no kind that we know.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from rocmcfg.knowledge import catalogue
+from rocmcfg.lint import names
+from rocmcfg.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.lint.readers import cmdline, modprobe
+from rocmcfg.lint.source import Span
+from rocmcfg.model.kargs import tokens
+
+_ASSIGNED = re.compile(r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)=("[^"\n]*"|'[^'\n]*'|[\w.,:;@%+/$*<>{}?…-]*)""")
+_PARAMETER_FILE = re.compile(r"/sys/module/([\w-]+)/parameters/([\w-]+)(?![\w*{$-])")
+_URL = re.compile(r"\b[a-z]+://[^\s)>\]]+")
+# How the kernel, journald and syslog begin a line: that is a report, and nobody's setting.
+LOG_LINE = re.compile(
+    r"^\s*(?:[<\[]\s*\d+(?:\.\d+)?[>\]]|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{4}-\d\d-\d\dT\S+ \S+ kernel"
+    r"|amdgpu [0-9a-f]{4}:|amdgpu: |\[drm|kernel:)"
+)
+
+
+@functools.cache
+def _options() -> re.Pattern[str]:
+    return re.compile(rf"\boptions[ \t]+(?:{'|'.join(sorted(names.modules()))})[ \t]+(?=[\w-]+=)")
+
+
+def read(piece: Span, out: Reading, where: Where) -> None:
+    for start, stop in piece.lines():
+        if stop > start:
+            read_line(piece.cut(start, stop), out, where)
+
+
+def read_line(line: Span, out: Reading, where: Where) -> None:
+    if LOG_LINE.match(line.text) and where.trust is not Trust.FILE:
+        return
+    read_paths(line, out, where)
+    if options := _options().search(line.text):
+        modprobe.read_line(line.cut(options.start(), len(line.text)), out, where)
+    elif where.trust is Trust.CODE and _is_command_line(line.text):
+        cmdline.read(line, out, where)
+    else:
+        read_tokens(line, out, where)
+
+
+def _is_command_line(text: str) -> bool:
+    """Several bare words with an argument among them that is ours."""
+    words = [word.partition("=")[0].strip("\"'") for word, _ in tokens(text)]
+    known = catalogue.load().arguments
+    ours = [w for w in words if names.split_parameter(w) or w in known]
+    return bool(ours) and "=" in text and all(re.fullmatch(r"[\w.-]+", word) for word in words)
+
+
+def read_tokens(line: Span, out: Reading, where: Where) -> None:
+    """Every NAME=VALUE whose name is ours, wherever it stands; the rest of the line is somebody's words."""
+    if "=" not in line.text:
+        return
+    urls = [found.span() for found in _URL.finditer(line.text)][::-1]
+    for found in _ASSIGNED.finditer(line.text):
+        while urls and urls[-1][1] <= found.start():
+            urls.pop()
+        if urls and urls[-1][0] <= found.start():
+            continue
+        name = found[1]
+        parameter = names.split_parameter(name)
+        start, stop = found.start(), _end(found)
+        if parameter is not None:
+            out.add(What.PARAMETER, line, name=".".join(parameter), start=start, stop=stop, where=where)
+        elif names.variable(name) or (where.trust is not Trust.PROSE and names.near_variable(name)):
+            add_variable(line, out, where, start, stop)
+        elif name in catalogue.load().arguments and where.trust is not Trust.FILE:
+            out.add(What.ARGUMENT, line, start=start, stop=stop, where=where)
+
+
+def _end(found: re.Match[str]) -> int:
+    """Without the sentence's own marks behind it."""
+    text = found.group()
+    return found.start() + len(text if text[-1] in "\"'" else text.rstrip(".,;:?…"))
+
+
+def add_variable(
+    line: Span,
+    out: Reading,
+    where: Where,
+    start: int,
+    stop: int,
+    statement: tuple[int, int] | None = None,
+) -> None:
+    """NAME=VALUE where the value may stand in quotes of either kind."""
+    out.add(What.VARIABLE, line, start=start, stop=stop, where=where, statement=statement)
+    added = out.assignments[-1] if out.assignments else None
+    if added and added.value and len(added.value) > 1 and added.value[0] == added.value[-1] == "'":
+        unquote(out)
+
+
+def unquote(out: Reading) -> None:
+    """The last assignment's value stands in single quotes: they are not part of it."""
+    from dataclasses import replace
+
+    last = out.assignments[-1]
+    assert last.value is not None
+    assert last.value_at is not None
+    start, stop = last.value_at
+    out.assignments[-1] = replace(last, value=last.value[1:-1], value_at=(start + 1, stop - 1))
+
+
+def read_paths(line: Span, out: Reading, where: Where) -> None:
+    if "/parameters/" not in line.text:
+        return
+    for found in _PARAMETER_FILE.finditer(line.text):
+        if found[1] in names.modules():
+            out.add(
+                What.PATH,
+                line,
+                name=names.parameter_id(found[1], found[2]),
+                start=found.start(),
+                stop=found.end(),
+                where=where,
+            )

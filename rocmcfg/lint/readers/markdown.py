@@ -1,0 +1,145 @@
+"""Documents: examples in fences and inline code are read as what they are, prose only for what is certain.
+
+A sentence that calls a name wrong is not accused of it, a log sets nothing, and a name without a value is a
+mention.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from rocmcfg.lint import names
+from rocmcfg.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.lint.readers import lines, shell
+from rocmcfg.lint.source import Span, joined
+
+_FENCE = re.compile(r"^(?P<lead>[ \t>]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
+_INLINE = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]+)\1(?!`)")
+_SENTENCE = 400  # characters; what is further away speaks of something else
+# How people say that a name or value is not to be used.
+_CALLED_WRONG = re.compile(
+    r"\b(?:does(?:n't| not) exist|(?:do|does)(?:n't| not) (?:use|set|work)|no such|not an? (?:\w+ )?parameter"
+    r"|there is no|nothing reads|is(?:n't| not) (?:read|real|valid)|never set|instead of|rather than"
+    r"|misspel\w+|typos?|wrong|invalid|deprecated|obsolete|refuse[sd]?|avoid|drop it|remove[ds]?)\b",
+    re.IGNORECASE,
+)
+_MARKED_WRONG = re.compile(
+    r"(?:#|//)[^\n]{0,200}?\b(?:wrong|does(?:n't| not) exist|invalid|do(?:n't| not) use)\b", re.IGNORECASE
+)
+_LANGUAGES = {
+    **dict.fromkeys(("bash", "sh", "shell", "zsh", "ksh", "fish", "csh", "tcsh"), ".sh"),
+    **dict.fromkeys(("console", "shell-session", "shellsession", "terminal"), ".console"),
+    **dict.fromkeys(("python", "py", "python3"), ".py"),
+    **dict.fromkeys(("dockerfile", "docker"), ".dockerfile"),
+    **dict.fromkeys(("yaml", "yml"), ".yml"),
+    **dict.fromkeys(("dotenv", "env"), ".env"),
+    "systemd": ".service",
+    "diff": ".diff",
+    "modprobe": "modprobe.d/x.conf",
+}
+_CODE_OF_OTHERS = frozenset(
+    ["c", "cpp", "c++", "rust", "go", "js", "java", "json", "html", "css", "sql", "log", "dmesg"]
+)
+
+
+def read(piece: Span, out: Reading, where: Where) -> None:
+    fence: re.Match[str] | None = None
+    body: list[Span] = []
+    doc = replace(where, scope="")
+    for start, stop in piece.lines():
+        text = piece.text[start:stop]
+        mark = _FENCE.match(text)
+        if fence is None and mark:
+            fence, body = mark, []
+        elif fence is not None and mark and _closes(mark, fence):
+            _block(joined(body), fence["info"], out, doc)
+            fence = None
+        elif fence is not None:
+            cut = _lead(text, fence["lead"])
+            body.append(piece.cut(start + cut, min(stop + 1, len(piece.text))))
+        else:
+            _prose(piece.cut(start, stop), out, doc)
+    if fence is not None:  # a fence that is never closed goes to the end
+        _block(joined(body), fence["info"], out, doc)
+
+
+def _closes(mark: re.Match[str], fence: re.Match[str]) -> bool:
+    same = mark["mark"][0] == fence["mark"][0] and len(mark["mark"]) >= len(fence["mark"])
+    return same and not mark["info"].strip()
+
+
+def _lead(text: str, lead: str) -> int:
+    """How much of a line belongs to the list or quotation around the fence."""
+    at = 0
+    while at < len(lead) and at < len(text) and (text[at] == lead[at] or text[at] in " \t"):
+        at += 1
+    return at
+
+
+def _block(block: Span, info: str, out: Reading, where: Where) -> None:
+    from rocmcfg.lint import readers
+
+    language = info.strip().split()[0].strip("{}.,:").lower() if info.strip() else ""
+    kept = joined(
+        block.cut(start, min(stop + 1, len(block.text)))
+        for start, stop in block.lines()
+        if stop > start
+        and not lines.LOG_LINE.match(block.text[start:stop])
+        and not _MARKED_WRONG.search(block.text[start:stop])
+    )
+    if language in _CODE_OF_OTHERS or not kept.text:
+        return
+    inner = where.inside(trust=Trust.CODE, builds=readers.builds(kept.text))
+    path = _LANGUAGES.get(language, "")
+    if path == ".diff":
+        _read_diff(kept, out, inner)
+    elif path == ".console" or (path == ".sh" and shell.has_prompts(kept.text)):
+        shell.read_console(kept, out, inner)
+    else:
+        readers.read_block(path, kept, out, inner)
+
+
+def _read_diff(block: Span, out: Reading, where: Where) -> None:
+    """What a patch adds."""
+    for start, stop in block.lines():
+        if block.text[start : start + 1] == "+":
+            lines.read_line(block.cut(start + 1, stop), out, where)
+
+
+def _prose(line: Span, out: Reading, where: Where) -> None:
+    if lines.LOG_LINE.match(line.text):
+        return
+    if "=" not in line.text and "/parameters/" not in line.text:
+        return
+    at = 0
+    for found in _INLINE.finditer(line.text):
+        between = line.cut(at, found.start())
+        if not _called_wrong(line.text, at, found.start()):
+            lines.read_line(between, out, replace(where, trust=Trust.PROSE))
+        if not _called_wrong(line.text, found.start(), found.end()):
+            _inline(line.cut(found.start(2), found.end(2)), out, replace(where, trust=Trust.CODE))
+        at = found.end()
+    if not _called_wrong(line.text, at, len(line.text)):
+        lines.read_line(line.cut(at, len(line.text)), out, replace(where, trust=Trust.PROSE))
+
+
+def _called_wrong(line: str, start: int, stop: int) -> bool:
+    """Whether the sentence around line[start:stop], or the row of a table, advises against it."""
+    low, high = max(0, start - _SENTENCE), min(len(line), stop + _SENTENCE)
+    begin = max(line.rfind(". ", low, start), line.rfind("; ", low, start), low - 1) + 1
+    ends = [at for at in (line.find(". ", stop, high), line.find("; ", stop, high)) if at >= 0]
+    return bool(_CALLED_WRONG.search(line, begin, min(ends, default=high)))
+
+
+def _inline(code: Span, out: Reading, where: Where) -> None:
+    before = len(out.assignments)
+    lines.read_line(code, out, where)
+    if len(out.assignments) == before and (module := names.bare_parameter(code.text)):
+        out.add(
+            What.PARAMETER,
+            code,
+            name=f"{module}.{code.text.partition('=')[0]}",
+            dotted=False,
+            where=where,
+        )

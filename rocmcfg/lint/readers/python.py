@@ -1,0 +1,177 @@
+"""Python: what a program puts into os.environ, by its syntax tree, or line by line where it has none."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+
+from rocmcfg.lint import names
+from rocmcfg.lint.assignment import Assignment, Reading, What, Where
+from rocmcfg.lint.readers import lines
+from rocmcfg.lint.source import Span
+
+_SETTERS = {"setdefault", "putenv", "setenv", "unsetenv", "environ"}
+_LINE = re.compile(
+    r"""(?:environ(?:\.setdefault\(|\[)|putenv\(|setenv\()[ \t]*(['"])([A-Z]\w*)\1[ \t]*"""
+    r"""(?:\][ \t]*=|,)[ \t]*(['"])([^'"\n]*)\3"""
+)
+_LITERAL = re.compile(r"""[rbuRBU]*('''|\"\"\"|'|")""")
+
+
+def read(piece: Span, out: Reading, where: Where) -> None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(piece.text)
+    # a parser of broken or very deep code has many ways to give up
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        _read_lines(piece, out, where)
+        return
+    places = _Places(piece)
+    try:
+        for name, value, whole in _settings(tree):
+            _add(name, value, whole, places, out, where)
+    except RecursionError:
+        _read_lines(piece, out, where)
+    for start, stop in piece.lines():
+        line = piece.cut(start, stop)
+        lines.read_paths(line, out, where)
+
+
+def _settings(tree: ast.AST) -> Iterator[tuple[ast.Constant, ast.expr | None, ast.AST]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Subscript) and _is_environ(target.value):
+                    yield from _pair(target.slice, node.value, node)
+                elif _is_environ_name(target) and isinstance(node.value, ast.Dict):
+                    yield from _items(node.value)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield from _call(node, node.func)
+        for keyword in getattr(node, "keywords", ()) if isinstance(node, ast.Call) else ():
+            if keyword.arg in ("env", "environment") and isinstance(keyword.value, ast.Dict):
+                yield from _items(keyword.value)
+
+
+def _call(node: ast.Call, function: ast.Attribute) -> Iterator[tuple[ast.Constant, ast.expr | None, ast.AST]]:
+    if function.attr in ("putenv", "setenv") or (
+        function.attr == "setdefault" and _is_environ(function.value)
+    ):
+        if len(node.args) >= 2:
+            yield from _pair(node.args[0], node.args[1], node)
+    elif function.attr == "update" and _is_environ(function.value):
+        for argument in node.args:
+            if isinstance(argument, ast.Dict):
+                yield from _items(argument)
+
+
+def _items(table: ast.Dict) -> Iterator[tuple[ast.Constant, ast.expr | None, ast.AST]]:
+    for key, value in zip(table.keys, table.values, strict=True):
+        if key is not None:
+            yield from _pair(key, value, key)
+
+
+def _pair(
+    key: ast.expr, value: ast.expr, whole: ast.AST
+) -> Iterator[tuple[ast.Constant, ast.expr | None, ast.AST]]:
+    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+        yield key, value, whole
+
+
+def _is_environ(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Attribute) and node.attr in ("environ", "environb")) or _is_environ_name(
+        node
+    )
+
+
+def _is_environ_name(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("environ", "env", "environment", "ENV")
+
+
+class _Places:
+    """The syntax tree counts columns in bytes of UTF-8."""
+
+    def __init__(self, piece: Span) -> None:
+        self.piece = piece
+        self.starts = [0]
+        # ast counts every line break that Python knows, and form feeds not
+        for found in re.finditer(r"\r\n|\r|\n", piece.text):
+            self.starts.append(found.end())
+
+    def of(self, line: int, column: int) -> int:
+        start = self.starts[line - 1]
+        end = self.starts[line] if line < len(self.starts) else len(self.piece.text)
+        text = self.piece.text[start:end]
+        if text.isascii():
+            return start + column
+        return start + len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
+
+    def range(self, node: ast.AST) -> tuple[int, int]:
+        start = self.of(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        return start, self.of(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+
+def _add(
+    key: ast.Constant,
+    value: ast.expr | None,
+    whole: ast.AST,
+    places: _Places,
+    out: Reading,
+    where: Where,
+) -> None:
+    name = str(key.value)
+    if not names.concerns(name):
+        return
+    piece = places.piece
+    start, stop = places.range(whole)
+    if whole is key and value is not None:
+        stop = places.range(value)[1]
+    text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
+    statement = piece.range(start, stop) if isinstance(whole, ast.Assign) else None
+    out.assignments.append(
+        Assignment(
+            What.VARIABLE,
+            name,
+            text if text is not None else "",
+            *piece.range(start, stop),
+            _inside(piece, *places.range(key)),
+            _inside(piece, *places.range(value)) if text and value is not None else None,
+            opaque=text is None,
+            trust=where.trust,
+            statement=statement,
+            builds=where.builds,
+        )
+    )
+
+
+def _inside(piece: Span, start: int, stop: int) -> tuple[int, int]:
+    """Between the quotes of a literal."""
+    literal = _LITERAL.match(piece.text, start, stop)
+    if literal is None:
+        return piece.range(start, stop)
+    return piece.range(literal.end(), max(literal.end(), stop - len(literal[1])))
+
+
+def _read_lines(piece: Span, out: Reading, where: Where) -> None:
+    for start, stop in piece.lines():
+        text = piece.text[start:stop]
+        if text.lstrip().startswith("#"):
+            continue
+        lines.read_paths(piece.cut(start, stop), out, where)
+        for found in _LINE.finditer(text):
+            if not names.concerns(found[2]):
+                continue
+            out.assignments.append(
+                Assignment(
+                    What.VARIABLE,
+                    found[2],
+                    found[4],
+                    *piece.range(start + found.start(), start + found.end()),
+                    piece.range(start + found.start(2), start + found.end(2)),
+                    piece.range(start + found.start(4), start + found.end(4)) if found[4] else None,
+                    trust=where.trust,
+                    builds=where.builds,
+                )
+            )

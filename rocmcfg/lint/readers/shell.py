@@ -1,0 +1,295 @@
+"""Shell scripts and profiles: what their commands put into the environment, into files, into the kernel.
+
+Also GRUB's defaults, which a shell reads.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from os.path import basename
+
+from rocmcfg.lint import names
+from rocmcfg.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.lint.readers import cmdline, commands, lines, modprobe
+from rocmcfg.lint.readers.words import Command
+from rocmcfg.lint.readers.words import commands as split_commands
+from rocmcfg.lint.source import Span, joined, whole
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
+# Variables whose value is a kernel command line: of GRUB, Limine, dracut. Those of Xen are its own.
+_COMMAND_LINE = re.compile(r"^(?!.*XEN(?!_REPLACE))\w*cmdline(?:_\w*)?$", re.IGNORECASE)
+_KEYWORDS = {
+    "then",
+    "do",
+    "else",
+    "elif",
+    "if",
+    "while",
+    "until",
+    "!",
+    "{",
+    "time",
+    "begin",
+    "and",
+    "or",
+    "not",
+}
+_BEFORE_COMMAND = {
+    "sudo",
+    "doas",
+    "env",
+    "nohup",
+    "exec",
+    "command",
+    "builtin",
+    "nice",
+    "setsid",
+    "stdbuf",
+    "xargs",
+}
+_DECLARE = {"export", "declare", "typeset", "readonly", "local"}
+# What they are given is looked for, or taken away, and nobody sets it.
+_ONLY_LOOK = {
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "ag",
+    "test",
+    "[",
+    "[[",
+    "awk",
+    "case",
+    "unset",
+    "modinfo",
+    "dmesg",
+}
+_PROMPT = re.compile(
+    r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+(?:[: ~/][^\n$#%>]*)?)?([$#%❯>])[ \t]+(?=\S)"
+)
+
+
+def read(piece: Span, out: Reading, where: Where) -> None:
+    waiting: list[Span] = []  # what the command before in a pipe prints
+    filled: dict[str, range] = {}
+    for command in split_commands(piece):
+        printed = _Reader(piece, out, where, command, waiting, filled).run()
+        waiting = printed if command.piped else []
+
+
+def read_console(piece: Span, out: Reading, where: Where) -> None:
+    """An example of a terminal: commands behind prompts, and what they print, which sets nothing."""
+    parts, continued = [], False
+    for start, stop in piece.lines():
+        text = piece.text[start:stop]
+        prompt = _PROMPT.match(text)
+        if prompt or continued:
+            parts.append(piece.cut(start + (prompt.end() if prompt else 0), min(stop + 1, len(piece.text))))
+            continued = text.endswith("\\")
+    read(joined(parts), out, where)
+
+
+def has_prompts(text: str) -> bool:
+    return any((found := _PROMPT.match(line)) and found[1] in "$❯" for line in text.split("\n"))
+
+
+class _Reader:
+    """One command. `waiting` is what a pipe brings to its input; `filled` are the command lines that
+    variables of this file hold, as ranges of the assignments found."""
+
+    def __init__(
+        self,
+        piece: Span,
+        out: Reading,
+        where: Where,
+        command: Command,
+        waiting: list[Span],
+        filled: dict[str, range],
+    ) -> None:
+        self.piece, self.out, self.where, self.command, self.filled = piece, out, where, command, filled
+        self.words = [word.span(piece) for word in command.words]
+        self.input = waiting + [word.span(piece) for word in command.documents]
+        self.targets = [word.span(piece) for word in command.targets]
+
+    def run(self) -> list[Span]:
+        """Returns what the command prints, as far as that can be told from its words."""
+        if len(self.words) == len(self.targets) == 0 and not self.input:
+            return []
+        for span in self.words:
+            lines.read_paths(span, self.out, self.where)
+        at = self._assignments(self._skip_keywords(0))
+        name = basename(self.words[at].text) if at < len(self.words) else ""
+        printed = self.input
+        if name in ("echo", "printf"):
+            printed = [_as_printed(self.words[at + 1 :], escapes=name == "printf" or "-e" in self._texts(at))]
+        elif name == "tee":
+            self.targets += [w for w in self.words[at + 1 :] if not w.text.startswith("-")]
+        elif name == "cat" and len(self.words) > at + 1:
+            printed = self.input
+        elif name not in _ONLY_LOOK:
+            self._command(name, at)
+        self._write(printed, name)
+        return printed
+
+    def _texts(self, at: int) -> list[str]:
+        return [word.text for word in self.words[at:]]
+
+    def _skip_keywords(self, at: int) -> int:
+        while at < len(self.words) and self.words[at].text in _KEYWORDS:
+            at += 1
+        return at
+
+    def _assignments(self, at: int) -> int:
+        """Those before a command's name, behind `export`, `sudo` and `env`; returns where the name stands."""
+        declared = False
+        while at < len(self.words):
+            text = self.words[at].text
+            if found := _ASSIGNMENT.match(text):
+                self._assign(at, found, declared)
+            elif basename(text) in _BEFORE_COMMAND or text in _DECLARE or (declared and text):
+                declared = declared or text in _DECLARE
+            elif not (text.startswith("-") and at > 0):
+                return at
+            at += 1
+        return at
+
+    def _assign(self, at: int, found: re.Match[str], declared: bool) -> None:
+        name, word = found[1], self.words[at]
+        if _COMMAND_LINE.match(name):
+            self._command_line(name, word, found)
+        elif names.concerns(name):
+            lasting = declared or len(self.words) == 1
+            scope = self.where.scope if lasting and not self.command.depth else ""
+            only = len(self.words) == 1 + declared
+            self._variable(at, replace(self.where, scope=scope), self._statement() if only else None)
+
+    def _command_line(self, name: str, word: Span, found: re.Match[str]) -> None:
+        """A second plain assignment of the same variable wins: what stood in the first one reaches nobody."""
+        out, before = self.out, len(self.out.assignments)
+        if not found.group().endswith("+=") and f"${name}" not in word.text.replace("{", ""):
+            for number in self.filled.pop(name, ()):
+                out.assignments[number] = replace(out.assignments[number], scope="")
+        scope = "" if self.command.depth else self.where.scope
+        cmdline.read(word.cut(found.end(), len(word.text)), out, replace(self.where, scope=scope))
+        self.filled[name] = range(before, len(out.assignments))
+
+    def _statement(self) -> tuple[int, int]:
+        return self.words[0].at(0), self._end(-1)
+
+    def _end(self, at: int) -> int:
+        """Behind a word, its closing quote included."""
+        return self.piece.at(self.command.words[at].stop - 1) + 1
+
+    def _variable(
+        self, at: int, where: Where, statement: tuple[int, int] | None = None, start: int = 0
+    ) -> None:
+        raw = self.command.words[at]
+        enclosed = self.piece.text[raw.start] in "'\""
+        self.out.add(
+            What.VARIABLE,
+            self.words[at],
+            start=start,
+            where=where,
+            statement=statement,
+            written_to=0 if enclosed else self._end(at),
+        )
+
+    def _command(self, name: str, at: int) -> None:
+        rest = self.words[at + 1 :]
+        if name == "setenv" or (
+            name == "set" and any(re.fullmatch(r"-\w{0,3}[gxU]\w{0,3}", w.text) for w in rest)
+        ):
+            commands.read_separate([w for w in rest if not w.text.startswith("-")], self.out, self.where)
+        elif name == "options" and len(rest) > 1:
+            first, last = self.command.words[at], self.command.words[-1]
+            end = self.piece.text.find("\n", last.stop)
+            line = self.piece.cut(first.start, end if end >= 0 else len(self.piece.text))
+            modprobe.read_line(line, self.out, self.where)
+        elif name in ("modprobe", "insmod"):
+            commands.read_module(rest, self.out, self.where)
+        elif name == "sed":
+            for word in rest:
+                commands.read_sed(word, self.out, self.where)
+        elif name in commands.BOOT_TOOLS:
+            commands.read_boot_tool(name, rest, self.out, self.where)
+        else:
+            self._any_command(at)
+
+    def _any_command(self, first: int) -> None:
+        """No command that we know: arguments of the kernel among its words, variables that it is handed."""
+        words = self.words[first:]
+        bare = [w for w in words if names.split_parameter(w.text.partition("=")[0]) and "=" in w.text]
+        for number, word in enumerate(words, first):
+            name, equals, _ = word.text.partition("=")
+            before = self.words[number - 1].text if number > first else ""
+            if bare and equals and not name.startswith("-") and not names.concerns(name):
+                cmdline.read(word, self.out, replace(self.where, scope=""))
+            elif equals and before != "--build-arg" and names.concerns(name):
+                self._variable(number, replace(self.where, scope=""))
+            elif name == "--env" and names.concerns(word.text[6:].partition("=")[0]):
+                self._variable(number, replace(self.where, scope=""), start=6)
+            elif equals and re.search(r"[\s\"']", word.text):
+                lines.read(word, self.out, replace(self.where, scope=""))
+
+    def _write(self, printed: list[Span], name: str) -> None:
+        """Texts that reach a file are read as that file would be."""
+        from rocmcfg.lint import readers
+
+        inner = self.where.inside(scope="")
+        if inner.depth > 4:
+            return
+        for text in printed:
+            target = next((t.text for t in self.targets if not t.text.startswith("/dev/")), "")
+            written = [t for t in self.targets if "/parameters/" in t.text]
+            if written:
+                self._write_parameters(written, text)
+            elif target:
+                readers.read_as(target, text, self.out, inner)
+            elif name in ("python", "python3", "sh", "bash", "ssh", "zsh"):
+                readers.read_as(f"-.{'py' if name.startswith('python') else 'sh'}", text, self.out, inner)
+            elif name in ("echo", "printf") and not self.command.piped and self.where.trust is Trust.FILE:
+                lines.read(text, self.out, inner)
+
+    def _write_parameters(self, targets: list[Span], text: Span) -> None:
+        value = text.text.strip()
+        before = len(self.out.assignments)
+        for target in targets:
+            lines.read_paths(target, self.out, self.where)
+        for number in range(before, len(self.out.assignments)):
+            found = self.out.assignments[number]
+            if value and " " not in value:
+                begin = text.text.index(value)
+                self.out.assignments[number] = replace(
+                    found,
+                    value=value,
+                    value_at=text.range(begin, begin + len(value)),
+                    opaque="$" in value,
+                )
+
+
+def _as_printed(words: list[Span], *, escapes: bool) -> Span:
+    """The arguments with a blank between them; `\\n` breaks the line where the command reads it so."""
+    parts: list[Span] = []
+    for word in words:
+        if re.fullmatch(r"-[neE]+", word.text) and not parts:
+            continue
+        if parts:
+            parts.append(Span(" ", ((0, word.at(0)),)))
+        if not escapes:
+            parts.append(word)
+            continue
+        start = 0
+        for found in re.finditer(r"\\n", word.text):
+            parts += [word.cut(start, found.start()), Span("\n", ((0, word.at(found.start())),))]
+            start = found.end()
+        parts.append(word.cut(start, len(word.text)))
+    return joined(parts) if parts else whole("")
+
+
+def is_profile(path: str) -> bool:
+    """A file that a login shell reads from top to bottom: of two values the later one stays."""
+    name = basename(path)
+    return "profile.d/" in path or bool(
+        re.fullmatch(r"\.?(bash|z|k|x)?(sh)?_?(profile|rc|env|aliases)", name)
+    )

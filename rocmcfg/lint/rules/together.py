@@ -1,0 +1,54 @@
+"""What several assignments make of each other: the later one of a name wins, and the earlier one is dead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rocmcfg.lint import names
+from rocmcfg.lint.assignment import Assignment, What
+from rocmcfg.lint.rules.arguments import known_argument
+from rocmcfg.lint.verdict import Verdict, info, warning
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.kargs import adds_up, canonical
+from rocmcfg.model.value import same
+
+Place = Callable[[Assignment], str]
+
+
+def repeated(
+    found: Sequence[Assignment], known: Catalogue, place: Place
+) -> Iterator[tuple[Assignment, Verdict]]:
+    """The loser of each pair, with why. `place` names where an assignment stands."""
+    last: dict[tuple[str, str], Assignment] = {}
+    for each in reversed(found):
+        if not each.scope or each.opaque or not counts_once(each, known):
+            continue
+        winner = last.setdefault((each.scope, key(each)), each)
+        if winner is each:
+            continue
+        yield each, verdict(each, winner, place(winner))
+
+
+def key(each: Assignment) -> str:
+    """Equal for assignments of which the last one wins."""
+    return f"env {each.name}" if each.what is What.VARIABLE else canonical(each.name)
+
+
+def counts_once(each: Assignment, known: Catalogue) -> bool:
+    """Whether a second assignment takes the first one's effect, and we know enough to say so."""
+    if each.what is What.VARIABLE:
+        return names.variable(each.name) is not None
+    if each.what is What.PARAMETER:
+        return True
+    argument = known_argument(each.name, known) if each.what is What.ARGUMENT else None
+    return bool(argument and argument.values and not argument.words_join and not adds_up(each.name))
+
+
+def verdict(loser: Assignment, winner: Assignment, where: str) -> Verdict:
+    if same(loser.value, winner.value):
+        said = f"{loser.name} is set to the same value again at {where}"
+        return info("RC7112", said, instead="")
+    value = "without a value" if winner.value is None else f"to {winner.value}"
+    said = f"{loser.name} is set {value} at {where}, and that one wins"
+    why = "Of two assignments the later one counts; keep the one that you mean."
+    return warning("RC7111", said, why=why, instead="")

@@ -1,0 +1,105 @@
+"""Environment variables: whether anybody reads them, when, and what the value does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rocmcfg.lint import names
+from rocmcfg.lint.assignment import Assignment, Trust
+from rocmcfg.lint.rules import traps
+from rocmcfg.lint.rules.machine import Machine
+from rocmcfg.lint.verdict import Verdict, info, warning
+from rocmcfg.model.catalogue import Variable
+from rocmcfg.model.value import same
+
+_MEANT_AS_OFF = frozenset({"0", "false", "no", "off", "n", "disable", "disabled"})
+
+
+def judge(found: Assignment, machine: Machine) -> Iterator[Verdict]:
+    variable = names.variable(found.name)
+    if variable is None:
+        near = names.near_variable(found.name)
+        if near:
+            said = f"nothing reads {found.name}"
+            why = f"Did you mean {near}?"
+            yield warning("RC7102", said, why=why, instead=_renamed(near, found))
+        return
+    if variable.unknown:
+        instead = _renamed(variable.instead, found) if variable.instead else ""
+        said = f"nothing reads {found.name}"
+        yield warning("RC7101", said, why=variable.summary, instead=instead, sources=variable.sources)
+        return
+    if variable.build_only:
+        if not found.builds:
+            said = f"{found.name} is read when software is compiled, and never when it runs"
+            yield warning("RC7106", said, why=variable.summary, instead="", sources=variable.sources)
+        return
+    if found.opaque:
+        yield from _name_only(found, variable)
+        return
+    yield from _value(found, variable, machine)
+
+
+def _renamed(name: str, found: Assignment) -> str:
+    return f"env.{name}" + (f"={found.value}" if found.value and not found.opaque else "")
+
+
+def _name_only(found: Assignment, variable: Variable) -> Iterator[Verdict]:
+    if variable.deprecated:
+        instead = _renamed(variable.instead, found) if variable.instead else None
+        said = f"{found.name} is deprecated: {variable.deprecated}"
+        yield warning("RC7107", said, why=variable.summary, instead=instead, sources=variable.sources)
+
+
+def _value(found: Assignment, variable: Variable, machine: Machine) -> Iterator[Verdict]:
+    sources, value = variable.sources, found.value
+    if value is None:
+        return
+    if variable.presence_only:
+        if value.lower() in _MEANT_AS_OFF:
+            yield warning(
+                "RC7105",
+                f"{found.name}={value} switches it on: only its presence counts",
+                why=f"{variable.summary} To switch it off, unset it.",
+                instead="",
+                sources=sources,
+            )
+        return
+    if found.trust is not Trust.PROSE and not legal(value, variable):
+        yield warning(
+            "RC7103",
+            f"{found.name}={value} is no value that {variable.reader or 'its reader'} takes",
+            why=_takes(variable),
+            sources=sources,
+        )
+        return
+    verdicts = list(traps.value_traps(found.name, value, variable.traps, sources, machine))
+    yield from verdicts
+    if not any(v.id == "RC7113" for v in verdicts):
+        yield from traps.no_effect(found.name, variable.acts_on, sources, machine, variable.summary)
+    yield from _name_only(found, variable)
+    if not any(v.id == "RC7114" for v in verdicts) and variable.default and same(value, variable.default):
+        yield info(
+            "RC7114",
+            f"{found.name}={value} is the default",
+            why=variable.summary,
+            instead="",
+            sources=sources,
+        )
+
+
+def legal(value: str, variable: Variable) -> bool:
+    if not value:
+        return True  # an empty variable is how many scripts take one away
+    if variable.values and value.lower() in (word.lower() for word in variable.values):
+        return True
+    if variable.pattern:
+        return re.fullmatch(variable.pattern, value) is not None
+    return not variable.values
+
+
+def _takes(variable: Variable) -> str:
+    if variable.values:
+        return f"It takes {', '.join(variable.values)}."
+    return variable.summary

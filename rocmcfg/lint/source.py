@@ -1,0 +1,96 @@
+"""A text and the places in it.
+
+Readers take quotes away and join continued lines, and still every token must be shown where it was written.
+A `Span` is such a text together with the way back to the offsets of the file.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+_NO_END = 1 << 62
+
+
+class Span(NamedTuple):
+    """`runs` are pairs (offset in `text`, offset in the file), ascending: from there on both count alike."""
+
+    text: str
+    runs: tuple[tuple[int, int], ...]
+
+    def at(self, offset: int) -> int:
+        """The offset in the file of a character of `text`."""
+        here, there = self.runs[bisect_right(self.runs, (offset, _NO_END)) - 1]
+        return there + offset - here
+
+    def range(self, start: int, stop: int) -> tuple[int, int]:
+        """Where text[start:stop] stands in the file, with whatever was written inside it."""
+        begin = self.at(start)
+        return begin, self.at(stop - 1) + 1 if stop > start else begin
+
+    def cut(self, start: int, stop: int) -> Span:
+        if len(self.runs) == 1:
+            here, there = self.runs[0]
+            return Span(self.text[start:stop], ((0, there + start - here),))
+        first = bisect_right(self.runs, (start, _NO_END)) - 1
+        last = bisect_right(self.runs, (max(start, stop - 1), _NO_END))
+        here, there = self.runs[first]
+        runs = [(0, there + start - here)]
+        runs += [(offset - start, place) for offset, place in self.runs[first + 1 : last]]
+        return Span(self.text[start:stop], tuple(runs))
+
+    def lines(self) -> Iterator[tuple[int, int]]:
+        """The (start, stop) of each line, without its line break, whether LF or CRLF."""
+        start = 0
+        while start <= len(self.text):
+            stop = self.text.find("\n", start)
+            stop = len(self.text) if stop < 0 else stop
+            yield start, stop - (stop > start and self.text[stop - 1] == "\r")
+            start = stop + 1
+
+
+def whole(text: str) -> Span:
+    return Span(text, ((0, 0),))
+
+
+def joined(parts: Iterable[Span]) -> Span:
+    texts, runs, length = [], [], 0
+    for part in parts:
+        if part.text:
+            runs += [(length + offset, place) for offset, place in part.runs]
+            texts.append(part.text)
+            length += len(part.text)
+    return Span("".join(texts), tuple(runs) or ((0, 0),))
+
+
+class Source:
+    """A file's text; lines and columns count from 1, columns in characters."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._starts = [0]
+        at = text.find("\n")
+        while at >= 0:
+            self._starts.append(at + 1)
+            at = text.find("\n", at + 1)
+
+    def place(self, offset: int) -> tuple[int, int]:
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def line(self, number: int) -> tuple[int, int]:
+        """The (start, stop) of a line, its line break included."""
+        stop = self._starts[number] if number < len(self._starts) else len(self.text)
+        return self._starts[number - 1], stop
+
+
+def decode(content: bytes) -> str:
+    """The text of a file in UTF-8, or in UTF-16 where it says so; bytes that are neither become U+FFFD.
+
+    The mark at the beginning goes: editors do not count it as a column. So does the NUL between the
+    variables of /proc/PID/environ, which stands for a line break.
+    """
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return content.decode("utf-16", "replace").replace("\0", "\n")
+    return content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "\n")

@@ -1,0 +1,112 @@
+"""A verdict on one assignment, and the finding that it becomes once its place is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocmcfg.model.diagnostic import Severity
+
+# The class that users filter by; an id never changes its class.
+CLASSES = {
+    "RC7101": "unknown",
+    "RC7102": "misspelt",
+    "RC7103": "illegal_value",
+    "RC7104": "inverted",
+    "RC7105": "presence_only",
+    "RC7106": "build_only",
+    "RC7107": "deprecated",
+    "RC7108": "taints",
+    "RC7109": "dangerous",
+    "RC7110": "side_effect",
+    "RC7111": "conflict",
+    "RC7112": "duplicate",
+    "RC7113": "no_effect",
+    "RC7114": "default",
+    "RC7115": "obsolete",
+    "RC7116": "misread",
+    "RC7117": "absent_here",
+    "RC7118": "syntax",
+    "RC7119": "read_only",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`instead` is what to write, in the spelling of `--set`: None where there is no proposal, empty where
+    the token should go. `literal` is a replacement for the token that needs no spelling."""
+
+    id: str
+    severity: Severity
+    summary: str
+    why: str = ""
+    instead: str | None = None
+    literal: str | None = None
+    sources: tuple[str, ...] = ()
+
+
+def error(
+    id: str,
+    summary: str,
+    *,
+    why: str = "",
+    instead: str | None = None,
+    literal: str | None = None,
+    sources: tuple[str, ...] = (),
+) -> Verdict:
+    """The driver would not load, or the program would stop."""
+    return Verdict(id, Severity.ERROR, summary, why, instead, literal, sources)
+
+
+def warning(
+    id: str,
+    summary: str,
+    *,
+    why: str = "",
+    instead: str | None = None,
+    literal: str | None = None,
+    sources: tuple[str, ...] = (),
+) -> Verdict:
+    """The line does not do what it is meant to do, or does more."""
+    return Verdict(id, Severity.WARNING, summary, why, instead, literal, sources)
+
+
+def info(
+    id: str,
+    summary: str,
+    *,
+    why: str = "",
+    instead: str | None = None,
+    literal: str | None = None,
+    sources: tuple[str, ...] = (),
+) -> Verdict:
+    """The line changes nothing here, or is worth knowing more about."""
+    return Verdict(id, Severity.INFO, summary, why, instead, literal, sources)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`text` is the token as written and stands at `line` and `column` (from 1, in characters) of `file`.
+
+    `replacement` stands in for `text`: None where there is none to propose, empty where the token should go.
+    `setting` is the same in the spelling of `--set`, empty where rocmcfg does not set such a thing.
+    `start`, `stop` and `edits` (ranges of the file with their new texts) are for `proposal` alone.
+    """
+
+    file: str
+    line: int
+    column: int
+    text: str
+    id: str
+    severity: Severity
+    summary: str
+    replacement: str | None
+    why: str
+    source: str
+    setting: str = ""
+    start: int = 0
+    stop: int = 0
+    edits: tuple[tuple[int, int, str], ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return CLASSES[self.id]

@@ -1,0 +1,239 @@
+"""What is wrong in files that somebody names, or in this host's own. Nothing is written, not by --fix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.lint import host_files, proposal
+from rocmcfg.lint.check import Checked, Knowledge, check
+from rocmcfg.lint.kinds import Kind
+from rocmcfg.lint.rules.machine import Machine
+from rocmcfg.lint.source import decode
+from rocmcfg.lint.verdict import Finding
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, info
+from rocmcfg.model.facts import Driver, Gpu, Kernel
+from rocmcfg.model.version import parse_kernel
+
+LIMIT = 32 << 20  # bytes of one file; a text of settings is never larger
+MOST = 1000  # findings of one file that are told
+# Verdicts that a look into the kernel's own module may change.
+_ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
+_SET_BY_US = frozenset(
+    {Kind.GRUB_DEFAULTS, Kind.CMDLINE, Kind.MODPROBE, Kind.BOOT_ENTRY, Kind.ENVIRONMENT, Kind.PROFILE}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    file: str
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """`read` counts the settings that were judged, `files` the texts. `command` is the one by which rocmcfg
+    would make the proposed settings itself, empty where it makes none of them."""
+
+    findings: tuple[Finding, ...]
+    files: int
+    read: int
+    diagnostics: tuple[Diagnostic, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+    command: str = ""
+
+    @property
+    def has_problems(self) -> bool:
+        return any(f.severity is not Severity.INFO for f in self.findings)
+
+
+def lint(
+    view: HostView,
+    files: Sequence[str],
+    *,
+    gfx: Sequence[str] = (),
+    kernels: Sequence[str] = (),
+    fix: bool = False,
+) -> Linted:
+    """`files` are paths of the caller, `-` the standard input; without any, the host's own are read. `gfx`
+    and `kernels` stand in for this host's GPUs and kernels. Raises RocmcfgError where one of them is none."""
+    gpus = tuple(_gpu(name) for name in gfx)
+    versions = tuple(_kernel(release) for release in kernels)
+    problems: list[Diagnostic] = []
+    texts = _named(files, problems) if files else _of_host(view, problems)
+    checked = _check(view, texts, Machine(versions, gpus), own=not files)
+    findings = [f for each in checked for f in each.findings[:MOST]]
+    problems += [_too_many(each) for each in checked if len(each.findings) > MOST]
+    diffs = [Proposal(each.file, proposal.diff(each)) for each in checked] if fix else []
+    return Linted(
+        tuple(findings),
+        len(checked),
+        sum(len(each.assignments) for each in checked),
+        tuple(problems),
+        tuple(p for p in diffs if p.diff),
+        _command(checked) if fix else "",
+    )
+
+
+def _check(view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, own: bool) -> list[Checked]:
+    """modinfo is asked only where the catalogue would accuse: it knows less than the module itself."""
+    knowledge = _knowledge(view, asked, ask_modinfo=False)
+    checked = [check(path, text, knowledge) for path, text in texts]
+    if (
+        not asked.kernels
+        and view.runs_tools
+        and knowledge.machine.kernels
+        and any(f.id in _ASK_MODINFO for each in checked for f in each.findings)
+    ):
+        knowledge = _knowledge(view, asked, ask_modinfo=True)
+        checked = [check(path, text, knowledge) for path, text in texts]
+    if own:
+        _compare(checked, knowledge)
+    return checked
+
+
+def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledge:
+    from rocmcfg.facts.gpus import read_gpus
+    from rocmcfg.facts.kernels import read_kernels
+    from rocmcfg.knowledge import catalogue, issues
+
+    known = catalogue.load()
+    gpus = asked.gpus or read_gpus(view, known.gpus)
+    kernels = asked.kernels or tuple(
+        kernel
+        for kernel in read_kernels(view, known.modules() if ask_modinfo else ())
+        if kernel.driver is not Driver.ABSENT
+    )
+    machine = Machine(kernels, gpus)
+    return Knowledge(known, machine, issues.load() if kernels and machine.named else ())
+
+
+def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, str]]:
+    from rocmcfg.host.streams import open_callers_log
+
+    texts = []
+    for path in dict.fromkeys(files):
+        try:
+            with open_callers_log(path) as stream:
+                content = _read(stream)
+        except Unreadable as problem:
+            problems += problem.diagnostics
+            continue
+        except OSError as problem:
+            problems += Unreadable(path, problem).diagnostics
+            continue
+        if len(content) > LIMIT:
+            problems.append(
+                error(
+                    "RC7001",
+                    f"{path} is larger than {LIMIT >> 20} MiB",
+                    location=path,
+                    hint="name the part of it that sets something",
+                )
+            )
+            continue
+        texts.append((path, decode(content)))
+    return texts
+
+
+def _read(stream: object) -> bytes:
+    blocks, size = [], 0
+    while size <= LIMIT and (block := stream.read(1 << 20)):  # type: ignore[attr-defined]
+        blocks.append(block)
+        size += len(block)
+    return b"".join(blocks)
+
+
+def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]]:
+    texts = []
+    for path in _host_paths(view):
+        try:
+            content = view.read(path)
+        except Unreadable as problem:
+            problems += [replace(d, severity=Severity.WARNING) for d in problem.diagnostics]
+            continue
+        if content is not None:
+            texts.append((path, decode(content)))
+    return texts
+
+
+def _host_paths(view: HostView) -> list[str]:
+    from rocmcfg.backends import modprobe
+    from rocmcfg.backends.environment import observe
+
+    grub = [
+        f"/etc/default/grub.d/{name}" for name in view.names("/etc/default/grub.d") if name.endswith(".cfg")
+    ]
+    scripts = [f"/etc/profile.d/{name}" for name in view.names("/etc/profile.d") if name.endswith(".sh")]
+    return [
+        "/etc/default/grub",
+        *grub,
+        "/etc/kernel/cmdline",
+        *modprobe.files(view),
+        "/etc/environment",
+        *observe.files(view),
+        *scripts,
+        "/proc/cmdline",
+    ]
+
+
+def _compare(checked: Sequence[Checked], knowledge: Knowledge) -> None:
+    """What the host's files make of each other. The running command line is the work of one of them: it is
+    told of only where no file holds the same."""
+
+    def of(*kinds: Kind) -> list[Checked]:
+        return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]
+
+    boot = of(Kind.GRUB_DEFAULTS) or of(Kind.CMDLINE)
+    running = [each for each in checked if each.file == "/proc/cmdline"]
+    for group in (boot, of(Kind.MODPROBE), [e for e in of(Kind.ENVIRONMENT) if "/environment.d/" in e.file]):
+        host_files.overridden(group, knowledge)
+    host_files.beaten_by_command_line(of(Kind.MODPROBE), boot or running, knowledge)
+    told = {(f.id, f.text) for each in of(*Kind) for f in each.findings}
+    for each in running:
+        each.findings = [f for f in each.findings if (f.id, f.text) not in told]
+
+
+def _command(checked: Sequence[Checked]) -> str:
+    from rocmcfg.engine.request import parse_set
+
+    findings = [f for each in checked if each.kind in _SET_BY_US for f in each.findings]
+    settings = [s for s in proposal.settings(findings) if not isinstance(parse_set(s), Diagnostic)]
+    return " ".join(["rocmcfg plan", *(f"--set {setting}" for setting in settings)]) if settings else ""
+
+
+def _too_many(checked: Checked) -> Diagnostic:
+    return info(
+        "RC7002",
+        f"{checked.file}: {len(checked.findings)} findings, of which the first {MOST} are told",
+        location=checked.file,
+    )
+
+
+def _gpu(name: str) -> Gpu:
+    from rocmcfg.knowledge.catalogue import gpu_models
+    from rocmcfg.model.value import closest
+
+    models = [model for model in gpu_models() if model.gfx == name]
+    if not models:
+        near = closest(name, sorted({model.gfx for model in gpu_models()}))
+        raise fail(
+            "RC7003",
+            f"--gfx {name}: no GPU of this name is known",
+            hint=f"did you mean {near[0]}?" if near else "write a name such as gfx1100",
+        )
+    return Gpu(name, models[0].codename, "option", integrated=any(model.apu for model in models))
+
+
+def _kernel(release: str) -> Kernel:
+    version = parse_kernel(release)
+    if version is None:
+        raise RocmcfgError(
+            error(
+                "RC7004",
+                f"--kernel {release}: not a kernel version",
+                hint="write 6.8 or what `uname -r` prints",
+            )
+        )
+    return Kernel(release, version, Driver.MODULE)
