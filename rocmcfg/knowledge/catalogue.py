@@ -124,31 +124,27 @@ def _parameters(document: dict[str, Any]) -> dict[str, Parameter]:
                 bounds=tuple(row["range"]) if "range" in row else None,
                 dkms_only=row.get("dkms_only", False),
                 dkms_type=ParamType(row["type"]) if "type" in row else None,
-                describe=functools.partial(_describe, module, name),
+                describe=functools.partial(_describe, module, name, row.get("dkms_only", False)),
             )
     return found
 
 
-def _describe(module: str, name: str) -> Description:
-    return _descriptions().get(module, {}).get(name, Description())
+def _describe(module: str, name: str, dkms_only: bool) -> Description:
+    """What the notes say; the sources of a module are those of the kernel's own driver."""
+    common, rows = _notes()
+    row = rows.get(module, {}).get(name, {})
+    return Description(
+        unit=row.get("unit", ""),
+        bits={int(bit, 0): text for bit, text in row.get("bits", {}).items()},
+        acts_on=_hardware(row),
+        **_described(row, () if dkms_only else tuple(common.get(module, ()))),
+    )
 
 
 @functools.cache
-def _descriptions() -> dict[str, dict[str, Description]]:
+def _notes() -> tuple[dict[str, Any], dict[str, Any]]:
     document = _data("parameter_notes")
-    common = tuple(document.pop("sources", ()))
-    return {
-        module: {
-            name: Description(
-                unit=row.get("unit", ""),
-                bits={int(bit, 0): text for bit, text in row.get("bits", {}).items()},
-                acts_on=_hardware(row),
-                **_described(row, common),
-            )
-            for name, row in rows.items()
-        }
-        for module, rows in document.items()
-    }
+    return document.pop("sources"), document
 
 
 def _features() -> dict[str, Feature]:
@@ -164,6 +160,7 @@ def _features() -> dict[str, Feature]:
             _hardware(row),
             tuple(row.get("notes", ())),
             (*row.get("sources", ()), *common),
+            row.get("taints", ""),
         )
         for name, row in document.items()
     }

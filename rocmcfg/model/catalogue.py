@@ -176,7 +176,8 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A named bit of a feature mask. `set_means_on` is False for bits that switch something off."""
+    """A named bit of a feature mask. `set_means_on` is False for bits that switch something off. `taints` is
+    the range of kernels that mark themselves tainted where the feature is on."""
 
     name: str
     parameter: str
@@ -186,6 +187,7 @@ class Feature:
     acts_on: Hardware | None = None
     notes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    taints: str = ""
 
     def compose(self, mask: int, enabled: bool) -> int:
         return mask | self.bit if enabled == self.set_means_on else mask & ~self.bit

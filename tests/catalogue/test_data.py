@@ -36,23 +36,28 @@ def data(name: str) -> Table:
 
 PARAMETERS = data("parameters")["amdgpu"]
 FEATURES = data("features")
+FEATURES.pop("sources")
 FIXES = data("fixes")
 GPUS: list[Table] = data("gpus")["gpu"]
-VARIABLES = data("environment")
 TRAPS: list[Table] = data("traps")["trap"]
 
 
 def exists(setting: str) -> bool:
-    """Whether `amdgpu.runpm`, `feature.gfxoff` or `env.NAME` is in the catalogue; any kernel argument is."""
+    """Whether `amdgpu.runpm` or `feature.gfxoff` is in the catalogue; any kernel argument is."""
     kind, _, name = setting.partition(".")
-    known = {"amdgpu": PARAMETERS, "feature": FEATURES, "env": VARIABLES, "karg": {name: None}}
+    known = {"amdgpu": PARAMETERS, "feature": FEATURES, "karg": {name: None}}
     return name in known.get(kind, {})
 
 
 @pytest.mark.parametrize("name", FEATURES)
 def test_a_feature_is_one_bit_of_a_mask(name: str) -> None:
     feature = FEATURES[name]
-    assert set(feature) == {"parameter", "bit", "set_means", "summary"}
+    assert set(feature) - {"acts_on", "notes", "sources", "taints"} == {
+        "parameter",
+        "bit",
+        "set_means",
+        "summary",
+    }
     assert exists(feature["parameter"])
     assert PARAMETERS[feature["parameter"].removeprefix("amdgpu.")]["mask"] is True
     assert feature["bit"].bit_count() == 1
@@ -105,16 +110,6 @@ def test_a_graphics_core_version_or_pci_id_stands_for_one_gpu() -> None:
 def test_the_graphics_core_version_is_not_the_gfx_name() -> None:
     gfx = {gpu["gc_ip"]: gpu["gfx"] for gpu in GPUS}
     assert (gfx["11.0.1"], gfx["11.0.3"], gfx["10.1.10"]) == ("gfx1103", "gfx1101", "gfx1010")
-
-
-@pytest.mark.parametrize("name", VARIABLES)
-def test_a_variable_says_who_reads_it_or_that_nobody_does(name: str) -> None:
-    variable = VARIABLES[name]
-    assert set(variable) <= {"summary", "reader", "values", "presence_only", "unknown", "instead"}
-    assert SENTENCE.fullmatch(variable["summary"])
-    assert ("reader" in variable) != variable.get("unknown", False)
-    assert variable.get("instead", name) in VARIABLES
-    assert all(SAFE_VALUE.fullmatch(word) for word in variable.get("values", ()))
 
 
 def test_traps_are_not_names_of_parameters_and_lead_to_what_exists() -> None:
