@@ -180,7 +180,8 @@ def _asked(parameter: ProfileParameter) -> str:
     unit = f" {parameter.unit}" if parameter.unit else ""
     end = f" or more{unit}" if parameter.high is None else f" to {parameter.high}{unit}"
     within = ", within the memory of the host" if parameter.within else ""
-    return f"{parameter.summary} ({parameter.low}{end}{within}; --set profile.{parameter.name}=NUMBER)"
+    option = f"--set profile.{parameter.name}=NUMBER"
+    return f"{parameter.summary.rstrip('.')} ({parameter.low}{end}{within}; {option})"
 
 
 def _parameter(parameter: ProfileParameter) -> dict[str, object]:

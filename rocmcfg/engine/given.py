@@ -97,5 +97,5 @@ def filled(setting: Setting, given: Mapping[str, int]) -> tuple[Setting, str]:
         return setting, ""
     amount, times = given[setting.value.parameter], setting.value.times
     value: int | str = amount * times
-    note = f"profile.{setting.value.parameter} = {amount}" + (f" × {times} = {value}" if times > 1 else "")
+    note = f"{amount} (profile.{setting.value.parameter})" + (f" × {times} = {value}" if times > 1 else "")
     return replace(setting, value=value), note

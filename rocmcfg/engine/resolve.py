@@ -121,7 +121,7 @@ def _decision(work: _Work, setting: Setting) -> str:
     else:
         said = "always"
     note = work.notes.get(setting.id, "")
-    return f"{note}; {said}" if note else said
+    return said if not note else note if not setting.when else f"{note}; {said}"
 
 
 def _check_names(work: _Work, option: str, names: Sequence[str], settings: Sequence[Setting]) -> None:

@@ -1,0 +1,289 @@
+"""Profiles through the commands: what the user gives, what is over, what contradicts itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.support.hosts import FileMap, debian_grub_host
+from tests.support.program import Result, command, problem, process, rocmcfg
+from tests.unit.facts.test_pytorch import version_py
+
+DROP_IN = "etc/default/grub.d/zz-rocmcfg.cfg"
+RECEIPT = "var/lib/rocmcfg/receipt.json"
+PAGES_OF_96_GIB = 25165824
+TORCH = "usr/lib/python3/dist-packages/torch/version.py"
+
+
+def meminfo(gib: float) -> FileMap:
+    return {"proc/meminfo": f"MemTotal:       {int(gib * (1 << 20))} kB\nMemFree: 1 kB\n"}
+
+
+def strix(tmp_path: Path, gib: float | None = 125.1, **options: object) -> Path:
+    """A Strix Halo host with the kernel's half of the save-area fix, or as `options` say."""
+    extra = meminfo(gib) if gib else {}
+    chosen: dict[str, object] = {"gfx": "gfx1151", "kernels": ("6.18.5+deb14-amd64",), "cwsr_size": True}
+    return debian_grub_host(tmp_path, extra=extra, **{**chosen, **options})  # type: ignore[arg-type]
+
+
+def line(root: Path) -> str:
+    return (root / DROP_IN).read_text().splitlines()[-1]
+
+
+def skipped(result: Result) -> dict[str, str]:
+    return {row["setting"]: row["reason"] for row in result.document["skipped"]}
+
+
+# -- what the user gives ---------------------------------------------------------------------------------
+
+
+def test_a_number_in_gib_becomes_pages_and_is_kept_for_the_next_apply_and_verify(tmp_path: Path) -> None:
+    root = strix(tmp_path)
+    ask = ("--profile", "gfx1151", "--set", "profile.gtt_gib=96", "--root", root)
+    assert rocmcfg("apply", *ask, "--yes").code == 0
+    wanted = f"ttm.pages_limit={PAGES_OF_96_GIB} ttm.page_pool_size={PAGES_OF_96_GIB}"
+    assert wanted in line(root)
+    assert json.loads((root / RECEIPT).read_text())["request"]["set"] == ["profile.gtt_gib=96"]
+
+    assert "Already applied" in rocmcfg("apply", *ask, "--yes").out
+    for arguments in (("verify",), ("verify", "--profile", "gfx1151")):
+        checks = {
+            c["name"]: c["desired"] for c in rocmcfg(*arguments, "--root", root, "--json").document["checks"]
+        }
+        assert checks["ttm.pages_limit"] == str(PAGES_OF_96_GIB)
+        assert "amdttm.pages_limit" not in checks
+
+
+def test_what_waits_for_a_number_is_left_out_and_says_which_option_gives_it(tmp_path: Path) -> None:
+    root = strix(tmp_path)
+    found = rocmcfg("plan", "--profile", "auto", "--root", root, "--json")
+    assert found.code == 0
+    assert "--set profile.gtt_gib=GIB" in skipped(found)["ttm.pages_limit"]
+    assert [s["setting"] for s in found.document["settings"]] == ["amdgpu.cwsr_enable"]
+
+    shown = rocmcfg("profile", "show", "gfx1151", "--root", root, "--json").document
+    assert shown["parameters"][0]["name"] == "gtt_gib"
+    assert "profile.gtt_gib" in rocmcfg("profile", "show", "gfx1151", "--root", root).out
+
+
+def test_amds_own_memory_manager_gets_the_limit_where_its_driver_is(tmp_path: Path) -> None:
+    root = strix(tmp_path, driver="dkms")
+    found = rocmcfg("plan", "-p", "gfx1151", "--set", "profile.gtt_gib=96", "--root", root, "--json")
+    assert {s["setting"]: s["value"] for s in found.document["settings"]} == {
+        "ttm.pages_limit": str(PAGES_OF_96_GIB),
+        "ttm.page_pool_size": str(PAGES_OF_96_GIB),
+        "amdttm.pages_limit": str(PAGES_OF_96_GIB),
+        "amdttm.page_pool_size": str(PAGES_OF_96_GIB),
+        "amdgpu.cwsr_enable": "0",
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "id"),
+    [
+        (("profile.gtt_gib=126",), "RC2044"),
+        (("profile.gtt_gib=0",), "RC2043"),
+        (("profile.gtt_gib=-1",), "RC2002"),
+        (("profile.gtt_gib=1.5",), "RC2002"),
+        (("profile.gtt_gib=99999999999",), "RC2002"),
+        (("profile.gtt=1",), "RC2042"),
+        (("profile.gtt_gib=8", "profile.gtt_gib=9"), "RC2041"),
+    ],
+)
+def test_a_number_that_cannot_be_meant_is_refused(tmp_path: Path, given: Sequence[str], id: str) -> None:
+    options = [word for text in given for word in ("--set", text)]
+    root = strix(tmp_path)
+    problem(rocmcfg("apply", "-p", "gfx1151", *options, "--root", root, "--yes"), id, 1)
+    assert not (root / DROP_IN).exists()
+
+
+def test_a_number_near_the_memory_of_the_host_is_warned_of(tmp_path: Path) -> None:
+    root = strix(tmp_path)
+    for gib, ids in (("120", ["RC2045"]), ("96", [])):
+        found = rocmcfg("plan", "-p", "gfx1151", "--set", f"profile.gtt_gib={gib}", "--root", root, "--json")
+        assert found.code == 0
+        assert [id for id in found.ids if id in ("RC2045", "RC2047")] == ids
+
+
+def test_a_host_that_does_not_tell_its_memory_takes_any_number_and_that_is_said(tmp_path: Path) -> None:
+    root = strix(tmp_path, None)
+    found = rocmcfg("plan", "-p", "gfx1151", "--set", "profile.gtt_gib=900", "--root", root, "--json")
+    assert found.code == 0
+    assert "RC2047" in found.ids
+
+
+def test_the_variables_of_a_profile_that_asks_for_a_number_need_none(tmp_path: Path) -> None:
+    """`env` leaves kernel settings away, and must not stumble over a number for one of them."""
+    root = debian_grub_host(tmp_path, gfx="gfx942", driver="dkms")
+    for options in ((), ("--set", "profile.apus=4")):
+        found = rocmcfg("env", "-p", "mi300a", "--any-gpu", *options, "--root", root, "--json")
+        assert (found.code, found.document["variables"]) == (0, {})
+
+
+# -- APU or not ------------------------------------------------------------------------------------------
+
+
+def mi300a(tmp_path: Path) -> Path:
+    properties = "simd_count 912\ngfx_target_version 90402\nvendor_id 4098\ndevice_id 29856\n"
+    slot = "sys/bus/pci/devices/0000:03:00.0"
+    return debian_grub_host(
+        tmp_path,
+        gfx="gfx942",
+        driver="dkms",
+        extra={
+            f"{slot}/device": "0x74a0\n",
+            "sys/class/kfd/kfd/topology/nodes/1/properties": f"{properties}location_id 768\ndomain 0\n",
+        },
+    )
+
+
+def test_the_two_instincts_of_one_target_are_told_apart(tmp_path: Path) -> None:
+    apu, card = mi300a(tmp_path / "a"), debian_grub_host(tmp_path / "b", gfx="gfx942")
+    assert rocmcfg("plan", "-p", "auto", "--root", apu, "--json").document["profiles"] == ["mi300a"]
+    assert rocmcfg("plan", "-p", "auto", "--root", card, "--json").document["profiles"] == ["mi300x"]
+    assert "for APUs with gfx942" in problem(rocmcfg("plan", "-p", "mi300a", "--root", card), "RC2010", 1)
+    assert rocmcfg("apply", "-p", "mi300a", "--set", "profile.apus=4", "--root", apu, "--yes").code == 0
+    wanted = ("pci=realloc=off", "numa_balancing=disable", "transparent_hugepage=always")
+    assert all(argument in line(apu) for argument in wanted)
+    assert f"amdttm.pages_limit={4 * 33554432}" in line(apu)
+
+
+# -- diagnosis -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["debug-gemm", "debug-faults", "debug-miopen"])
+def test_a_bundle_for_diagnosis_is_for_run_and_warned_of_on_a_host(tmp_path: Path, name: str) -> None:
+    root = debian_grub_host(tmp_path)
+    found = rocmcfg("apply", "-p", name, "--root", root, "--yes", "--json")
+    assert found.code == 0
+    (warning,) = [d for d in found.document["diagnostics"] if d["id"] == "RC2046"]
+    assert f"rocmcfg run --profile {name} -- " in warning["hint"]
+    assert rocmcfg("rollback", "--root", root, "--yes").code == 0
+
+    printed = rocmcfg("env", "-p", name, "--root", root)
+    assert (printed.code, printed.err) == (0, "")
+    assert "export AMD_SERIALIZE_KERNEL=3" in printed.out
+
+
+# -- contradictions --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "id"),
+    [
+        (
+            ("--with", "PYTORCH_NO_HIP_MEMORY_CACHING", "--without", "env.PYTORCH_NO_HIP_MEMORY_CACHING"),
+            "RC2040",
+        ),
+        (("--set", "amdgpu.runpm=0", "--without", "runpm"), "RC2040"),
+        (("--set", "amdgpu.runpm=0", "--set", "amdgpu.runpm=1"), "RC2041"),
+        (("--set", "amdgpu.runpm=0", "--set", "karg.amdgpu.runpm=1"), "RC2041"),
+        (("--set", "feature.gfxoff=off", "--set", "feature.gfxoff=on"), "RC2041"),
+        (("--set", "karg.iommu=pt", "--set", "karg.iommu=off"), "RC2041"),
+    ],
+)
+def test_options_that_contradict_each_other_are_an_error(
+    tmp_path: Path, options: Sequence[str], id: str
+) -> None:
+    root = debian_grub_host(tmp_path)
+    problem(rocmcfg("plan", "-p", "gfx1201", *options, "--root", root), id, 1)
+
+
+def test_the_same_thing_said_twice_is_no_contradiction(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    options = ("--set", "amdgpu.runpm=0", "--set", "amdgpu.runpm=0", "--set", "feature.gfxoff=0")
+    assert rocmcfg("plan", *options, "--set", "feature.gfxoff=off", "--root", root).code == 0
+
+
+def test_arguments_of_which_every_one_counts_may_be_given_several_times(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    ask = ("--set", "karg.pci=realloc=off", "--set", "karg.pci=noats")
+    assert rocmcfg("apply", *ask, "--root", root, "--yes").code == 0
+    assert 'pci=realloc=off pci=noats"' in line(root)
+
+
+# -- what is over ----------------------------------------------------------------------------------------
+
+
+def test_status_says_since_when_a_setting_is_not_needed_and_the_command_that_drops_it(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
+    ask = ("--profile", "gfx1201", "--set", "amdgpu.runpm=0", "--without", "env.DISABLE_ADDMM_CUDA_LT")
+    assert rocmcfg("apply", *ask, "--root", root, "--yes").code == 0
+    assert rocmcfg("status", "--root", root, "--json").document["unnecessary"] == []
+    assert "amdgpu.cwsr_enable=0" in line(root)
+
+    (root / "opt/rocm/.info/version").write_text("7.2.0\n")
+    (over,) = rocmcfg("status", "--root", root, "--json").document["unnecessary"]
+    assert over["setting"] == "amdgpu.cwsr_enable"
+    assert over["reason"] == "no longer needed since ROCm 7.2: ROCm 7.2.0 is not >=7.0,<7.2"
+    assert over["command"] == "rocmcfg apply " + " ".join(ask)
+    shown = rocmcfg("status", "--root", root).out
+    assert "no longer needed since ROCm 7.2" in shown
+    assert f"sudo {over['command'][:40]}" in " ".join(shown.split())
+
+    assert rocmcfg(*over["command"].split()[1:], "--root", root, "--yes").code == 0
+    assert "amdgpu.cwsr_enable" not in line(root)
+    assert "amdgpu.runpm=0" in line(root)
+    assert rocmcfg("status", "--root", root, "--json").document["unnecessary"] == []
+
+
+def test_a_setting_whose_need_cannot_be_told_is_no_leftover(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
+    assert rocmcfg("apply", "-p", "gfx1201", "--root", root, "--yes").code == 0
+    (root / "opt/rocm/.info/version").unlink()
+    assert rocmcfg("status", "--root", root, "--json").document["unnecessary"] == []
+
+
+# -- PyTorch ---------------------------------------------------------------------------------------------
+
+
+def test_the_rocm_of_a_system_wide_pytorch_counts_beside_the_systems(tmp_path: Path) -> None:
+    """The wheel's hipBLASLt has the fault, whatever /opt/rocm holds."""
+    wheel = {TORCH: version_py("2.9.1+rocm7.1", "7.1.25424")}
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), rocm="7.2.0", extra=wheel)
+    found = rocmcfg("plan", "-p", "gfx1201", "--root", root, "--json")
+    (cwsr,) = [s for s in found.document["settings"] if s["setting"] == "amdgpu.cwsr_enable"]
+    assert "ROCm 7.1 of PyTorch 2.9.1+rocm7.1 is >=7.0,<7.2" in cwsr["decision"]
+    assert rocmcfg("status", "--root", root, "--json").document["facts"]["pytorch"] == [
+        {"version": "2.9.1+rocm7.1", "rocm": "7.1", "path": f"/{TORCH}"}
+    ]
+    assert "brings ROCm 7.1" in rocmcfg("plan", "-p", "gfx1201", "--root", root).out
+
+
+@pytest.mark.parametrize(
+    ("version", "names"),
+    [("2.8.0", ["PYTORCH_HIP_ALLOC_CONF"]), ("2.9.1", ["PYTORCH_ALLOC_CONF"])],
+)
+def test_a_variable_takes_the_name_that_the_installed_pytorch_reads(
+    tmp_path: Path, version: str, names: list[str]
+) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1100", extra={TORCH: version_py(version, "6.4.4")})
+    both = ("--with", "PYTORCH_ALLOC_CONF", "--with", "PYTORCH_HIP_ALLOC_CONF")
+    found = rocmcfg("env", "-p", "gfx1100", *both, "--root", root, "--json").document
+    assert list(found["variables"]) == names
+
+
+@pytest.mark.parametrize(
+    ("rocm", "count"), [("6.4", 0), ("7.1", 3)], ids=["before the fault", "with the fault"]
+)
+def test_env_and_run_go_by_the_callers_virtual_environment(tmp_path: Path, rocm: str, count: int) -> None:
+    place = tmp_path / "venv/lib/python3.12/site-packages/torch/version.py"
+    place.parent.mkdir(parents=True)
+    place.write_text(version_py(f"2.9.1+rocm{rocm}", f"{rocm}.1"))
+    own = {"VIRTUAL_ENV": str(tmp_path / "venv"), "CONDA_PREFIX": ""}
+    found = process(command("env", "-p", "rdna4", "--any-gpu", "--json"), env=own)
+    assert len(found.document["variables"]) == count
+
+
+def test_another_root_knows_nothing_of_the_callers_virtual_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "venv/lib/python3.12/site-packages/torch/version.py"
+    place.parent.mkdir(parents=True)
+    place.write_text(version_py("2.9.1+rocm6.4", "6.4.1"))
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "venv"))
+    root = debian_grub_host(tmp_path, rocm="7.1.0")
+    assert len(rocmcfg("env", "-p", "gfx1201", "--root", root, "--json").document["variables"]) == 3
