@@ -23,6 +23,7 @@ ROOMS = {
     "RC4": "transactions",
     "RC5": "verify",
     "RC6": "explain",
+    "RC8": "doctor",
     "RC9": "defects and interruptions",
 }
 # Summaries that are put together elsewhere than where the diagnostic is made.

@@ -26,6 +26,7 @@ _COMMANDS = {
     "history": ("history", True),
     "recover": ("recover", True),
     "explain": ("explain", True),
+    "doctor": ("doctor", True),
     "lint": ("lint", True),
     "report": ("report", True),
     "env": ("env", True),

@@ -15,15 +15,16 @@ from rocmcfg.doctor import knowledge
 
 NAME = re.compile(r"Cijk_(A[a-z]{2,5})_(B[a-z]{2,5})_[A-Za-z0-9_]{4,4000}", re.ASCII)
 _TILE = re.compile(r"_MT(\d+)x(\d+)(?:x(\d+))?(?:_|$)")
-_INSTRUCTION = re.compile(r"_MI(\d+)x(\d+)x(\d+)")
+_INSTRUCTION = re.compile(r"_MI(\d+)x(\d+)x")
 _ISA = re.compile(r"_ISA([0-9a-f]{3,4})(?:_|$)")
+_BRIEF = ("library", "call", "types", "macro tile", "built for")
 _TYPES = re.compile(r"^([A-Z][A-Z0-9]*)$")
 
 
 @dataclass(frozen=True, slots=True)
 class KernelName:
-    """`parts` are what the name says, as name and text, in the order in which one reads it. `gfx` is empty where
-    the name does not say."""
+    """`parts` are what the name says, as name and text, in the order in which one reads it. `types` are of
+    input, output and computation, or one for all. `gfx` is empty where the name does not say."""
 
     name: str
     library: str
@@ -32,6 +33,12 @@ class KernelName:
     macro_tile: tuple[int, ...]
     gfx: str
     parts: tuple[tuple[str, str], ...]
+
+    @property
+    def brief(self) -> tuple[tuple[str, str], ...]:
+        """What tells one fault from another: who wrote the kernel, the call, and how operands are read."""
+        switches = {key["name"] for key in knowledge.of_kernel_names()["key"] if "yes" in key}
+        return tuple(p for p in self.parts if p[0] in _BRIEF or p[0].rstrip("0123456789") in switches)
 
 
 def decode(text: str) -> KernelName | None:
@@ -54,14 +61,15 @@ def _decoded(name: str, a: str, b: str) -> KernelName:
     if types:
         parts.append(("types", types[0] if len(set(types)) == 1 else ", ".join(types)))
     parts += [("flag", f"{word}: {known['flag'][word]}") for word in words[1:] if word in known["flag"]]
-    tile = tuple(int(n) for n in (_TILE.search(name) or [""])[0].strip("_MT").split("x") if n)
+    numbers = _TILE.search(name)
+    tile = tuple(int(n) for n in numbers.groups() if n) if numbers else ()
     if tile:
         parts.append(
             ("macro tile", f"{' × '.join(map(str, tile))} (rows, columns, depth of one work group's part)")
         )
     instruction = _INSTRUCTION.search(name)
     if instruction:
-        parts.append(("matrix instruction", " × ".join(instruction.groups())))
+        parts.append(("matrix instruction", f"{instruction[1]} × {instruction[2]}"))
     isa = _ISA.search(name)
     gfx = f"gfx{isa[1]}" if isa else ""
     if gfx:
@@ -75,9 +83,12 @@ def _library(words: list[str], known: Mapping[str, Any]) -> str:
 
 
 def _types(word: str, letters: Mapping[str, str]) -> tuple[str, ...]:
-    """Three of them in one word: input, output, computation, as in BBS."""
+    """Three of them in one word: input, output, computation, as in BBS. Where all are the same there is one,
+    and a B behind it says that C is added, as in SB (ProblemType.__str__ in Tensile)."""
     found: list[str] = []
     rest = word if _TYPES.match(word) else ""
+    if len(rest) == 2 and rest.endswith("B"):
+        rest = rest[0]
     while rest:
         letter = next((rest[:size] for size in (3, 2, 1) if rest[:size] in letters), "")
         if not letter:

@@ -65,6 +65,16 @@ class Writer:
 
 
 @dataclass(frozen=True, slots=True)
+class Tuner:
+    """A program whose settings in `file`, found by `key`, need a feature of the driver to be on."""
+
+    name: str
+    file: str
+    key: re.Pattern[str]
+    feature: str
+
+
+@dataclass(frozen=True, slots=True)
 class HostKnowledge:
     """`overrides`: a value of HSA_OVERRIDE_GFX_VERSION to the targets that it is right for."""
 
@@ -72,6 +82,7 @@ class HostKnowledge:
     firmware: tuple[BadFirmware, ...]
     overrides: Mapping[str, tuple[str, ...]]
     writers: tuple[Writer, ...]
+    tuners: tuple[Tuner, ...]
 
 
 @functools.cache
@@ -105,6 +116,10 @@ def of_hosts() -> HostKnowledge:
         tuple(
             Writer(row["name"], row["file"], re.compile(row["key"], re.M), row["stop"])
             for row in document["writer"]
+        ),
+        tuple(
+            Tuner(row["name"], row["file"], re.compile(row["key"], re.M), row["feature"])
+            for row in document["tuner"]
         ),
     )
 

@@ -139,10 +139,17 @@ def _more(hits: Sequence[Hits], strengths: Mapping[int, str]) -> float:
     return min(0.08 * sum(s != "generic" for s in further) + 0.02 * further.count("generic"), 0.14)
 
 
+_SAID = {
+    "specific": "{} that this issue alone has",
+    "typical": "{} typical of it",
+    "generic": "{} that fits it",
+}
+
+
 def _found(hits: Sequence[Hits], strengths: Mapping[int, str]) -> str:
     counted = {s: sum(strengths[id(hit)] == s for hit in hits) for s in _RANK}
-    said = ", ".join(f"{count} {strength}" for strength, count in counted.items() if count)
-    return f"{said} line{'' if len(hits) == 1 else 's'} of its kind in the log"
+    said = [_SAID[strength].format(count) for strength, count in counted.items() if count]
+    return f"kinds of lines in the log: {', '.join(said)}"
 
 
 def _stages(issue: KnownIssue, hits: Sequence[Hits], where: Circumstances) -> Stages | None:

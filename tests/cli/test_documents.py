@@ -13,6 +13,7 @@ from tests.support.hosts import OTHER_HOSTS, debian_grub_host, other_host, parti
 from tests.support.program import Result, rocmcfg
 
 RUNPM = ("--set", "amdgpu.runpm=0")
+DOCTOR_LOG = Path(__file__).resolve().parents[1] / "doctor/logs/rdna4-gemm-overread.log"
 Run = Callable[[Path], Result]
 
 
@@ -56,6 +57,8 @@ RUNS: dict[str, tuple[str, Run]] = {
     "explain a misnomer": ("explain", _command("explain", "gtt_size", applied=False)),
     "report": ("report", _command("report")),
     "explain a variable": ("explain", _command("explain", "HSA_XNACK=0", applied=False)),
+    "doctor": ("doctor", _command("doctor", "--log", str(DOCTOR_LOG), applied=False)),
+    "doctor without a log": ("doctor", _command("doctor")),
     "check-kernel": ("check-kernel", _command("check-kernel", "6.99.0-none")),
     "a refusal": ("failure", _command("apply", "--profile", "nope", "--yes", applied=False)),
     "a usage error": ("failure", _command("apply", "--yes", applied=False)),

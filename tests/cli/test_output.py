@@ -90,6 +90,7 @@ def test_errors_fit_eighty_columns(tmp_path: Path) -> None:
         "history",
         "recover",
         "explain",
+        "doctor",
         "report",
         "env",
         "run",

@@ -1,0 +1,287 @@
+"""`rocmcfg doctor`: what a log shows, how sure that is, what cures it, and what is wrong with the host."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Printer
+
+if TYPE_CHECKING:
+    from rocmcfg.doctor.evidence import Evidence
+    from rocmcfg.doctor.ranking import Match
+    from rocmcfg.workflow.diagnosing import Diagnosis, Found
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+_CANDIDATE = 0.35  # below it, a match is shown with -v only
+_LINES, _UNKNOWN = 6, 12  # lines of evidence, and of unknown errors, that are shown without -v
+_LONG = 180  # characters of such a line
+
+
+@app.command("doctor")
+def doctor(
+    log: Annotated[
+        list[str] | None,
+        typer.Option("--log", metavar="FILE", help="A log, packed or not; - is piped in. May be repeated."),
+    ] = None,
+    gfx: Annotated[
+        list[str] | None, typer.Option("--gfx", metavar="G", help="The GPU that it happened on: gfx1100.")
+    ] = None,
+    kernel: Annotated[
+        str, typer.Option("--kernel", metavar="V", help="The kernel that it happened on.")
+    ] = "",
+    rocm: Annotated[str, typer.Option("--rocm", metavar="V", help="The ROCm release there.")] = "",
+    root: opt.Root = "/",
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Find known issues in the kernel's log, and what is wrong with this host.
+
+    Reads the log of this boot and the one before, or the logs that --log names,
+    which may be another machine's.
+    """
+    with opt.session("doctor", json, quiet, verbose, debug) as printer:
+        from rocmcfg.workflow import diagnosing
+
+        options = diagnosing.parse_options(gfx or (), kernel, rocm)
+        host = opt.open_host(root)
+        environment = {} if host.offline else dict(os.environ)
+        found = diagnosing.diagnose(host, log or (), options, environment, printer.progress)
+        printer.end_progress()
+        printer.document(found.diagnostics, **_fields(found))
+        _show(printer, found)
+
+
+# -- JSON ---------------------------------------------------------------------------------------------------
+
+
+def _fields(found: Diagnosis) -> dict[str, Any]:
+    where = found.where
+    last = max((p for f in found.found for h in f.match.hits for p in h.positions[-1:]), default=0)
+    kernel, kernel_source = where.kernel_at(last)
+    return {
+        "logs": [{"name": log.name, "size": log.size, "complete": not log.problem} for log in found.logs],
+        "facts": {
+            "gfx": list(where.gfx),
+            "gfx_source": where.gfx_source if where.gfx or where.possible else "",
+            "possible_gfx": list(where.possible),
+            "kernel": kernel,
+            "kernel_source": kernel_source,
+            "rocm": ".".join(map(str, where.rocm)) if where.rocm else None,
+            "rocm_source": where.rocm_source,
+            "dkms": where.log.dkms,
+        },
+        "matches": [_match(one, found) for one in found.found],
+        "unknown": [_evidence(line) for line in found.unknown],
+        "collect": list(found.collect) if found.unknown else [],
+    }
+
+
+def _match(one: Found, found: Diagnosis) -> dict[str, Any]:
+    match, issue = one.match, one.match.issue
+    cure = issue.workaround
+    any_cure = match.remaining or cure.unset or cure.steps
+    return {
+        "issue": issue.id,
+        "title": issue.title,
+        "kind": issue.kind,
+        "summary": issue.summary,
+        "score": match.score,
+        "confidence": issue.confidence,
+        "reasons": [{"what": r.what, "met": r.met, "text": r.text} for r in match.reasons],
+        "stages": (
+            {"wanted": match.stages.wanted, "seen": match.stages.seen, "in_order": match.stages.in_order}
+            if match.stages
+            else None
+        ),
+        "evidence": [_evidence(line) for line in one.evidence],
+        "kernel_names": [
+            {"name": k.name, "parts": [{"name": n, "text": t} for n, t in k.parts]} for k in one.kernel_names
+        ],
+        "workaround": (
+            {
+                "settings": list(match.remaining),
+                "unset": list(cure.unset),
+                "steps": list(cure.steps),
+                "profile": cure.profile,
+                "command": found.cure(match),
+            }
+            if any_cure
+            else None
+        ),
+        "in_force": [{"setting": setting, "where": where} for setting, where in match.in_force],
+        "cost": issue.cost,
+        "fixed_in": issue.fixed_in,
+        "does_not_help": list(issue.does_not_help),
+        "notes": list(issue.notes),
+        "sources": list(issue.evidence),
+    }
+
+
+def _evidence(line: Evidence) -> dict[str, Any]:
+    return {
+        "log": line.log,
+        "line": line.line,
+        "last_line": line.last_line,
+        "count": line.count,
+        "more": line.more,
+        "text": line.text,
+        "strength": line.strength,
+    }
+
+
+# -- text ---------------------------------------------------------------------------------------------------
+
+
+def _show(printer: Printer, found: Diagnosis) -> None:
+    told = [one for one in found.found if one.match.told]
+    rest = [one for one in found.found if not one.match.told]
+    candidates = [one for one in rest if printer.verbose or _is_candidate(one.match)]
+    read = ", ".join(f"{log.name} ({_size(log.size)})" for log in found.logs if log.size)
+    if not told and not candidates and not found.unknown:
+        if read:
+            printer.wrapped(f"No known issue, and no error of the driver: {read}.", indent="")
+        printer.problems(found.diagnostics)
+        return
+    printer.pairs([("read", read), ("machine", _machine(found))], indent="")
+    for number, one in enumerate(told):
+        _show_match(printer, found, one, whole=number == 0 or printer.verbose)
+    if candidates:
+        printer.heading("Less likely" if told else "Nothing is certain enough to name; these come nearest")
+        for one in candidates:
+            _show_candidate(printer, one.match)
+    _show_unknown(printer, found, bool(told))
+    if found.diagnostics:
+        printer.line()
+    printer.problems(found.diagnostics)
+
+
+def _is_candidate(match: Match) -> bool:
+    return match.score >= _CANDIDATE and all(
+        r.met is not False for r in match.reasons if r.what != "in_force"
+    )
+
+
+def _machine(found: Diagnosis) -> str:
+    where = found.where
+    parts = [f"{', '.join(where.gfx)} ({where.gfx_source})"] if where.gfx else []
+    if not parts and where.possible:
+        parts.append(f"a GPU of the generation of {where.possible[0]} (the log)")
+    hits = [hit for one in found.found for hit in one.match.hits]
+    kernel, source = where.kernel_at(max((hit.positions[-1] for hit in hits), default=0))
+    parts += [f"kernel {kernel} ({source})"] if kernel else []
+    parts += [f"ROCm {'.'.join(map(str, where.rocm))} ({where.rocm_source})"] if where.rocm else []
+    return ", ".join(parts) or "nothing is known of it: --gfx, --kernel and --rocm make the answer better"
+
+
+def _show_match(printer: Printer, found: Diagnosis, one: Found, *, whole: bool) -> None:
+    match, issue = one.match, one.match.issue
+    printer.line()
+    for line in _wrapped(issue.title):
+        printer.line(printer.paint(line, "bold"))
+    printer.line(f"  {issue.id}: {_sure(match.score)} ({match.score:.2f}); {_CONFIDENCE[issue.confidence]}")
+    if whole:
+        printer.wrapped(issue.summary)
+    _rows(printer, [*(("why", r.text) for r in match.reasons if r.what != "in_force"), *_cure(found, match)])
+    rows = [("costs", issue.cost)] if issue.cost and (match.remaining or issue.workaround.steps) else []
+    rows += [("no help", text) for text in issue.does_not_help] if whole else []
+    rows += [("fixed", issue.fixed_in)] if issue.fixed_in else []
+    shown = one.evidence if printer.verbose else one.evidence[: _LINES if whole else 2]
+    rows += [("log", _line(line, found, printer.verbose)) for line in shown]
+    if len(one.evidence) > len(shown):
+        rows.append(("log", f"and {len(one.evidence) - len(shown)} more kinds of lines: -v"))
+    for kernel in one.kernel_names if whole else ():
+        parts = kernel.parts if printer.verbose else kernel.brief
+        rows += [("kernel", f"{name}: {text}") for name, text in parts]
+    rows += [("note", note) for note in issue.notes] if printer.verbose else []
+    rows += [("source", url) for url in issue.evidence] if printer.verbose else []
+    _rows(printer, rows)
+
+
+def _rows(printer: Printer, rows: list[tuple[str, str]]) -> None:
+    """Each name once; in columns that are the same for every block."""
+    last = ""
+    for name, text in rows:
+        printer.pairs([(("" if name == last else name).ljust(7), text)])
+        last = name
+
+
+_CONFIDENCE = {
+    "confirmed": "the issue is confirmed",
+    "reported": "the issue is reported, not confirmed",
+    "unverified": "the issue is unverified",
+}
+
+
+def _sure(score: float) -> str:
+    return "very likely" if score >= 0.8 else "likely" if score >= 0.65 else "possible"
+
+
+def _cure(found: Diagnosis, match: Match) -> list[tuple[str, str]]:
+    cure = match.issue.workaround
+    rows = [
+        ("tried", f"{setting} is in force ({place}) and did not help") for setting, place in match.in_force
+    ]
+    rows += [("cure", setting) for setting in match.remaining]
+    rows += [("cure", f"take away {name}") for name in cure.unset]
+    command = found.cure(match)
+    if command:
+        rows.append(("apply", command))
+    if match.remaining and all(setting.startswith("env.") for setting in match.remaining):
+        options = " ".join(f"--set {setting}" for setting in match.remaining)
+        rows.append(("or", f"without root, for one program: rocmcfg run {options} -- PROGRAM"))
+    rows += [("do" if rows else "cure", step) for step in cure.steps]
+    if not cure.settings and not cure.unset:
+        rows.insert(0, ("cure", "no parameter cures this" + (", but this helps:" if cure.steps else "")))
+    elif match.in_force and not match.remaining and not cure.steps:
+        rows.append(("cure", "no other is known"))
+    return rows
+
+
+def _show_candidate(printer: Printer, match: Match) -> None:
+    against = next((r.text for r in match.reasons if r.met is False), "")
+    unsure = next((r.text for r in match.reasons if r.met is None), "")
+    why = f": {against or unsure}" if against or unsure else ""
+    printer.wrapped(f"{match.issue.id} ({match.score:.2f}), {match.issue.title}{why}")
+
+
+def _show_unknown(printer: Printer, found: Diagnosis, told: bool) -> None:
+    if not found.unknown:
+        return
+    printer.heading("Also in the log, explained by no known issue" if told else "Unknown to me")
+    shown = found.unknown if printer.verbose else found.unknown[:_UNKNOWN]
+    for line in shown:
+        printer.wrapped(_line(line, found, printer.verbose))
+    if len(found.unknown) > len(shown):
+        printer.line(f"  and {len(found.unknown) - len(shown)} more kinds of lines: -v")
+    if not told:
+        printer.line()
+        printer.line("To report it, collect:")
+        for what in found.collect:
+            printer.pairs([("-", what)])
+
+
+def _line(line: Evidence, found: Diagnosis, whole: bool) -> str:
+    times = f"{line.count}{' or more' if line.more else ''} × " if line.count > 1 else ""
+    lines = f"{line.line}" if line.count == 1 else f"{line.line}-{line.last_line}"
+    where = f"line {lines}" if sum(log.size > 0 for log in found.logs) == 1 else f"{line.log}:{lines}"
+    text = line.text if whole or len(line.text) <= _LONG else f"{line.text[: _LONG - 1]}…"
+    return f"{times}{text} ({where})"
+
+
+def _size(size: int) -> str:
+    for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >> shift:
+            return f"{size / (1 << shift):.1f} {unit}"
+    return f"{size} bytes"
+
+
+def _wrapped(text: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, 80, break_long_words=False, break_on_hyphens=False)

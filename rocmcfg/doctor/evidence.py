@@ -1,0 +1,58 @@
+"""What a reader is shown of a log: lines with their count and place, for an issue or for no issue at all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from rocmcfg.doctor.grouping import Group
+from rocmcfg.doctor.kernel_names import KernelName, decode
+from rocmcfg.doctor.ranking import Match
+from rocmcfg.doctor.scan import Hits, Scanner
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Lines that differ in numbers only, as one. `more`: they were counted to `count` and no further."""
+
+    log: str
+    line: int
+    last_line: int
+    count: int
+    more: bool
+    text: str
+    strength: str = ""
+
+
+def of_match(match: Match, scanner: Scanner) -> tuple[Evidence, ...]:
+    """The strongest signatures first; a line that speaks for several counts once."""
+    found: dict[int, Evidence] = {}
+    for hit in match.hits:
+        strength = hit.probe.signature.strength if hit.probe.signature else ""
+        for group in hit.groups:
+            found.setdefault(group.first, _evidence(group, hit, scanner, strength))
+    return tuple(found.values())
+
+
+def unknown(hits: Sequence[Hits], covered: Collection[int], scanner: Scanner) -> tuple[Evidence, ...]:
+    """Certain errors of the driver that no issue explains, in the order of the log."""
+    found: dict[int, Evidence] = {}
+    for hit in hits:
+        if hit.probe.role != "error":
+            continue
+        for group in hit.groups:
+            if group.first not in covered:
+                found.setdefault(group.first, _evidence(group, hit, scanner, ""))
+    return tuple(found[position] for position in sorted(found))
+
+
+def kernel_names(evidence: Sequence[Evidence]) -> tuple[KernelName, ...]:
+    """The GEMM kernels that the lines name, decoded, each once."""
+    names = {name.name: name for one in evidence if (name := decode(one.text)) is not None}
+    return tuple(names.values())
+
+
+def _evidence(group: Group, hit: Hits, scanner: Scanner, strength: str) -> Evidence:
+    log, line = scanner.place(group.first)
+    _, last = scanner.place(group.last)
+    return Evidence(log, line, last, group.count, hit.full, group.text, strength)

@@ -1,0 +1,64 @@
+"""Versions that do not fit together: driver and ROCm, GPU and firmware."""
+
+from __future__ import annotations
+
+from rocmcfg.doctor import knowledge
+from rocmcfg.facts.machine import Machine
+from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.value import as_number
+from rocmcfg.model.version import Version, format_version, parse_version
+
+
+def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str = "") -> list[Diagnostic]:
+    """AMD's DKMS driver of one release under a ROCm that it was not made for. `where` is who has them."""
+    version = parse_version(driver)
+    if version is None or rocm is None:
+        return []
+    row = next((row for row in knowledge.of_hosts().drivers if row.version.contains(version)), None)
+    if row is None or row.rocm.contains(rocm):
+        return []
+    return [
+        warning(
+            "RC8110",
+            f"driver and ROCm do not fit: amdgpu-dkms {driver} under ROCm {format_version(rocm)}",
+            detail=f"{where}: the driver came with ROCm {row.release}; AMD supports it with {row.rocm.text}",
+            location=source,
+            hint="install the driver of the same release, or use the kernel's own: remove amdgpu-dkms",
+        )
+    ]
+
+
+def loaded_firmware(machine: Machine) -> dict[str, int]:
+    """Block to version, of the first GPU that says it."""
+    found: dict[str, int] = {}
+    for device in machine.devices:
+        for block, text in device.firmware.items():
+            version = as_number(text)
+            if version is not None:
+                found.setdefault(block, version)
+    return found
+
+
+def firmware(facts: Facts, machine: Machine) -> list[Diagnostic]:
+    """Firmware that is known to be bad for the GPU that runs it."""
+    by_address = {gpu.address: gpu.gfx for gpu in facts.gpus}
+    found = []
+    for device in machine.devices:
+        for row in knowledge.of_hosts().firmware:
+            version = as_number(device.firmware.get(row.block))
+            if (
+                version is not None
+                and version & 0xFFF == row.version
+                and by_address.get(device.address) in row.gfx
+            ):
+                found.append(
+                    warning(
+                        "RC8111",
+                        f"{row.block.upper()} firmware {row.version:#x} is known to fail on "
+                        f"{by_address[device.address]}",
+                        location=f"/sys/bus/pci/devices/{device.address}/fw_version/{row.block}_fw_version",
+                        hint=f"`rocmcfg doctor` on a log of the failure tells more; the issue is {row.issue}",
+                    )
+                )
+    return found

@@ -1,0 +1,112 @@
+"""Variables that hit the wrong GPU: in files that set them for everybody, and in the caller's environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from rocmcfg.backends.environment.files import FILES
+from rocmcfg.backends.environment.observe import read_assignments
+from rocmcfg.doctor import knowledge
+from rocmcfg.facts.gpus import gfx_name
+from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic, info, warning
+from rocmcfg.model.facts import Facts, Gpu
+
+_OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
+_CHOOSERS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+_DIRECTORIES = ("/etc/environment.d", "/usr/lib/environment.d", "/etc/profile.d")
+_PER_NODE = re.compile(rf"{_OVERRIDE}(?:_(\d+))?")
+
+
+def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """NAME to (value, where): the caller's environment, over the files that new logins read."""
+    paths = ["/etc/environment", *(file.path for file in FILES)]
+    for directory in _DIRECTORIES:
+        paths += [f"{directory}/{name}" for name in view.names(directory) if name.endswith((".conf", ".sh"))]
+    found: dict[str, tuple[str, str]] = {}
+    for path in dict.fromkeys(paths):
+        for name, (value, line) in read_assignments(view, path).items():
+            found[name] = (value, f"{path}:{line}")
+    found |= {name: (value, "the environment of this command") for name, value in environment.items()}
+    return found
+
+
+def override(view: HostView, facts: Facts, environment: Mapping[str, str]) -> list[Diagnostic]:
+    """HSA_OVERRIDE_GFX_VERSION that is left over from another GPU, or hits a second one."""
+    found = []
+    for name, (value, where) in set_variables(view, environment).items():
+        match = _PER_NODE.fullmatch(name)
+        if match is None or not value:
+            continue
+        target = _target(value)
+        gpus = [gpu for gpu in facts.gpus if gpu.gfx and (match[1] is None or gpu.node == int(match[1]))]
+        if target is None:
+            found.append(
+                warning(
+                    "RC8120",
+                    f"{name}={value} is no version: ROCm refuses it",
+                    location=where,
+                    hint="write numbers such as 10.3.0, or take it away",
+                )
+            )
+            continue
+        wrong = [gpu for gpu in gpus if _is_wrong(gpu, target, value)]
+        if wrong:
+            found.append(_wrong(name, value, where, target, gpus, wrong))
+        elif gpus and all(gpu.gfx == target for gpu in gpus):
+            found.append(
+                info(
+                    "RC8122",
+                    f"{name}={value} does nothing: {target} is what the GPU is",
+                    location=where,
+                    hint="take it away before another GPU comes",
+                )
+            )
+    return found
+
+
+def _target(value: str) -> str | None:
+    numbers = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{1,2})", value)
+    return gfx_name(int(numbers[1]) * 10000 + int(numbers[2]) * 100 + int(numbers[3])) if numbers else None
+
+
+def _is_wrong(gpu: Gpu, target: str, value: str) -> bool:
+    """Another generation of instructions. What nobody measured, within one generation, is not judged."""
+    known = knowledge.of_hosts().overrides
+    if gpu.gfx == target or gpu.gfx in known.get(value, ()):
+        return False
+    return (gpu.gfx or "")[:-1] != target[:-1]
+
+
+def _wrong(name: str, value: str, where: str, target: str, gpus: list[Gpu], wrong: list[Gpu]) -> Diagnostic:
+    names = ", ".join(f"{gpu.gfx} ({gpu.name})" for gpu in wrong)
+    rest = [gpu for gpu in gpus if gpu not in wrong and gpu.gfx != target]
+    hint = "take it away: `unset` in a shell, and remove the line"
+    if rest and rest[0].node is not None:
+        hint = f"set it for one GPU only: {_OVERRIDE}_{rest[0].node}={value} (the number is the KFD node)"
+    return warning(
+        "RC8121",
+        f"{name}={value} passes {names} off as {target}, which has other instructions",
+        location=where,
+        detail="programs crash on it, or report memory faults at address (nil)",
+        hint=hint,
+    )
+
+
+def mixed_gpus(view: HostView, facts: Facts, environment: Mapping[str, str]) -> list[Diagnostic]:
+    """An integrated GPU beside a graphics card, where ROCm is here and nothing chooses between them."""
+    cards = [gpu for gpu in facts.gpus if gpu.gfx and not gpu.integrated]
+    inside = [gpu for gpu in facts.gpus if gpu.gfx and gpu.integrated]
+    if not cards or not inside or facts.rocm is None:
+        return []
+    if any(name in set_variables(view, environment) for name in _CHOOSERS):
+        return []
+    return [
+        info(
+            "RC8123",
+            f"ROCm sees an integrated GPU ({inside[0].gfx}) beside {cards[0].gfx}",
+            detail="programs that take every GPU, and variables for every GPU, hit both",
+            hint="ROCR_VISIBLE_DEVICES=GPU-<uuid> hides one for good; `rocminfo` prints the uuids",
+        )
+    ]

@@ -1,0 +1,102 @@
+"""Where logs come from: named files and pipes, this host's journal or ring buffer, the files of another root.
+
+Compressed ones are known by their first bytes, not by their names.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from rocmcfg.host.streams import open_callers_log
+from rocmcfg.host.view import HostView, Unreadable
+
+_GZIP, _XZ, _BZIP2, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"BZh", b"\x28\xb5\x2f\xfd"
+_JOURNAL = ("journalctl", "--no-pager", "--quiet", "--no-hostname", "-k", "-o", "short-iso")
+# The kernel's log in files: rsyslog's and syslog-ng's names on Debian, Fedora, openSUSE and Arch.
+_FILES = re.compile(r"^(kern\.log|dmesg|messages|syslog|kernel\.log)(?:[.-][0-9]{1,8})?(?:\.(?:gz|xz|bz2))?$")
+_KERNEL_FIRST = ("kern.log", "kernel.log", "messages", "syslog")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A log that can be opened. `open` returns None where there is none after all, and raises Unreadable."""
+
+    name: str
+    open: Callable[[], BinaryIO | None]
+
+
+def named(path: str) -> Source:
+    """A file that the user names; `-` is what is piped in."""
+    return Source("standard input" if path == "-" else path, lambda: unpacked(open_callers_log(path), path))
+
+
+def of_host(view: HostView) -> list[list[Source]]:
+    """The kernel's logs of this host, oldest first: ways, of which the first that gives anything will do."""
+    files = _files(view)
+    if not view.runs_tools:
+        return [files] if files else []
+    return [
+        [
+            _program(view, "the journal of the boot before", (*_JOURNAL, "-b", "-1")),
+            _program(view, "the journal of this boot", (*_JOURNAL, "-b", "0")),
+        ],
+        [_program(view, "dmesg", ("dmesg",))],
+        *([files] if files else []),
+    ]
+
+
+def _program(view: HostView, name: str, argv: tuple[str, ...]) -> Source:
+    return Source(name, lambda: view.stream_query(argv))
+
+
+def _files(view: HostView) -> list[Source]:
+    """Rotated ones first. Where the kernel has a file of its own, those that mix everything are left out."""
+    names = [name for name in view.names("/var/log") if _FILES.match(name)]
+    main = next((stem for stem in _KERNEL_FIRST if stem in names), "")
+    chosen = [name for name in names if name.split(".")[0] == "dmesg" or (main and name.startswith(main))]
+    return [_file(view, f"/var/log/{name}") for name in sorted(chosen or names, key=_age, reverse=True)]
+
+
+def _age(name: str) -> tuple[int, int]:
+    """Numbers of logrotate count up with age, dates in its other naming count down."""
+    found = re.search(r"[.-]([0-9]{1,8})(?:\.|$)", name)
+    if found is None:
+        return 0, 0
+    number = int(found[1])
+    return (1, number) if number < 10_000 else (1, 99_999_999 - number)
+
+
+def _file(view: HostView, path: str) -> Source:
+    def open_file() -> BinaryIO | None:
+        stream = view.stream(path)
+        return None if stream is None else unpacked(stream, path)
+
+    return Source(path, open_file)
+
+
+def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
+    """The stream itself, or what a compressed one holds. Raises Unreadable for zstd, which Python lacks."""
+    buffered = io.BufferedReader(stream, 1 << 17)  # type: ignore[type-var]
+    try:
+        start = buffered.peek(8)[:8]
+    except OSError as problem:
+        raise Unreadable(name, problem) from problem
+    if start.startswith(_ZSTD):
+        raise Unreadable(name, "it is packed with zstd: `zstd -dc FILE | rocmcfg doctor --log -` reads it")
+    if start.startswith(_GZIP):
+        import gzip
+
+        return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]
+    if start.startswith(_XZ):
+        import lzma
+
+        return lzma.LZMAFile(buffered)  # type: ignore[return-value]
+    if start.startswith(_BZIP2):
+        import bz2
+
+        return bz2.BZ2File(buffered)  # type: ignore[return-value]
+    return buffered

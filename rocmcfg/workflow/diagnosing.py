@@ -1,0 +1,208 @@
+"""From logs and host to an answer: what it is, how sure, what cures it, what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rocmcfg.doctor.circumstances import Circumstances, Options
+from rocmcfg.doctor.evidence import Evidence
+from rocmcfg.doctor.kernel_names import KernelName
+from rocmcfg.doctor.logs import Source
+from rocmcfg.doctor.ranking import Match
+from rocmcfg.doctor.scan import LogRead, Scanner
+from rocmcfg.engine.receipt import Receipt
+from rocmcfg.engine.request import Request, command_line, from_document
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, warning
+from rocmcfg.model.version import Version, parse_kernel, parse_version
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An issue with the lines that speak for it, and the GEMM kernels that they name."""
+
+    match: Match
+    evidence: tuple[Evidence, ...]
+    kernel_names: tuple[KernelName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """`found` is sorted, best first; `unknown` are errors of the driver that no issue explains, `collect` is
+    what a maintainer needs for those. `applied` is what rocmcfg was asked for on this host, if anything."""
+
+    logs: tuple[LogRead, ...]
+    where: Circumstances
+    found: tuple[Found, ...]
+    unknown: tuple[Evidence, ...]
+    collect: tuple[str, ...]
+    applied: Request
+    diagnostics: tuple[Diagnostic, ...]
+
+    def cure(self, match: Match) -> str:
+        """The command that applies what of a workaround is not in force yet, on top of what is applied; empty
+        where nothing is left that rocmcfg can apply."""
+        if not match.remaining and (match.in_force or not match.issue.workaround.profile):
+            return ""
+        profile = match.issue.workaround.profile
+        profiles = self.applied.profiles or ((profile,) if profile else ())
+        wanted = dict.fromkeys((*self.applied.set, *match.remaining))
+        request = replace(self.applied, profiles=profiles, set=tuple(wanted))
+        return f"sudo {command_line(request)}"
+
+
+def diagnose(
+    view: HostView,
+    paths: Sequence[str],
+    options: Options,
+    environment: Mapping[str, str],
+    progress: Callable[[str], None] = lambda _: None,
+) -> Diagnosis:
+    """`paths` are logs that the user names; without one, this host's own are read. `environment` is the
+    caller's; empty for another root. Raises RocmcfgError where none of the named logs can be read."""
+    from rocmcfg.doctor import circumstances, evidence, host_checks, knowledge, log_checks, log_facts
+    from rocmcfg.doctor import probes as probing
+    from rocmcfg.doctor.host_checks.software import loaded_firmware
+    from rocmcfg.doctor.host_checks.variables import set_variables
+    from rocmcfg.doctor.in_force import HostState
+    from rocmcfg.doctor.ranking import covered, rank
+    from rocmcfg.engine.running import Running
+    from rocmcfg.facts.machine import read_machine
+    from rocmcfg.knowledge import catalogue, issues
+    from rocmcfg.workflow.planning import collect_facts, receipt_or_none
+
+    known, every, of_logs = catalogue.load(), issues.load(), knowledge.of_logs()
+    probes = [fact.probe for fact in of_logs.facts] + list(of_logs.errors) + probing.of_issues(every)
+    scanner = Scanner(probes)
+    problems = _read_named(scanner, paths, progress) if paths else _read_host(scanner, view, progress)
+
+    facts = collect_facts(view, ask_modinfo=False)
+    machine = read_machine(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
+    log = log_facts.read_facts(scanner, of_logs.facts, of_logs, known.gpus)
+    where = circumstances.circumstances(options, log, facts)
+    firmware = loaded_firmware(machine) if where.host else {}
+    if log.mes is not None:
+        firmware["mes"] = log.mes
+    state = HostState(Running(view), set_variables(view, environment))
+    ranked = rank(every, scanner.hits, where, state, known, knowledge.of_hosts().firmware, firmware)
+    found = []
+    for match in ranked:
+        lines = evidence.of_match(match, scanner)
+        found.append(Found(match, lines, evidence.kernel_names(lines)))
+    problems += log_checks.check(log, scanner, known)
+    receipt = receipt_or_none(view) if where.host is not None else None
+    if where.host is not None:
+        problems += host_checks.check(view, facts, machine, receipt, known, environment)
+    return Diagnosis(
+        tuple(scanner.logs),
+        where,
+        tuple(found),
+        evidence.unknown(scanner.hits, covered(ranked), scanner),
+        of_logs.collect,
+        _applied(receipt),
+        tuple(problems),
+    )
+
+
+def _applied(receipt: Receipt | None) -> Request:
+    try:
+        return from_document(receipt.request) if receipt else Request()
+    except TypeError:  # a newer rocmcfg asked for more
+        return Request(profiles=receipt.profiles if receipt else ())
+
+
+def parse_options(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
+    """Raises RocmcfgError for what is no GPU target or no version."""
+    import re
+
+    wrong = []
+    for name in gfx:
+        if not re.fullmatch(r"gfx[0-9]{1,2}[0-9a-f]{2}", name):
+            hint = "write a target such as gfx1100; `rocminfo` and `rocmcfg status` print it"
+            wrong.append(error("RC8003", f"--gfx {name}: not a GPU target", hint=hint))
+    if kernel and parse_kernel(kernel) is None:
+        hint = "write 6.8 or what `uname -r` prints"
+        wrong.append(error("RC8004", f"--kernel {kernel}: not a kernel version", hint=hint))
+    version: Version | None = parse_version(rocm) if rocm else None
+    if rocm and version is None:
+        wrong.append(error("RC8005", f"--rocm {rocm}: not a version", hint="write 7.1 or 7.1.1"))
+    if wrong:
+        raise RocmcfgError(*wrong)
+    return Options(tuple(gfx), kernel, version)
+
+
+# -- reading --------------------------------------------------------------------------------------------
+
+
+def _read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str], None]) -> list[Diagnostic]:
+    """What one log refuses hides no other; a stop only where nothing could be read at all."""
+    from rocmcfg.doctor.logs import named
+
+    problems: list[Diagnostic] = []
+    for path in paths:
+        try:
+            problems += _read(scanner, named(path), progress)
+        except Unreadable as problem:
+            problems += problem.diagnostics
+    if not scanner.logs:
+        raise RocmcfgError(*problems)
+    return problems
+
+
+def _read_host(scanner: Scanner, view: HostView, progress: Callable[[str], None]) -> list[Diagnostic]:
+    """The journal, else the ring buffer, else files: the first way that gives anything."""
+    from rocmcfg.doctor.logs import of_host
+
+    problems: list[Diagnostic] = []
+    for way in of_host(view):
+        for source in way:
+            try:
+                problems += _read(scanner, source, progress)
+            except Unreadable as problem:
+                problems += [warning("RC8002", d.summary, hint=d.hint) for d in problem.diagnostics]
+        if any(log.size for log in scanner.logs):
+            return problems
+    return [*problems, _nothing_readable(view)]
+
+
+def _nothing_readable(view: HostView) -> Diagnostic:
+    summary = "no kernel log of this host could be read"
+    if view.offline:
+        if view.is_dir("/var/log/journal"):
+            command = f"journalctl -k -D {view.root.rstrip('/')}/var/log/journal | rocmcfg doctor --log -"
+            return warning("RC8001", summary, hint=f"its journal is binary: {command} --root {view.root}")
+        return warning("RC8001", summary, hint="name a log: rocmcfg doctor --log FILE")
+    return warning(
+        "RC8001",
+        summary,
+        detail="`journalctl -k` and `dmesg` show nothing: they may be root's alone here",
+        hint="sudo rocmcfg doctor, or name a log: rocmcfg doctor --log FILE",
+    )
+
+
+def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> list[Diagnostic]:
+    stream = source.open()
+    if stream is None:
+        return []
+
+    told = 0
+
+    def tell(size: int) -> None:
+        nonlocal told
+        if size >> 26 > told:  # every 64 MiB
+            told = size >> 26
+            progress(f"reading {source.name}: {size >> 20} MiB")
+
+    with stream:
+        log = scanner.read(source.name, stream, tell)
+    if not log.problem:
+        return []
+    return [
+        warning(
+            "RC8006",
+            f"{source.name} was not read to its end: {log.problem}",
+            detail=f"{log.size} bytes of it were read",
+            hint="what follows comes from the part that was read; copy or unpack the file again",
+        )
+    ]
