@@ -217,6 +217,7 @@ def _value_trap(row: dict[str, Any]) -> ValueTrap:
         row.get("instead", ""),
         _hardware(row),
         row.get("kernel", ""),
+        row.get("asked", False),
     )
 
 

@@ -33,6 +33,17 @@ class Hardware:
             return False
         return not self.gfx or matches(gfx, self.gfx)
 
+    def words(self) -> str:
+        """`integrated GPUs (APUs) other than gfx1103`, as it stands behind "on"."""
+        said = ", ".join(self.gfx)
+        if self.apu is not None:
+            kind = "integrated GPUs (APUs)" if self.apu else "graphics cards"
+            said = f"{kind} of {said}" if said else kind
+        said = said or "GPUs"
+        if self.not_gfx:
+            said += " other than " + ", ".join(self.not_gfx)
+        return said + (" with a built-in panel" if self.panel else "")
+
 
 def matches(gfx: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatch.fnmatchcase(gfx, pattern) for pattern in patterns)
@@ -48,7 +59,8 @@ class ValueTrap:
     `values` are texts as written (numbers are compared as numbers), or "*" for any. `kind`: inverted (the
     opposite of what is meant), default (changes nothing), no_effect, dangerous, obsolete, misread (something
     else). `on` restricts it to hardware, `kernel` to a range such as ">=6.19". `instead` is in the spelling
-    of --set, or empty.
+    of --set, or empty. `asked`: told to those who ask for the name; a file with the value is right enough,
+    and lint keeps silent.
     """
 
     values: tuple[str, ...]
@@ -57,6 +69,7 @@ class ValueTrap:
     instead: str = ""
     on: Hardware | None = None
     kernel: str = ""
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,9 @@ _SENTENCE = 400  # characters; what is further away speaks of something else
 # How people say that a name or value is not to be used.
 _CALLED_WRONG = re.compile(
     r"\b(?:does(?:n't| not) exist|(?:do|does)(?:n't| not) (?:use|set|work)|no such|not an? (?:\w+ )?parameter"
-    r"|there is no|nothing reads|is(?:n't| not) (?:read|real|valid)|never set|instead of|rather than"
-    r"|misspel\w+|typos?|wrong|invalid|deprecated|obsolete|refuse[sd]?|avoid|drop it|remove[ds]?)\b",
+    r"|there is no|nothing reads|is(?:n't| not) (?:read|real|valid)|never (?:set|write|use|pass)"
+    r"|instead of|rather than|misspel\w+|typos?|wrong|invalid|deprecated|obsolete|refuse[sd]?|avoid"
+    r"|drop it|removed?)\b",
     re.IGNORECASE,
 )
 _MARKED_WRONG = re.compile(

@@ -29,15 +29,3 @@ class Machine:
     @property
     def gpu_names(self) -> str:
         return ", ".join(dict.fromkeys(gpu.gfx or "" for gpu in self.named))
-
-
-def described(hardware: Hardware) -> str:
-    """`integrated GPUs (APUs) except gfx1103`, as it stands behind "on"."""
-    base = ", ".join(hardware.gfx)
-    if hardware.apu is not None:
-        kind = "integrated GPUs (APUs)" if hardware.apu else "graphics cards"
-        base = f"{kind} of {base}" if base else kind
-    base = base or "GPUs"
-    if hardware.not_gfx:
-        base += " other than " + ", ".join(hardware.not_gfx)
-    return base + (" with a built-in panel" if hardware.panel else "")

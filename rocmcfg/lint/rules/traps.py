@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.lint.rules.machine import Machine, described
+from rocmcfg.lint.rules.machine import Machine
 from rocmcfg.lint.verdict import Verdict, info, warning
 from rocmcfg.model.catalogue import Hardware, ValueTrap
 from rocmcfg.model.value import as_number
@@ -23,11 +23,15 @@ def matches(trap: ValueTrap, value: str | None) -> bool:
 def value_traps(
     name: str, value: str | None, traps: Sequence[ValueTrap], sources: tuple[str, ...], machine: Machine
 ) -> Iterator[Verdict]:
-    for trap in traps:
-        if matches(trap, value) and _concerns_kernels(trap, machine):
-            here = machine.covered(trap.on) if trap.on else True
-            if here is not False:
-                yield _verdict(name, value, trap, sources, machine, unsure=here is None)
+    grave = False
+    for trap in sorted(traps, key=lambda trap: trap.kind != "dangerous"):
+        if trap.asked or not matches(trap, value) or not _concerns_kernels(trap, machine):
+            continue
+        here = machine.covered(trap.on) if trap.on else True
+        if here is False or (here is None and grave):  # on an unknown GPU the worst is what matters
+            continue
+        grave = grave or trap.kind == "dangerous"
+        yield _verdict(name, value, trap, sources, machine, unsure=here is None)
 
 
 def _concerns_kernels(trap: ValueTrap, machine: Machine) -> bool:
@@ -45,7 +49,7 @@ def _verdict(
     if trap.kernel:
         why += f" (kernel {trap.kernel})"
     if unsure and trap.on:
-        why += f" That is so on {described(trap.on)}; no GPU is known here."
+        why += f" That is so on {trap.on.words()}; no GPU is known here."
     instead = trap.instead or None
     if trap.kind == "inverted" and not unsure:
         return warning(
@@ -87,9 +91,9 @@ def no_effect(
     here = machine.covered(acts_on)
     if here is False:
         said = f"{name} does nothing on {machine.gpu_names}"
-        why = f"It acts on {described(acts_on)} only. {summary}"
+        why = f"It acts on {acts_on.words()} only. {summary}"
         yield info("RC7113", said, why=why, instead="", sources=sources)
     elif here is None and (acts_on.gfx or acts_on.not_gfx or acts_on.apu or acts_on.panel):
         # on graphics cards only: that is the usual case, and nobody needs to be told
-        said = f"{name} acts on {described(acts_on)} only"
+        said = f"{name} acts on {acts_on.words()} only"
         yield info("RC7113", said, why=summary, sources=sources)
