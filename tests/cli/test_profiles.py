@@ -230,6 +230,14 @@ def test_status_says_since_when_a_setting_is_not_needed_and_the_command_that_dro
     assert rocmcfg("status", "--root", root, "--json").document["unnecessary"] == []
 
 
+def test_what_was_asked_for_on_the_command_line_is_no_leftover(tmp_path: Path) -> None:
+    """The same command would only set it again."""
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), rocm="7.2.0")
+    ask = ("-p", "gfx1201", "--set", "amdgpu.cwsr_enable=0")
+    assert rocmcfg("apply", *ask, "--root", root, "--yes").code == 0
+    assert rocmcfg("status", "--root", root, "--json").document["unnecessary"] == []
+
+
 def test_a_setting_whose_need_cannot_be_told_is_no_leftover(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
     assert rocmcfg("apply", "-p", "gfx1201", "--root", root, "--yes").code == 0
@@ -281,9 +289,7 @@ def test_env_and_run_go_by_the_callers_virtual_environment(tmp_path: Path, rocm:
 def test_another_root_knows_nothing_of_the_callers_virtual_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = tmp_path / "venv/lib/python3.12/site-packages/torch/version.py"
-    place.parent.mkdir(parents=True)
-    place.write_text(version_py("2.9.1+rocm6.4", "6.4.1"))
-    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "venv"))
-    root = debian_grub_host(tmp_path, rocm="7.1.0")
+    monkeypatch.setenv("VIRTUAL_ENV", "/venv")
+    wheel = {"venv/lib/python3.12/site-packages/torch/version.py": version_py("2.9.1+rocm6.4", "6.4.1")}
+    root = debian_grub_host(tmp_path, rocm="7.1.0", extra=wheel)
     assert len(rocmcfg("env", "-p", "gfx1201", "--root", root, "--json").document["variables"]) == 3

@@ -83,6 +83,23 @@ def test_a_value_that_would_stop_the_new_kernels_driver_is_withdrawn(host: Modin
     assert checked(host) == [], "the second run has nothing left to do"
 
 
+def test_what_was_added_with_an_option_is_withdrawn_like_the_rest(host: ModinfoHost) -> None:
+    """--with and --without of one setting would contradict each other."""
+    local = Path(host.root, "etc/rocmcfg/profiles/p.toml")
+    local.parent.mkdir(parents=True)
+    local.write_text(
+        'schema = 1\nsummary = "x"\n[module.amdgpu]\ncwsr_enable = 0\n'
+        "[module.amdgpu.runpm]\nvalue = -2\noptional = true\n"
+    )
+    request = Request(profiles=("p",), with_=("runpm",))
+    assert apply(host, request, lambda _: True, lambda _: None, asks=False) is not None
+    install_kernel(Path(host.root), NEW, {**TYPES, "runpm": "uint"})
+    assert checked(host) == ["RC2104", "RC4042"]
+    text = Path(host.root, DROP_IN).read_text()
+    assert "cwsr_enable=0" in text
+    assert "runpm" not in text
+
+
 def test_a_plan_asks_every_installed_kernel(host: ModinfoHost) -> None:
     install_kernel(Path(host.root), NEW, {**TYPES, "runpm": "uint"})
     with pytest.raises(RocmcfgError) as stop:
