@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic
@@ -28,15 +29,18 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
     from rocmcfg.engine.request import Request
     from rocmcfg.engine.resolve import modules_of, resolve
     from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.model.profile import Use
 
     loaded = profiles.load(view, names)
     found: list[Diagnostic] = []
     for profile in loaded:
         facts = collect_facts(view, modules=modules_of(profile.settings))
         everything = tuple(s.id for s in profile.settings if s.optional)
-        request = Request(profiles=(profile.name,), with_=everything, unconditional=True, any_gpu=True)
+        given = tuple(f"profile.{p.name}={p.low}" for p in profile.parameters)
+        request = Request((profile.name,), given, everything, unconditional=True, any_gpu=True)
+        as_such = replace(profile, use=Use.NAMED)  # that it is for diagnosis is no fault of it
         found += resolve(
-            [profile], request, facts, catalogue.load(), lambda _: Effective(None, "", ())
+            [as_such], request, facts, catalogue.load(), lambda _: Effective(None, "", ())
         ).diagnostics
     return found
 
