@@ -124,52 +124,54 @@ class Scanner:
 
     def _by_grep(self, grep: Grep, source: Iterator[Block]) -> Iterator[Line]:
         """Grep searches one segment while the next one is read and unpacked."""
-        segments = [_Segment(Scratch()), _Segment(Scratch())]
+        busy, spare = _Segment(Scratch()), _Segment(Scratch())
         searched: BinaryIO | None = None
-        busy, spare = segments
         held: Block | None = None
         first = 1
         try:
             while True:
                 held = spare.fill(source, held)
-                if searched is not None:
+                if busy.scratch.size:
                     first = yield from self._drain(grep, busy, searched, first)
                 if not spare.scratch.size:
                     return
+                busy.clear()
                 busy, spare = spare, busy
                 searched = self._start(grep, busy)
-                spare.clear()
         finally:
             if searched is not None:
                 searched.close()
-            for segment in segments:
-                segment.scratch.close()
+            busy.scratch.close()
+            spare.scratch.close()
 
-    def _start(self, grep: Grep, segment: _Segment) -> BinaryIO:
+    def _start(self, grep: Grep, segment: _Segment) -> BinaryIO | None:
+        """None where no program can be started any more."""
         patterns = [b"^%s$" % segment.mark, *(p for hits in self._wanted for p in _for_grep(hits.probe))]
-        return grep.start(list(dict.fromkeys(patterns)), segment.scratch, _BATCH)
+        try:
+            return grep.start(list(dict.fromkeys(patterns)), segment.scratch, _BATCH)
+        except OSError:
+            return None
 
     def _drain(
-        self, grep: Grep, segment: _Segment, searched: BinaryIO, first: int
+        self, grep: Grep, segment: _Segment, searched: BinaryIO | None, first: int
     ) -> Generator[Line, None, int]:
         """The lines worth looking at; returns the number of the line behind the segment."""
         before = seen = 0  # lines of the segment that the running grep does not count; that were handed on
-        try:
-            while True:
+        while searched is not None:
+            try:
                 for raw in searched:
                     number, _, text = raw.removesuffix(b"\n").partition(b":")
                     seen = before + int(number)
                     if text == segment.mark:
                         return first + seen - 1 - len(segment.cuts)
                     yield Line(first + segment.line(seen), text)
+            except OSError:  # killed, or patterns that this grep does not take
+                break
+            finally:
                 searched.close()
-                before = seen
-                searched = self._start(grep, segment)
-        except OSError:  # killed, or patterns that this grep does not take: the same without it
-            self._grep = None
-            return (yield from segment.without_grep(first, seen))
-        finally:
-            searched.close()
+            before = seen
+            searched = self._start(grep, segment)
+        return (yield from segment.without_grep(first, seen))
 
 
 class _Segment:
