@@ -5,32 +5,15 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
+from rocmcfg.cli.document_base import Document
+from rocmcfg.cli.document_base import Model as _Model
+from rocmcfg.cli.explain_document import ExplainDocument
+from rocmcfg.cli.lint_document import LintDocument
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.model.report import CheckStatus
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Diagnostic(_Model):
-    id: str
-    severity: Literal["error", "warning", "info"]
-    summary: str
-    detail: str
-    location: str
-    hint: str
-
-
-class Document(_Model):
-    """What every document has, also that of a failure, which has nothing else."""
-
-    schema_version: Literal[1]
-    command: str
-    diagnostics: list[Diagnostic]
 
 
 class Change(_Model):
@@ -253,87 +236,11 @@ class ProfileNewDocument(Document):
     path: str
 
 
-class OnKernel(_Model):
-    """`present` is null where it depends on how the kernel was built or cannot be told."""
-
-    kernel: str
-    present: bool | None
-    types: list[str]
-    defaults: list[str]
-    permission: str
-    taints: bool
-    asked: bool
-    reads_back: str
-    verdict: str
-
-
-class Bit(_Model):
-    feature: str
-    bit: int
-    on: bool
-    default: bool
-    summary: str
-
-
-class ProfileUse(_Model):
-    profile: str
-    setting: str
-
-
-class ExplainDocument(Document):
-    name: str
-    kind: Literal["parameter", "feature", "variable", "misnomer"]
-    summary: str
-    remarks: list[str]
-    instead: str
-    values: list[str]
-    kernels: list[OnKernel]
-    compared: int | None
-    default: int | None
-    bits: list[Bit]
-    unnamed: int
-    next_boot: str | None
-    source: str
-    running: str | None
-    profiles: list[ProfileUse]
-
-
 class ReportDocument(Document):
     """`report` is the Markdown, `bundle` the file that was packed besides."""
 
     report: str
     bundle: str | None
-
-
-class LintFinding(_Model):
-    """`text` stands at `line` and `column`, which count from 1, the latter in characters. `replacement`
-    stands in for it: null where there is none, empty where the token should go. `setting` is for `--set`."""
-
-    file: str
-    line: int
-    column: int
-    text: str
-    id: str
-    kind: str = Field(alias="class")
-    severity: Literal["error", "warning", "info"]
-    summary: str
-    why: str
-    replacement: str | None
-    setting: str
-    source: str
-
-
-class LintProposal(_Model):
-    file: str
-    diff: str
-
-
-class LintDocument(Document):
-    """`proposals` and `apply_with`, the command that would make the settings, are filled with --fix alone."""
-
-    findings: list[LintFinding]
-    proposals: list[LintProposal]
-    apply_with: str
 
 
 class EnvDocument(Document):

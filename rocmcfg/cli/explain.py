@@ -1,7 +1,8 @@
-"""`rocmcfg explain`: what a parameter, a feature or a variable is, here or on another kernel."""
+"""`rocmcfg explain`: what a parameter, a feature, an argument or a variable is, here or on another kernel."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,10 +12,13 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
-    from rocmcfg.engine.explain import Explanation, OnKernel
+    from rocmcfg.engine.explanation import Caution, Explanation, Mention, OnKernel
     from rocmcfg.workflow.explaining import Explained
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+# More known issues than these are for --verbose.
+_ISSUES = 5
 
 
 @app.command("explain")
@@ -23,7 +27,7 @@ def explain(
         str,
         typer.Argument(
             metavar="NAME[=VALUE]",
-            help="cwsr_enable, ppfeaturemask=0xfffd3fff, gfxoff, a variable.",
+            help="cwsr_enable, ppfeaturemask=0xfffd3fff, gfxoff, iommu=pt, a variable.",
             autocompletion=opt.complete_name,
         ),
     ],
@@ -36,18 +40,18 @@ def explain(
     verbose: opt.Verbose = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Explain a parameter, a feature or a variable; decode a mask bit by bit."""
+    """Explain a parameter, a feature, a kernel argument or a variable; decode a mask bit by bit."""
     with opt.session("explain", json, quiet, verbose, debug) as printer:
         from rocmcfg.workflow import explaining
 
-        found = explaining.explain_name(opt.open_host(root), name, kernel or ())
-        setting = found.setting
+        host = opt.open_host(root)
+        found = explaining.explain_name(host, name, kernel or (), {} if host.offline else os.environ)
         printer.document(
             (),
             **asdict(found.explanation),
-            next_boot=setting.next_boot if setting else None,
-            source=setting.source if setting else "",
-            running=found.running,
+            next_boot=found.now.value,
+            source=found.now.source,
+            running=found.now.running,
             profiles=[{"profile": p, "setting": s} for p, s in found.profiles],
         )
         _show(printer, found)
@@ -57,35 +61,112 @@ def _show(printer: Printer, found: Explained) -> None:
     what = found.explanation
     printer.line(printer.paint(what.name, "bold"))
     printer.wrapped(what.summary)
-    printer.pairs([("-", remark) for remark in what.remarks])
-    if what.instead:
-        printer.pairs([("-", f"write {what.instead}")])
-    if what.values:
-        printer.pairs([("-", f"values: {', '.join(what.values)}")])
-    if what.kernels and what.kind == "parameter":
+    printer.pairs([("-", remark) for remark in _facts(what)])
+    _show_value(printer, what)
+    _show_traps(printer, what)
+    if what.kernels and what.kind in ("parameter", "new"):
         printer.heading("Kernels")
         printer.pairs([(on.kernel, _on_kernel(on)) for on in what.kernels])
-    if what.kind in ("parameter", "feature"):
-        printer.heading("On this host")
-        setting = found.setting
-        where = f"{setting.next_boot} ({setting.source})" if setting else "the default; nobody sets it"
-        printer.pairs([("next boot", where), ("running", found.running or "not loaded, or not readable")])
+    _show_now(printer, found)
     _show_bits(printer, what)
     if found.profiles:
         printer.heading("In profiles")
         printer.pairs([(profile, f"sets {setting}") for profile, setting in found.profiles])
+    _show_issues(printer, what)
+    if what.sources and printer.verbose:
+        printer.heading("Sources")
+        for source in what.sources:
+            printer.line(f"  {source}")
+
+
+def _facts(what: Explanation) -> list[str]:
+    facts = [f"in {what.unit}"] if what.unit else []
+    facts += list(what.remarks)
+    if what.unset:
+        facts.append(f"without it: {what.unset}")
+    if what.acts_on:
+        here = {True: "as on this host", False: f"not on this host ({', '.join(what.gpus)})"}
+        tail = f", {here[what.acts_here]}" if what.acts_here is not None else ""
+        facts.append(f"has an effect on {what.acts_on} only{tail}")
+    if what.values and not what.meanings:
+        facts.append(f"values: {', '.join(what.values)}")
+    if what.instead:
+        facts.append(f"write {what.instead}")
+    return facts
+
+
+def _show_value(printer: Printer, what: Explanation) -> None:
+    if what.verdict:
+        printer.heading("The value")
+        printer.wrapped(f"Not taken: {what.verdict}.")
+    elif what.meaning:
+        printer.heading("The value")
+        printer.wrapped(what.meaning)
+    if what.meanings and (printer.verbose or not what.meaning):
+        printer.heading("Values")
+        printer.pairs([(meaning.value, meaning.text) for meaning in what.meanings])
+        named = {meaning.value for meaning in what.meanings}
+        others = [value for value in what.values if value not in named]
+        if others:
+            printer.wrapped(f"and: {', '.join(others)}")
+
+
+_KINDS = {
+    "inverted": "the opposite",
+    "default": "changes nothing",
+    "no_effect": "no effect",
+    "dangerous": "harmful",
+    "obsolete": "obsolete",
+    "misread": "misread",
+}
+
+
+def _show_traps(printer: Printer, what: Explanation) -> None:
+    if what.traps:
+        printer.heading("Traps")
+        printer.pairs([(_trapped(trap), _caution(trap)) for trap in what.traps])
+
+
+def _trapped(trap: Caution) -> str:
+    return "any value" if "*" in trap.values else ", ".join(trap.values[:3])
+
+
+def _caution(trap: Caution) -> str:
+    where = " and ".join(w for w in (trap.hardware, f"kernel {trap.kernel}" if trap.kernel else "") if w)
+    if where and trap.here is not None:
+        where += ": as here" if trap.here else ": not here"
+    return f"{_KINDS[trap.kind]}: {trap.summary}" + (f" (on {where})" if where else "")
+
+
+def _show_now(printer: Printer, found: Explained) -> None:
+    kind, now = found.explanation.kind, found.now
+    if kind in ("parameter", "feature", "new"):
+        where = f"{now.value} ({now.source})" if now.source else "the default; nobody sets it"
+        rows = [("next boot", where), ("running", now.running or "not loaded, or not readable")]
+    elif kind == "argument":
+        where = f"{now.value} ({now.source})" if now.source else "not set"
+        rows = [("next boot", where), ("running", now.running or "not set")]
+    elif kind == "variable":
+        where = f"{now.value} ({now.source})" if now.source else "not set for all users"
+        rows = [("next login", where)]
+        if now.running is not None:
+            rows.append(("here", now.running or "set to nothing"))
+    else:
+        return
+    printer.heading("On this host")
+    printer.pairs(rows)
 
 
 def _on_kernel(on: OnKernel) -> str:
     if on.present is False:
         return "does not exist: it would be ignored"
     if not on.types:
-        return "whether it exists depends on how the kernel was built"
-    parts = [
-        " or ".join(on.types),
-        "default " + " or ".join(d or "empty" for d in on.defaults),
-        on.permission,
-    ]
+        return "exists" if on.present else "whether it exists depends on how the kernel was built"
+    parts = [" or ".join(on.types)]
+    if on.defaults:
+        parts.append("default " + " or ".join(d or "empty" for d in on.defaults))
+    if on.permission:
+        parts.append(on.permission)
     if on.taints:
         parts.append("setting it taints the kernel")
     if on.present is None:
@@ -106,13 +187,36 @@ def _show_bits(printer: Printer, what: Explanation) -> None:
     if what.compared != what.default:
         printer.heading(f"{hexint(what.compared)} against the default {hexint(what.default)}")
         for bit in changed:
-            printer.pairs([(f"turns {bit.feature} {_state(bit.on)}", f"{bit.bit:#x}: {bit.summary}")])
+            said = f"turns {bit.feature} {_state(bit.on)}" if bit.feature else f"bit {_state(bit.on)}"
+            printer.pairs([(said, f"{bit.bit:#x}: {bit.summary}")])
         if what.unnamed:
             printer.line(f"  and changes bits without a name: {what.unnamed:#x}")
     if what.compared == what.default or printer.verbose:
         printer.heading(f"The bits of {hexint(what.compared)}")
-        printer.pairs([(f"{b.bit:#08x} {b.feature}", f"{_state(b.on)}; {b.summary}") for b in what.bits])
+        printer.pairs(
+            [(f"{b.bit:#08x} {b.feature}".rstrip(), f"{_state(b.on)}; {b.summary}") for b in what.bits]
+        )
 
 
 def _state(on: bool) -> str:
     return "on" if on else "off"
+
+
+_ROLES = {"helps": "helps", "unset": "taking it away helps", "does_not_help": "does not help"}
+
+
+def _show_issues(printer: Printer, what: Explanation) -> None:
+    if not what.issues:
+        return
+    printer.heading("Known issues")
+    shown = what.issues if printer.verbose else what.issues[:_ISSUES]
+    for mention in shown:
+        printer.pairs([(mention.issue, _mention(mention))])
+    if len(shown) < len(what.issues):
+        printer.line(f"  and {len(what.issues) - len(shown)} more: add --verbose")
+
+
+def _mention(mention: Mention) -> str:
+    said = f"{mention.setting} {_ROLES[mention.role]}"
+    confidence = f" ({mention.confidence})" if mention.role == "helps" else ""
+    return f"{mention.title}: {said}{confidence}"

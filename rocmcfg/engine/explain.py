@@ -1,207 +1,119 @@
-"""What is known of one name: a parameter, a feature bit or a variable, on given kernels. Pure."""
+"""What is known of one name: a parameter, a feature bit, a kernel argument or a variable. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
 
-from rocmcfg.model.catalogue import Catalogue, Epoch, Feature, Parameter, Variable
+from rocmcfg.engine.explain_context import described, mentions, on_hardware
+from rocmcfg.engine.explain_parameter import default_mask, explain_parameter, on_kernel
+from rocmcfg.engine.explanation import Explanation, Question
+from rocmcfg.model.catalogue import Feature, KernelArgument, Trap, Variable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error
-from rocmcfg.model.facts import Kernel
-from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint, parse, printed
+from rocmcfg.model.kargs import canonical
+from rocmcfg.model.value import closest, hexint
+from rocmcfg.model.version import parse_range
+
+_INDEXED = re.compile(r"(.+)_[0-9]+\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class OnKernel:
-    """A parameter on one kernel. `types` and `defaults` hold two where the neighbours of an unread build
-    disagree; `asked` says that the kernel's own modinfo gave the type. `verdict` judges the value that was
-    asked about: empty where there is none or it is fine."""
+def explain(question: Question) -> Explanation:
+    """Raises RocmcfgError with near names for one that is not known.
 
-    kernel: str
-    present: bool | None
-    types: tuple[str, ...]
-    defaults: tuple[str, ...]
-    permission: str
-    taints: bool
-    asked: bool
-    reads_back: str
-    verdict: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bit:
-    """One named bit of a mask: what the value and the default make of the feature (True: on)."""
-
-    feature: str
-    bit: int
-    on: bool
-    default: bool
-    summary: str
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """`kind` is parameter, feature or variable. `instead` is set for a name that is not what it seems.
-
-    `compared` is the mask whose bits are listed, `default` the one that they are compared with, and
-    `unnamed` the bits in which both differ and that have no name.
+    A bare name is looked for among parameters of amdgpu, variables, features and kernel arguments, in this
+    order; `feature.`, `karg.` and `env.` name the kind.
     """
-
-    name: str
-    kind: str
-    summary: str
-    remarks: tuple[str, ...] = ()
-    instead: str = ""
-    values: tuple[str, ...] = ()
-    kernels: tuple[OnKernel, ...] = ()
-    compared: int | None = None
-    default: int | None = None
-    bits: tuple[Bit, ...] = ()
-    unnamed: int = 0
+    for look in (_as_parameter, _as_variable, _as_feature, _as_argument, _as_misnomer):
+        found = look(question)
+        if found is not None:
+            return found
+    raise RocmcfgError(_unknown(question))
 
 
-def explain(name: str, value: str | None, kernels: Sequence[Kernel], catalogue: Catalogue) -> Explanation:
-    """`value` is what stood behind `=`. Raises RocmcfgError with near names for one that is not known."""
-    scope, _, rest = name.partition(".")
-    plain = name.replace("-", "_")
-    parameter = catalogue.parameters.get(plain) or catalogue.parameters.get(f"amdgpu.{plain}")
-    if parameter is not None:
-        return _parameter(parameter, value, kernels, catalogue)
-    variable = catalogue.variables.get(rest if scope == "env" else name)
+def _rest(question: Question, scope: str) -> str | None:
+    """The name without the scope; None where it names another kind."""
+    first, dot, rest = question.name.partition(".")
+    if not dot or first not in ("feature", "karg", "env"):
+        return question.name
+    return rest if first == scope else None
+
+
+def _as_parameter(question: Question) -> Explanation | None:
+    plain = question.name.removeprefix("karg.").replace("-", "_")
+    known = question.catalogue.parameters
+    parameter = known.get(plain) or known.get(f"amdgpu.{plain}") or known.get(f"ttm.{plain}")
+    return explain_parameter(question, parameter) if parameter is not None else None
+
+
+def _as_variable(question: Question) -> Explanation | None:
+    name = _rest(question, "env")
+    variables = question.catalogue.variables
+    if name is None:
+        return None
+    variable = variables.get(name) or variables.get(name.upper())
     if variable is not None:
-        return _variable(variable, value)
-    feature = catalogue.features.get(rest if scope == "feature" else name.removeprefix("amdgpu."))
-    if feature is not None:
-        return _feature(feature, kernels, catalogue)
-    trap = catalogue.traps.get(name.removeprefix("amdgpu.")) or catalogue.traps.get(f"{name}={value}")
-    if trap is not None:
-        return Explanation(name, "misnomer", trap.summary, instead=trap.instead)
-    raise RocmcfgError(_unknown(name, catalogue))
+        return _variable(question, variable)
+    indexed = _INDEXED.fullmatch(name)
+    variable = variables.get(indexed[1]) if indexed else None
+    return _variable(question, variable, name) if variable is not None and variable.indexed else None
 
 
-def _unknown(name: str, catalogue: Catalogue) -> Diagnostic:
-    short = [p.name for p in catalogue.parameters.values()]
-    near = closest(
-        name.removeprefix("amdgpu.").removeprefix("feature.").removeprefix("env."),
-        [*short, *catalogue.features, *catalogue.variables],
+def _as_feature(question: Question) -> Explanation | None:
+    name = _rest(question, "feature")
+    if name is None:
+        return None
+    plain = name.removeprefix("amdgpu.")
+    features = question.catalogue.features
+    feature = features.get(plain) or features.get(plain.replace("_", "-"))
+    return _feature(question, feature) if feature is not None else None
+
+
+def _as_argument(question: Question) -> Explanation | None:
+    name = _rest(question, "karg")
+    if name is None:
+        return None
+    arguments = question.catalogue.arguments
+    found = arguments.get(name) or next(
+        (a for a in arguments.values() if canonical(a.name) == canonical(name)), None
     )
+    return _argument(question, found) if found is not None else None
+
+
+def _as_misnomer(question: Question) -> Explanation | None:
+    traps: Callable[[str], Trap | None] = question.catalogue.traps.get
+    trap = traps(question.name.removeprefix("amdgpu.").replace("-", "_"))
+    if trap is None:
+        return None
+    return Explanation(
+        question.name,
+        "misnomer",
+        trap.summary,
+        instead=trap.instead,
+        issues=mentions(question, [f"amdgpu.{trap.name}", trap.name]),
+    )
+
+
+def _unknown(question: Question) -> Diagnostic:
+    known = question.catalogue
+    scopes = r"^(amdgpu|ttm|amdttm|feature|karg|env)\."
+    asked = re.sub(scopes, "", question.name)
+    names = [p.name for p in known.parameters.values()]
+    near = closest(asked, [*dict.fromkeys(names), *known.features, *known.variables, *known.arguments])
     return error(
         "RC6001",
-        f"nothing is known of {name!r}",
-        hint=f"did you mean {', '.join(near)}?" if near else "name a parameter, a feature or a variable",
+        f"nothing is known of {question.name!r}",
+        hint=f"did you mean {', '.join(near)}?"
+        if near
+        else "name a parameter, a feature, a kernel argument or a variable",
     )
 
 
-def _parameter(
-    parameter: Parameter, value: str | None, kernels: Sequence[Kernel], catalogue: Catalogue
-) -> Explanation:
-    on = tuple(_on_kernel(parameter, value, kernel) for kernel in kernels)
-    remarks = []
-    if parameter.since:
-        remarks.append(f"came with kernel {parameter.since}")
-    if parameter.removed:
-        remarks.append(f"removed in kernel {parameter.removed}")
-    if parameter.deprecated:
-        remarks.append(f"deprecated: {parameter.deprecated}")
-    if parameter.config:
-        remarks.append(f"exists only in kernels built with {parameter.config}")
-    if parameter.rewritten:
-        remarks.append("the driver may replace the value when it starts")
-    if parameter.bounds:
-        remarks.append(f"values with a meaning: {parameter.bounds[0]} to {parameter.bounds[1]}")
-    found = Explanation(parameter.id, "parameter", parameter.summary, tuple(remarks), kernels=on)
-    return _with_bits(found, parameter, value, kernels, catalogue)
+# -- features -------------------------------------------------------------------------------------------
 
 
-def _on_kernel(parameter: Parameter, value: str | None, kernel: Kernel) -> OnKernel:
-    standing = parameter.on(kernel.version)
-    declared = kernel.parameters.get(parameter.module)
-    types = tuple(dict.fromkeys(v.type.value for v in standing.variants))
-    present: bool | None = bool(standing.variants) if standing.certain else None
-    if declared is not None:
-        own = declared.get(parameter.name)
-        present, types = own is not None, (own,) if own else ()
-    reads_back, verdict = _judge(types, value) if value is not None and types else ("", "")
-    return OnKernel(
-        kernel.release,
-        present,
-        types,
-        tuple(dict.fromkeys(v.default for v in standing.variants)) if types else (),
-        standing.variants[-1].permission if standing.variants else "",
-        any(v.taints for v in standing.variants),
-        declared is not None,
-        reads_back,
-        verdict,
-    )
-
-
-def _judge(types: Sequence[str], value: str) -> tuple[str, str]:
-    """The text that sysfs would show, and why the kernel would refuse the value."""
-    shown, wrong = [], []
-    for name in types:
-        try:
-            type = ParamType(name)
-            parse(type, value)
-            shown.append(printed(type, value))
-        except IllegalValue as problem:
-            wrong.append(str(problem))
-        except ValueError:
-            continue  # a type that only this module knows
-    return " or ".join(dict.fromkeys(shown)), "; ".join(dict.fromkeys(wrong))
-
-
-def _with_bits(
-    found: Explanation,
-    parameter: Parameter,
-    value: str | None,
-    kernels: Sequence[Kernel],
-    catalogue: Catalogue,
-) -> Explanation:
-    features = [f for f in catalogue.features.values() if f.parameter == parameter.id]
-    default = _default(parameter, kernels)
-    if not features or default is None:
-        return found
-    number = as_number(value)
-    mask = default if number is None or number < 0 else number
-    bits = tuple(_bit(feature, mask, default) for feature in features)
-    named = 0
-    for feature in features:
-        named |= feature.bit
-    return Explanation(
-        found.name,
-        found.kind,
-        found.summary,
-        found.remarks,
-        kernels=found.kernels,
-        compared=mask,
-        default=default,
-        bits=bits,
-        unnamed=(mask ^ default) & ~named,
-    )
-
-
-def _bit(feature: Feature, mask: int, default: int) -> Bit:
-    return Bit(
-        feature.name,
-        feature.bit,
-        bool(mask & feature.bit) == feature.set_means_on,
-        bool(default & feature.bit) == feature.set_means_on,
-        feature.summary,
-    )
-
-
-def _default(parameter: Parameter, kernels: Sequence[Kernel]) -> int | None:
-    """Of the newest kernel that has the parameter."""
-    for kernel in reversed(kernels):
-        variants: tuple[Epoch, ...] = parameter.on(kernel.version).variants
-        if variants:
-            return as_number(variants[-1].default)
-    return None
-
-
-def _feature(feature: Feature, kernels: Sequence[Kernel], catalogue: Catalogue) -> Explanation:
-    parameter = catalogue.parameters[feature.parameter]
-    default = _default(parameter, kernels)
+def _feature(question: Question, feature: Feature) -> Explanation:
+    parameter = question.catalogue.parameters[feature.parameter]
+    default = default_mask(parameter, question.kernels)
     remarks = [
         f"bit {feature.bit:#x} of {feature.parameter}; no kernel has a parameter called {feature.name}"
     ]
@@ -212,33 +124,111 @@ def _feature(feature: Feature, kernels: Sequence[Kernel], catalogue: Catalogue) 
             f"{'on' if state else 'off'} by default; switched {'off' if state else 'on'}, and nothing else "
             f"changed, the mask is {hexint(other)}"
         )
+    if feature.taints and _any_kernel(question, feature.taints):
+        remarks.append(f"switching it on taints kernels {feature.taints}")
     remarks.append(
         f"write features.{feature.name} = false in a profile, or --set feature.{feature.name}=false"
     )
+    plain = feature.name.replace("-", "_")
     return Explanation(
         f"feature.{feature.name}",
         "feature",
         feature.summary,
-        tuple(remarks),
-        kernels=tuple(_on_kernel(parameter, None, kernel) for kernel in kernels),
+        (*remarks, *feature.notes),
+        kernels=tuple(on_kernel(parameter, None, kernel, question.seen) for kernel in question.kernels),
+        issues=mentions(question, [f"feature.{feature.name}", f"amdgpu.{plain}"]),
+        sources=feature.sources,
+        **on_hardware(question, feature.acts_on),
     )
 
 
-def _variable(variable: Variable, value: str | None) -> Explanation:
+def _any_kernel(question: Question, kernels: str) -> bool:
+    wanted = parse_range(kernels)
+    return any(wanted.contains(kernel.version.numbers[:3]) for kernel in question.kernels)
+
+
+# -- kernel arguments and variables -----------------------------------------------------------------------
+
+
+def _argument(question: Question, argument: KernelArgument) -> Explanation:
+    remarks = []
+    if argument.flag:
+        remarks.append("a flag: it stands without a value")
+    if argument.words_join:
+        remarks.append("several words may be joined by commas")
+    if argument.since:
+        remarks.append(f"came with kernel {argument.since}")
+    if argument.removed:
+        remarks.append(f"removed in kernel {argument.removed}")
+    if argument.deprecated:
+        remarks.append(f"deprecated: {argument.deprecated}")
+    found = described(question, [f"karg.{argument.name}", argument.name], argument, None)
+    found["instead"] = found["instead"] or argument.instead
+    return Explanation(
+        f"karg.{argument.name}",
+        "argument",
+        argument.summary,
+        (*remarks, *argument.notes),
+        values=argument.values,
+        unset=argument.default,
+        verdict=_argument_verdict(argument, question.value),
+        **found,
+    )
+
+
+def _argument_verdict(argument: KernelArgument, value: str | None) -> str:
+    if value is None:
+        return ""
+    words = value.split(",") if argument.words_join else [value]
+    strange = [word for word in words if word.lower() not in argument.values] if argument.values else []
+    if argument.values and not strange:
+        return ""
+    if argument.pattern:
+        return "" if re.fullmatch(argument.pattern, value) else f"{value!r} is no value that it takes"
+    return f"{', '.join(map(repr, strange))} is no word that it takes" if strange else ""
+
+
+def _variable(question: Question, variable: Variable, name: str = "") -> Explanation:
     remarks = []
     if variable.unknown:
         remarks.append("nothing reads it")
+    if variable.build_only:
+        remarks.append("read while software is compiled, and never when it runs")
     if variable.presence_only:
         remarks.append("only its presence counts: any value, also 0, switches it on")
     if variable.reader:
         remarks.append(f"read by {variable.reader}")
-    if value is not None and variable.values and value.lower() not in variable.values:
-        remarks.append(f"{value!r} is not a value that {variable.reader or 'its reader'} takes")
+    if variable.indexed:
+        remarks.append(f"{variable.name}_<n> exists as well; n is {variable.indexed}")
+    remarks += [f"{word}: {text}" for word, text in _times(variable) if text]
+    shown = name or variable.name
+    found = described(question, [f"env.{variable.name}", variable.name, shown], variable, variable.acts_on)
+    found["instead"] = found["instead"] or variable.instead
+    if variable.presence_only and question.value is not None:
+        found["meaning"] = "on, as with any other value"
     return Explanation(
-        f"env.{variable.name}",
+        f"env.{shown}",
         "variable",
         variable.summary,
-        tuple(remarks),
-        variable.instead,
-        variable.values,
+        (*remarks, *variable.notes),
+        values=variable.values,
+        unset=variable.default,
+        verdict=_variable_verdict(variable, question.value),
+        **found,
     )
+
+
+def _times(variable: Variable) -> tuple[tuple[str, str], ...]:
+    return ("since", variable.since), ("until", variable.until), ("deprecated", variable.deprecated)
+
+
+def _variable_verdict(variable: Variable, value: str | None) -> str:
+    if value is None or variable.unknown:
+        return ""
+    if variable.values and value.lower() in variable.values:
+        return ""
+    if variable.pattern and re.fullmatch(variable.pattern, value):
+        return ""
+    if not variable.values and not variable.pattern:
+        return ""
+    return f"{value!r} is not a value that {variable.reader or 'its reader'} takes"

@@ -2,49 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rocmcfg.engine.explain import Explanation, explain
-from rocmcfg.engine.inventory import SetParameter, set_parameters
+from rocmcfg.engine.explain import explain
+from rocmcfg.engine.explain_parameter import explain_new
+from rocmcfg.engine.explanation import Explanation, Question
+from rocmcfg.engine.inventory import next_boot_kargs, set_parameters
+from rocmcfg.engine.running import Running
 from rocmcfg.host.view import HostView
+from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import RocmcfgError, error
-from rocmcfg.model.facts import Driver, Kernel
+from rocmcfg.model.facts import Driver, Facts, Kernel
+from rocmcfg.model.kargs import last
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.version import parse_kernel
 
 
 @dataclass(frozen=True, slots=True)
+class Now:
+    """`value` is what the next boot, or the next login, gets, and `source` who sets it: None and empty where
+    nobody does. `running` is what the kernel or the caller's environment holds."""
+
+    value: str | None = None
+    source: str = ""
+    running: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Explained:
-    """`setting` is who sets it on this host, None where nobody does; `running` is what the kernel shows;
-    `profiles` are those that use it, with the id of the setting."""
+    """`profiles` are those that use the name, with the id of the setting."""
 
     explanation: Explanation
-    setting: SetParameter | None
-    running: str | None
+    now: Now
     profiles: tuple[tuple[str, str], ...]
 
 
-def explain_name(view: HostView, text: str, versions: Sequence[str] = ()) -> Explained:
-    """`text` is NAME or NAME=VALUE; without `versions` the installed kernels count, else the newest known."""
-    from rocmcfg.engine.running import Running
-    from rocmcfg.knowledge import catalogue
+def explain_name(
+    view: HostView, text: str, versions: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> Explained:
+    """`text` is NAME or NAME=VALUE; without `versions` the installed kernels count, else the newest known.
+
+    `environment` is the caller's, to say what a variable holds now.
+    """
+    from rocmcfg.knowledge import catalogue, issues
     from rocmcfg.workflow.planning import collect_facts
 
     known = catalogue.load()
     name, equals, value = text.partition("=")
-    facts = collect_facts(view, ask_modinfo=not versions)
+    facts = collect_facts(view, modules=_modules(name), ask_modinfo=not versions)
+    running = Running(view)
+
+    def seen(id: str) -> bool | None:
+        if not running.loaded(id.partition(".")[0]):
+            return None
+        return running.parameter(id).present
+
+    question = Question(
+        name,
+        value if equals else None,
+        _kernels(facts, versions, known),
+        known,
+        facts.gpus,
+        issues.load(),
+        seen,
+    )
+    try:
+        found = explain(question)
+    except RocmcfgError:
+        new = _new(view, question)
+        if new is None:
+            raise
+        found = new
+    return Explained(found, _now(view, found, facts, known, environment or {}), _users(view, found.name))
+
+
+def _modules(name: str) -> tuple[str, ...]:
+    """The module whose parameters modinfo is asked for: amdgpu, unless the name says another."""
+    from rocmcfg.model.value import SAFE_MODULE
+
+    module, dot, _ = name.removeprefix("karg.").partition(".")
+    other = dot and module not in ("feature", "env", "karg") and SAFE_MODULE.match(module)
+    return (module.replace("-", "_"),) if other else ("amdgpu",)
+
+
+def _kernels(facts: Facts, versions: Sequence[str], known: Catalogue) -> tuple[Kernel, ...]:
     if versions:
-        kernels = tuple(_kernel(version) for version in versions)
-    else:
-        newest = max(b for p in known.parameters.values() for b in p.builds)
-        kernels = facts.driven or (Kernel(f"{newest} (none is installed here)", newest, Driver.MODULE),)
-    found = explain(name, value if equals else None, kernels, known)
-    set_here = {p.name: p for p in set_parameters(view, known.modules(), facts.boot.loader)}
-    feature = known.features.get(found.name.removeprefix("feature."))
-    parameter = feature.parameter if found.kind == "feature" and feature else found.name
-    running = Running(view).parameter(parameter).value if "." in parameter else None
-    return Explained(found, set_here.get(parameter), running, _users(view, found.name))
+        return tuple(_kernel(version) for version in versions)
+    newest = max(b for p in known.parameters.values() for b in p.builds)
+    return facts.driven or (Kernel(f"{newest} (none is installed here)", newest, Driver.MODULE),)
 
 
 def _kernel(version: str) -> Kernel:
@@ -58,6 +104,61 @@ def _kernel(version: str) -> Kernel:
             )
         )
     return Kernel(version, parsed, Driver.MODULE)
+
+
+def _new(view: HostView, question: Question) -> Explanation | None:
+    """A parameter that this host has and the catalogue lacks."""
+    id = question.name.removeprefix("karg.").replace("-", "_")
+    id = id if "." in id else f"amdgpu.{id}"
+    module, _, name = id.partition(".")
+    declared = [k for k in question.kernels if name in k.parameters.get(module, {})]
+    if not declared and question.seen(id) is not True:
+        return None
+    return explain_new(question, id, _description(view, declared[-1], module, name) if declared else "")
+
+
+def _description(view: HostView, kernel: Kernel, module: str, name: str) -> str:
+    """What modinfo says, up to the type; a description may go over several lines."""
+    result = view.query(("modinfo", "-k", kernel.release, "-F", "parm", module))
+    if result is None or not result.ok:
+        return ""
+    own = dict(kernel.parameters.get(module, {}))
+    said: list[str] = []
+    for line in result.stdout.splitlines():
+        first, colon, rest = line.partition(":")
+        if colon and first in own:
+            if said:
+                break
+            said = [rest] if first == name else []
+        elif said:
+            said.append(line.strip())
+    return " ".join(said).removesuffix(f" ({own.get(name, '')})").strip()
+
+
+def _now(
+    view: HostView, found: Explanation, facts: Facts, known: Catalogue, environment: Mapping[str, str]
+) -> Now:
+    """Value and source, of the next boot or login and of now."""
+    name = found.name.partition(".")[2]
+    if found.kind == "variable":
+        from rocmcfg.doctor.host_checks.variables import set_variables
+
+        value, source = set_variables(view, {}).get(name, (None, ""))
+        return Now(value, source, environment.get(name))
+    if found.kind == "argument":
+        karg = last(next_boot_kargs(view, facts.boot.loader), name)
+        now = Running(view).karg(name)
+        written = None if karg is None else (karg.value if karg.value is not None else "set")
+        running = ("set" if now.value is None else now.value) if now.present else None
+        return Now(written, karg.source if karg else "", running)
+    feature = known.features.get(name) if found.kind == "feature" else None
+    parameter = feature.parameter if feature else found.name
+    if "." not in parameter:
+        return Now()
+    modules = {*known.modules(), parameter.partition(".")[0]}
+    setting = {p.name: p for p in set_parameters(view, tuple(modules), facts.boot.loader)}.get(parameter)
+    running_value = Running(view).parameter(parameter).value
+    return Now(setting.next_boot, setting.source, running_value) if setting else Now(running=running_value)
 
 
 def _users(view: HostView, name: str) -> tuple[tuple[str, str], ...]:

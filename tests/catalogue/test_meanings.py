@@ -161,7 +161,9 @@ def test_hardware_names_gpus_that_exist() -> None:
 def _hardware() -> Iterator[Hardware]:
     for entry in entries():
         yield from (trap.on for trap in entry.traps if trap.on)
-    yield from (e.acts_on for e in (*PARAMETERS, *VARIABLES, *KNOWN.features.values()) if e.acts_on)
+    yield from (p.acts_on for p in PARAMETERS if p.acts_on)
+    yield from (v.acts_on for v in VARIABLES if v.acts_on)
+    yield from (f.acts_on for f in KNOWN.features.values() if f.acts_on)
 
 
 # -- kernel arguments -----------------------------------------------------------------------------------

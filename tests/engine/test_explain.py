@@ -59,8 +59,7 @@ def test_another_kernel_than_those_here_can_be_asked_about(host: LocalHost) -> N
 
 def test_who_sets_it_here_and_which_profiles_use_it(host: LocalHost) -> None:
     found = explain_name(host, "runpm")
-    assert found.setting is not None
-    assert (found.setting.next_boot, found.setting.source) == ("0", "/etc/default/grub:7")
+    assert (found.now.value, found.now.source) == ("0", "/etc/default/grub:7")
     assert ("rdna3", "amdgpu.runpm") in found.profiles
 
 
@@ -70,7 +69,7 @@ def test_who_sets_it_here_and_which_profiles_use_it(host: LocalHost) -> None:
         ("gtt_size", "amdgpu.gttsize"),
         ("amdgpu.gtt_size=8192", "amdgpu.gttsize"),
         ("TORCH_USE_HIPBLASLT", "TORCH_BLAS_PREFER_HIPBLASLT"),
-        ("amd_iommu=pt", "karg.iommu"),
+        ("amd_iommu=pt", "karg.iommu=pt"),
     ],
 )
 def test_a_name_that_is_not_what_it_seems_leads_to_the_right_one(

@@ -1,0 +1,124 @@
+"""What `explain` says of one name: the nouns. `cli/documents.py` has the same as a JSON contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.facts import Gpu, Kernel
+from rocmcfg.model.issue import KnownIssue
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`value` is what stood behind `=`, None where there was no `=`. `seen` says of a parameter's id whether
+    sysfs of the running kernel has it, None where that cannot be told."""
+
+    name: str
+    value: str | None
+    kernels: tuple[Kernel, ...]
+    catalogue: Catalogue
+    gpus: tuple[Gpu, ...] = ()
+    issues: tuple[KnownIssue, ...] = ()
+    seen: Callable[[str], bool | None] = field(default=lambda _: None)
+
+    @property
+    def named_gpus(self) -> tuple[Gpu, ...]:
+        return tuple(gpu for gpu in self.gpus if gpu.gfx)
+
+
+@dataclass(frozen=True, slots=True)
+class OnKernel:
+    """A parameter on one kernel. `types` and `defaults` hold two where the neighbours of an unread build
+    disagree; `asked` says that the kernel's own modinfo gave the type. `verdict` judges the value that was
+    asked about: empty where there is none or it is fine."""
+
+    kernel: str
+    present: bool | None
+    types: tuple[str, ...]
+    defaults: tuple[str, ...]
+    permission: str
+    taints: bool
+    asked: bool
+    reads_back: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bit:
+    """One named bit of a mask: what the value and the default make of it (True: on). `feature` is empty for a
+    bit that no feature switches."""
+
+    feature: str
+    bit: int
+    on: bool
+    default: bool
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    value: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """A value that does not do what people think. `hardware` and `kernel` say where, empty for everywhere;
+    `here` is whether that is so on this host's GPUs and kernels, None where no GPU is known."""
+
+    values: tuple[str, ...]
+    kind: str
+    summary: str
+    instead: str
+    hardware: str
+    kernel: str
+    here: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A known issue that names it. `role`: helps, does_not_help, or unset (taking it away helps)."""
+
+    issue: str
+    title: str
+    role: str
+    setting: str
+    confidence: str
+    concerns: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`kind` is parameter, feature, argument, variable, misnomer, or new (the host has it and the catalogue
+    lacks it). `instead` is set for a name that is not what it seems.
+
+    `meaning` is what the value asked about does, `verdict` why it would not be taken. `unset` is what happens
+    without it. `acts_on` says on which hardware it has an effect, `acts_here` whether this host has some.
+    `compared` is the mask whose bits are listed, `default` the one that they are compared with, and
+    `unnamed` the bits in which both differ and that have no name.
+    """
+
+    name: str
+    kind: str
+    summary: str
+    remarks: tuple[str, ...] = ()
+    instead: str = ""
+    values: tuple[str, ...] = ()
+    unit: str = ""
+    unset: str = ""
+    meaning: str = ""
+    verdict: str = ""
+    meanings: tuple[Meaning, ...] = ()
+    acts_on: str = ""
+    acts_here: bool | None = None
+    gpus: tuple[str, ...] = ()
+    traps: tuple[Caution, ...] = ()
+    kernels: tuple[OnKernel, ...] = ()
+    compared: int | None = None
+    default: int | None = None
+    bits: tuple[Bit, ...] = ()
+    unnamed: int = 0
+    issues: tuple[Mention, ...] = ()
+    sources: tuple[str, ...] = ()
