@@ -158,8 +158,14 @@ def within(wanted: VersionRange, version: KernelVersion) -> bool | None:
     """None where a distribution's release hides the stable level, and it matters."""
     if version.sublevel_known:
         return wanted.contains(version.numbers[:3])
-    low, high = (wanted.contains((*version.series, level)) for level in (0, 9999))
-    return low if low == high else None
+    levels = {0, 9999} | {
+        level
+        for _, bound in wanted.conditions
+        if bound[:2] == version.series
+        for level in (*bound[2:3], *(n + 1 for n in bound[2:3]))
+    }
+    answers = {wanted.contains((*version.series, level)) for level in levels}
+    return answers.pop() if len(answers) == 1 else None
 
 
 def _rocm(wanted: VersionRange, where: Circumstances) -> Reason:

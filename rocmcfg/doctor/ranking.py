@@ -21,8 +21,8 @@ from rocmcfg.model.issue import KnownIssue, Signature
 
 TOLD = 0.5
 _SHOWN = 0.2
-_BASE = {"specific": 0.75, "typical": 0.55}
-_MET = {"gfx": 0.06, "kernel": 0.04, "rocm": 0.04, "firmware": 0.15}
+_BASE = {"specific": 0.7, "typical": 0.55}
+_MET = {"gfx": 0.05, "kernel": 0.03, "rocm": 0.03, "firmware": 0.1}
 _UNKNOWN = {
     "specific": {"gfx": -0.03, "gfx-generation": 0.0, "kernel": -0.01, "rocm": -0.01, "firmware": 0.0},
     "typical": {"gfx": -0.16, "gfx-generation": -0.02, "kernel": -0.02, "rocm": -0.03, "firmware": -0.02},
@@ -97,7 +97,7 @@ def _judge(
     score = _BASE[best] + _more(ordered, strengths)
     stages = _stages(issue, hits, where)
     if stages is not None and len(stages.in_order) > 1:
-        score += 0.1 * stages.share
+        score += 0.08 * stages.share
         said = f"{len(stages.in_order)} of {len(stages.wanted)} stages of the failure, in their order"
         reasons.append(Reason("stages", True, said))
     stated = circumstances.conditions(issue, where, position) + ([firmware] if firmware else [])
@@ -136,7 +136,7 @@ def _strength(hit: Hits, hits: Sequence[Hits]) -> str:
 def _more(hits: Sequence[Hits], strengths: Mapping[int, str]) -> float:
     """What further signatures add: each kind of line that fits makes it likelier, to a limit."""
     further = [strengths[id(hit)] for hit in hits[1:]]
-    return min(0.08 * sum(s != "generic" for s in further) + 0.02 * further.count("generic"), 0.14)
+    return min(0.05 * sum(s != "generic" for s in further) + 0.02 * further.count("generic"), 0.1)
 
 
 _SAID = {

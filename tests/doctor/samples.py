@@ -1,0 +1,80 @@
+"""Known issues of the tests' own, small enough to see at once, and what stands for a scan of a log."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocmcfg.doctor import knowledge, log_facts, probes
+from rocmcfg.doctor.circumstances import Circumstances, Options, circumstances
+from rocmcfg.doctor.in_force import HostState
+from rocmcfg.doctor.ranking import Match, rank
+from rocmcfg.doctor.scan import Scanner
+from rocmcfg.engine.running import Running
+from rocmcfg.host.local import LocalHost
+from rocmcfg.knowledge import catalogue, issues
+from rocmcfg.model.issue import KnownIssue
+from rocmcfg.workflow.planning import collect_facts
+
+LOGS = Path(__file__).parent / "logs"
+HEALTHY = Path(__file__).resolve().parents[1] / "catalogue/data"
+
+ISSUE = """
+kind = "fault"
+title = "A test's issue"
+summary = "It breaks."
+gfx = ["gfx1201"]
+kernel = ">=6.10,<6.14"
+rocm = ">=7.0,<7.2"
+fixed_rocm = ">=7.2"
+stages = ["one", "two", "three"]
+evidence = ["https://example.org/1"]
+confidence = "confirmed"
+[workaround]
+settings = ["amdgpu.cwsr_enable=0"]
+[[signature]]
+name = "one"
+pattern = 'first stage of it'
+strength = "generic"
+samples = []
+[[signature]]
+name = "two"
+pattern = 'second stage: code [0-9]+'
+strength = "typical"
+samples = []
+[[signature]]
+name = "three"
+pattern = 'third and last stage'
+strength = "specific"
+samples = []
+"""
+
+
+def issue(text: str = ISSUE, id: str = "test-issue") -> KnownIssue:
+    return issues.parse(id, text)
+
+
+def scanned(log: bytes, known: Sequence[KnownIssue], *, use_grep: bool = True) -> Scanner:
+    of_logs = knowledge.of_logs()
+    wanted = [f.probe for f in of_logs.facts] + list(of_logs.errors) + probes.of_issues(known)
+    scanner = Scanner(wanted, use_grep=use_grep)
+    scanner.read("a.log", io.BytesIO(log))
+    return scanner
+
+
+def facts_of(scanner: Scanner) -> log_facts.LogFacts:
+    of_logs = knowledge.of_logs()
+    return log_facts.read_facts(scanner, of_logs.facts, of_logs, catalogue.gpu_models())
+
+
+def judged(
+    log: bytes, root: Path, known: Sequence[KnownIssue], options: Options | None = None
+) -> tuple[tuple[Match, ...], Circumstances]:
+    """The ranking of a log on the host in `root`."""
+    view = LocalHost(str(root))
+    scanner = scanned(log, known)
+    where = circumstances(options or Options(), facts_of(scanner), collect_facts(view, ask_modinfo=False))
+    state = HostState(Running(view), {})
+    ranked = rank(known, scanner.hits, where, state, catalogue.load(), knowledge.of_hosts().firmware, {})
+    return ranked, where

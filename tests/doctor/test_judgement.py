@@ -1,0 +1,306 @@
+"""What counts as evidence, where it was written, and how sure that makes us."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.doctor.circumstances import Options, within
+from rocmcfg.doctor.kernel_names import decode
+from rocmcfg.doctor.ranking import Match
+from rocmcfg.doctor.stages import follow
+from rocmcfg.knowledge import issues
+from rocmcfg.model.version import parse_kernel, parse_range
+from tests.doctor.samples import HEALTHY, ISSUE, LOGS, facts_of, issue, judged, scanned
+from tests.support.hosts import debian_grub_host
+
+AFFECTED = Options(("gfx1201",), "6.12.5", (7, 1, 0))
+HEAD = b"[0.0] Linux version 6.12.5-amd64 (x) #1\n"
+
+
+def _one(log: bytes, root: Path, text: str = ISSUE, options: Options | None = AFFECTED) -> Match | None:
+    found, _ = judged(log, root, [issue(text)], options)
+    return found[0] if found else None
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A disk that says nothing of itself."""
+    return debian_grub_host(tmp_path_factory.mktemp("host"), gfx=None, rocm=None, live=False)
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "told"),
+    [
+        (b"third and last stage", Options(), True),  # specific: alone
+        (b"second stage: code 5", AFFECTED, True),  # typical: where it can be
+        (b"second stage: code 5", Options(("gfx1201",)), True),
+        (b"second stage: code 5", Options(), False),  # typical: nobody knows where
+        (b"first stage of it", AFFECTED, None),  # generic: never alone
+        (b"first stage of it\nfirst stage of it", AFFECTED, None),
+        (b"third and last stage", Options(("gfx1100",)), False),
+        (b"third and last stage", Options(("gfx1201",), "6.9.1", (7, 1)), False),
+        (b"third and last stage", Options(("gfx1201",), "6.12.5", (6, 4)), False),
+        (b"third and last stage", Options(("gfx1201",), "6.12.5", (7, 2)), False),  # fixed there
+        (b"third and last stage", Options(("gfx1100", "gfx1201"), "6.12.5", (7, 1)), True),  # one of two
+        (b"all is well", AFFECTED, None),
+    ],
+)
+def test_what_is_told(empty: Path, log: bytes, options: Options, told: bool | None) -> None:
+    found = _one(log, empty, options=options)
+    assert (found.told if found else None) == told, found
+
+
+def test_more_evidence_and_met_conditions_raise_the_score(empty: Path) -> None:
+    one = _one(b"third and last stage", empty, options=Options())
+    placed = _one(b"third and last stage", empty)
+    more = _one(b"second stage: code 5\nthird and last stage", empty)
+    assert one is not None
+    assert placed is not None
+    assert more is not None
+    assert one.score < placed.score < more.score < 1
+
+
+def test_stages_in_their_order_count_more_than_the_same_lines_without(empty: Path) -> None:
+    lines = [b"first stage of it", b"second stage: code 5", b"third and last stage"]
+    ordered, mixed = _one(b"\n".join(lines), empty), _one(b"\n".join(lines[::-1]), empty)
+    assert ordered is not None
+    assert mixed is not None
+    assert ordered.stages is not None
+    assert mixed.stages is not None
+    assert ordered.stages.in_order == ("one", "two", "three")
+    assert len(mixed.stages.in_order) == 1
+    assert mixed.stages.seen == ("one", "two", "three")
+    assert ordered.score > mixed.score
+
+
+def test_stages_of_two_boots_are_no_series() -> None:
+    positions = {"one": [1], "two": [20]}
+    assert follow(("one", "two"), positions, []).in_order == ("one", "two")
+    assert follow(("one", "two"), positions, [10]).in_order == ("one",)
+    again = {"one": [5, 30], "two": [2, 40], "three": [35]}
+    assert follow(("one", "two", "three"), again, [10]).in_order in {("one", "two"), ("one", "three")}
+
+
+def test_a_line_that_needs_another_beside_it_is_nothing_alone(empty: Path) -> None:
+    text = ISSUE.replace('name = "three"', 'name = "three"\nbeside = "one"')
+    assert _one(b"third and last stage", empty, text) is None
+    found = _one(b"first stage of it\nthird and last stage", empty, text)
+    assert found is not None
+    assert found.told
+
+
+def test_a_workaround_in_force_is_not_recommended_again(empty: Path) -> None:
+    command_line = b"[0.0] Command line: BOOT_IMAGE=/vmlinuz ro quiet amdgpu.cwsr-enable=0x0\n"
+    log = HEAD + command_line + b"third and last stage"
+    found = _one(log, empty, options=Options(("gfx1201",), "", (7, 1)))
+    assert found is not None
+    assert found.in_force == (("amdgpu.cwsr_enable=0", "the log's command line"),)
+    assert found.remaining == ()
+    other = _one(log.replace(b"0x0", b"1"), empty, options=Options(("gfx1201",), "", (7, 1)))
+    assert other is not None
+    assert other.remaining == ("amdgpu.cwsr_enable=0",)
+    assert other.score > found.score
+
+
+def test_what_runs_on_this_host_is_in_force_for_its_own_log(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0", parameters={"cwsr_enable": "0"})
+    found, where = judged(b"second stage: code 5", root, [issue()])
+    assert where.same_boots
+    assert found[0].in_force[0][1] == "the running driver"
+    elsewhere, where = judged(b"MES: mes_v11_0_x\nthird and last stage", root, [issue()])
+    assert where.host is None
+    assert elsewhere[0].in_force == ()
+
+
+def test_features_and_kernel_arguments_can_be_in_force(empty: Path) -> None:
+    text = ISSUE.replace('"amdgpu.cwsr_enable=0"', '"feature.gfxoff=false", "karg.iommu=pt"')
+    log = HEAD + b"Command line: ro iommu=pt amdgpu.ppfeaturemask=0xfff73fff\nthird and last stage"
+    found = _one(log, empty, text)
+    assert found is not None
+    assert [setting for setting, _ in found.in_force] == ["feature.gfxoff=false", "karg.iommu=pt"]
+    behind = _one(log.replace(b"ro iommu", b"ro -- iommu"), empty, text)
+    assert behind is not None
+    assert len(behind.in_force) == 1
+
+
+def test_both_halves_of_a_fix_are_needed_where_the_issue_says_so(empty: Path) -> None:
+    both = ISSUE.replace(
+        'fixed_rocm = ">=7.2"', 'fixed_rocm = ">=7.1"\nfixed_kernels = ">=6.13"\nfixed_by = "both"'
+    )
+    half = _one(b"third and last stage", empty, both)
+    whole = _one(b"third and last stage", empty, both, Options(("gfx1201",), "6.13.2", (7, 1)))
+    assert half is not None
+    assert whole is not None
+    assert (half.told, whole.told) == (True, False)
+    assert any("needs its half" in reason.text for reason in half.reasons)
+
+
+# -- facts in the log -------------------------------------------------------------------------------------
+
+
+def test_options_win_over_the_log_and_the_log_over_the_host(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0")
+    log = b"Linux version 6.8.0-90-generic (b)\namdgpu: added device 1002:744c\n/opt/rocm-6.4.3/lib\n"
+    _, where = judged(log, root, [])
+    assert (where.gfx, where.rocm, where.kernel_at(9)[0]) == (("gfx1100",), (6, 4, 3), "6.8.0-90-generic")
+    assert where.host is None, "this host has no such GPU"
+    _, where = judged(log, root, [], Options(("gfx1030",), "6.1", (5, 7)))
+    assert (where.gfx, where.rocm, where.kernel_at(9)) == (("gfx1030",), (5, 7), ("6.1", "--kernel"))
+    _, where = judged(b"nothing at all", root, [])
+    assert (where.gfx, where.rocm) == (("gfx1201",), (7, 1, 0))
+    assert where.kernel_at(1) == ("6.12.107+deb13-amd64", "this host")
+
+
+@pytest.mark.parametrize(
+    ("log", "gfx"),
+    [
+        (
+            b"[drm] initializing kernel modesetting (IP DISCOVERY 0x1002:0x744C 0x1EAE:0x7901 0xC8).",
+            ("gfx1100",),
+        ),
+        (b"kfd kfd: amdgpu: added device 1002:73bf", ("gfx1030",)),
+        (b"  Name:                    amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-", ("gfx90a",)),
+        (b"No such file or directory for GPU arch : gfx1031", ("gfx1031",)),
+        (b"Cijk_Ailk_Bjlk_BBS_BH_MT64x64x64_ISA1201_IU1", ("gfx1201",)),
+        (b"gfx1100 gfx1100 gfx1100 gfx1100\ngfx1030", ("gfx1100",)),  # mentions, mostly of one
+        (b"gfx1100\ngfx1030", ()),
+        (b"Chip ID: 0(0x0)", ()),
+        (b"nvidia 0000:01:00.0: 0x1002:0x744C", ()),
+    ],
+)
+def test_the_gpu_is_read_from_the_log(log: bytes, gfx: tuple[str, ...]) -> None:
+    assert facts_of(scanned(log, [])).gfx == gfx
+
+
+def test_a_family_narrows_what_the_gpu_may_be() -> None:
+    facts = facts_of(scanned(b"[drm:mes_v11_0_submit_pkt [amdgpu]] x\n", []))
+    assert facts.gfx == ()
+    assert {"gfx1100", "gfx1103"} <= set(facts.family)
+    assert "gfx1201" not in facts.family
+
+
+def test_each_boot_of_a_log_has_its_own_kernel_and_command_line() -> None:
+    log = (
+        b"early line\nLinux version 6.8.0-90-generic (b)\nCommand line: a=1 ro\nline 4\n"
+        b"Linux version 6.14.0 (b)\nCommand line: b=2 ro\nline 7\n"
+    )
+    facts = facts_of(scanned(log, []))
+    assert [facts.kernel_at(line) for line in (1, 4, 7)] == ["6.14.0", "6.8.0-90-generic", "6.14.0"]
+    assert [facts.boot_at(line) for line in (1, 4, 7)] == [0, 1, 2]
+    assert [k.text for k in facts.kargs_at(4) or ()] == ["a=1", "ro"]
+
+
+def test_driver_rocm_and_firmware_are_read_from_the_log() -> None:
+    log = b"[drm] amdgpu version: 6.12.12\nROCm version: 6.4.3\n"
+    log += b"MES feature version: 1, firmware version: 0x00000083"
+    facts = facts_of(scanned(log, []))
+    assert (facts.dkms, facts.rocm, facts.mes) == ("6.12.12", (6, 4, 3), 0x83)
+    assert facts_of(scanned(b"torch 2.10.0+rocm7.2", [])).rocm == (7, 2)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "release", "inside"),
+    [
+        (">=6.18.3,<6.18.7", "6.18.5", True),
+        (">=6.18.3,<6.18.7", "6.18.9-arch1-1", False),
+        (">=6.18.3,<6.18.7", "6.18.0-12-generic", None),  # Ubuntu counts builds, not stable releases
+        (">=6.2", "6.8.0-90-generic", True),
+        ("<6.19", "6.19.0-5-generic", False),
+    ],
+)
+def test_a_hidden_stable_release_is_no_answer(wanted: str, release: str, inside: bool | None) -> None:
+    version = parse_kernel(release)
+    assert version is not None
+    assert within(parse_range(wanted), version) is inside
+
+
+# -- the real issues --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("log", sorted(HEALTHY.glob("healthy-*.log")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("gfx", ["gfx1100", "gfx1151", "gfx1201", "gfx942", "gfx1030", "gfx1103"])
+def test_a_healthy_log_matches_nothing_whatever_the_gpu(empty: Path, log: Path, gfx: str) -> None:
+    for options in (Options(), Options((gfx,), "6.18.5", (7, 1, 0))):
+        found, _ = judged(log.read_bytes(), empty, issues.load(), options)
+        assert found == ()
+
+
+@pytest.mark.parametrize("known", [i for i in issues.load() if i.signatures], ids=lambda i: i.id)
+def test_every_issue_is_told_of_by_its_own_samples(empty: Path, known: object) -> None:
+    """All its lines, on a machine that it is about."""
+    from rocmcfg.model.issue import KnownIssue
+
+    assert isinstance(known, KnownIssue)
+    if all(s.strength == "generic" for s in known.signatures):
+        pytest.skip("it has no line that speaks for it")
+    log = "\n".join(s.samples[0] for s in known.signatures).encode()
+    gfx = tuple(name.replace("*", "0") for name in known.gfx[:1])
+    found, _ = judged(log, empty, issues.load(), Options(gfx))
+    mine = next((match for match in found if match.issue.id == known.id), None)
+    assert mine is not None
+    assert mine.told, found
+
+
+@pytest.mark.parametrize(
+    ("log", "first"),
+    [
+        ("rdna3-mes-reset", "rdna3-mes-unmap-mode1"),
+        ("rdna4-gemm-overread", "rdna4-hipblaslt-gltr-overread"),
+    ],
+)
+def test_the_logs_that_people_published_come_out_right(empty: Path, log: str, first: str) -> None:
+    found, where = judged((LOGS / f"{log}.log").read_bytes(), empty, issues.load())
+    assert found[0].issue.id == first
+    assert found[0].score >= 0.8
+    assert where.gfx
+    assert [match for match in found[1:] if match.told and match.issue.kind == "fault"] == []
+
+
+# -- kernel names -----------------------------------------------------------------------------------------
+
+
+def test_a_kernel_name_is_decoded() -> None:
+    name = decode((LOGS / "rdna4-gemm-overread.log").read_text())
+    assert name is not None
+    assert name.library.startswith("hipBLASLt")
+    assert (name.transposition, name.types) == ("NT", ("bfloat16", "bfloat16", "float32"))
+    assert (name.macro_tile, name.gfx) == ((64, 64, 64), "gfx1201")
+    said = dict(name.parts)
+    assert "DirectToVgprB" in said["DTVB1"]
+    assert "DTVA0" not in said, "a switch that is off says nothing"
+    assert said["LBSPPA1024"].endswith(" 1024")
+    assert "NumLoadsCoalescedB" in said["NLCB2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "library", "transposition", "types"),
+    [
+        ("Cijk_Alik_Bljk_SB_MT128x64x16_SE_1LDSB0_ISA90a_IU1", "rocBLAS", "TN", ("float32",)),
+        (
+            "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI32x32x8x1_ISA942_",
+            "rocBLAS",
+            "NN",
+            ("float16", "float16", "float32"),
+        ),
+        (
+            "Cijk_Alik_Bjlk_I8II_BH_UserArgs_MT16x16x64_ISA1100_",
+            "hipBLASLt",
+            "TT",
+            ("int8", "int32", "int32"),
+        ),
+    ],
+)
+def test_libraries_transpositions_and_types(
+    name: str, library: str, transposition: str, types: tuple[str, ...]
+) -> None:
+    found = decode(f"kernel {name} faulted")
+    assert found is not None
+    assert found.library.startswith(library)
+    assert (found.transposition, found.types) == (transposition, types)
+
+
+@pytest.mark.parametrize("text", ["", "Cijk_", "Cijk_Ailk_Bjlk", "xCijk Ailk", "Cijk_Ailk_Bjlk_" + "€" * 9])
+def test_what_is_no_kernel_name_is_none(text: str) -> None:
+    assert decode(text) is None

@@ -1,0 +1,260 @@
+"""The scan gives the same answers with grep, without it, and as Python's `re` alone would, on any bytes."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from collections.abc import Iterator
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rocmcfg.doctor import lines, probes, scan
+from rocmcfg.doctor.knowledge import of_logs
+from rocmcfg.doctor.probes import Probe, literals, probe
+from rocmcfg.doctor.scan import Scanner
+from rocmcfg.host import streams
+from rocmcfg.knowledge import issues
+
+Answer = list[tuple[str, list[tuple[str, int]], list[tuple[str, int, int, int]], list[str]]]
+
+
+def every_probe() -> list[Probe]:
+    known = of_logs()
+    return [f.probe for f in known.facts] + list(known.errors) + probes.of_issues(issues.load())
+
+
+PROBES = every_probe()
+SAMPLES = sorted(
+    {sample for issue in issues.load() for s in issue.signatures for sample in s.samples}
+    | {"Linux version 6.8.0-90-generic (x)", "Command line: a=b quiet", "gfx_v11_0 gfx1100", "*ERROR* amdgpu"}
+)
+
+
+def answer(scanner: Scanner) -> Answer:
+    return [
+        (
+            hits.probe.pattern,
+            [scanner.place(p) for p in hits.positions],
+            [(g.text, g.count, g.first, g.last) for g in hits.groups],
+            hits.lines,
+        )
+        for hits in scanner.hits
+    ]
+
+
+def scanned(log: bytes, wanted: list[Probe], *, use_grep: bool) -> Scanner:
+    scanner = Scanner(wanted, use_grep=use_grep)
+    scanner.read("a.log", io.BytesIO(log))
+    return scanner
+
+
+def by_re_alone(log: bytes, wanted: list[Probe]) -> list[list[int]]:
+    """The numbers of the matching lines, found in the plainest way."""
+    text = log.removesuffix(b"\n").split(b"\n") if log else []
+    return [
+        [
+            number
+            for number, line in enumerate(text, 1)
+            if re.search(p.pattern.encode(), line.removesuffix(b"\r"))
+            and (not p.needs or any(need in line for need in p.needs))
+        ]
+        for p in wanted
+    ]
+
+
+# Lines that hold a sample, a damaged sample, or anything at all.
+_line = st.one_of(
+    st.sampled_from(SAMPLES).map(str.encode),
+    st.builds(
+        lambda sample, at, junk: sample[:at] + junk + sample[at:],
+        st.sampled_from(SAMPLES).map(str.encode),
+        st.integers(0, 60),
+        st.sampled_from([b"\0", b"\xff", b"\r", b" ", b"\xc3\xa9", b"a"]),
+    ),
+    st.binary(max_size=60).map(lambda text: text.replace(b"\n", b"")),
+)
+_log = st.builds(
+    lambda parts, end, last: end.join(parts) + last,
+    st.lists(_line, max_size=30),
+    st.sampled_from([b"\n", b"\r\n", b"\n\n"]),
+    st.sampled_from([b"", b"\n"]),
+)
+
+
+@settings(max_examples=60)
+@given(log=_log)
+def test_grep_python_and_re_alone_agree(log: bytes) -> None:
+    fast, slow = scanned(log, PROBES, use_grep=True), scanned(log, PROBES, use_grep=False)
+    assert answer(fast) == answer(slow)
+    found = [[scan_line for _, scan_line in places] for _, places, _, _ in answer(slow)]
+    assert found == by_re_alone(log, PROBES)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_a_sample_is_found_at_its_line(sample: str) -> None:
+    log = b"nothing\n" * 4 + b"[   12.345678] " + sample.encode() + b"\n" + b"nothing\n"
+    fast, slow = scanned(log, PROBES, use_grep=True), scanned(log, PROBES, use_grep=False)
+    assert answer(fast) == answer(slow)
+    assert {place for _, places, _, _ in answer(fast) for place in places} == {("a.log", 5)}
+
+
+def test_every_match_holds_a_literal_that_is_worth_looking_for() -> None:
+    """The prefilter goes by them, so that a wrong one would lose lines."""
+    for wanted in PROBES:
+        assert min(map(len, wanted.literals)) >= 3, wanted.pattern
+    for sample, wanted in itertools.product(SAMPLES, PROBES):
+        if re.search(wanted.pattern, sample):
+            assert any(text in sample.encode() for text in wanted.literals), (wanted.pattern, sample)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "wanted"),
+    [
+        ("abc[0-9]+defgh", {b"defgh"}),
+        ("(one|three) tail", {b" tail"}),
+        ("(alpha|gamma)[xy]", {b"alpha", b"gamma"}),
+        ("x(optional)?y", {b"x"}),
+        ("(twice){2,}", {b"twice"}),
+        ("[a-z]+", {b""}),
+        ("(a|[0-9])", {b""}),
+    ],
+)
+def test_literals_are_read_off_a_pattern(pattern: str, wanted: set[bytes]) -> None:
+    assert set(literals(pattern)) == wanted
+
+
+# -- storms -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Segments, batches and budgets so small that a short log crosses all of them."""
+    monkeypatch.setattr(scan, "_SEGMENT", 4096)
+    monkeypatch.setattr(scan, "_BATCH", 7)
+    monkeypatch.setitem(probes.ENOUGH, "signature", 50)
+    monkeypatch.setitem(probes.ENOUGH, "fact", 5)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_storm_is_counted_to_a_limit_and_hides_nothing_behind_it() -> None:
+    wanted = [probe("signature", p) for p in ("storm code=[0-9]+", "needle in it", "storm code=77 ")]
+    storm = [f"[{i}.0] storm code={i} x" for i in range(2000)]
+    storm[1500] += " needle in it"
+    log = "\n".join(storm).encode()
+    fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
+    assert answer(fast) == answer(slow)
+    assert [len(hits.positions) for hits in fast.hits] == [50, 1, 1]
+    assert [hits.full for hits in fast.hits] == [True, False, False]
+    assert fast.place(fast.hits[1].positions[0]) == ("a.log", 1501)
+
+
+@pytest.mark.usefixtures("small")
+def test_line_numbers_hold_over_segments_batches_and_overlong_lines() -> None:
+    wanted = [probe("signature", "mark [0-9]+")]
+    text: list[bytes] = []
+    for number in range(1, 400):
+        long = b"y" * 20_000 if number % 97 == 0 else b""
+        text.append(long + b"mark %d" % number if number % 3 == 0 else long + b"other")
+    log = b"\n".join(text) + b"\n"
+    fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
+    assert answer(fast) == answer(slow)
+    numbers = [fast.place(p)[1] for p in fast.hits[0].positions]
+    assert numbers == [n for n in range(1, 400) if n % 3 == 0][:50]
+
+
+@settings(max_examples=100)
+@given(
+    log=st.lists(st.binary(max_size=40), max_size=20).map(b"".join),
+    size=st.integers(1, 64),
+    longest=st.integers(2, 16),
+)
+def test_blocks_lose_nothing_and_know_their_cuts(log: bytes, size: int, longest: int) -> None:
+    whole = b""
+    for block in lines.blocks(io.BytesIO(log), size, longest):
+        pieces = block.data.split(b"\n")
+        assert pieces.pop() == b""
+        assert all(len(piece) <= longest for piece in pieces)
+        for number, piece in enumerate(pieces):
+            whole += piece + (b"" if number in block.cuts else b"\n")
+    assert whole.removesuffix(b"\n") == log.removesuffix(b"\n")
+
+
+class _Endless(io.RawIOBase):
+    """100 MB without a line feed, made as they are read."""
+
+    def __init__(self) -> None:
+        self.left = 100 << 20
+
+    def read(self, size: int = -1) -> bytes:
+        size = min(size, self.left)
+        self.left -= size
+        return b"z" * size
+
+
+def test_a_line_of_100_mb_stays_small_in_memory() -> None:
+    largest = max(len(block.data) for block in lines.blocks(_Endless()))  # type: ignore[arg-type]
+    assert largest < 4 << 20
+    scanner = Scanner(PROBES)
+    read = scanner.read("a.log", _Endless())  # type: ignore[arg-type]
+    assert read.problem == ""
+    assert read.size > 100 << 20
+
+
+# -- where grep is not what we want -----------------------------------------------------------------------
+
+
+def _broken(*_: object, **__: object) -> Iterator[bytes]:
+    raise OSError("no more processes")
+
+
+@pytest.mark.parametrize("broken", ["no grep", "another grep", "cannot start", "dies in the middle"])
+def test_without_grep_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+    log = b"\n".join(sample.encode() for sample in SAMPLES * 3)
+    wanted = answer(scanned(log, PROBES, use_grep=True))
+    if broken == "no grep":
+        monkeypatch.setattr("rocmcfg.host.runner.query", lambda _: None)
+    elif broken == "another grep":
+        said = mock.Mock(ok=True, stdout="BusyBox v1.36\n")
+        monkeypatch.setattr("rocmcfg.host.runner.query", lambda _: said)
+    elif broken == "cannot start":
+        monkeypatch.setattr(streams.Grep, "start", _broken)
+    else:
+        start = streams.Grep.start
+
+        def dying(self: streams.Grep, *arguments: object) -> object:
+            stream = start(self, *arguments)  # type: ignore[arg-type]
+            return _Dying(stream.read())
+
+        monkeypatch.setattr(streams.Grep, "start", dying)
+    assert answer(scanned(log, PROBES, use_grep=True)) == wanted
+
+
+class _Dying(io.BytesIO):
+    """Gives half of the lines, and then fails as the stream of a killed program does."""
+
+    def __init__(self, content: bytes) -> None:
+        whole = content.splitlines(keepends=True)
+        super().__init__(b"".join(whole[: len(whole) // 2]))
+
+    def __next__(self) -> bytes:
+        line = self.readline()
+        if not line:
+            raise OSError("killed")
+        return line
+
+
+def test_a_pattern_that_grep_refuses_is_left_to_python() -> None:
+    """Python takes a quantifier behind an anchor as it is; grep calls an unmatched ) an error."""
+    wanted = [probe("signature", r"code [)]x[(]"), probe("signature", "plain text")]
+    log = b"code )x(\nplain text\n"
+    assert answer(scanned(log, wanted, use_grep=True)) == answer(scanned(log, wanted, use_grep=False))
+
+
+def test_an_end_of_line_in_a_pattern_also_means_crlf() -> None:
+    wanted = [probe("signature", "the last word$")]
+    log = b"the last word\r\nthe last word\nthe last words\n"
+    assert [len(hits.positions) for hits in scanned(log, wanted, use_grep=True).hits] == [2]
