@@ -71,8 +71,11 @@ class Checked:
         self._add(start, stop, verdict, Spelt(literal, edits))
 
     def place(self, found: Assignment) -> str:
-        line, column = self.source.place(found.start)
-        return f"{self.file}:{line}:{column}"
+        """For another file's finding."""
+        return f"in {self.file} {self.within(found)}"
+
+    def within(self, found: Assignment) -> str:
+        return "at line {}, column {}".format(*self.source.place(found.start))
 
     def settle(self) -> None:
         """In order; without what the file asks to leave alone."""
@@ -101,11 +104,7 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
             verdicts[key] = tuple(judge(found, knowledge))
         for verdict in verdicts[key]:
             checked.add(found, verdict, knowledge)
-    for loser, verdict in together.repeated(
-        reading.assignments,
-        knowledge.catalogue,
-        lambda a: "line {}:{}".format(*checked.source.place(a.start)),
-    ):
+    for loser, verdict in together.repeated(reading.assignments, knowledge.catalogue, checked.within):
         checked.add(loser, verdict, knowledge)
     checked.settle()
     return checked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model.catalogue import Variable
@@ -59,9 +60,11 @@ def concerns(name: str) -> bool:
     return variable(name) is not None or bool(near_variable(name))
 
 
-def nearest(name: str, candidates: list[str]) -> str:
-    """The one candidate within a slip or two; names that differ in a digit are different names."""
-    allowed = max((slips for length, slips in _SLIPS if len(name) >= length), default=0)
+def nearest(name: str, candidates: Iterable[str], allowed: int = -1) -> str:
+    """The one candidate within a slip or two; names that differ in a digit are different names. `allowed` is
+    the number of slips, where the length of the name shall not say it."""
+    if allowed < 0:
+        allowed = max((slips for length, slips in _SLIPS if len(name) >= length), default=0)
     digits = re.sub(r"\D", "", name)
     found = [
         (distance, candidate)

@@ -42,9 +42,11 @@ def spell(found: Assignment, verdict: Verdict, text: str, known: Catalogue, mach
         return Spelt()
     edits: list[Edit] = [(*found.name_at, name)]
     value = target[1]
+    if found.what is What.PATH:  # what is written there stands elsewhere
+        return Spelt() if name == text[found.start : found.stop] else Spelt(name, tuple(edits), "")
     if value is not None and found.value_at is not None:
         edits.append((*found.value_at, value))
-    elif value is not None and found.what is not What.PATH:
+    elif value is not None:
         edits[0] = (*found.name_at, f"{name}={value}")
     setting = verdict.instead if "=" in verdict.instead else ""
     return Spelt(applied(text, edits, found.start, found.stop), tuple(edits), setting)

@@ -75,7 +75,7 @@ def _pair(
             text,
             said,
             start,
-            max(name_stop, value_at[1]),
+            max(name_stop, value_at[1] + (piece.text[value[1] : value[1] + 1] in ("'", '"'))),
             (start, name_stop),
             value_at if said else None,
             opaque="$" in said or "{{" in said or not said,

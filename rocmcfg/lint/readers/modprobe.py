@@ -32,9 +32,9 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
         said = "kmod wants a blank between module and parameter, and skips this line"
         out.slips.append((*dotted, warning("RC7118", said, literal=literal, sources=SOURCE)))
     elif directive not in DIRECTIVES and module in names.modules():
-        if near := names.nearest(directive.ljust(8, "_"), [d.ljust(8, "_") for d in DIRECTIVES]):
+        if near := names.nearest(directive, DIRECTIVES, 1):
             said = f"modprobe.d knows no directive {directive!r}; kmod skips the line"
-            literal = near.rstrip("_")
+            literal = near
             place = line.range(at, at + len(directive))
             out.slips.append((*place, warning("RC7118", said, literal=literal, sources=SOURCE)))
             read_options(line, module, words[2:], out, where)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from os.path import basename
 
 from rocmcfg.lint import names
-from rocmcfg.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.lint.assignment import Reading, What, Where
 from rocmcfg.lint.readers import cmdline, commands, lines, modprobe
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
@@ -248,8 +248,6 @@ class _Reader:
                 readers.read_as(target, text, self.out, inner)
             elif name in ("python", "python3", "sh", "bash", "ssh", "zsh"):
                 readers.read_as(f"-.{'py' if name.startswith('python') else 'sh'}", text, self.out, inner)
-            elif name in ("echo", "printf") and not self.command.piped and self.where.trust is Trust.FILE:
-                lines.read(text, self.out, inner)
 
     def _write_parameters(self, targets: list[Span], text: Span) -> None:
         value = text.text.strip()

@@ -24,31 +24,32 @@ def known_argument(name: str, known: Catalogue) -> KernelArgument | None:
 def judge(found: Assignment, known: Catalogue, machine: Machine) -> Iterator[Verdict]:
     argument = known_argument(found.name, known)
     trap = known.traps.get(f"{canonical(found.name)}={found.value}")
-    if argument is not None:
-        verdicts = list(_known(found, argument, machine))
-        if trap is None or any(v.id in ("RC7116", "RC7102") for v in verdicts):
-            yield from verdicts
-            return
     if trap is not None:
         written = f"{found.name}={found.value}"
         instead = trap.instead if "=" in trap.instead else f"{trap.instead}={found.value}"
         yield warning("RC7102", f"{written} is not what it seems", why=trap.summary, instead=instead)
-    elif argument is None:
+    elif argument is not None:
+        yield from _known(found, argument, machine)
+    else:
         yield from _slip(found, known)
 
 
 def _known(found: Assignment, argument: KernelArgument, machine: Machine) -> Iterator[Verdict]:
     sources = argument.sources
     written = found.name if found.value is None else f"{found.name}={found.value}"
-    verdicts = (
-        []
-        if found.opaque
-        else list(traps.value_traps(argument.name, found.value, argument.traps, sources, machine))
-    )
-    yield from verdicts
-    if verdicts or found.opaque or found.trust is Trust.PROSE:
+    if found.opaque:
         return
-    if not legal(found.value, argument):
+    right = legal(found.value, argument)
+    meant = next((t for t in argument.traps if t.instead and traps.matches(t, found.value)), None)
+    if not right and meant is not None:
+        said = f"{written} is not what it seems"
+        yield warning("RC7102", said, why=meant.summary, instead=meant.instead, sources=sources)
+        return
+    verdicts = list(traps.value_traps(argument.name, found.value, argument.traps, sources, machine))
+    yield from verdicts
+    if verdicts or found.trust is Trust.PROSE:
+        return
+    if not right:
         yield warning(
             "RC7103",
             f"{written} is no value that the kernel knows; it ignores the argument",
@@ -87,10 +88,7 @@ def _slip(found: Assignment, known: Catalogue) -> Iterator[Verdict]:
     """Only what leaves no doubt: everybody's drivers have arguments, and none of them is ours to accuse."""
     module, dot, rest = found.name.strip('"').partition(".")
     if dot and rest:
-        near = names.nearest(
-            canonical(module).ljust(8, "_"), [m.ljust(8, "_") for m in sorted(names.modules())]
-        )
-        right = near.rstrip("_")
+        right = names.nearest(canonical(module), sorted(names.modules()), 1)
         if right and f"{right}.{canonical(rest)}" in known.parameters:
             said = f"there is no module {module}; the argument reaches nobody"
             instead = f"{right}.{rest}" + ("" if found.value is None else f"={found.value}")
@@ -101,9 +99,9 @@ def _slip(found: Assignment, known: Catalogue) -> Iterator[Verdict]:
         said = f"{found.name} without its module reaches nobody on a kernel command line"
         yield warning("RC7102", said, instead=f"{owner}.{canonical(found.name)}{value}")
         return
-    candidates = [a for a in known.arguments.values() if a.values or a.pattern]
-    near = names.nearest(found.name.ljust(8, " "), [a.name.ljust(8, " ") for a in candidates]).rstrip()
-    argument = known_argument(near, known) if near and len(found.name) > 3 else None
+    candidates = [a.name for a in known.arguments.values() if a.values or a.pattern]
+    near = names.nearest(found.name, candidates, 1) if len(found.name) > 3 else ""
+    argument = known_argument(near, known) if near else None
     if argument is not None and found.value is not None and legal(found.value, argument):
         said = f"{found.name} is no argument of the kernel that is known here"
         why = f"{argument.name}={found.value} is one. {argument.summary}"

@@ -18,13 +18,13 @@ Place = Callable[[Assignment], str]
 def repeated(
     found: Sequence[Assignment], known: Catalogue, place: Place
 ) -> Iterator[tuple[Assignment, Verdict]]:
-    """The loser of each pair, with why. `place` names where an assignment stands."""
+    """The loser of each pair, with why. `place` is a phrase for where an assignment stands."""
     last: dict[tuple[str, str], Assignment] = {}
     for each in reversed(found):
         if not each.scope or each.opaque or not counts_once(each, known):
             continue
         winner = last.setdefault((each.scope, key(each)), each)
-        if winner is each:
+        if winner is each or (_adds_words(each, known) and not same(each.value, winner.value)):
             continue
         yield each, verdict(each, winner, place(winner))
 
@@ -41,14 +41,20 @@ def counts_once(each: Assignment, known: Catalogue) -> bool:
     if each.what is What.PARAMETER:
         return True
     argument = known_argument(each.name, known) if each.what is What.ARGUMENT else None
-    return bool(argument and argument.values and not argument.words_join and not adds_up(each.name))
+    return bool(argument and argument.values and not adds_up(each.name))
+
+
+def _adds_words(each: Assignment, known: Catalogue) -> bool:
+    """The kernel reads each `iommu=` in turn: another word takes nothing from the first."""
+    argument = known_argument(each.name, known) if each.what is What.ARGUMENT else None
+    return argument is not None and argument.words_join
 
 
 def verdict(loser: Assignment, winner: Assignment, where: str) -> Verdict:
     if same(loser.value, winner.value):
-        said = f"{loser.name} is set to the same value again at {where}"
+        said = f"{loser.name} is set to the same value again {where}"
         return info("RC7112", said, instead="")
     value = "without a value" if winner.value is None else f"to {winner.value}"
-    said = f"{loser.name} is set {value} at {where}, and that one wins"
+    said = f"{loser.name} is set {value} {where}, and that one wins"
     why = "Of two assignments the later one counts; keep the one that you mean."
     return warning("RC7111", said, why=why, instead="")

@@ -1,0 +1,82 @@
+"""Whatever a file holds: lint ends, soon, and every finding stands where it is said to stand."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from rocmcfg.knowledge import catalogue
+from rocmcfg.lint import proposal
+from rocmcfg.lint.check import Checked, Knowledge, check
+from rocmcfg.lint.kinds import Kind
+from rocmcfg.lint.source import decode
+from tests.lint.judging import machine
+
+KNOWLEDGE = Knowledge(catalogue.load(), machine("gfx1100"))
+# Pieces of which the readers make something, so that chance puts them together.
+PIECES = [
+    "options amdgpu ", "gfxoff=0", "amdgpu.gfxoff=0", "amdgpu.noretry=\"0\"", "TORCH_USE_HIPBLASLT=1", "HSA_XNACK=0",
+    "export ", "GRUB_CMDLINE_LINUX=\"", "\"", "'", "\\", "\\\n", "\n", "\r\n", "\t", " ", "#", "`", "```sh\n", "```\n", "$(", ")",
+    "${", "}", "<<EOF\n", "EOF\n", "<<-'E'\n", " | tee /etc/modprobe.d/x.conf", "> /etc/environment", "sed -i 's/CMDLINE/",
+    "/' f", "ENV ", "FROM x\n", "[Service]\n", "Environment=", "os.environ['", "'] = '", "{'", "': '", "import os\n", "- ",
+    "environment:\n", ": ", "menuentry 'x' {\n", "linux /vmlinuz ", "$ ", "> ", "| ", "ü", "\u2028", "\x0b", "\x85", "𝔘", "\ufeff",
+    "/sys/module/amdgpu/parameters/gfxoff", "amd_iommu=pt", "--args=", "docker run -e ", "echo ", "printf ", "set -gx ", "=", ";",
+    "name: ", "value: ", "https://x/", "~~~\n", "rocmcfg: ignore", "\0", "&", "(", "'''", '"""', "\f",
+]  # fmt: skip
+TEXTS = st.one_of(
+    st.binary(max_size=300),
+    st.lists(st.sampled_from(PIECES), max_size=40).map(lambda parts: "".join(parts).encode()),
+    st.tuples(st.lists(st.sampled_from(PIECES), max_size=15), st.binary(max_size=20)).map(
+        lambda both: "".join(both[0]).encode() + both[1]
+    ),
+)
+
+
+def _hold(checked: Checked) -> None:
+    lines = checked.source.text.split("\n")
+    for finding in checked.findings:
+        assert 1 <= finding.line <= len(lines)
+        behind = "\n".join(lines[finding.line - 1 :])
+        assert behind[finding.column - 1 :].startswith(finding.text), finding
+        assert finding.text
+        for start, stop, _ in finding.edits:
+            assert finding.start <= start <= stop <= finding.stop, finding
+        if finding.replacement is not None:
+            assert finding.edits
+    proposal.diff(checked)
+
+
+@settings(max_examples=400)
+@given(TEXTS, st.sampled_from(list(Kind)))
+@example("`amdgpu.gfxoff=0`".encode("utf-16"), Kind.MARKDOWN)
+@example(b"import os\n\x0cos.environ['TORCH_USE_HIPBLASLT'] = '1'", Kind.PYTHON)
+def test_any_text_of_any_kind(content: bytes, kind: Kind) -> None:
+    _hold(check("x", decode(content), KNOWLEDGE, kind=kind))
+
+
+@settings(max_examples=200)
+@given(TEXTS, st.text(max_size=20))
+def test_any_text_of_any_name(content: bytes, name: str) -> None:
+    _hold(check(name, decode(content), KNOWLEDGE))
+
+
+BIG = 2 << 20
+HUGE = [
+    "a", " ", "a ", "\"", "'", "`", "\\", "$(", "#", "<!--", "[", "=", "A=", "A=\" ", "<<A\n", "```\n", "\n", "| a |", "u@h",
+    "x@x.x.", "https://", "export HSA_XNACK=0 ", "amdgpu.gfxoff=0 ", "`HSA_XNACK=0` ", "s/a/b/ ", "- A: '", "os.environ['A']=",
+    "(", "{", "A: #", "\t", "pip ", "https://a amdgpu.noretry=0 ", "echo '\\n'",
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", list(Kind))
+def test_no_text_takes_longer_than_its_length(kind: Kind) -> None:
+    """A regular expression or a search that looks twice shows here as minutes."""
+    for piece in HUGE:
+        began = time.monotonic()
+        check("x", (piece * (BIG // len(piece)))[:BIG], KNOWLEDGE, kind=kind)
+        took = time.monotonic() - began
+        assert took < 30, f"{piece!r} took {took:.0f} s"

@@ -1,0 +1,64 @@
+"""A file with nothing wrong yields nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lint.judging import judged, machine, told
+
+RIGHT = {
+    "/etc/default/grub": [
+        'GRUB_DEFAULT=0\nGRUB_CMDLINE_LINUX_DEFAULT="quiet splash amdgpu.cwsr_enable=0 amdgpu.runpm=0 iommu=pt"\n',
+        'GRUB_CMDLINE_LINUX="root=UUID=1 acpi_enforce_resources=lax nvidia.NVreg_X=1 radeon.dpm=0 i915.x=y"\n',
+        'GRUB_CMDLINE_LINUX="amdgpu.ppfeaturemask=0xfff73fff pci=realloc=off pci=noats amdgpu.dyndbg=+p"\n',
+        'GRUB_CMDLINE_LINUX="ttm.pages_limit=25165824 amdttm.pages_limit=1000 amd_pstate=active"\n',
+        'GRUB_CMDLINE_LINUX="amdgpu.cwsr-enable=0 intel_iommu=on iommu.strict=1 pcie_aspm=off"\n',
+        'GRUB_CMDLINE_LINUX="$EXTRA amdgpu.runpm=$RUNPM"\nGRUB_GFXMODE=auto\n',
+    ],
+    "/etc/modprobe.d/a.conf": [
+        "options amdgpu cwsr_enable=0 runpm=0\nblacklist nouveau\nsoftdep amdgpu pre: vfio\n",
+        "options snd_hda_intel model=x\noptions ttm pages_limit=1000\noptions amdgpu dyndbg=+p\n",
+    ],
+    "a.env": [
+        "MIOPEN_DEBUG_CONV_GEMM=0\nMY_VAR=1\nHSA_SOMETHING_ELSE=1\nPATH=/bin\nHIP_VISIBLE_DEVICES=0,1\n",
+        "PYTORCH_NO_HIP_MEMORY_CACHING=1\nROCR_VISIBLE_DEVICES=GPU-0123456789abcdef\nNCCL_PROTO=Simple\n",
+    ],
+    "a.sh": [
+        "make -j4 && PYTORCH_ROCM_ARCH=gfx1100 python setup.py develop\n",
+        "export HSA_OVERRIDE_GFX_VERSION=${HSA_OVERRIDE_GFX_VERSION:-$(detect)}\n",
+        "if grep -q 'amdgpu.gfxoff=0' /proc/cmdline; then sed -i 's/amdgpu.gfxoff=0//' f; fi\n",
+        "rocmcfg apply --set amdgpu.runpm=0 --set feature.gfxoff=false --set karg.iommu=pt\n",
+        "dmesg | grep \"unknown parameter 'gfxoff'\"\ncat /sys/module/amdgpu/parameters/*\n",
+    ],
+    "a.md": [
+        "There is no `amdgpu.gfxoff=0`. Write `amdgpu.ppfeaturemask=0xfff73fff` instead.\n",
+        "| wrong | `amdgpu.gfxoff=0` |\n",
+        "`amdgpu.runpm=N` or `amdgpu.dcdebugmask=<mask>`; the variable `TORCH_USE_HIPBLASLT`, and gfxoff.\n",
+        "```\namdgpu: unknown parameter 'gtt_size' ignored\n[  1.0] Command line: amdgpu.gfxoff=0\n```\n",
+        "```c\nint noretry=0;\nsetenv(\"TORCH_USE_HIPBLASLT=1\");\n```\n",
+        "https://example.org/?amdgpu.gfxoff=0 and <https://example.org/amdgpu.gfxoff=0>\n",
+        "```sh\nexport A=1   # wrong: amdgpu.gfxoff=0\n```\n",
+    ],
+    "a.py": ["HSA_XNACK = 0\nenv = {'PATH': '/bin'}\nos.environ['HIP_VISIBLE_DEVICES'] = str(n)\n"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "text"), [(file, text) for file, texts in RIGHT.items() for text in texts])
+def test_nothing_is_said_of_what_is_right(file: str, text: str) -> None:
+    for on in (machine(), machine("gfx1201", kernels=("6.17.13",))):
+        assert told(judged(file, text, on)) == []
+
+
+def test_a_line_may_ask_to_be_left_alone() -> None:
+    text = "options amdgpu gfxoff=0\noptions amdgpu gfxoff=0 # rocmcfg: ignore\n"
+    assert {f.line for f in judged("modprobe.d/a.conf", text).findings} == {1}
+
+
+def test_a_variable_is_misspelt_only_where_no_other_is_that_near() -> None:
+    text = "HIP_VISIBLE_DEVICE=0\nHSA_GFX_OVERRIDE_VERSION=10.3.0\nHSA_XNAK=1\nMIOPEN_DEBUG_CONV_DIRECT_OCL_WRW7=0\n"
+    checked = judged("a.env", text, machine("gfx1031"))
+    assert [(f.text, f.replacement) for f in checked.findings if f.kind == "misspelt"] == [
+        ("HIP_VISIBLE_DEVICE=0", "HIP_VISIBLE_DEVICES=0"),
+        ("HSA_GFX_OVERRIDE_VERSION=10.3.0", "HSA_OVERRIDE_GFX_VERSION=10.3.0"),
+        ("HSA_XNAK=1", "HSA_XNACK=1"),
+    ]

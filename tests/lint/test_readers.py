@@ -1,0 +1,204 @@
+"""Every kind of file: what is found stands where it is said to stand, and nothing else is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocmcfg.lint.kinds import Kind
+from tests.lint.judging import judged
+
+# file name, kind, text, [(line, column, token, class)]; the tokens are the same few so that readers compare
+GFXOFF = "unknown"
+CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
+    "grub defaults": (
+        "/etc/default/grub",
+        Kind.GRUB_DEFAULTS,
+        "GRUB_TIMEOUT=5\n#GRUB_CMDLINE_LINUX=\"amdgpu.gfxoff=0\"\n"
+        "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet \\\n  amdgpu.gfxoff=0 root=/dev/x\"\n"
+        "GRUB_CMDLINE_XEN=\"iommu=verbose amd_iommu=pt\"\nGRUB_CMDLINE_LINUX+=' amd_iommu=pt'\n",
+        [(4, 3, "amdgpu.gfxoff=0", GFXOFF), (6, 23, "amd_iommu=pt", "misspelt")],
+    ),
+    "grub defaults in a drop-in with CRLF": (
+        "x/etc/default/grub.d/50.cfg",
+        Kind.GRUB_DEFAULTS,
+        "GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT\tamdgpu.gfxoff=0\"\r\n",
+        [(1, 57, "amdgpu.gfxoff=0", GFXOFF)],
+    ),
+    "grub.cfg": (
+        "/boot/grub/grub.cfg",
+        Kind.GRUB_CFG,
+        "menuentry 'Debian' {\n\tlinux\t/boot/vmlinuz-6.12 root=UUID=1 ro amdgpu.gfxoff=0\n\tinitrd /i\n}\n",
+        [(2, 42, "amdgpu.gfxoff=0", GFXOFF)],
+    ),
+    "boot entry": (
+        "/boot/loader/entries/a.conf",
+        Kind.BOOT_ENTRY,
+        "title Arch\nlinux /vmlinuz\noptions root=/dev/x rw amdgpu.gfxoff=0\noptions amd_iommu=pt\n",
+        [(3, 24, "amdgpu.gfxoff=0", GFXOFF), (4, 9, "amd_iommu=pt", "misspelt")],
+    ),
+    "command line": (
+        "/proc/cmdline",
+        Kind.CMDLINE,
+        "BOOT_IMAGE=/v root=/dev/x amdgpu.gfxoff=0 -- amd_iommu=pt amdgpu.noretry=0\n",
+        [(1, 27, "amdgpu.gfxoff=0", GFXOFF), (1, 59, "amdgpu.noretry=0", "inverted")],
+    ),
+    "a quoted value": (
+        "cmdline",
+        Kind.CMDLINE,
+        'quiet "amdgpu.gfxoff=0" dyndbg="file x +p" amdgpu.noretry="0"\n',
+        [(1, 7, '"amdgpu.gfxoff=0"', GFXOFF), (1, 44, 'amdgpu.noretry="0"', "inverted")],
+    ),
+    "modprobe.d": (
+        "/etc/modprobe.d/amdgpu.conf",
+        Kind.MODPROBE,
+        "# options amdgpu gfxoff=0\noptions nvidia gfxoff=0\noptions amdgpu runpm=0 \\\n gfxoff=0\n"
+        "option amdgpu noretry=0\noptions amdgpu.runpm=0\noptions amdgpu dc=1 # why\n",
+        [
+            (4, 2, "gfxoff=0", GFXOFF),
+            (5, 1, "option", "syntax"),
+            (5, 15, "noretry=0", "inverted"),
+            (6, 9, "amdgpu.runpm=0", "syntax"),
+            (7, 21, "# why", "syntax"),
+        ],
+    ),
+    "environment.d": (
+        "/etc/environment.d/50.conf",
+        Kind.ENVIRONMENT,
+        "PATH=/bin\n# TORCH_USE_HIPBLASLT=1\nTORCH_USE_HIPBLASLT=1\nPYTORCH_NO_HIP_MEMORY_CACHING='0'\n",
+        [
+            (3, 1, "TORCH_USE_HIPBLASLT=1", "unknown"),
+            (4, 1, "PYTORCH_NO_HIP_MEMORY_CACHING='0'", "presence_only"),
+        ],
+    ),
+    "what a process has": (
+        "/proc/12/environ",
+        Kind.ENVIRONMENT,
+        "PATH=/bin\nTORCH_USE_HIPBLASLT=1\n",
+        [(2, 1, "TORCH_USE_HIPBLASLT=1", "unknown")],
+    ),
+    "script": (
+        "a.sh",
+        Kind.SHELL,
+        "#!/bin/sh\n# export TORCH_USE_HIPBLASLT=0\nexport A=1 TORCH_USE_HIPBLASLT=\"0\"  # x\n"
+        "MIOPEN_DEBUG_CONV_GEMM=0 TORCH_USE_HIPBLASLT=0 \\\n  python x.py\nenv -i TORCH_USE_HIPBLASLT=1 x\n"
+        "unset TORCH_USE_HIPBLASLT\ngrep amdgpu.gfxoff=0 /proc/cmdline\n",
+        [
+            (3, 12, 'TORCH_USE_HIPBLASLT="0"', "unknown"),
+            (4, 26, "TORCH_USE_HIPBLASLT=0", "unknown"),
+            (6, 8, "TORCH_USE_HIPBLASLT=1", "unknown"),
+        ],
+    ),
+    "files that a script writes": (
+        "a.sh",
+        Kind.SHELL,
+        "cat <<'EOF' | sudo tee /etc/modprobe.d/x.conf\noptions amdgpu gfxoff=0\nEOF\n"
+        "echo \"options amdgpu gfxoff=0\" > /etc/modprobe.d/y.conf\n"
+        "sed -i 's/\\(CMDLINE.*\\)\"/\\1 amdgpu.gfxoff=0\"/' /etc/default/grub\n"
+        "sed -i 's/amdgpu.gfxoff=0//' /etc/default/grub\n"
+        "grubby --args='amdgpu.gfxoff=0' --remove-args=amdgpu.gfxoff=0\n"
+        "echo 1 > /sys/module/amdgpu/parameters/cwsr_enable\nmodprobe amdgpu gfxoff=0\n",
+        [
+            (2, 16, "gfxoff=0", GFXOFF),
+            (4, 22, "gfxoff=0", GFXOFF),
+            (5, 29, "amdgpu.gfxoff=0", GFXOFF),
+            (7, 16, "amdgpu.gfxoff=0", GFXOFF),
+            (8, 10, "/sys/module/amdgpu/parameters/cwsr_enable", "read_only"),
+            (8, 10, "/sys/module/amdgpu/parameters/cwsr_enable", "default"),
+            (9, 17, "gfxoff=0", GFXOFF),
+        ],
+    ),
+    "fish and csh": (
+        "config.fish",
+        Kind.SHELL,
+        "set -gx TORCH_USE_HIPBLASLT 0\nset TORCH_USE_HIPBLASLT 0\nsetenv TORCH_USE_HIPBLASLT 1\n",
+        [(1, 9, "TORCH_USE_HIPBLASLT 0", "unknown"), (3, 8, "TORCH_USE_HIPBLASLT 1", "unknown")],
+    ),
+    "Dockerfile": (
+        "Dockerfile",
+        Kind.DOCKERFILE,
+        "FROM rocm\nARG TORCH_USE_HIPBLASLT=1\nENV A=b \\\n  # no\n  TORCH_USE_HIPBLASLT=1\n"
+        "ENV TORCH_USE_HIPBLASLT 0\nRUN PYTORCH_ROCM_ARCH=gfx1030 python setup.py install\n"
+        "RUN docker run -e TORCH_USE_HIPBLASLT=1 x\n",
+        [
+            (5, 3, "TORCH_USE_HIPBLASLT=1", "unknown"),
+            (6, 5, "TORCH_USE_HIPBLASLT 0", "unknown"),
+            (8, 19, "TORCH_USE_HIPBLASLT=1", "unknown"),
+        ],
+    ),
+    "compose": (
+        "compose.yaml",
+        Kind.YAML,
+        "services:\n  a:\n    environment:\n      - \"TORCH_USE_HIPBLASLT=1\"\n      - A=b\n"
+        "  b:\n    environment:\n      TORCH_USE_HIPBLASLT: '0'  # why\n"
+        "env:\n  - name: TORCH_USE_HIPBLASLT\n    value: \"1\"\n",
+        [
+            (4, 10, "TORCH_USE_HIPBLASLT=1", "unknown"),
+            (8, 7, "TORCH_USE_HIPBLASLT: '0'", "unknown"),
+            (10, 11, 'TORCH_USE_HIPBLASLT\n    value: "1"', "unknown"),
+        ],
+    ),
+    "unit": (
+        "/etc/systemd/system/a.service",
+        Kind.UNIT,
+        "[Service]\nEnvironment=\"TORCH_USE_HIPBLASLT=1\" A=b \\\n  TORCH_USE_HIPBLASLT=1\n#Environment=HSA_X=1\n"
+        "ExecStart=/usr/bin/env TORCH_USE_HIPBLASLT=0 x\n",
+        [
+            (2, 14, "TORCH_USE_HIPBLASLT=1", "unknown"),
+            (2, 14, "TORCH_USE_HIPBLASLT=1", "duplicate"),
+            (3, 3, "TORCH_USE_HIPBLASLT=1", "unknown"),
+            (5, 24, "TORCH_USE_HIPBLASLT=0", "unknown"),
+        ],
+    ),
+    "Python": (
+        "a.py",
+        Kind.PYTHON,
+        "import os\nx = 'ü'; os.environ['TORCH_USE_HIPBLASLT'] = \"1\"\nos.putenv('TORCH_USE_HIPBLASLT', '0')\n"
+        "os.environ.update({'A': 'b', 'TORCH_USE_HIPBLASLT': '1'})\n# os.environ['TORCH_USE_HIPBLASLT'] = '1'\n"
+        "TORCH_USE_HIPBLASLT = 1\nsubprocess.run(x, env={'TORCH_USE_HIPBLASLT': '1'})\n",
+        [
+            (2, 10, "os.environ['TORCH_USE_HIPBLASLT'] = \"1\"", "unknown"),
+            (3, 1, "os.putenv('TORCH_USE_HIPBLASLT', '0')", "unknown"),
+            (4, 30, "'TORCH_USE_HIPBLASLT': '1'", "unknown"),
+            (7, 24, "'TORCH_USE_HIPBLASLT': '1'", "unknown"),
+        ],
+    ),
+    "Python that is none": (
+        "a.py",
+        Kind.PYTHON,
+        "import os\nprint 'x'\nos.environ['TORCH_USE_HIPBLASLT'] = '1'\n",
+        [(3, 4, "environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown")],
+    ),
+    "document": (
+        "post.md",
+        Kind.MARKDOWN,
+        "ü `amdgpu.gfxoff=0` and amdgpu.gfxoff=1, `noretry=0`.\n\n> ```sh\n> $ export TORCH_USE_HIPBLASLT=1\n"
+        "> TORCH_USE_HIPBLASLT=1\n> ```\n\n```diff\n-amdgpu.gfxoff=0\n+amdgpu.gfxoff=0\n```\n",
+        [
+            (1, 4, "amdgpu.gfxoff=0", GFXOFF),
+            (1, 25, "amdgpu.gfxoff=1", GFXOFF),
+            (1, 43, "noretry=0", "inverted"),
+            (4, 12, "TORCH_USE_HIPBLASLT=1", "unknown"),
+            (10, 2, "amdgpu.gfxoff=0", GFXOFF),
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_found_and_where(name: str) -> None:
+    file, kind, text, expected = CASES[name]
+    checked = judged(file, text)
+    assert checked.kind is kind
+    assert sorted((f.line, f.column, f.text, f.kind) for f in checked.findings) == sorted(expected)
+
+
+TELLING = ("grub defaults", "grub.cfg", "boot entry", "Dockerfile", "unit", "Python", "script", "document")
+
+
+@pytest.mark.parametrize("name", TELLING)
+def test_a_text_without_a_telling_name_is_read_by_its_content(name: str) -> None:
+    """As on standard input."""
+    _, kind, text, expected = CASES[name]
+    checked = judged("-", text)
+    assert checked.kind is kind
+    assert {f.text for f in checked.findings} == {text for _, _, text, _ in expected}

@@ -1,0 +1,121 @@
+"""What is said of a setting, on the machine that it is for."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocmcfg.model.diagnostic import Severity
+from tests.lint.judging import judged, machine, told
+
+
+@pytest.mark.parametrize(
+    ("option", "kind", "severity", "replacement"),
+    [
+        ("cwsr_enable=foo", "illegal_value", "error", None),
+        ("ppfeaturemask=-1", "illegal_value", "error", None),
+        ("runpm=", "illegal_value", "error", None),
+        ("runpm", "illegal_value", "error", None),
+        ("runpm=7", "illegal_value", "warning", None),
+        ("gfxoff=0", "unknown", "warning", "ppfeaturemask=0xfff73fff"),
+        ("gfxoff=1", "unknown", "warning", "ppfeaturemask=0xfff7bfff"),
+        ("psr=0", "unknown", "warning", "dcdebugmask=0x000010"),
+        ("cwsr_enabel=0", "misspelt", "warning", "cwsr_enable=0"),
+        ("amdgpu.runpm=0", "misspelt", "warning", "runpm=0"),
+        ("pages_limit=100", "misspelt", "warning", None),
+        ("nonsense_of_mine=1", "unknown", "warning", ""),
+        ("cwsr_enable=1", "default", "info", ""),
+        ("gttsize=4096", "deprecated", "warning", None),
+        ("ppfeaturemask=0xfffd3fff", "side_effect", "warning", "ppfeaturemask=0xfff53fff"),
+        ("ppfeaturemask=0xffffffff", "side_effect", "warning", None),
+        ("ppfeaturemask=0xfff7ffff", "taints", "warning", None),
+    ],
+)
+def test_an_option_of_the_driver(option: str, kind: str, severity: str, replacement: str | None) -> None:
+    checked = judged("/etc/modprobe.d/a.conf", f"options amdgpu {option}\n")
+    assert [(f.kind, f.severity.value, f.replacement) for f in checked.findings] == [
+        (kind, severity, replacement)
+    ]
+    assert all(f.summary and not f.summary.endswith(".") for f in checked.findings)
+
+
+def test_a_mask_says_what_it_changes_beside_what_it_is_copied_for() -> None:
+    (finding,) = judged("cmdline", "amdgpu.ppfeaturemask=0xfffd3fff").findings
+    for word in ("turns gfxoff off", "turns stutter off", "turns gfx-dcs on"):
+        assert word in finding.summary
+    assert "0xfff73fff" in finding.why, "the mask of GFXOFF alone"
+
+
+def test_a_parameter_that_these_kernels_lack_is_said_with_the_kernel() -> None:
+    text = "options amdgpu rebar=0 mes=1\n"
+    old, new = machine(kernels=("5.10.262",)), machine(kernels=("7.3.4",))
+    assert dict(told(judged("modprobe.d/a.conf", text, old)))["rebar=0"] == "absent_here"
+    found = dict(told(judged("modprobe.d/a.conf", text, new)))
+    assert found.get("mes=1") == "absent_here"
+    assert found.get("rebar=0") != "absent_here"
+
+
+def test_an_illegal_value_is_judged_by_the_kernels_that_are_here() -> None:
+    """enforce_isolation was a bool in 6.12 and takes numbers later."""
+    text = "options amdgpu enforce_isolation=2\n"
+    assert [k for _, k in told(judged("modprobe.d/a.conf", text, machine(kernels=("6.12.117",))))] == [
+        "illegal_value"
+    ]
+    assert told(judged("modprobe.d/a.conf", text, machine(kernels=("7.3.4",)))) == []
+    assert told(judged("modprobe.d/a.conf", text)) == [], (
+        "where no kernel is known, one that takes it will do"
+    )
+
+
+def test_a_workaround_is_obsolete_where_every_kernel_has_the_fix() -> None:
+    text = "options amdgpu cwsr_enable=0\n"
+    fixed, open_ = ("6.18.5", "7.3.4"), ("6.17.13", "7.3.4")
+    assert told(judged("modprobe.d/a.conf", text, machine("gfx1201", kernels=fixed))) == [
+        ("cwsr_enable=0", "obsolete")
+    ]
+    assert told(judged("modprobe.d/a.conf", text, machine("gfx1201", kernels=open_))) == []
+    assert told(judged("modprobe.d/a.conf", text, machine("gfx1103", kernels=fixed))) == []
+
+
+def test_of_two_values_the_loser_is_told() -> None:
+    text = (
+        'GRUB_CMDLINE_LINUX="amdgpu.runpm=0 iommu=pt"\nGRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runpm=1 iommu=pt"\n'
+    )
+    checked = judged("/etc/default/grub", text)
+    assert told(checked) == [("amdgpu.runpm=0", "conflict"), ("iommu=pt", "duplicate")]
+    assert "line 2" in checked.findings[0].summary
+    again = 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nGRUB_CMDLINE_LINUX="amdgpu.runpm=1"\n'
+    assert told(judged("/etc/default/grub", again)) == [], "the second assignment replaces the first"
+    entries = "menuentry 'a' {\nlinux /vmlinuz amdgpu.runpm=0\n}\nmenuentry 'b' {\nlinux /vmlinuz amdgpu.runpm=1\n}\n"
+    assert told(judged("grub.cfg", entries)) == []
+    script = "export HSA_XNACK=0\n./a\nexport HSA_XNACK=1\n./b\n"
+    assert told(judged("a.sh", script, machine("gfx90a"))) == []
+    profile = "export HIP_VISIBLE_DEVICES=0\nif x; then export HIP_VISIBLE_DEVICES=1; fi\nexport HIP_VISIBLE_DEVICES=2\n"
+    assert told(judged("/home/me/.bashrc", profile)) == [("HIP_VISIBLE_DEVICES=0", "conflict")]
+
+
+@pytest.mark.parametrize(
+    ("argument", "kind", "replacement"),
+    [
+        ("amd_iommu=pt", "misspelt", "iommu=pt"),
+        ("iomu=pt", "misspelt", "iommu=pt"),
+        ("amdgpuu.runpm=0", "misspelt", "amdgpu.runpm=0"),
+        ("cwsr_enable=0", "misspelt", "amdgpu.cwsr_enable=0"),
+        ("iommu=passthrough", "illegal_value", None),
+    ],
+)
+def test_an_argument_of_the_kernel(argument: str, kind: str, replacement: str | None) -> None:
+    checked = judged("cmdline", f"quiet {argument} ro\n")
+    assert [(f.kind, f.replacement) for f in checked.findings] == [(kind, replacement)]
+
+
+def test_severities() -> None:
+    """Errors and warnings make lint exit with 3: what merely does nothing here must not."""
+    text = "options amdgpu cwsr_enable=x sg_display=0 vm_fragment_size=9 noretry=0 gfxoff=0\n"
+    checked = judged("modprobe.d/a.conf", text, machine("gfx1100"))
+    assert {f.text: f.severity for f in checked.findings} == {
+        "cwsr_enable=x": Severity.ERROR,
+        "sg_display=0": Severity.INFO,
+        "vm_fragment_size=9": Severity.INFO,
+        "noretry=0": Severity.WARNING,
+        "gfxoff=0": Severity.WARNING,
+    }
