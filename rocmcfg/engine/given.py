@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from rocmcfg.engine.request import Given, Request, parse_set
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.profile import Multiple, Profile, ProfileParameter, Setting
@@ -79,6 +80,22 @@ def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Ite
             detail=f"{has}; a full GPU would then end programs for want of memory",
             hint="give less if the host runs out of memory",
         )
+
+
+def forgotten(before: Iterable[str], request: Request, profiles: Sequence[Profile]) -> Iterable[Diagnostic]:
+    """Numbers that the last apply was given (`before`: its --set) and this one is not, although a profile
+    takes them: nothing of an earlier apply is kept, and what they gave is taken back."""
+    known = declared(profiles)
+    now = {parsed.name for text in request.set if isinstance(parsed := parse_set(text), Given)}
+    for parsed in map(parse_set, before):
+        if isinstance(parsed, Given) and parsed.name in known and parsed.name not in now:
+            yield warning(
+                "RC2048",
+                f"the last apply was given profile.{parsed.name} = {parsed.value}, this one is given none",
+                location="--set",
+                detail="what needs it is taken back",
+                hint=f"to keep it add --set profile.{parsed.name}={parsed.value}",
+            )
 
 
 def missing(setting: Setting, given: Mapping[str, int], profiles: Sequence[Profile]) -> str:

@@ -64,6 +64,7 @@ def collect_facts(
 
 def plan(view: HostView, request: Request) -> Planned:
     """What `apply` would do. Raises RocmcfgError with every reason against it."""
+    from rocmcfg.engine.given import forgotten
     from rocmcfg.engine.plan import blocked, make_plan
     from rocmcfg.engine.request import parse_set
     from rocmcfg.engine.resolve import modules_of
@@ -76,7 +77,11 @@ def plan(view: HostView, request: Request) -> Planned:
     asked = [s for text in request.set if isinstance(s := parse_set(text), Setting)]
     settings = [s for profile in loaded for s in profile.settings] + asked
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings))
-    made = make_plan(view, loaded, request, facts, known, receipt_or_none(view))
+    last = receipt_or_none(view)
+    made = make_plan(view, loaded, request, facts, known, last)
+    before = last.request.get("set") if last is not None else None
+    if isinstance(before, list):
+        remarks += tuple(forgotten(before, request, loaded))
     if remarks:
         made = replace(made, diagnostics=(*remarks, *made.diagnostics))
     if blocked(made):

@@ -8,7 +8,7 @@ from rocmcfg.engine import receipt
 from rocmcfg.engine.inventory import SetParameter, set_parameters
 from rocmcfg.engine.journal import require_finished
 from rocmcfg.engine.receipt import Receipt
-from rocmcfg.engine.request import command_line, from_document
+from rocmcfg.engine.request import Request, command_line, from_document
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.facts import Facts
@@ -89,12 +89,15 @@ def _unnecessary(
     except RocmcfgError as problem:
         problems += problem.diagnostics
         return ()
-    asked = from_document(known.request)
+    try:
+        command = command_line(from_document(known.request))
+    except TypeError:  # a receipt of another version, which knows more options
+        command = command_line(Request(profiles=known.profiles))
     applied = {s.id for s in known.settings if s.profile}  # what --set asks for has no condition
     found = []
     for setting in (s for profile in loaded for s in profile.settings):
         if setting.id in applied and setting.when:
             decision = decide(setting.when, facts, catalogue.load())
             if decision.holds is False:
-                found.append(Unnecessary(setting.id, decision.text, command_line(asked)))
+                found.append(Unnecessary(setting.id, decision.text, command))
     return tuple(found)

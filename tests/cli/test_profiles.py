@@ -57,6 +57,21 @@ def test_a_number_in_gib_becomes_pages_and_is_kept_for_the_next_apply_and_verify
         assert "amdttm.pages_limit" not in checks
 
 
+def test_an_apply_that_is_no_longer_given_the_number_says_what_it_takes_back(tmp_path: Path) -> None:
+    root = strix(tmp_path)
+    ask = ("--set", "profile.gtt_gib=96")
+    assert rocmcfg("apply", "-p", "gfx1151", *ask, "--root", root, "--yes").code == 0
+    assert "RC2048" not in rocmcfg("plan", "-p", "gfx1151", *ask, "--root", root, "--json").ids
+    assert (
+        "RC2048"
+        not in rocmcfg("plan", "-p", "gfx1151", "--set", "profile.gtt_gib=64", "--root", root, "--json").ids
+    )
+    found = rocmcfg("apply", "-p", "gfx1151", "--root", root, "--yes", "--json")
+    (said,) = [d for d in found.document["diagnostics"] if d["id"] == "RC2048"]
+    assert "--set profile.gtt_gib=96" in said["hint"]
+    assert "ttm" not in line(root)
+
+
 def test_what_waits_for_a_number_is_left_out_and_says_which_option_gives_it(tmp_path: Path) -> None:
     root = strix(tmp_path)
     found = rocmcfg("plan", "--profile", "auto", "--root", root, "--json")

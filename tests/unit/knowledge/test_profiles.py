@@ -438,6 +438,42 @@ def test_a_new_profile_is_a_valid_one(tmp_path: Path, extends: str, gfx: tuple[s
         assert profile.gfx == gfx
 
 
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=5)
+    | st.sampled_from([">=2", "gfx1201", "n"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["from", "times", "kernel", "gpus", "igpu", "gfx", "min", "max", "within", "unit", "x"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON, JSON, JSON, JSON)
+def test_whatever_stands_under_the_keys_of_a_setting_is_taken_or_told(
+    value: object, when: object, parameter: object, use: object
+) -> None:
+    document = {
+        "schema": 1,
+        "summary": "x",
+        "use": use,
+        "parameters": {"n": parameter},
+        "module": {"ttm": {"a": {"value": value, "when": when}, "b": value}},
+    }
+    model, wrong = validate(document)
+    assert (model is None) == bool(wrong)
+    assert all(message for _, message, _ in wrong)
+
+
 @given(st.binary(max_size=60))
 def test_any_bytes_are_a_profile_or_a_problem_with_a_place(content: bytes) -> None:
     found: list[Diagnostic] = []
