@@ -76,7 +76,7 @@ def _show(printer: Printer, found: Explained) -> None:
     if what.sources and printer.verbose:
         printer.heading("Sources")
         for source in what.sources:
-            printer.line(f"  {source}")
+            printer.wrapped(source)
 
 
 def _facts(what: Explanation) -> list[str]:
@@ -90,8 +90,6 @@ def _facts(what: Explanation) -> list[str]:
         facts.append(f"has an effect on {what.acts_on} only{tail}")
     if what.values and not what.meanings:
         facts.append(f"values: {', '.join(what.values)}")
-    if what.instead:
-        facts.append(f"write {what.instead}")
     return facts
 
 
@@ -102,6 +100,9 @@ def _show_value(printer: Printer, what: Explanation) -> None:
     elif what.meaning:
         printer.heading("The value")
         printer.wrapped(what.meaning)
+    if what.instead:
+        printer.line()
+        printer.line(f"  {printer.paint('write', 'bold')}  {what.instead}")
     if what.meanings and (printer.verbose or not what.meaning):
         printer.heading("Values")
         printer.pairs([(meaning.value, meaning.text) for meaning in what.meanings])
@@ -122,9 +123,11 @@ _KINDS = {
 
 
 def _show_traps(printer: Printer, what: Explanation) -> None:
-    if what.traps:
+    """Those of other hardware and other kernels only with --verbose."""
+    shown = [trap for trap in what.traps if printer.verbose or trap.here is not False]
+    if shown:
         printer.heading("Traps")
-        printer.pairs([(_trapped(trap), _caution(trap)) for trap in what.traps])
+        printer.pairs([(_trapped(trap), _caution(trap)) for trap in shown])
 
 
 def _trapped(trap: Caution) -> str:
@@ -142,7 +145,8 @@ def _show_now(printer: Printer, found: Explained) -> None:
     kind, now = found.explanation.kind, found.now
     if kind in ("parameter", "feature", "new"):
         where = f"{now.value} ({now.source})" if now.source else "the default; nobody sets it"
-        rows = [("next boot", where), ("running", now.running or "not loaded, or not readable")]
+        running = "not loaded, or not readable" if now.running is None else now.running or "empty"
+        rows = [("next boot", where), ("running", running)]
     elif kind == "argument":
         where = f"{now.value} ({now.source})" if now.source else "not set"
         rows = [("next boot", where), ("running", now.running or "not set")]
@@ -202,7 +206,7 @@ def _state(on: bool) -> str:
     return "on" if on else "off"
 
 
-_ROLES = {"helps": "helps", "unset": "taking it away helps", "does_not_help": "does not help"}
+_ROLES = {"helps": "{} helps", "unset": "taking {} away helps", "does_not_help": "{} does not help"}
 
 
 def _show_issues(printer: Printer, what: Explanation) -> None:
@@ -217,6 +221,6 @@ def _show_issues(printer: Printer, what: Explanation) -> None:
 
 
 def _mention(mention: Mention) -> str:
-    said = f"{mention.setting} {_ROLES[mention.role]}"
+    said = _ROLES[mention.role].format(mention.setting)
     confidence = f" ({mention.confidence})" if mention.role == "helps" else ""
     return f"{mention.title}: {said}{confidence}"

@@ -33,12 +33,13 @@ def complete_setting(incomplete: str) -> list[str]:
 
 
 def complete_name(incomplete: str) -> list[str]:
-    """Shell completion for explain: parameters by their short name, features, variables."""
+    """Shell completion for explain: parameters by their short name, features, arguments, variables."""
     from rocmcfg.knowledge import catalogue
 
     known = catalogue.load()
-    names = [*(p.name for p in known.parameters.values()), *known.features, *known.variables]
-    return [name for name in names if name.startswith(incomplete)]
+    names = [p.name for p in known.parameters.values()]
+    names += [*known.features, *known.arguments, *known.variables]
+    return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
 
 
 def _checked_set(values: list[str] | None) -> list[str] | None:

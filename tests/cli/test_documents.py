@@ -56,6 +56,7 @@ RUNS: dict[str, tuple[str, Run]] = {
     "explain a feature": ("explain", _command("explain", "gfxoff")),
     "explain a misnomer": ("explain", _command("explain", "gtt_size", applied=False)),
     "report": ("report", _command("report")),
+    "explain an argument": ("explain", _command("explain", "iommu=pt", applied=False)),
     "explain a variable": ("explain", _command("explain", "HSA_XNACK=0", applied=False)),
     "doctor": ("doctor", _command("doctor", "--log", str(DOCTOR_LOG), applied=False)),
     "doctor without a log": ("doctor", _command("doctor")),

@@ -59,7 +59,26 @@ def test_status_verify_and_history_fit_eighty_columns(
 
 
 @pytest.mark.parametrize(
-    "name", ["ppfeaturemask=0xfffd3fff", "ppfeaturemask", "gfxoff", "mes=x", "gtt_size", "HSA_XNACK"]
+    "name",
+    [
+        "ppfeaturemask=0xfffd3fff",
+        "ppfeaturemask",
+        "gfxoff",
+        "mes=x",
+        "gtt_size",
+        "HSA_XNACK",
+        "iommu=pt",
+        "amd_iommu=pt",
+        "cg_mask=0",
+        "tmz=0",
+        "HSA_OVERRIDE_GFX_VERSION=11.0.0",
+        "ttm.pages_limit",
+        "pci",
+        "cwsr_enable",
+        "MIOPEN_FIND_ENFORCE",
+        "no_evict",
+        "lockup_timeout=10000",
+    ],
 )
 def test_an_explanation_fits_eighty_columns(tmp_path: Path, name: str) -> None:
     root = debian_grub_host(tmp_path, kernels=("6.8.0-90-generic", "6.14.0-37-generic"))
