@@ -1,0 +1,270 @@
+"""`rocmcfg doctor` as a user meets it: what it reads, what it answers, how it fails."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rocmcfg.cli.documents import DOCUMENTS
+from tests.doctor.samples import HEALTHY, LOGS
+from tests.support.hosts import debian_grub_host
+from tests.support.program import SOURCE, command, environment, problem, process, rocmcfg
+
+RESET = LOGS / "rdna3-mes-reset.log"
+OVERREAD = LOGS / "rdna4-gemm-overread.log"
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return debian_grub_host(tmp_path_factory.mktemp("host"), gfx="gfx1201", rocm="7.2.0")
+
+
+def _matches(*arguments: str | Path) -> list[dict[str, Any]]:
+    found = rocmcfg("doctor", *arguments, "--json")
+    assert found.code == 0, found.out
+    DOCUMENTS["doctor"].model_validate(found.document)
+    matches = found.document["matches"]
+    assert isinstance(matches, list)
+    return matches
+
+
+def test_a_published_log_is_answered_whole(host: Path) -> None:
+    first = _matches("--log", RESET, "--root", host)[0]
+    assert first["issue"] == "rdna3-mes-unmap-mode1"
+    assert first["score"] >= 0.8
+    assert first["workaround"]["settings"] == []
+    assert any("gfxoff" in text for text in first["does_not_help"])
+    evidence = first["evidence"][0]
+    assert (evidence["log"], evidence["line"], evidence["last_line"], evidence["count"]) == (
+        str(RESET),
+        9,
+        11,
+        2,
+    )
+
+
+def test_the_text_says_what_it_is_what_cures_it_and_what_does_not(host: Path) -> None:
+    found = rocmcfg("doctor", "--log", RESET, "--root", host)
+    assert (found.code, found.err) == (0, "")
+    order = ["rdna3-mes-unmap-mode1", "no parameter cures this", "no help", "fixed", "MES failed to response"]
+    places = [found.out.index(text) for text in order]
+    assert places == sorted(places)
+    found = rocmcfg("doctor", "--log", OVERREAD, "--root", host)
+    assert "sudo rocmcfg apply --profile rdna4" in found.out
+    assert "DTVB1" in found.out
+    assert "NT: B is transposed" in found.out
+
+
+def test_the_command_that_is_recommended_can_be_run(host: Path) -> None:
+    first = _matches("--log", OVERREAD, "--root", host)[0]
+    words = str(first["workaround"]["command"]).split()
+    assert words[:3] == ["sudo", "rocmcfg", "apply"]
+    assert rocmcfg("plan", *words[3:], "--root", host).code == 0
+
+
+def test_the_command_keeps_what_is_applied(tmp_path: Path) -> None:
+    """`apply` replaces what was applied before, so that a bare --set would take the rest away."""
+    root = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.2.0")
+    assert rocmcfg("apply", "--set", "amdgpu.runpm=0", "--root", root, "--yes").code == 0
+    command_line = _matches("--log", OVERREAD, "--root", root)[0]["workaround"]["command"]
+    assert "--set amdgpu.runpm=0" in str(command_line)
+
+
+def test_what_is_in_force_is_said_and_not_recommended(tmp_path: Path) -> None:
+    root = debian_grub_host(
+        tmp_path, gfx="gfx1201", rocm="7.1.0", kernels=("6.14.0-37-generic",), parameters={"cwsr_enable": "0"}
+    )
+    log = tmp_path / "app.log"
+    log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
+    mine = next(m for m in _matches("--log", log, "--root", root) if m["issue"] == "rdna4-expert-sched-cwsr")
+    assert mine["workaround"] is None
+    assert mine["in_force"] == [{"setting": "amdgpu.cwsr_enable=0", "where": "the running driver"}]
+    said = rocmcfg("doctor", "--log", log, "--root", root).out
+    assert "(the running driver) and did not help" in " ".join(said.split())
+    (root / "sys/module/amdgpu/parameters/cwsr_enable").write_text("1\n")
+    mine = _matches("--log", log, "--root", root)[0]
+    assert mine["issue"] == "rdna4-expert-sched-cwsr"
+    assert mine["workaround"]["settings"] == ["amdgpu.cwsr_enable=0"]
+
+
+def test_options_win_over_log_and_host(host: Path) -> None:
+    log = ("--log", RESET, "--root", host)
+    other = rocmcfg("doctor", *log, "--gfx", "gfx1201", "--json").document
+    assert [m for m in other["matches"] if m["score"] >= 0.5] == []
+    assert other["facts"]["gfx_source"] == "--gfx"
+    old = ("--gfx", "gfx1100", "--kernel", "5.19")
+    assert [m for m in _matches(*log, *old) if m["score"] >= 0.5] == []
+
+
+@pytest.mark.parametrize("path", sorted(HEALTHY.glob("healthy-*.log")), ids=lambda path: path.stem)
+def test_a_log_with_nothing_wrong_yields_nothing(host: Path, path: Path) -> None:
+    found = rocmcfg("doctor", "--log", path, "--root", host, "--json").document
+    assert (found["matches"], found["unknown"], found["diagnostics"]) == ([], [], [])
+    said = rocmcfg("doctor", "--log", path, "--root", host)
+    assert " ".join(said.out.split()).startswith(f"No known issue, and no error of the driver: {path}")
+
+
+def test_an_error_without_an_issue_is_unknown_and_says_what_to_collect(host: Path, tmp_path: Path) -> None:
+    log = tmp_path / "cpc.log"
+    log.write_text(
+        "amdgpu 0000:03:00.0: amdgpu: GCVM_L2_PROTECTION_FAULT_STATUS:0x00000B32\n"
+        "i915 0000:00:02.0: [drm] *ERROR* not ours\n"
+        "amdgpu 0000:03:00.0: amdgpu: GCVM_L2_PROTECTION_FAULT_STATUS:0x00000000\n"
+    )
+    found = rocmcfg("doctor", "--log", log, "--root", host, "--json").document
+    assert found["matches"] == []
+    assert [(line["line"], line["count"]) for line in found["unknown"]] == [(1, 1)]
+    said = rocmcfg("doctor", "--log", log, "--root", host).out
+    assert "Unknown to me" in said
+    assert "rocmcfg report" in said
+
+
+# -- what it reads ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, bz2.compress])
+def test_packed_logs_are_known_by_their_content(
+    host: Path, tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    log = tmp_path / "log.anything"
+    log.write_bytes(pack(RESET.read_bytes()))
+    assert _matches("--log", log, "--root", host)[0]["issue"] == "rdna3-mes-unmap-mode1"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
+def test_a_cut_log_is_read_as_far_as_it_goes(
+    host: Path, tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    log = tmp_path / "cut.gz"
+    log.write_bytes(pack(RESET.read_bytes() + os.urandom(200_000))[:-30_000])
+    found = rocmcfg("doctor", "--log", log, "--root", host, "--json")
+    assert found.code == 0
+    assert "RC8006" in found.ids
+    assert found.document["logs"][0]["complete"] is False
+
+
+def test_several_logs_are_one_story(host: Path, tmp_path: Path) -> None:
+    """What one log says of the machine counts for the other."""
+    facts, fault = tmp_path / "facts.log", tmp_path / "fault.log"
+    lines = RESET.read_text().splitlines(keepends=True)
+    facts.write_text("".join(lines[:5]))
+    fault.write_text("".join(lines[5:]).replace("v11_0_", ""))
+    assert _matches("--log", fault, "--log", facts, "--root", host)[0]["score"] >= 0.6
+
+
+def test_a_log_can_be_piped_in(host: Path) -> None:
+    with RESET.open("rb") as stream:
+        done = subprocess.run(
+            command("doctor", "--log", "-", "--root", host),
+            stdin=stream,
+            capture_output=True,
+            text=True,
+            cwd=SOURCE,
+            env=environment(),
+        )
+    assert done.returncode == 0
+    assert "rdna3-mes-unmap-mode1" in done.stdout
+    assert "standard input" in done.stdout
+
+
+def test_the_logs_of_another_root_are_read_oldest_first(tmp_path: Path) -> None:
+    text = RESET.read_text()
+    first, second = text[: text.index("[45768")], text[text.index("[45768") :]
+    extra: dict[str, str | bytes] = {
+        "var/log/kern.log": second,
+        "var/log/kern.log.1": first,
+        "var/log/kern.log.2.gz": gzip.compress(b"older\n"),
+        "var/log/syslog": "the same lines again\n",
+        "var/log/unrelated.log": "amdgpu: *ERROR* no\n",
+    }
+    root = debian_grub_host(tmp_path, gfx="gfx1100", rocm=None, extra={**extra})
+    found = rocmcfg("doctor", "--root", root, "--json").document
+    names = [log["name"] for log in found["logs"]]
+    assert names == ["/var/log/kern.log.2.gz", "/var/log/kern.log.1", "/var/log/kern.log"]
+    assert found["matches"][0]["stages"]["in_order"][-1] == "mode1"
+
+
+def test_no_readable_log_is_a_warning_with_what_to_do(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    found = rocmcfg("doctor", "--root", root)
+    assert (found.code, found.out) == (0, "")
+    assert "warning[RC8001]" in found.err
+    assert "--log FILE" in found.err
+    (root / "var/log/journal").mkdir(parents=True)
+    assert "journalctl -k -D" in rocmcfg("doctor", "--root", root).err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "id"),
+    [
+        (("--log", "/nowhere/a.log"), "RC3001"),
+        (("--log", "/tmp"), "RC3001"),
+        (("--log", "/dev/zero"), "RC3001"),
+        (("--log", "a\0b"), "RC3001"),
+        (("--log", "-"), "RC3001"),
+        (("--gfx", "navi31"), "RC8003"),
+        (("--kernel", "new"), "RC8004"),
+        (("--rocm", "seven"), "RC8005"),
+    ],
+)
+def test_refusals(host: Path, arguments: tuple[str, ...], id: str) -> None:
+    problem(rocmcfg("doctor", *arguments, "--root", host), id, 1)
+
+
+def test_zstd_is_refused_with_the_way_out(host: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.zst"
+    log.write_bytes(b"\x28\xb5\x2f\xfd" + b"x" * 100)
+    assert "zstd -dc" in problem(rocmcfg("doctor", "--log", log, "--root", host), "RC3001", 1)
+
+
+def test_a_log_that_cannot_be_read_hides_no_other(host: Path) -> None:
+    found = rocmcfg("doctor", "--log", "/nowhere", "--log", RESET, "--root", host, "--json")
+    assert found.code == 0
+    assert found.ids == ["RC3001"]
+    assert found.document["matches"][0]["issue"] == "rdna3-mes-unmap-mode1"
+
+
+def test_doctor_runs_on_the_machine_that_runs_the_tests() -> None:
+    """Whatever it finds there, it ends well; in a container there may be no log at all."""
+    found = process(command("doctor", "--json"))
+    assert found.code == 0, found.err
+    DOCUMENTS["doctor"].model_validate(found.document)
+
+
+# -- any bytes --------------------------------------------------------------------------------------------
+
+_START = st.sampled_from([b"", b"\x1f\x8b\x08\0", b"\xfd7zXZ\0", b"BZh9", b"\x28\xb5\x2f\xfd", b"\xff\xfe"])
+_PIECES = st.one_of(
+    st.binary(max_size=200),
+    st.sampled_from((RESET.read_bytes() + OVERREAD.read_bytes()).splitlines(keepends=True)),
+    st.sampled_from(
+        [b"Linux version ", b"Command line: =", b"Cijk_A_B_", b"0x1002:0x", b"'\x1b[31m'", b"\n"]
+    ),
+)
+
+
+@settings(max_examples=150)
+@given(start=_START, pieces=st.lists(_PIECES, max_size=12), shown=st.sampled_from([(), ("--json",), ("-v",)]))
+def test_no_bytes_make_it_crash(start: bytes, pieces: list[bytes], shown: tuple[str, ...]) -> None:
+    path = Path(os.environ.get("TMPDIR", "/tmp"), f"rocmcfg-fuzz-{os.getpid()}.log")
+    path.write_bytes(start + b"".join(pieces))
+    try:
+        found = rocmcfg("doctor", "--log", path, "--root", "/proc/self/cwd/tests/doctor", *shown)
+    finally:
+        path.unlink()
+    assert found.code in (0, 1)
+    assert "RC9000" not in found.out + found.err
+    assert "Traceback" not in found.err
+    assert "\x1b" not in found.out
+    if found.code == 1:
+        assert "RC3001" in found.out + found.err
