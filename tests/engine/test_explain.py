@@ -302,8 +302,8 @@ def test_a_variable_says_which_file_sets_it_and_what_the_caller_has(tmp_path: Pa
 
 MODINFO = {
     "parmtype": "cwsr_enable:int\nbrand_new:uint\n",
-    "parm": "cwsr_enable:CWSR enable (0 = Off, 1 = On (Default)) (int)\n"
-    "brand_new:Size of the new thing\n\t\t0 = small, 1 = large (uint)\n",
+    "parm": "brand_new:Size of the new thing\n\t\t0 = small, 1 = large (uint)\n"
+    "cwsr_enable:CWSR enable (0 = Off, 1 = On (Default)) (int)\n",
 }
 
 
@@ -321,7 +321,7 @@ def test_a_parameter_that_only_the_hosts_modinfo_has_is_explained_as_new(tmp_pat
     for name in ("brand_new", "amdgpu.brand-new=3", "karg.amdgpu.brand_new"):
         found = explain_name(host, name).explanation
         assert (found.name, found.kind) == ("amdgpu.brand_new", "new")
-        assert "Size of the new thing 0 = small, 1 = large" in found.summary
+        assert found.summary == "modinfo says: Size of the new thing 0 = small, 1 = large"
         assert found.kernels[0].types == ("uint",)
     assert explain_name(host, "brand_new=-1").explanation.kernels[0].verdict
 

@@ -19,7 +19,8 @@ from rocmcfg.model.value import (
     same,
 )
 
-INT, UINT, HEXINT, ULLONG = ParamType.INT, ParamType.UINT, ParamType.HEXINT, ParamType.ULLONG
+INT, UINT, HEXINT = ParamType.INT, ParamType.UINT, ParamType.HEXINT
+ULONG, ULLONG = ParamType.ULONG, ParamType.ULLONG
 BOOL, BINT, CHARP, STRING = ParamType.BOOL, ParamType.BINT, ParamType.CHARP, ParamType.STRING
 
 
@@ -38,6 +39,8 @@ BOOL, BINT, CHARP, STRING = ParamType.BOOL, ParamType.BINT, ParamType.CHARP, Par
         (UINT, "4294967295", 2**32 - 1),
         (HEXINT, "0xfffd3fff", 0xFFFD3FFF),
         (ULLONG, "0xffffffffffffffff", 2**64 - 1),
+        (ULONG, "25165824", 25165824),
+        (ULONG, "0xffffffffffffffff", 2**64 - 1),
         (BOOL, "y", True),
         (BOOL, "on", True),
         (BOOL, "OFF", False),
@@ -58,19 +61,28 @@ def test_a_legal_value_is_what_the_kernel_would_store(
 @pytest.mark.parametrize(
     ("type", "text"),
     [
-        *((t, text) for t in (INT, UINT, HEXINT, ULLONG) for text in ("", "foo", "1,", "1M", "1 ", " 1")),
-        *((t, text) for t in (INT, UINT, HEXINT, ULLONG) for text in ("0x", "08", "--1", "+-1", "-", "1.0")),
-        *((t, "-1") for t in (UINT, HEXINT, ULLONG)),
+        *(
+            (t, text)
+            for t in (INT, UINT, HEXINT, ULONG, ULLONG)
+            for text in ("", "foo", "1,", "1M", "1 ", " 1")
+        ),
+        *(
+            (t, text)
+            for t in (INT, UINT, HEXINT, ULONG, ULLONG)
+            for text in ("0x", "08", "--1", "+-1", "-", "1.0")
+        ),
+        *((t, "-1") for t in (UINT, HEXINT, ULONG, ULLONG)),
         (INT, "0xffffffff"),
         (INT, "2147483648"),
         (INT, "-2147483649"),
         (UINT, "4294967296"),
         (HEXINT, "0x100000000"),
         (ULLONG, "0x10000000000000000"),
+        (ULONG, "0x10000000000000000"),
         *((t, text) for t in (BOOL, BINT) for text in ("", "2", "-1", "true", "yes!")),
-        *((t, None) for t in (INT, UINT, HEXINT, ULLONG, BINT, CHARP, STRING)),
+        *((t, None) for t in (INT, UINT, HEXINT, ULONG, ULLONG, BINT, CHARP, STRING)),
         (CHARP, "x" * 1024),
-        *((t, "9" * 5000) for t in (INT, UINT, HEXINT, ULLONG)),
+        *((t, "9" * 5000) for t in (INT, UINT, HEXINT, ULONG, ULLONG)),
     ],
 )
 def test_what_would_stop_the_driver_from_loading_is_refused(type: ParamType, text: str | None) -> None:
@@ -83,10 +95,10 @@ def test_a_flag_without_a_value_is_true_for_a_bool_only() -> None:
     assert parse(BOOL, None) is True
 
 
-@pytest.mark.parametrize("type", [INT, UINT, HEXINT, ULLONG])
+@pytest.mark.parametrize("type", [INT, UINT, HEXINT, ULONG, ULLONG])
 @given(number=st.integers(min_value=-(2**65), max_value=2**65))
 def test_an_integer_is_taken_if_and_only_if_it_fits(type: ParamType, number: int) -> None:
-    bits = 64 if type is ULLONG else 32
+    bits = 64 if type in (ULONG, ULLONG) else 32
     low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if type is INT else (0, 2**bits - 1)
     if low <= number <= high:
         assert parse(type, str(number)) == number
