@@ -61,6 +61,7 @@ def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Ite
             "RC2047",
             f"{said} was not compared with the memory of this host, which nothing tells",
             location="--set",
+            hint="make sure that it has more, for the system too",
         )
         return
     has = f"the system has {facts.memory / _BYTES[parameter.unit]:.1f} {parameter.unit}"

@@ -38,11 +38,13 @@ def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
 
 
 def _environments(view: HostView) -> tuple[str, ...]:
-    """The caller's virtual environment: its PyTorch, and the ROCm that this brings, is what will run."""
+    """The caller's virtual environment, else what `pip install --user` wrote: the PyTorch there, and the ROCm
+    that it brings, is what will run."""
     if view.offline:
         return ()
     prefixes = [os.environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX")]
-    return tuple(p for p in prefixes if p.startswith("/") and "\0" not in p)[:1]
+    prefixes.append(os.environ.get("HOME", "") + "/.local")
+    return tuple(p for p in prefixes if p.startswith("/"))[:1]
 
 
 def write_user_environment(host: Host, path: str, pairs: Sequence[tuple[str, str]]) -> None:

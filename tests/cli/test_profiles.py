@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.hosts import FileMap, debian_grub_host
+from rocmcfg.host.local import LocalHost
+from rocmcfg.knowledge import profiles
+from tests.support.hosts import GPUS, FileMap, debian_grub_host
 from tests.support.program import Result, command, problem, process, rocmcfg
 from tests.unit.facts.test_pytorch import version_py
 
@@ -136,6 +138,23 @@ def test_the_variables_of_a_profile_that_asks_for_a_number_need_none(tmp_path: P
     for options in ((), ("--set", "profile.apus=4")):
         found = rocmcfg("env", "-p", "mi300a", "--any-gpu", *options, "--root", root, "--json")
         assert (found.code, found.document["variables"]) == (0, {})
+
+
+# -- chosen for a GPU ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gfx", GPUS)
+def test_auto_plans_for_every_gpu_that_has_a_profile(tmp_path: Path, gfx: str) -> None:
+    root = debian_grub_host(tmp_path, gfx=gfx)
+    found = rocmcfg("plan", "-p", "auto", "--root", root, "--json")
+    if gfx in ("gfx906", "gfx950"):
+        assert (found.code, found.ids) == (1, ["RC2024"])
+        return
+    assert found.code == 0
+    decided = len(found.document["settings"]) + len(found.document["skipped"])
+    (name,) = found.document["profiles"]
+    (profile,) = profiles.load(LocalHost(str(root)), [name])
+    assert decided == len(profile.settings) > 0
 
 
 # -- APU or not ------------------------------------------------------------------------------------------
@@ -289,15 +308,18 @@ def test_a_variable_takes_the_name_that_the_installed_pytorch_reads(
     assert list(found["variables"]) == names
 
 
+@pytest.mark.parametrize("own", ["VIRTUAL_ENV", "CONDA_PREFIX", "HOME"])
 @pytest.mark.parametrize(
     ("rocm", "count"), [("6.4", 0), ("7.1", 3)], ids=["before the fault", "with the fault"]
 )
-def test_env_and_run_go_by_the_callers_virtual_environment(tmp_path: Path, rocm: str, count: int) -> None:
-    place = tmp_path / "venv/lib/python3.12/site-packages/torch/version.py"
+def test_env_and_run_go_by_the_pytorch_of_the_caller(tmp_path: Path, rocm: str, count: int, own: str) -> None:
+    prefix = ".local" if own == "HOME" else "venv"
+    place = tmp_path / prefix / "lib/python3.12/site-packages/torch/version.py"
     place.parent.mkdir(parents=True)
     place.write_text(version_py(f"2.9.1+rocm{rocm}", f"{rocm}.1"))
-    own = {"VIRTUAL_ENV": str(tmp_path / "venv"), "CONDA_PREFIX": ""}
-    found = process(command("env", "-p", "rdna4", "--any-gpu", "--json"), env=own)
+    none = {"VIRTUAL_ENV": "", "CONDA_PREFIX": "", "HOME": "/nonexistent"}
+    told = {**none, own: str(tmp_path if own == "HOME" else tmp_path / prefix)}
+    found = process(command("env", "-p", "rdna4", "--any-gpu", "--json"), env=told)
     assert len(found.document["variables"]) == count
 
 
