@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 _CANDIDATE = 0.35  # below it, a match is shown with -v only
 _LINES, _UNKNOWN = 6, 12  # lines of evidence, and of unknown errors, that are shown without -v
-_LONG = 180  # characters of such a line
+_LONG, _WORD = 240, 68  # characters of such a line, and of a word in it
 
 
 @app.command("doctor")
@@ -270,8 +270,12 @@ def _line(line: Evidence, found: Diagnosis, whole: bool) -> str:
     times = f"{line.count}{' or more' if line.more else ''} × " if line.count > 1 else ""
     lines = f"{line.line}" if line.count == 1 else f"{line.line}-{line.last_line}"
     where = f"line {lines}" if sum(log.size > 0 for log in found.logs) == 1 else f"{line.log}:{lines}"
-    text = line.text if whole or len(line.text) <= _LONG else f"{line.text[: _LONG - 1]}…"
+    text = line.text if whole else " ".join(_cut(word, _WORD) for word in _cut(line.text, _LONG).split())
     return f"{times}{text} ({where})"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _size(size: int) -> str:

@@ -67,7 +67,7 @@ class ExplainDocument(Document):
     next login gets."""
 
     name: str
-    kind: Literal["parameter", "feature", "argument", "variable", "misnomer", "new"]
+    kind: Literal["parameter", "feature", "argument", "variable", "misnomer", "new", "kernel"]
     summary: str
     remarks: list[str]
     instead: str

@@ -91,8 +91,8 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`kind` is parameter, feature, argument, variable, misnomer, or new (the host has it and the catalogue
-    lacks it). `instead` is set for a name that is not what it seems.
+    """`kind` is parameter, feature, argument, variable, misnomer, new (the host has it and the catalogue
+    lacks it), or kernel (a GEMM kernel of ROCm). `instead` is set for a name that is not what it seems.
 
     `meaning` is what the value asked about does, `verdict` why it would not be taken. `unset` is what happens
     without it. `acts_on` says on which hardware it has an effect, `acts_here` whether this host has some.

@@ -48,6 +48,8 @@ def explain_name(
     from rocmcfg.knowledge import catalogue, issues
     from rocmcfg.workflow.planning import collect_facts
 
+    if text.startswith("Cijk_"):
+        return _kernel_name(text)
     known = catalogue.load()
     name, equals, value = text.partition("=")
     facts = collect_facts(view, modules=_modules(name), ask_modinfo=not versions)
@@ -75,6 +77,30 @@ def explain_name(
             raise
         found = new
     return Explained(found, _now(view, found, facts, known, environment or {}), _users(view, found.name))
+
+
+def _kernel_name(text: str) -> Explained:
+    """A GEMM kernel, as logs name it. Raises RocmcfgError for a name that is cut or none."""
+    import re
+
+    from rocmcfg.doctor.kernel_names import decode
+    from rocmcfg.knowledge import issues
+
+    found = decode(text)
+    if found is None:
+        raise RocmcfgError(
+            error(
+                "RC6003",
+                f"{text}: not a whole kernel name",
+                hint="copy it from the log as it is: Cijk_Ailk_Bljk_…",
+            )
+        )
+    remarks = [f"{name}: {said}" for name, said in found.parts]
+    for issue in issues.load():
+        if any("Cijk_" in s.pattern and re.search(s.pattern, found.name) for s in issue.signatures):
+            remarks.append(f"a fault in it fits a known issue, {issue.id}: {issue.title}")
+    summary = "A matrix product of ROCm's GEMM libraries."
+    return Explained(Explanation(found.name, "kernel", summary, tuple(remarks)), Now(), ())
 
 
 def _modules(name: str) -> tuple[str, ...]:

@@ -241,6 +241,21 @@ def test_doctor_runs_on_the_machine_that_runs_the_tests() -> None:
     DOCUMENTS["doctor"].model_validate(found.document)
 
 
+def test_explain_decodes_a_kernel_name(host: Path) -> None:
+    name = "Cijk_Ailk_Bjlk_BBS_BH_UserArgs_MT64x64x64_SN_DTVA0_DTVB1_ISA1201_IU1"
+    found = rocmcfg("explain", name, "--root", host, "--json").document
+    DOCUMENTS["explain"].model_validate(found)
+    assert found["kind"] == "kernel"
+    assert any("rdna4-hipblaslt-gltr-overread" in remark for remark in found["remarks"])
+    problem(rocmcfg("explain", "Cijk_Ailk_MT64x64", "--root", host), "RC6003", 1)
+
+
+@pytest.mark.parametrize("log", [RESET, OVERREAD])
+def test_the_answer_fits_eighty_columns(host: Path, log: Path) -> None:
+    found = rocmcfg("doctor", "--log", log, "--root", host)
+    assert [line for line in found.out.splitlines() if len(line) > 80 and str(log) not in line] == []
+
+
 # -- any bytes --------------------------------------------------------------------------------------------
 
 _START = st.sampled_from([b"", b"\x1f\x8b\x08\0", b"\xfd7zXZ\0", b"BZh9", b"\x28\xb5\x2f\xfd", b"\xff\xfe"])
