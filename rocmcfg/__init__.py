@@ -10,12 +10,13 @@ The map, for a reader who is new here:
     engine     resolve → plan → diff, verify (pure); transaction, journal, recovery (not)
     lint       reads GRUB files, modprobe.d, scripts, Markdown … and judges what they set, by the catalogue
     doctor     matches logs and host against the known issues
+    report     what an issue tracker needs to know of a host, without what tells whose it is
     workflow   the use cases, as short functions: read this next
     cli        one file per command; `app` composes, `render` is the only printer
 
 Three states, never two: desired (the profile, resolved), configured (the files, the next boot) and running
-(the kernel now). Imports point one way: cli → workflow → lint, doctor → engine → backends, facts, knowledge
-→ host → model.
+(the kernel now). Imports point one way: cli → workflow → lint, doctor, report → engine → backends, facts,
+knowledge → host → model.
 """
 
 __version__ = "0.1.0"

@@ -66,7 +66,7 @@ def deviations(
     running = Running(view)
     for parameter in catalogue.parameters.values():
         default = _default(parameter.id, kernel, catalogue)
-        if parameter.id in found or parameter.rewritten or not default:
+        if parameter.id in found or parameter.rewritten or parameter.computed or not default:
             continue
         value = running.parameter(parameter.id).value
         if value is not None and not same(value, default):

@@ -116,6 +116,7 @@ def _parameters(document: dict[str, Any]) -> dict[str, Parameter]:
                 epochs,
                 builds,
                 rewritten=row.get("rewritten", False),
+                computed=row.get("computed", False),
                 mask=row.get("mask", False),
                 since=row.get("since", ""),
                 removed=row.get("removed", ""),

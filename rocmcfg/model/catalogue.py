@@ -131,6 +131,7 @@ class Parameter:
     epochs: tuple[Epoch, ...]
     builds: tuple[KernelVersion, ...]
     rewritten: bool = False
+    computed: bool = False
     mask: bool = False
     since: str = ""
     removed: str = ""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rocmcfg.engine.inventory import deviations, next_boot_kargs, set_parameters
 from rocmcfg.engine.running import Running
@@ -12,11 +15,21 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.version import format_version
-from rocmcfg.report.content import Report, ReportedParameter, ReportedVariable
+from rocmcfg.report.content import Excerpt, Report, ReportedMatch, ReportedParameter, ReportedVariable
 from rocmcfg.report.redact import Redactor
+
+if TYPE_CHECKING:
+    from rocmcfg.workflow.diagnosing import Diagnosis
 
 # Packages whose version decides what a GPU does, by the tool that knows them.
 _PACKAGES = ("firmware-amd-graphics", "linux-firmware", "linux-firmware-amdgpu", "amd-gpu-firmware")
+# Of doctor's diagnostics, those that are about reading logs, and not about the host.
+_UNREAD = ("RC8001", "RC8002", "RC8006")
+_EXCERPT = 120  # lines of a log that the text shows
+_BUNDLED = 20_000  # lines of a log that a bundle holds
+_OF_GPU = re.compile(
+    rb"amdgpu|amdkfd|amdttm|\[drm|\bkfd\b|iommu|AMD-Vi|Linux version|GPU node-|Cijk_|MIOpen|HSA_STATUS"
+)
 _SERIALS = ("product_serial", "board_serial", "chassis_serial", "product_uuid", "chassis_asset_tag")
 
 
@@ -26,42 +39,50 @@ class Made:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def report(view: HostView, environment: Mapping[str, str], bundle: str = "") -> Made:
-    """The report as text; with `bundle` also packed into that new file of the caller's. Raises Unwritable."""
+def report(view: HostView, paths: Sequence[str], environment: Mapping[str, str], bundle: str = "") -> Made:
+    """The report as text; `paths` are logs that take the place of this host's own. With `bundle` it is packed
+    into that new file of the caller's as well, with what the logs say of GPUs. Raises Unwritable."""
     from rocmcfg.report.markdown import markdown
 
-    content = gather(view, environment)
+    content, problems = gather(view, paths, environment)
     redact = redactor(view, environment)
     text = markdown(content, redact)
     if bundle:
         from rocmcfg.host.caller import write_callers_file
         from rocmcfg.report.bundle import pack
 
-        logs = {f"log-{n}.txt": redact("\n".join(e.lines)) + "\n" for n, e in enumerate(content.excerpts, 1)}
+        logs = {f"log-{n}.txt": redact(lines) for n, lines in enumerate(_logs(view, paths), 1)}
         write_callers_file(bundle, pack({"report.md": text, **logs}))
-    return Made(text, ())
+    return Made(text, problems)
 
 
-def gather(view: HostView, environment: Mapping[str, str]) -> Report:
-    """`environment` is the caller's own; empty for another root."""
+def gather(
+    view: HostView, paths: Sequence[str], environment: Mapping[str, str]
+) -> tuple[Report, tuple[Diagnostic, ...]]:
+    """`environment` is the caller's own; empty for another root. What could not be read of the logs is told
+    beside the report; what is wrong with the host stands in it."""
     import rocmcfg
+    from rocmcfg.doctor.circumstances import Options
     from rocmcfg.facts.machine import read_machine
     from rocmcfg.knowledge import catalogue
+    from rocmcfg.workflow.diagnosing import diagnose
     from rocmcfg.workflow.planning import collect_facts
 
     known = catalogue.load()
-    facts = collect_facts(view, ask_modinfo=False)
+    diagnosis = diagnose(view, paths, Options(), environment)
+    facts = diagnosis.where.host or collect_facts(view, ask_modinfo=False)
     kernel = next((k for k in facts.kernels if k.running), None)
     set_here = set_parameters(view, known.modules(), facts.boot.loader)
     kargs = Running(view).kargs or next_boot_kargs(view, facts.boot.loader)
     concerned = [karg for karg in kargs if _concerns(karg, known)]
     profiles, state = _in_force(view)
-    return Report(
+    unread = tuple(d for d in diagnosis.diagnostics if d.id in _UNREAD)
+    content = Report(
         version=rocmcfg.__version__,
         facts=facts,
         machine=read_machine(view, tuple(gpu.address for gpu in facts.gpus if gpu.address)),
         rocm=f"{format_version(facts.rocm)} ({facts.rocm_source})" if facts.rocm else "",
-        pytorch="",
+        pytorch="; ".join(f"{p.text} ({p.source})" for p in facts.pytorch),
         parameters=tuple(
             ReportedParameter(d.name, d.running, d.next_boot, d.default, d.source)
             for d in deviations(view, kernel, set_here, known)
@@ -71,11 +92,62 @@ def gather(view: HostView, environment: Mapping[str, str]) -> Report:
         variables=_variables(view, environment, known),
         profiles=profiles,
         state=state,
-        matches=(),
-        checks=(),
-        excerpts=(),
+        matches=tuple(
+            ReportedMatch(
+                one.match.issue.id,
+                one.match.issue.title,
+                one.match.score,
+                tuple(reason.text for reason in one.match.reasons),
+            )
+            for one in diagnosis.found
+            if one.match.told
+        ),
+        checks=tuple(d for d in diagnosis.diagnostics if d not in unread),
+        excerpts=_excerpts(diagnosis),
         packages=_packages(view),
     )
+    return content, unread
+
+
+def _excerpts(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
+    """The lines that matched something, and errors of the driver that matched nothing, in their order."""
+    of_log: dict[str, dict[int, str]] = {}
+    evidence = [line for one in diagnosis.found if one.match.told for line in one.evidence]
+    for line in (*evidence, *diagnosis.unknown):
+        times = f"  [{line.count}{' or more' if line.more else ''} such lines]" if line.count > 1 else ""
+        of_log.setdefault(line.log, {})[line.line] = f"{line.text}{times}"
+    excerpts = []
+    for log, lines in of_log.items():
+        ordered = [text for _, text in sorted(lines.items())]
+        left_out = max(0, len(ordered) - _EXCERPT)
+        excerpts.append(Excerpt(log, tuple(ordered[:_EXCERPT]), left_out))
+    return tuple(excerpts)
+
+
+def _logs(view: HostView, paths: Sequence[str]) -> Iterator[str]:
+    """Of each log the last lines that speak of a GPU, for the bundle."""
+    from rocmcfg.doctor.lines import blocks
+    from rocmcfg.doctor.logs import named, of_host
+
+    ways = [[named(path) for path in paths if path != "-"]] if paths else of_host(view)
+    for way in ways:
+        found = False
+        for source in way:
+            kept: deque[bytes] = deque(maxlen=_BUNDLED)
+            try:
+                stream = source.open()
+                if stream is None:
+                    continue
+                with stream:
+                    for block in blocks(stream):
+                        kept.extend(line for line in block.data.splitlines() if _OF_GPU.search(line))
+            except (OSError, EOFError, RocmcfgError):
+                pass  # the report tells what could not be read; what came before counts
+            if kept:
+                found = True
+                yield f"{source.name}\n\n" + b"\n".join(kept).decode("utf-8", "replace") + "\n"
+        if found:
+            return
 
 
 def redactor(view: HostView, environment: Mapping[str, str]) -> Redactor:

@@ -1,0 +1,157 @@
+"""`rocmcfg report`: what is in it, what must never be, and that it stays Markdown whatever a log holds."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocmcfg.report import bundle
+from rocmcfg.report.content import Excerpt, Report
+from rocmcfg.report.markdown import markdown
+from tests.support.hosts import debian_grub_host
+from tests.support.program import rocmcfg
+
+FAULTS = """\
+Nov 21 12:42:56 tower7 kernel: [    0.000000] Linux version 6.14.0-37-generic (buildd@lcy02) #37-Ubuntu
+Nov 21 12:42:57 tower7 kernel: amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:153 vmid:8 pasid:32791)
+Nov 21 12:42:57 tower7 kernel: amdgpu 0000:03:00.0: amdgpu: GCVM_L2_PROTECTION_FAULT_STATUS:0x0080113B
+Nov 21 12:42:58 tower7 sshd[81]: Accepted publickey for mallory from 192.168.17.4 port 50022
+Nov 21 12:42:59 tower7 kernel: usb 1-2: SerialNumber: 0A1B2C3D4E
+Nov 21 12:43:00 tower7 train.sh: /home/mallory/train Cijk_Ailk_Bjlk_BBS_BH_UserArgs_MT64x64x64_DTVA0_DTVB1_ISA1201_IU1
+Memory access fault by GPU node-1 (Agent handle: 0x55d0c1f7a520) on address 0x7f6459a00000. Reason: Page not present or supervisor privilege.
+"""  # noqa: E501
+SECRETS = (
+    "tower7",
+    "mallory",
+    "192.168.17.4",
+    "0A1B2C3D4E",
+    "0c1f7a52",
+    "PF3XYZ12",
+    "0123456789abcdef",
+    "b0b0b0b0",
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A host with everything that a report must not tell."""
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), gfx="gfx1201")
+    files = {
+        "etc/hostname": "tower7\n",
+        "etc/machine-id": "0123456789abcdef0123456789abcdef\n",
+        "etc/passwd": "root:x:0:0::/root:/bin/sh\nmallory:x:1000:1000:M.,,,:/home/mallory:/bin/sh\n",
+        "etc/environment": "MIOPEN_USER_DB_PATH=/home/mallory/miopen\nHSA_XNACK=0\nPATH=/usr/bin\n",
+        "etc/modprobe.d/mine.conf": "options amdgpu runpm=0\n",
+        "sys/class/dmi/id/board_serial": "PF3XYZ12\n",
+        "sys/class/dmi/id/board_name": "X870 PF3XYZ12\n",
+        "sys/module/amdgpu/parameters/runpm": "-1\n",
+        "proc/cmdline": "root=UUID=7e57c0de-1b2c-4d3e-9f00-abcdefabcdef ro quiet iommu=pt ip=b0b0b0b0\n",
+    }
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (root / "fault.log").write_text(FAULTS)
+    return root
+
+
+def test_a_report_has_what_a_maintainer_asks_for_and_nothing_of_the_owner(root: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "report.tar.gz"
+    found = rocmcfg("report", "--root", root, "--log", root / "fault.log", "--bundle", packed)
+    assert found.code == 0, found.err
+    for wanted in (
+        "Ubuntu" if "Ubuntu" in found.out else "Debian",
+        "6.14.0-37-generic",
+        "gfx1201",
+        "| `amdgpu.runpm` | -1 | 0 | -1 | /etc/modprobe.d/mine.conf:1 |",
+        "`iommu=pt` (4 more not shown)",
+        "| `HSA_XNACK` | 0 | /etc/environment:2 |",
+        "GRUB",
+        "**rdna4-hipblaslt-gltr-overread**",
+        "GCVM_L2_PROTECTION_FAULT_STATUS:0x0080113B",
+    ):
+        assert wanted in found.out
+    with tarfile.open(packed) as archive:
+        names = archive.getnames()
+        texts = [archive.extractfile(name).read().decode() for name in names]  # type: ignore[union-attr]
+    assert names == ["rocmcfg-report/log-1.txt", "rocmcfg-report/report.md"]
+    assert texts[1] == found.out
+    assert "page fault" in texts[0]
+    for secret in SECRETS:
+        for text in (found.out, *texts):
+            assert secret.lower() not in text.lower(), secret
+
+
+def test_a_report_says_the_same_as_json(root: Path) -> None:
+    plain = rocmcfg("report", "--root", root, "--log", root / "fault.log").out
+    document = json.loads(rocmcfg("report", "--root", root, "--log", root / "fault.log", "--json").out)
+    assert document["report"] == plain
+    assert document["bundle"] is None
+
+
+def test_a_bundle_replaces_no_file(root: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.tar.gz"
+    mine.write_text("precious")
+    found = rocmcfg("report", "--root", root, "--bundle", mine, "--json")
+    assert (found.code, found.ids) == (1, ["RC3002"])
+    assert mine.read_text() == "precious"
+    assert rocmcfg("report", "--root", root, "--bundle", tmp_path / "no/such/x.tar.gz", "--json").ids == [
+        "RC3002"
+    ]
+    assert rocmcfg("report", "--root", root, "--log", tmp_path / "none", "--json").code == 1
+
+
+def test_a_bundle_of_the_same_host_has_the_same_bytes_and_only_its_owner_reads_it(
+    root: Path, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        found = rocmcfg("report", "--root", root, "--log", root / "fault.log", "--bundle", tmp_path / name)
+        assert found.code == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_a_gpu_never_said_is_not_in_a_bundle(root: Path, tmp_path: Path) -> None:
+    rocmcfg("report", "--root", root, "--log", root / "fault.log", "--bundle", tmp_path / "a")
+    with tarfile.open(tmp_path / "a") as archive:
+        log = archive.extractfile("rocmcfg-report/log-1.txt")
+        assert log is not None
+        assert b"sshd" not in log.read()
+
+
+def test_a_host_without_a_gpu_or_a_log_still_has_a_report(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    found = rocmcfg("report", "--root", tmp_path)
+    assert found.code == 0
+    assert "## Environment" in found.out
+
+
+@given(st.lists(st.text(max_size=60), max_size=8))
+def test_no_line_of_a_log_ends_its_block(lines: list[str]) -> None:
+    made = markdown(_empty(Excerpt("x.log", tuple(lines))), lambda text: text)
+    block = re.search(r"^(`{3,})text\n(.*?)^\1$", made, re.M | re.S)
+    if not any(line.splitlines() for line in lines):
+        return
+    assert block is not None
+    assert made.split(block[0])[1].startswith("\n\n</details>")
+
+
+def _empty(*excerpts: Excerpt) -> Report:
+    from rocmcfg.facts.machine import Machine
+    from rocmcfg.model.facts import BootChain, Facts, Os
+
+    facts = Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True)
+    machine = Machine("", None, "", "", "", ())
+    return Report("0", facts, machine, "", "", (), (), 0, (), (), "", (), (), excerpts, {})
+
+
+def test_a_packed_file_unpacks() -> None:
+    with tarfile.open(fileobj=io.BytesIO(bundle.pack({"x": "y"}))) as archive:
+        assert archive.getnames() == ["rocmcfg-report/x"]
