@@ -32,7 +32,7 @@ SECRETS = (
     "mallory",
     "192.168.17.4",
     "0A1B2C3D4E",
-    "0c1f7a52",
+    "7e57c0de",
     "PF3XYZ12",
     "0123456789abcdef",
     "b0b0b0b0",
