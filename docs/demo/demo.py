@@ -81,6 +81,12 @@ def tour(root: Path) -> None:
     step(8, "The proof: this host against how it was before step 1.")
     prove(before, snapshot(root))
 
+    step(9, "Advice from a blog: what would each of its lines do on this host?")
+    rocmcfg(root, "lint", str(HERE / "advice.md"), code=3, expect=("unknown", "inverted", "presence only"))
+
+    step(10, "A kernel log of a crash: what was it, and what cures it?")
+    rocmcfg(root, "doctor", "--log", str(HERE / "fault.log"), expect=("rdna4-hipblaslt-gltr-overread",))
+
 
 # -- what was asked for and what came of it -------------------------------------------------------------
 

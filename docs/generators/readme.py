@@ -60,11 +60,21 @@ def examples() -> list[tuple[str, str]]:
             ("5 files", "5 files"),
         ),
     )
+    lint = Shown(("lint", "docs/demo/advice.md"), 3)
+    doctor = Shown(
+        ("doctor", "--log", "docs/demo/fault.log"),
+        ranges=(
+            ("RDNA 4: a hipBLASLt", "           ROCm"),
+            ("  cure ", "           env.DISABLE"),
+            ("  no help", "           branch"),
+        ),
+    )
     apply = Shown(("apply", "--profile", "gfx1201", "--yes"), ranges=(("Applied", "Next"),))
     with tempfile.TemporaryDirectory(prefix="rocmcfg-readme-") as temporary:
         root = Path(temporary) / "host"
         shutil.copytree(SAMPLE, root, symlinks=True)
-        blocks = [("plan", _console(root, plan)), ("apply", _console(root, apply))]
+        blocks = [("lint", _console(root, lint)), ("doctor", _console(root, doctor))]
+        blocks += [("plan", _console(root, plan)), ("apply", _console(root, apply))]
         reboot = [sys.executable, str(DOCS / "demo" / "reboot.py"), str(root)]
         pending = _console(root, Shown(("verify",), 6, (("Pending", "Pending"),)))
         subprocess.run(reboot, check=True, capture_output=True)
@@ -76,6 +86,7 @@ def _console(root: Path, shown: Shown) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "rocmcfg", *shown.words, "--root", str(root)],
         stdin=subprocess.DEVNULL,
+        cwd=REPOSITORY,
         capture_output=True,
         encoding="utf-8",
         check=False,
