@@ -117,6 +117,9 @@ def conditions(issue: KnownIssue, where: Circumstances, position: int) -> list[R
         found.append(_kernel(issue.kernel, version, release, source, where.dkms))
     if issue.rocm:
         found.append(_rocm(issue.rocm, where))
+    if issue.several_gpus and where.host and where.host.gpus:
+        count = len(where.host.computing)
+        found.append(Reason("gpus", count > 1, f"it needs several GPUs, and this host has {count}"))
     return found
 
 

@@ -16,13 +16,13 @@ from rocmcfg.doctor.in_force import HostState, in_force
 from rocmcfg.doctor.knowledge import BadFirmware
 from rocmcfg.doctor.scan import Hits
 from rocmcfg.doctor.stages import Stages, follow
-from rocmcfg.model.catalogue import Catalogue, matches
+from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue, Signature
 
 TOLD = 0.5
 _SHOWN = 0.2
 _BASE = {"specific": 0.7, "typical": 0.55}
-_MET = {"gfx": 0.05, "kernel": 0.03, "rocm": 0.03, "firmware": 0.1}
+_MET = {"gfx": 0.05, "kernel": 0.03, "rocm": 0.03, "gpus": 0.03, "firmware": 0.1}
 _UNKNOWN = {
     "specific": {"gfx": -0.03, "gfx-generation": 0.0, "kernel": -0.01, "rocm": -0.01, "firmware": 0.0},
     "typical": {"gfx": -0.16, "gfx-generation": -0.02, "kernel": -0.02, "rocm": -0.03, "firmware": -0.02},
@@ -181,7 +181,3 @@ def _bad(issue: KnownIssue, firmware: Sequence[BadFirmware], loaded: Mapping[str
 def covered(found: Sequence[Match]) -> set[int]:
     """Lines that an issue we would tell of explains."""
     return {position for match in found if match.told for hit in match.hits for position in hit.positions}
-
-
-def affects(gfx: Sequence[str], issue: KnownIssue) -> bool:
-    return any(matches(name, issue.gfx) for name in gfx)

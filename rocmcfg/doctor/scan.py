@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 from rocmcfg.doctor.grouping import DIGITS, Groups
-from rocmcfg.doctor.lines import Block, blocks
+from rocmcfg.doctor.lines import LONGEST, Block, blocks
 from rocmcfg.doctor.probes import Probe
-from rocmcfg.host.streams import FilterFailed, Grep, Scratch
+from rocmcfg.host.streams import FilterFailed, Grep, PlainFile, Scratch, plain_file
 
 _SEGMENT = 32 << 20  # bytes that one grep searches: its start takes 4 ms
 _BATCH = 20_000  # lines that one grep prints at most, so that its patterns can be thinned out in a storm
@@ -77,7 +77,7 @@ class Scanner:
         self._grep: Grep | None = None
         if use_grep:
             # without it Python looks at every line: slower, and just as right
-            with contextlib.suppress(FilterFailed, OSError):
+            with contextlib.suppress(FilterFailed):
                 self._grep = Grep()
 
     def read(self, name: str, stream: BinaryIO, progress: Callable[[int], None] = lambda _: None) -> LogRead:
@@ -85,8 +85,7 @@ class Scanner:
         log = LogRead(name)
         base = len(self.logs) << _LINE_BITS
         self.logs.append(log)
-        source = _guarded(stream, log, progress)
-        for line in self._by_grep(self._grep, source) if self._grep else _every_line(source):
+        for line in self._candidates(stream, log, progress):
             self._look(line.text.removesuffix(b"\r"), base + line.number)
         return log
 
@@ -122,6 +121,24 @@ class Scanner:
 
     # -- grep -----------------------------------------------------------------------------------------
 
+    def _candidates(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Line]:
+        if self._grep is None:
+            return _every_line(_guarded(stream, log, progress))
+        try:
+            file = plain_file(stream)
+            if file is not None and not file.has_line_over(LONGEST, progress):
+                log.size = file.size
+                return self._in_place(self._grep, _Part(file))
+        except OSError as problem:
+            log.problem = problem.strerror or str(problem)
+            return iter(())
+        return self._by_grep(self._grep, _guarded(stream, log, progress))
+
+    def _in_place(self, grep: Grep, file: _Part) -> Iterator[Line]:
+        """Grep reads the file itself: its memory is bounded, because no line is long."""
+        searched = self._start(grep, file)
+        yield from self._drain(grep, file, searched, 1)
+
     def _by_grep(self, grep: Grep, source: Iterator[Block]) -> Iterator[Line]:
         """Grep searches one segment while the next one is read and unpacked."""
         busy, spare = _Segment(Scratch()), _Segment(Scratch())
@@ -144,22 +161,25 @@ class Scanner:
             busy.scratch.close()
             spare.scratch.close()
 
-    def _start(self, grep: Grep, segment: _Segment) -> BinaryIO | None:
+    def _start(self, grep: Grep, part: _Part) -> BinaryIO | None:
         """None where no program can be started any more."""
-        patterns = [b"^%s$" % segment.mark, *(p for hits in self._wanted for p in _for_grep(hits.probe))]
+        patterns = [b"^%s$" % part.mark] if part.mark else []
+        patterns += [pattern for hits in self._wanted for pattern in _for_grep(hits.probe)]
         try:
-            return grep.start(list(dict.fromkeys(patterns)), segment.scratch, _BATCH)
+            return grep.start(list(dict.fromkeys(patterns)), part.descriptor, _BATCH)
         except OSError:
             return None
 
     def _drain(
-        self, grep: Grep, segment: _Segment, searched: BinaryIO | None, first: int
+        self, grep: Grep, segment: _Part, searched: BinaryIO | None, first: int
     ) -> Generator[Line, None, int]:
-        """The lines worth looking at; returns the number of the line behind the segment."""
-        before = seen = 0  # lines of the segment that the running grep does not count; that were handed on
+        """The lines worth looking at; returns the number of the line behind the part, if it has a mark."""
+        before = seen = 0  # lines of the part that the running grep does not count; that were handed on
         while searched is not None:
+            printed = 0
             try:
                 for raw in searched:
+                    printed += 1
                     number, _, text = raw.removesuffix(b"\n").partition(b":")
                     seen = before + int(number)
                     if text == segment.mark:
@@ -169,18 +189,46 @@ class Scanner:
                 break
             finally:
                 searched.close()
+            if printed < _BATCH and not segment.mark:
+                return first + seen
             before = seen
             searched = self._start(grep, segment)
         return (yield from segment.without_grep(first, seen))
 
 
-class _Segment:
-    """A part of a log in a scratch file, closed by a line of our own, by which its length is known. `cuts` as
-    in Block: a block that has some is a segment of its own."""
+class _Part:
+    """What one grep searches: a file as it lies there, or a segment of a stream in a scratch file. `cuts` are
+    those of Block. `mark` is a line of our own behind it, by which its length is known; a file has none."""
+
+    def __init__(self, file: PlainFile | Scratch) -> None:
+        self._file = file
+        self.descriptor = file.descriptor
+        self.cuts: tuple[int, ...] = ()
+        self.mark = b""
+
+    def line(self, piece: int) -> int:
+        """How many lines lie before the `piece`th piece, counted from 1."""
+        return piece - 1 - bisect_left(self.cuts, piece - 1)
+
+    def without_grep(self, first: int, seen: int) -> Generator[Line, None, int]:
+        """The same, but for the first `seen` pieces, line by line."""
+        piece = 0
+        for block in blocks(self._file.reader()):
+            for text in block.data[:-1].split(b"\n"):
+                piece += 1
+                if self.mark and text == self.mark:
+                    return first + piece - 1 - len(self.cuts)
+                if piece > seen:
+                    yield Line(first + self.line(piece), text)
+        return first + piece - len(self.cuts)
+
+
+class _Segment(_Part):
+    """A part of a stream in a scratch file. A block that has cuts is a segment of its own."""
 
     def __init__(self, scratch: Scratch) -> None:
+        super().__init__(scratch)
         self.scratch = scratch
-        self.cuts: tuple[int, ...] = ()
         self.mark = b"rocmcfg-%s" % secrets.token_hex(16).encode()
 
     def clear(self) -> None:
@@ -202,21 +250,6 @@ class _Segment:
             self.scratch.write(self.mark + b"\n")
             self.scratch.seal()
         return None
-
-    def line(self, piece: int) -> int:
-        """How many lines lie before the `piece`th piece, counted from 1."""
-        return piece - 1 - bisect_left(self.cuts, piece - 1)
-
-    def without_grep(self, first: int, seen: int) -> Generator[Line, None, int]:
-        piece = 0
-        for block in blocks(self.scratch.reader()):
-            for text in block.data[:-1].split(b"\n"):
-                piece += 1
-                if text == self.mark:
-                    break
-                if piece > seen:
-                    yield Line(first + self.line(piece), text)
-        return first + piece - 1 - len(self.cuts)
 
 
 def _for_grep(probe: Probe) -> list[bytes]:

@@ -9,7 +9,7 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
 from rocmcfg.host.view import Unreadable
@@ -43,6 +43,53 @@ def open_log(real: str, path: str) -> BinaryIO:
         raise Unreadable(path, "it is no path") from problem
     except OSError as problem:
         raise Unreadable(path, problem) from problem
+
+
+class PlainFile:
+    """A regular file that nothing unpacks, from where it stands on: it can be searched without being copied.
+
+    `descriptor` stands at `start`; `size` counts from there.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._start = os.lseek(descriptor, 0, os.SEEK_CUR)
+        self.size = max(os.fstat(descriptor).st_size - self._start, 0)
+
+    def reader(self) -> BinaryIO:
+        """All of it, from its beginning."""
+        os.lseek(self.descriptor, self._start, os.SEEK_SET)
+        return io.FileIO(self.descriptor, "rb", closefd=False)
+
+    def has_line_over(self, limit: int, progress: Callable[[int], None]) -> bool:
+        """Whether a line is longer than `limit` bytes. `progress` gets the bytes that were looked at."""
+        offset = self._start
+        buffer = bytearray(1 << 20)
+        open_line = 0  # bytes of the last line of the buffers before
+        while count := os.preadv(self.descriptor, [buffer], offset):
+            position = 0
+            while position < count:
+                end = buffer.rfind(b"\n", position, min(count, position + limit + 1 - open_line)) + 1
+                if end == 0:
+                    open_line += count - position
+                    if open_line > limit:
+                        return True
+                    break
+                position, open_line = end, 0
+            offset += count
+            progress(offset - self._start)
+        return False
+
+
+def plain_file(stream: BinaryIO) -> PlainFile | None:
+    """The file behind a stream; None where there is none, or what is in it is packed."""
+    if type(stream) is not io.BufferedReader or not isinstance(stream.raw, io.FileIO):
+        return None
+    descriptor = stream.fileno()
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return None
+    os.lseek(descriptor, stream.tell(), os.SEEK_SET)  # the buffer may be ahead
+    return PlainFile(descriptor)
 
 
 class Scratch:
@@ -98,17 +145,22 @@ class Grep:
     def __init__(self) -> None:
         from rocmcfg.host import runner
 
-        said = runner.query(("grep", "--version"))
-        if said is None or not said.ok or "GNU grep" not in said.stdout.partition("\n")[0]:
-            raise FilterFailed("no GNU grep")
+        try:
+            with runner.stream(("grep", "--version"), failed=1) as said:
+                first = said.readline()
+        except OSError as problem:
+            raise FilterFailed(str(problem)) from problem
+        if b"GNU grep" not in first:
+            raise FilterFailed("another grep than GNU's")
 
-    def start(self, patterns: Sequence[bytes], scratch: Scratch, most: int) -> BinaryIO:
+    def start(self, patterns: Sequence[bytes], descriptor: int, most: int) -> BinaryIO:
         """Lines that match any of the extended regular expressions, as `NUMBER:LINE`, at most `most` of them.
 
-        Numbers count from where `scratch` stands. Closing the stream ends the program.
+        `descriptor` is of a regular file or Scratch; numbers count from where it stands. Closing the stream
+        ends the program.
         """
         from rocmcfg.host import runner
 
         expressions = [word for pattern in patterns for word in (b"-e", pattern)]
         argv = [b"grep", b"-anE", b"-m", str(most).encode(), *expressions]
-        return runner.stream(argv, scratch.descriptor, failed=2)
+        return runner.stream(argv, descriptor, failed=2)

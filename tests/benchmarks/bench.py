@@ -25,6 +25,8 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEMO = REPOSITORY / "docs" / "demo"
 HEAVY = ("pydantic", "jinja2", "sh", "distro")
+# Start-up is a third of a second of doctor's time, and counts for less the longer the log is.
+LOG_MEGABYTES = 400
 NODES = "sys/devices/virtual/kfd/kfd/topology/nodes"
 SETTINGS = (
     *("amdgpu.aspm=0", "amdgpu.audio=0", "amdgpu.bapm=0", "amdgpu.compute_multipipe=0", "amdgpu.dc=1"),
@@ -71,6 +73,7 @@ def measure(temporary: Path, runs: int) -> Iterator[Figure]:
     yield from plan(temporary, runs)
     yield from apply(temporary, runs)
     yield from growth(temporary, runs)
+    yield from doctor(temporary, min(runs, 5))
     yield from small(temporary, runs)
 
 
@@ -154,6 +157,32 @@ def growth(temporary: Path, runs: int) -> Iterator[Figure]:
         yield Figure(f"plan, {few} {what}", seconds(small for _, small in pairs))
         yield Figure(f"plan, {many} {what}", seconds(large for large, _ in pairs))
         yield Figure("  ratio of the two", f"{ratio:.2f}", f"<= {many // few}", ratio > many / few)
+
+
+def doctor(temporary: Path, runs: int) -> Iterator[Figure]:
+    """Against grep with the signatures of the known issues alone, in the C locale, where it is fastest."""
+    grep = shutil.which("grep")
+    if grep is None:
+        yield Figure("doctor against grep -cE", "no grep")
+        return
+    signatures = temporary / "patterns"
+    maker = [sys.executable, str(Path(__file__).with_name("logs.py"))]
+    must([*maker, "patterns", str(signatures)])
+    for kind in ("quiet", "storm"):
+        log = temporary / f"{kind}.log"
+        must([*maker, kind, str(LOG_MEGABYTES), str(log)])
+        mine = [*rocmcfg("doctor", sample(temporary / f"doctor-{kind}")), "--log", str(log)]
+        # Its output goes through a pipe: to /dev/null, grep stops at the first line that it finds.
+        script = 'LC_ALL=C "$1" -acE -f "$2" "$3" | cat'
+        search = ["/bin/sh", "-c", script, "sh", grep, str(signatures), str(log)]
+        pairs = in_turns(runs, mine, search)
+        ratio = statistics.median(one.wall / other.wall for one, other in pairs)
+        peak = max(one.peak for one, _ in pairs)
+        yield Figure(f"doctor, {kind} log of {LOG_MEGABYTES} MB", seconds(one for one, _ in pairs))
+        yield Figure("  grep -cE of the same patterns", seconds(other for _, other in pairs))
+        yield Figure("  ratio of the two", f"{ratio:.2f}", "<= 3", ratio > 3)
+        yield Figure("  peak memory, grep's included", f"{peak:.0f} MiB", "<= 100 MiB", peak > 100)
+        log.unlink()
 
 
 def small(temporary: Path, runs: int) -> Iterator[Figure]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import itertools
 import re
+import tempfile
 from collections.abc import Iterator
-from unittest import mock
+from typing import BinaryIO, cast
 
 import pytest
 from hypothesis import given, settings
@@ -52,6 +53,19 @@ def scanned(log: bytes, wanted: list[Probe], *, use_grep: bool) -> Scanner:
     return scanner
 
 
+def in_place(log: bytes, wanted: list[Probe]) -> Scanner:
+    """As a file, which grep reads by itself; the stream stands behind a line that is none of the log's."""
+    with tempfile.TemporaryFile() as stream:
+        stream.write(b"before: *ERROR* amdgpu\n" + log)
+        stream.flush()
+        reader = cast(BinaryIO, io.BufferedReader(io.FileIO(stream.fileno(), closefd=False)))
+        reader.seek(23)
+        assert streams.plain_file(reader) is not None
+        scanner = Scanner(wanted)
+        scanner.read("a.log", reader)
+    return scanner
+
+
 def by_re_alone(log: bytes, wanted: list[Probe]) -> list[list[int]]:
     """The numbers of the matching lines, found in the plainest way."""
     text = log.removesuffix(b"\n").split(b"\n") if log else []
@@ -89,7 +103,7 @@ _log = st.builds(
 @given(log=_log)
 def test_grep_python_and_re_alone_agree(log: bytes) -> None:
     fast, slow = scanned(log, PROBES, use_grep=True), scanned(log, PROBES, use_grep=False)
-    assert answer(fast) == answer(slow)
+    assert answer(fast) == answer(slow) == answer(in_place(log, PROBES))
     found = [[scan_line for _, scan_line in places] for _, places, _, _ in answer(slow)]
     assert found == by_re_alone(log, PROBES)
 
@@ -146,7 +160,7 @@ def test_a_storm_is_counted_to_a_limit_and_hides_nothing_behind_it() -> None:
     storm[1500] += " needle in it"
     log = "\n".join(storm).encode()
     fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
-    assert answer(fast) == answer(slow)
+    assert answer(fast) == answer(slow) == answer(in_place(log, wanted))
     assert [len(hits.positions) for hits in fast.hits] == [50, 1, 1]
     assert [hits.full for hits in fast.hits] == [True, False, False]
     assert fast.place(fast.hits[1].positions[0]) == ("a.log", 1501)
@@ -161,7 +175,7 @@ def test_line_numbers_hold_over_segments_batches_and_overlong_lines() -> None:
         text.append(long + b"mark %d" % number if number % 3 == 0 else long + b"other")
     log = b"\n".join(text) + b"\n"
     fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
-    assert answer(fast) == answer(slow)
+    assert answer(fast) == answer(slow) == answer(in_place(log, wanted))
     numbers = [fast.place(p)[1] for p in fast.hits[0].positions]
     assert numbers == [n for n in range(1, 400) if n % 3 == 0][:50]
 
@@ -181,6 +195,24 @@ def test_blocks_lose_nothing_and_know_their_cuts(log: bytes, size: int, longest:
         for number, piece in enumerate(pieces):
             whole += piece + (b"" if number in block.cuts else b"\n")
     assert whole.removesuffix(b"\n") == log.removesuffix(b"\n")
+
+
+@settings(max_examples=100)
+@given(
+    lengths=st.lists(st.integers(0, 12), max_size=20),
+    last=st.booleans(),
+    limit=st.integers(1, 12),
+)
+def test_a_long_line_is_seen_wherever_it_lies(lengths: list[int], last: bool, limit: int) -> None:
+    with tempfile.TemporaryFile() as stream:
+        stream.write(b"\n".join(b"x" * length for length in lengths) + b"\n" * last)
+        stream.flush()
+        stream.seek(0)
+        file = streams.plain_file(
+            cast(BinaryIO, io.BufferedReader(io.FileIO(stream.fileno(), closefd=False)))
+        )
+        assert file is not None
+        assert file.has_line_over(limit, lambda _: None) == any(length > limit for length in lengths)
 
 
 class _Endless(io.RawIOBase):
@@ -216,10 +248,9 @@ def test_without_grep_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch, br
     log = b"\n".join(sample.encode() for sample in SAMPLES * 3)
     wanted = answer(scanned(log, PROBES, use_grep=True))
     if broken == "no grep":
-        monkeypatch.setattr("rocmcfg.host.runner.query", lambda _: None)
+        monkeypatch.setattr("rocmcfg.host.runner.stream", _broken)
     elif broken == "another grep":
-        said = mock.Mock(ok=True, stdout="BusyBox v1.36\n")
-        monkeypatch.setattr("rocmcfg.host.runner.query", lambda _: said)
+        monkeypatch.setattr("rocmcfg.host.runner.stream", lambda *_, **__: io.BytesIO(b"BusyBox v1.36\n"))
     elif broken == "cannot start":
         monkeypatch.setattr(streams.Grep, "start", _broken)
     else:
@@ -230,7 +261,10 @@ def test_without_grep_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch, br
             return _Dying(stream.read())
 
         monkeypatch.setattr(streams.Grep, "start", dying)
-    assert answer(scanned(log, PROBES, use_grep=True)) == wanted
+    scanner = scanned(log, PROBES, use_grep=True)
+    assert answer(scanner) == wanted
+    assert answer(in_place(log, PROBES)) == wanted
+    assert (scanner._grep is None) == (broken in ("no grep", "another grep"))
 
 
 class _Dying(io.BytesIO):
