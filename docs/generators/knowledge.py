@@ -285,6 +285,7 @@ def _issue(issue: KnownIssue) -> Iterator[str]:
     where = [", ".join(issue.gfx) or "any GPU"]
     where += [f"kernel {issue.kernel.text}"] if issue.kernel else []
     where += [f"ROCm {issue.rocm.text}"] if issue.rocm else []
+    where += ["several GPUs"] if issue.several_gpus else []
     where += [issue.firmware] if issue.firmware else []
     yield f"* Where: {'; '.join(where)} ({issue.confidence})"
     yield f"* Helps: {_cure(issue)}"

@@ -192,6 +192,7 @@ class StatusDocument(Document):
     reboot_required: bool
     suggested_profiles: list[str]
     parameters: list[SetParameter]
+    issues: list[str]
     unnecessary: list[Unnecessary]
 
 

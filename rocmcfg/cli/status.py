@@ -54,6 +54,7 @@ def _fields(found: Status) -> dict[str, Any]:
             }
             for p in found.parameters
         ],
+        "issues": [issue.id for issue in found.issues],
         "unnecessary": [
             {"setting": u.setting, "reason": u.reason, "command": u.command} for u in found.unnecessary
         ],
@@ -117,6 +118,7 @@ def _show(printer: Printer, found: Status) -> None:
             ("Profile", f"{', '.join(found.profiles) or 'settings'} (transaction {found.transaction})")
         )
         rows.append(("State", _state(found)))
+    rows += _issues(found)
     printer.pairs(rows, indent="")
     if printer.verbose and found.facts.boot.loader:
         printer.heading("Why this boot loader")
@@ -126,6 +128,9 @@ def _show(printer: Printer, found: Status) -> None:
         printer.heading("Driver parameters that are set, by anybody")
         rows_set = [(p.name, p.next_boot or "-", p.running or "-", p.source) for p in found.parameters]
         printer.table(("PARAMETER", "NEXT BOOT", "RUNNING", "FROM"), rows_set)
+    if printer.verbose and found.issues:
+        printer.heading("Known issues of this GPU, kernel and ROCm")
+        printer.pairs([(issue.id, f"{issue.title} ({issue.confidence})") for issue in found.issues])
     if found.unnecessary:
         printer.heading("Applied, and not needed on this host any more")
         printer.pairs([(item.setting, item.reason) for item in found.unnecessary])
@@ -140,6 +145,15 @@ def _show(printer: Printer, found: Status) -> None:
         printer.line("Next: reboot, then rocmcfg verify.")
     elif found.report.exit_code:
         printer.line("Next: rocmcfg verify.")
+
+
+def _issues(found: Status) -> list[tuple[str, str]]:
+    confirmed = [issue.id for issue in found.issues if issue.confidence == "confirmed"]
+    reported = len(found.issues) - len(confirmed)
+    if not found.issues:
+        return []
+    said = ", ".join(confirmed) + (f"{' and ' if confirmed else ''}{reported} reported" if reported else "")
+    return [("Issues", f"known of this GPU, kernel and ROCm: {said}; `rocmcfg doctor` asks the log")]
 
 
 def _state(found: Status) -> str:

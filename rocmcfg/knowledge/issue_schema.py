@@ -144,6 +144,7 @@ class KnownIssueFile(_Model):
     evidence: Annotated[list[Annotated[StrictStr, AfterValidator(_link)]], Field(min_length=1)]
     confidence: Literal["confirmed", "reported", "unverified"]
     notes: list[Sentence] = []
+    several_gpus: StrictBool = False
     workaround: WorkaroundTable = WorkaroundTable()
     signature: list[SignatureTable] = []
 

@@ -47,6 +47,7 @@ def parse(id: str, text: str) -> KnownIssue:
         evidence=tuple(row["evidence"]),
         confidence=row["confidence"],
         notes=tuple(row.get("notes", ())),
+        several_gpus=row.get("several_gpus", False),
         lacks_fix=row.get("lacks_fix", ""),
         fixed_by=row.get("fixed_by", "either"),
     )

@@ -49,7 +49,8 @@ class KnownIssue:
     spelling (a name or value that people get wrong; `lint` finds it).
 
     Conditions: `gfx` are names or patterns such as "gfx12*" (empty: any), `kernel` and `rocm` ranges (None:
-    any), `firmware` a sentence. `stages` names signatures in the order in which a full failure shows them.
+    any), `firmware` a sentence, `several_gpus`: only where a host has more than one. `stages` names signatures
+    in the order in which a full failure shows them.
     `fixed_kernels` and `fixed_rocm` are ranges of releases that carry the fix, where that is known;
     `fixed_in` says it in words. `confidence`: confirmed, reported, unverified.
 
@@ -77,5 +78,6 @@ class KnownIssue:
     evidence: tuple[str, ...]
     confidence: Literal["confirmed", "reported", "unverified"]
     notes: tuple[str, ...] = ()
+    several_gpus: bool = False
     lacks_fix: str = ""
     fixed_by: Literal["either", "both"] = "either"

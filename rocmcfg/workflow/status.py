@@ -12,6 +12,7 @@ from rocmcfg.engine.request import Request, command_line, from_document
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.facts import Facts
+from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.report import VerificationReport
 from rocmcfg.workflow.planning import collect_facts
 from rocmcfg.workflow.verifying import verify
@@ -29,7 +30,8 @@ class Unnecessary:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs found."""
+    """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs
+    found, `issues` those that this host can run into."""
 
     facts: Facts
     report: VerificationReport | None
@@ -39,12 +41,14 @@ class Status:
     suggested: tuple[str, ...]
     unnecessary: tuple[Unnecessary, ...]
     parameters: tuple[SetParameter, ...]
+    issues: tuple[KnownIssue, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
 def status(view: HostView, boot_backend: str = "") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
-    from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.doctor.exposure import exposed
+    from rocmcfg.knowledge import catalogue, issues, profiles
     from rocmcfg.model.report import CheckStatus
 
     facts = collect_facts(view, boot_backend=boot_backend, ask_modinfo=False)
@@ -71,6 +75,7 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         suggested,
         _unnecessary(view, known, facts, problems),
         set_parameters(view, catalogue.load().modules(), facts.boot.loader),
+        exposed(issues.load(), facts, catalogue.load()),
         (*problems, *(report.diagnostics if report else ())),
     )
 

@@ -1,0 +1,34 @@
+"""Which known issues a host can run into, told without a log: only what is certain."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.support.hosts import debian_grub_host
+from tests.support.program import rocmcfg
+
+
+def _issues(root: Path) -> list[str]:
+    found = rocmcfg("status", "--root", root, "--json")
+    assert found.code == 0, found.err
+    return list(json.loads(found.out)["issues"])
+
+
+def test_an_unfixed_kernel_and_rocm_are_exposed_and_a_fixed_one_is_not(tmp_path: Path) -> None:
+    old = debian_grub_host(tmp_path / "old", kernels=("6.14.0-37-generic",), gfx="gfx1201", rocm="7.1.0")
+    assert "rdna4-expert-sched-cwsr" in _issues(old)
+    assert "rdna4-rccl-ll-deadlock" not in _issues(old), "for several GPUs, and with ROCm 7.2"
+    new = debian_grub_host(tmp_path / "new", kernels=("6.14.0-37-generic",), gfx="gfx1201", rocm="7.2.0")
+    assert "rdna4-expert-sched-cwsr" not in _issues(new)
+
+
+def test_what_cannot_be_told_is_not_shown(tmp_path: Path) -> None:
+    unknown = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), gfx="gfx1201", rocm=None)
+    assert "rdna4-expert-sched-cwsr" not in _issues(unknown)
+
+
+def test_another_gpu_has_other_issues(tmp_path: Path) -> None:
+    found = _issues(debian_grub_host(tmp_path, kernels=("6.8.0-90-generic",), gfx="gfx1100"))
+    assert "rdna3-mes-unmap-mode1" in found
+    assert not [name for name in found if name.startswith("rdna4")]
