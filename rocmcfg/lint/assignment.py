@@ -39,7 +39,8 @@ class Assignment:
     exchanges. `dotted` says that the module stands in `name_at` too, as on a kernel command line; in an
     `options` line it does not. `scope` names what reads several assignments as one, such as a command line:
     within it the last one of a name wins. Empty: order and repetition mean nothing here, as in a script.
-    `statement` is what may be cut out when nothing of it is left, None where no cut is safe.
+    `removable`: the token may be cut out, and the text around it still says what it should. `statement` is
+    what goes with the last token in it, together with its line.
     `builds`: software is compiled nearby.
     """
 
@@ -55,6 +56,7 @@ class Assignment:
     scope: str = ""
     trust: Trust = Trust.FILE
     statement: tuple[int, int] | None = None
+    removable: bool = False
     builds: bool = False
 
 
@@ -106,7 +108,8 @@ class Reading:
                 dotted,
                 where.scope,
                 where.trust,
-                (begin, finish) if statement is None and where.trust is not Trust.PROSE else statement,
+                statement,
+                where.removable,
                 where.builds,
             )
         )
@@ -136,6 +139,7 @@ class Where:
     scope: str = ""
     trust: Trust = Trust.FILE
     builds: bool = False
+    removable: bool = True
     depth: int = 0
 
     def inside(self, **changes: object) -> Where:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rocmcfg.lint import kinds, readers
+from rocmcfg.lint import kinds, names, readers
 from rocmcfg.lint.assignment import Assignment, Reading, What
 from rocmcfg.lint.kinds import Kind
 from rocmcfg.lint.rules import arguments, parameters, together, variables, workarounds
@@ -18,6 +18,8 @@ from rocmcfg.model.issue import KnownIssue
 
 # A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
 IGNORE = "rocmcfg: ignore"
+_LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
+MOST = 1000  # findings of one text that are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +33,19 @@ class Knowledge:
 
 @dataclass(slots=True)
 class Checked:
-    """A text with what was found in it, in the order of the text."""
+    """A text with what was found in it, in the order of the text; `left_out` counts what is not told."""
 
     file: str
     kind: Kind
     source: Source
     assignments: Sequence[Assignment]
     findings: list[Finding] = field(default_factory=list)
+    left_out: int = 0
 
     def add(self, found: Assignment, verdict: Verdict, knowledge: Knowledge) -> None:
+        if len(self.findings) >= MOST:
+            self.left_out += 1
+            return
         text = self.source.text
         spelt = spell(found, verdict, text, knowledge.catalogue, knowledge.machine)
         self._add(found.start, found.stop, verdict, spelt)
@@ -92,7 +98,8 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
     """Judges a text alone. `file` is its path, which may tell its kind."""
     reading = Reading()
     chosen = kind or kinds.of(file, text)
-    readers.read(chosen, whole(text), reading)
+    if len(text) < _LARGE or names.mentions_anything(text):
+        readers.read(chosen, whole(text), reading)
     checked = Checked(file, chosen, Source(text), reading.assignments)
     for start, stop, slip in reading.slips:
         checked.add_slip(start, stop, slip)
@@ -104,7 +111,7 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
             verdicts[key] = tuple(judge(found, knowledge))
         for verdict in verdicts[key]:
             checked.add(found, verdict, knowledge)
-    for loser, verdict in together.repeated(reading.assignments, knowledge.catalogue, checked.within):
+    for loser, verdict in together.repeated(reading.assignments, checked.within):
         checked.add(loser, verdict, knowledge)
     checked.settle()
     return checked

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.check import Checked, Knowledge
 from rocmcfg.lint.rules import together
-from rocmcfg.model.catalogue import Catalogue
 
 
 def overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
     """Adds a finding to what a later file of the list sets as well. A loser within its own file has one."""
     winners: dict[str, tuple[Checked, Assignment]] = {}
     for checked in reversed(files):
-        for key, last in _last(checked, knowledge.catalogue):
+        for key, last in _last(checked):
             if key in winners:
                 file, winner = winners[key]
                 checked.add(last, together.verdict(last, winner, file.place(winner)), knowledge)
@@ -30,21 +29,21 @@ def beaten_by_command_line(
     winners = {
         key: (checked, last)
         for checked in command_line
-        for key, last in _last(checked, knowledge.catalogue)
+        for key, last in _last(checked)
         if last.what is What.PARAMETER
     }
     for checked in modprobe:
-        for key, last in _last(checked, knowledge.catalogue):
+        for key, last in _last(checked):
             if key in winners:
                 file, winner = winners[key]
                 checked.add(last, together.verdict(last, winner, file.place(winner)), knowledge)
         checked.settle()
 
 
-def _last(checked: Checked, known: Catalogue) -> Iterator[tuple[str, Assignment]]:
+def _last(checked: Checked) -> Iterator[tuple[str, Assignment]]:
     """The assignment of each name that counts in the file."""
     found: dict[str, Assignment] = {}
     for each in checked.assignments:
-        if each.scope and not each.opaque and together.counts_once(each, known):
+        if each.scope and not each.opaque and together.counts_once(each):
             found[together.key(each)] = each
     return iter(found.items())

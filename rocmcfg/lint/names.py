@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from rocmcfg.knowledge import catalogue
-from rocmcfg.model.catalogue import Variable
+from rocmcfg.model.catalogue import KernelArgument, Variable
 from rocmcfg.model.kargs import canonical
 
 # A slip in fewer letters would be another name. Lengths of names, and how many slips they may hold.
@@ -38,6 +38,46 @@ def variable(name: str) -> Variable | None:
         base = known.get(indexed[1])
         found = base if base is not None and base.indexed else None
     return found
+
+
+@functools.cache
+def argument(name: str) -> KernelArgument | None:
+    """What is known of an argument of the kernel; `-` and `_` are the same in its name."""
+    known = catalogue.load().arguments
+    return known.get(name) or next((a for a in known.values() if canonical(a.name) == canonical(name)), None)
+
+
+@functools.cache
+def near_argument(name: str) -> KernelArgument | None:
+    """The argument that was meant, where `name` is within a slip of it."""
+    candidates = [a.name for a in catalogue.load().arguments.values() if a.values or a.pattern]
+    near = nearest(name, candidates, 1) if len(name) > 3 else ""
+    return argument(near) if near else None
+
+
+@functools.cache
+def near_module(name: str) -> str:
+    """The module that was meant by the part of an argument before its first dot."""
+    return "" if canonical(name) in modules() else nearest(canonical(name), sorted(modules()), 1)
+
+
+@functools.cache
+def concerns_argument(name: str) -> bool:
+    """Whether an argument is one to judge: known, or so near to something known that it may be a slip."""
+    module, dot, _ = name.partition(".")
+    if argument(name) is not None or near_argument(name) is not None or (dot and near_module(module)):
+        return True
+    known = catalogue.load()
+    trapped = canonical(name) in {trap.partition("=")[0] for trap in known.traps if "=" in trap}
+    return trapped or (not dot and bool(bare_parameter(f"{name}=1")))
+
+
+def mentions_anything(text: str) -> bool:
+    """Whether a text holds any word that a name of ours begins with. Large texts most often do not."""
+    known = catalogue.load()
+    prefixes = {f"{name.partition('_')[0]}_" for name in known.variables if "_" in name}
+    marks = {*modules(), *prefixes, *known.variables, *known.arguments, *known.traps, "amd"}
+    return any(mark in text for mark in marks)
 
 
 @functools.cache

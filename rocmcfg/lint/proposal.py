@@ -45,9 +45,7 @@ def _removals(
     edits = []
     for start, stop in sorted(removed):
         statement = statements.get((start, stop))
-        if statement is None or statement == (start, stop):
-            edits.append((*_token(checked.source.text, start, stop), ""))
-        elif all(token in removed for token in inside[statement]):
+        if statement is not None and all(token in removed for token in inside[statement]):
             edits.append((*_line(checked, statement), ""))
         else:
             edits.append((*_token(checked.source.text, start, stop), ""))

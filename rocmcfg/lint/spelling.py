@@ -32,7 +32,7 @@ def spell(found: Assignment, verdict: Verdict, text: str, known: Catalogue, mach
     if verdict.instead is None:
         return Spelt()
     if not verdict.instead:
-        removable = found.statement is not None and found.what is not What.PATH
+        removable = found.removable and found.what is not What.PATH
         return Spelt("", ((found.start, found.stop, ""),)) if removable else Spelt()
     target = _target(verdict.instead, known, machine)
     if target is None:

@@ -16,8 +16,7 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, 
 from rocmcfg.model.facts import Driver, Gpu, Kernel
 from rocmcfg.model.version import parse_kernel
 
-LIMIT = 32 << 20  # bytes of one file; a text of settings is never larger
-MOST = 1000  # findings of one file that are told
+LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
 # Verdicts that a look into the kernel's own module may change.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
 _SET_BY_US = frozenset(
@@ -63,8 +62,8 @@ def lint(
     problems: list[Diagnostic] = []
     texts = _named(files, problems) if files else _of_host(view, problems)
     checked = _check(view, texts, Machine(versions, gpus), own=not files)
-    findings = [f for each in checked for f in each.findings[:MOST]]
-    problems += [_too_many(each) for each in checked if len(each.findings) > MOST]
+    findings = [f for each in checked for f in each.findings]
+    problems += [_too_many(each) for each in checked if each.left_out]
     diffs = [Proposal(each.file, proposal.diff(each)) for each in checked] if fix else []
     return Linted(
         tuple(findings),
@@ -206,7 +205,7 @@ def _command(checked: Sequence[Checked]) -> str:
 def _too_many(checked: Checked) -> Diagnostic:
     return info(
         "RC7002",
-        f"{checked.file}: {len(checked.findings)} findings, of which the first {MOST} are told",
+        f"{checked.file} has more findings: {checked.left_out} are not told",
         location=checked.file,
     )
 

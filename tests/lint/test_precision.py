@@ -11,7 +11,7 @@ RIGHT = {
         'GRUB_DEFAULT=0\nGRUB_CMDLINE_LINUX_DEFAULT="quiet splash amdgpu.cwsr_enable=0 amdgpu.runpm=0 iommu=pt"\n',
         'GRUB_CMDLINE_LINUX="root=UUID=1 acpi_enforce_resources=lax nvidia.NVreg_X=1 radeon.dpm=0 i915.x=y"\n',
         'GRUB_CMDLINE_LINUX="amdgpu.ppfeaturemask=0xfff73fff pci=realloc=off pci=noats amdgpu.dyndbg=+p"\n',
-        'GRUB_CMDLINE_LINUX="ttm.pages_limit=25165824 amdttm.pages_limit=1000 amd_pstate=active"\n',
+        'GRUB_CMDLINE_LINUX="ttm.pages_limit=25165824 amdgpu.runpm=0 amd_pstate=active"\n',
         'GRUB_CMDLINE_LINUX="amdgpu.cwsr-enable=0 intel_iommu=on iommu.strict=1 pcie_aspm=off"\n',
         'GRUB_CMDLINE_LINUX="$EXTRA amdgpu.runpm=$RUNPM"\nGRUB_GFXMODE=auto\n',
     ],
@@ -62,3 +62,10 @@ def test_a_variable_is_misspelt_only_where_no_other_is_that_near() -> None:
         ("HSA_GFX_OVERRIDE_VERSION=10.3.0", "HSA_OVERRIDE_GFX_VERSION=10.3.0"),
         ("HSA_XNAK=1", "HSA_XNACK=1"),
     ]
+
+
+def test_parameters_of_amds_own_driver_are_no_error_where_it_may_be() -> None:
+    text = "options amdttm pages_limit=1000\noptions amdgpu no_evict=1\n"
+    assert told(judged("modprobe.d/a.conf", text)) == []
+    found = judged("modprobe.d/a.conf", text, machine(kernels=("6.17.13",))).findings
+    assert {(f.kind, f.severity.value) for f in found} == {("absent_here", "info")}

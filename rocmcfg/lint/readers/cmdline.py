@@ -19,7 +19,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         if parameter is not None:
             stop = start + len(token)
             out.add(What.PARAMETER, piece, name=".".join(parameter), start=start, stop=stop, where=where)
-        elif not for_init:
+        elif not for_init and names.concerns_argument(token.partition("=")[0].strip('"')):
             out.add(What.ARGUMENT, piece, start=start, stop=start + len(token), where=where)
 
 

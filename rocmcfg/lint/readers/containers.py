@@ -15,7 +15,7 @@ _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+")
 _SEPARATE = re.compile(r"([A-Za-z_]\w*)[ \t]+(?!=)(.*\S)")
 _MAP = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*:[ \t]+")
 _ITEM = re.compile(r"[ \t]*-[ \t]+[\"']?(?=[A-Z][A-Z0-9_]{3,}=)")
-_NAME = re.compile(r"[ \t]*-?[ \t]*name:[ \t]*[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*$")
+_NAME = re.compile(r"[ \t]*(?:-[ \t]*)?name:[ \t]*[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*$")
 _VALUE = re.compile(r"[ \t]*value:[ \t]*")
 
 
@@ -82,6 +82,7 @@ def _pair(
             scope=where.scope,
             trust=where.trust,
             statement=statement,
+            removable=statement is not None,
             builds=where.builds,
         )
     )
@@ -92,7 +93,7 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
     named: tuple[int, int] | None = None
     for start, stop in piece.lines():
         text = piece.text[start:stop]
-        if text.lstrip().startswith("#"):
+        if not text or text.lstrip().startswith("#"):
             continue
         statement = piece.range(start, stop)
         free = replace(where, scope="")

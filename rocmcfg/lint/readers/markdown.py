@@ -7,6 +7,7 @@ mention.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import replace
 
 from rocmcfg.lint import names
@@ -47,7 +48,7 @@ _CODE_OF_OTHERS = frozenset(
 def read(piece: Span, out: Reading, where: Where) -> None:
     fence: re.Match[str] | None = None
     body: list[Span] = []
-    doc = replace(where, scope="")
+    doc = replace(where, scope="", removable=False)  # a sentence would miss its token
     for start, stop in piece.lines():
         text = piece.text[start:stop]
         mark = _FENCE.match(text)
@@ -91,7 +92,7 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
     )
     if language in _CODE_OF_OTHERS or not kept.text:
         return
-    inner = where.inside(trust=Trust.CODE, builds=readers.builds(kept.text))
+    inner = where.inside(trust=Trust.CODE, removable=True, builds=readers.builds(kept.text))
     path = _LANGUAGES.get(language, "")
     if path == ".diff":
         _read_diff(kept, out, inner)
@@ -113,24 +114,29 @@ def _prose(line: Span, out: Reading, where: Where) -> None:
         return
     if "=" not in line.text and "/parameters/" not in line.text:
         return
+    said = [found.start() for found in _CALLED_WRONG.finditer(line.text)]
     at = 0
     for found in _INLINE.finditer(line.text):
         between = line.cut(at, found.start())
-        if not _called_wrong(line.text, at, found.start()):
+        if not _called_wrong(line.text, said, at, found.start()):
             lines.read_line(between, out, replace(where, trust=Trust.PROSE))
-        if not _called_wrong(line.text, found.start(), found.end()):
+        if not _called_wrong(line.text, said, found.start(), found.end()):
             _inline(line.cut(found.start(2), found.end(2)), out, replace(where, trust=Trust.CODE))
         at = found.end()
-    if not _called_wrong(line.text, at, len(line.text)):
+    if not _called_wrong(line.text, said, at, len(line.text)):
         lines.read_line(line.cut(at, len(line.text)), out, replace(where, trust=Trust.PROSE))
 
 
-def _called_wrong(line: str, start: int, stop: int) -> bool:
-    """Whether the sentence around line[start:stop], or the row of a table, advises against it."""
+def _called_wrong(line: str, said: list[int], start: int, stop: int) -> bool:
+    """Whether the sentence around line[start:stop], or the row of a table, advises against it. `said` are the
+    places in the line that advise against something."""
+    if not said:
+        return False
     low, high = max(0, start - _SENTENCE), min(len(line), stop + _SENTENCE)
     begin = max(line.rfind(". ", low, start), line.rfind("; ", low, start), low - 1) + 1
-    ends = [at for at in (line.find(". ", stop, high), line.find("; ", stop, high)) if at >= 0]
-    return bool(_CALLED_WRONG.search(line, begin, min(ends, default=high)))
+    end = min(at for at in (line.find(". ", stop, high), line.find("; ", stop, high), high) if at >= 0)
+    first = bisect_left(said, begin)
+    return first < len(said) and said[first] < end
 
 
 def _inline(code: Span, out: Reading, where: Where) -> None:

@@ -141,6 +141,7 @@ def _add(
             opaque=text is None,
             trust=where.trust,
             statement=statement,
+            removable=statement is not None,
             builds=where.builds,
         )
     )

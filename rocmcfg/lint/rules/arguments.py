@@ -15,14 +15,8 @@ from rocmcfg.model.kargs import canonical
 from rocmcfg.model.value import same
 
 
-def known_argument(name: str, known: Catalogue) -> KernelArgument | None:
-    return known.arguments.get(name) or next(
-        (a for a in known.arguments.values() if canonical(a.name) == canonical(name)), None
-    )
-
-
 def judge(found: Assignment, known: Catalogue, machine: Machine) -> Iterator[Verdict]:
-    argument = known_argument(found.name, known)
+    argument = names.argument(found.name)
     trap = known.traps.get(f"{canonical(found.name)}={found.value}")
     if trap is not None:
         written = f"{found.name}={found.value}"
@@ -88,7 +82,7 @@ def _slip(found: Assignment, known: Catalogue) -> Iterator[Verdict]:
     """Only what leaves no doubt: everybody's drivers have arguments, and none of them is ours to accuse."""
     module, dot, rest = found.name.strip('"').partition(".")
     if dot and rest:
-        right = names.nearest(canonical(module), sorted(names.modules()), 1)
+        right = names.near_module(module)
         if right and f"{right}.{canonical(rest)}" in known.parameters:
             said = f"there is no module {module}; the argument reaches nobody"
             instead = f"{right}.{rest}" + ("" if found.value is None else f"={found.value}")
@@ -99,9 +93,7 @@ def _slip(found: Assignment, known: Catalogue) -> Iterator[Verdict]:
         said = f"{found.name} without its module reaches nobody on a kernel command line"
         yield warning("RC7102", said, instead=f"{owner}.{canonical(found.name)}{value}")
         return
-    candidates = [a.name for a in known.arguments.values() if a.values or a.pattern]
-    near = names.nearest(found.name, candidates, 1) if len(found.name) > 3 else ""
-    argument = known_argument(near, known) if near else None
+    argument = names.near_argument(found.name)
     if argument is not None and found.value is not None and legal(found.value, argument):
         said = f"{found.name} is no argument of the kernel that is known here"
         why = f"{argument.name}={found.value} is one. {argument.summary}"

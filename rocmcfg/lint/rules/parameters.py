@@ -127,10 +127,11 @@ def _absent(parameter: Parameter, types: Sequence[KernelType], machine: Machine)
     why = f"It came with {parameter.since}." if parameter.since else ""
     if parameter.removed:
         why += f" It was removed in {parameter.removed}."
-    if parameter.dkms_only:
-        why = "Only AMD's DKMS driver has it."
     said = f"{parameter.id} does not exist on kernel {_releases(lack)}"
-    yield warning("RC7117", said, why=why.strip(), instead="", sources=parameter.sources)
+    if parameter.dkms_only:
+        yield info("RC7117", said, why="Only AMD's DKMS driver has it.", sources=parameter.sources)
+    else:
+        yield warning("RC7117", said, why=why.strip(), instead="", sources=parameter.sources)
 
 
 def _read_only(parameter: Parameter | None, machine: Machine) -> Iterator[Verdict]:

@@ -6,25 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rocmcfg.lint import names
 from rocmcfg.lint.assignment import Assignment, What
-from rocmcfg.lint.rules.arguments import known_argument
 from rocmcfg.lint.verdict import Verdict, info, warning
-from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.kargs import adds_up, canonical
 from rocmcfg.model.value import same
 
 Place = Callable[[Assignment], str]
 
 
-def repeated(
-    found: Sequence[Assignment], known: Catalogue, place: Place
-) -> Iterator[tuple[Assignment, Verdict]]:
+def repeated(found: Sequence[Assignment], place: Place) -> Iterator[tuple[Assignment, Verdict]]:
     """The loser of each pair, with why. `place` is a phrase for where an assignment stands."""
     last: dict[tuple[str, str], Assignment] = {}
     for each in reversed(found):
-        if not each.scope or each.opaque or not counts_once(each, known):
+        if not each.scope or each.opaque or not counts_once(each):
             continue
         winner = last.setdefault((each.scope, key(each)), each)
-        if winner is each or (_adds_words(each, known) and not same(each.value, winner.value)):
+        if winner is each or (_adds_words(each) and not same(each.value, winner.value)):
             continue
         yield each, verdict(each, winner, place(winner))
 
@@ -34,19 +30,19 @@ def key(each: Assignment) -> str:
     return f"env {each.name}" if each.what is What.VARIABLE else canonical(each.name)
 
 
-def counts_once(each: Assignment, known: Catalogue) -> bool:
+def counts_once(each: Assignment) -> bool:
     """Whether a second assignment takes the first one's effect, and we know enough to say so."""
     if each.what is What.VARIABLE:
         return names.variable(each.name) is not None
     if each.what is What.PARAMETER:
         return True
-    argument = known_argument(each.name, known) if each.what is What.ARGUMENT else None
+    argument = names.argument(each.name) if each.what is What.ARGUMENT else None
     return bool(argument and argument.values and not adds_up(each.name))
 
 
-def _adds_words(each: Assignment, known: Catalogue) -> bool:
+def _adds_words(each: Assignment) -> bool:
     """The kernel reads each `iommu=` in turn: another word takes nothing from the first."""
-    argument = known_argument(each.name, known) if each.what is What.ARGUMENT else None
+    argument = names.argument(each.name) if each.what is What.ARGUMENT else None
     return argument is not None and argument.words_join
 
 
