@@ -32,11 +32,13 @@ def beaten_by_command_line(
         for key, last in _last(checked)
         if last.what is What.PARAMETER
     }
-    for checked in modprobe:
+    told: set[str] = set()
+    for checked in reversed(modprobe):  # an earlier file's value lost to a later file already
         for key, last in _last(checked):
-            if key in winners:
+            if key in winners and key not in told:
                 file, winner = winners[key]
                 checked.add(last, together.verdict(last, winner, file.place(winner)), knowledge)
+            told.add(key)
         checked.settle()
 
 

@@ -15,6 +15,7 @@ from tests.support.program import Result, rocmcfg
 RUNPM = ("--set", "amdgpu.runpm=0")
 DOCTOR_LOG = Path(__file__).resolve().parents[1] / "doctor/logs/rdna4-gemm-overread.log"
 Run = Callable[[Path], Result]
+LINTED = str(Path(__file__).parents[1] / "lint/data/stability.txt")
 
 
 def _applied(root: Path) -> None:
@@ -60,6 +61,9 @@ RUNS: dict[str, tuple[str, Run]] = {
     "explain a variable": ("explain", _command("explain", "HSA_XNACK=0", applied=False)),
     "doctor": ("doctor", _command("doctor", "--log", str(DOCTOR_LOG), applied=False)),
     "doctor without a log": ("doctor", _command("doctor")),
+    "lint": ("lint", _command("lint", applied=False)),
+    "lint with findings": ("lint", _command("lint", "--fix", LINTED, applied=False)),
+    "lint of nothing": ("lint", _command("lint", "/nowhere", applied=False)),
     "check-kernel": ("check-kernel", _command("check-kernel", "6.99.0-none")),
     "a refusal": ("failure", _command("apply", "--profile", "nope", "--yes", applied=False)),
     "a usage error": ("failure", _command("apply", "--yes", applied=False)),

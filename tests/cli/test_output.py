@@ -88,6 +88,16 @@ def test_an_explanation_fits_eighty_columns(tmp_path: Path, name: str) -> None:
         assert _too_wide(found) == []
 
 
+@pytest.mark.parametrize("verbose", [(), ("-v",), ("--fix",)])
+def test_findings_fit_eighty_columns(tmp_path: Path, verbose: tuple[str, ...]) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1100")
+    for name in ("stability.txt", "convolution.txt"):
+        found = rocmcfg("lint", SOURCE / "tests/lint/data" / name, "--root", root, *verbose)
+        assert found.code == 3, found.err
+        own = [line for line in _too_wide(found) if not line.startswith(("    ", "  → "))]
+        assert own == [], "only a token may be as long as it was written"
+
+
 def test_errors_fit_eighty_columns(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
     wrong = ("amdgpu.cwsr_enable=foo", "amdgpu.gfxoff=0", "feature.gfxof=false", "karg.amd_iommu=pt")
@@ -109,6 +119,7 @@ def test_errors_fit_eighty_columns(tmp_path: Path) -> None:
         "history",
         "recover",
         "explain",
+        "lint",
         "doctor",
         "report",
         "env",

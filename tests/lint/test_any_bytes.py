@@ -18,13 +18,15 @@ from tests.lint.judging import machine
 KNOWLEDGE = Knowledge(catalogue.load(), machine("gfx1100"))
 # Pieces of which the readers make something, so that chance puts them together.
 PIECES = [
-    "options amdgpu ", "gfxoff=0", "amdgpu.gfxoff=0", "amdgpu.noretry=\"0\"", "TORCH_USE_HIPBLASLT=1", "HSA_XNACK=0",
-    "export ", "GRUB_CMDLINE_LINUX=\"", "\"", "'", "\\", "\\\n", "\n", "\r\n", "\t", " ", "#", "`", "```sh\n", "```\n", "$(", ")",
-    "${", "}", "<<EOF\n", "EOF\n", "<<-'E'\n", " | tee /etc/modprobe.d/x.conf", "> /etc/environment", "sed -i 's/CMDLINE/",
-    "/' f", "ENV ", "FROM x\n", "[Service]\n", "Environment=", "os.environ['", "'] = '", "{'", "': '", "import os\n", "- ",
-    "environment:\n", ": ", "menuentry 'x' {\n", "linux /vmlinuz ", "$ ", "> ", "| ", "ü", "\u2028", "\x0b", "\x85", "𝔘", "\ufeff",
-    "/sys/module/amdgpu/parameters/gfxoff", "amd_iommu=pt", "--args=", "docker run -e ", "echo ", "printf ", "set -gx ", "=", ";",
-    "name: ", "value: ", "https://x/", "~~~\n", "rocmcfg: ignore", "\0", "&", "(", "'''", '"""', "\f",
+    'options amdgpu ', 'gfxoff=0', 'amdgpu.gfxoff=0', 'amdgpu.noretry="0"', 'TORCH_USE_HIPBLASLT=1',
+    'HSA_XNACK=0', 'export ', 'GRUB_CMDLINE_LINUX="', '"', "'", '\\', '\\\n', '\n', '\r\n', '\t', ' ', '#',
+    '`', '```sh\n', '```\n', '$(', ')', '${', '}', '<<EOF\n', 'EOF\n', "<<-'E'\n",
+    ' | tee /etc/modprobe.d/x.conf', '> /etc/environment', "sed -i 's/CMDLINE/", "/' f", 'ENV ', 'FROM x\n',
+    '[Service]\n', 'Environment=', "os.environ['", "'] = '", "{'", "': '", 'import os\n', '- ',
+    'environment:\n', ': ', "menuentry 'x' {\n", 'linux /vmlinuz ', '$ ', '> ', '| ', '\xfc', '\u2028',
+    '\x0b', '\x85', '\U0001d518', '\ufeff', '/sys/module/amdgpu/parameters/gfxoff', 'amd_iommu=pt',
+    '--args=', 'docker run -e ', 'echo ', 'printf ', 'set -gx ', '=', ';', 'name: ', 'value: ',
+    'https://x/', '~~~\n', 'rocmcfg: ignore', '\x00', '&', '(', "'''", '"""', '\x0c',
 ]  # fmt: skip
 TEXTS = st.one_of(
     st.binary(max_size=300),
@@ -65,9 +67,10 @@ def test_any_text_of_any_name(content: bytes, name: str) -> None:
 
 BIG = 2 << 20
 HUGE = [
-    "a", " ", "a ", "\"", "'", "`", "\\", "$(", "#", "<!--", "[", "=", "A=", "A=\" ", "<<A\n", "```\n", "\n", "| a |", "u@h",
-    "x@x.x.", "https://", "export HSA_XNACK=0 ", "amdgpu.gfxoff=0 ", "`HSA_XNACK=0` ", "s/a/b/ ", "- A: '", "os.environ['A']=",
-    "(", "{", "A: #", "\t", "pip ", "https://a amdgpu.noretry=0 ", "echo '\\n'",
+    'a', ' ', 'a ', '"', "'", '`', '\\', '$(', '#', '<!--', '[', '=', 'A=', 'A=" ', '<<A\n', '```\n', '\n',
+    '| a |', 'u@h', 'x@x.x.', 'https://', 'export HSA_XNACK=0 ', 'amdgpu.gfxoff=0 ', '`HSA_XNACK=0` ',
+    's/a/b/ ', "- A: '", "os.environ['A']=", '(', '{', 'A: #', '\t', 'pip ', 'https://a amdgpu.noretry=0 ',
+    "echo '\\n'",
 ]  # fmt: skip
 
 

@@ -8,8 +8,8 @@ from tests.lint.judging import judged, machine, told
 
 RIGHT = {
     "/etc/default/grub": [
-        'GRUB_DEFAULT=0\nGRUB_CMDLINE_LINUX_DEFAULT="quiet splash amdgpu.cwsr_enable=0 amdgpu.runpm=0 iommu=pt"\n',
-        'GRUB_CMDLINE_LINUX="root=UUID=1 acpi_enforce_resources=lax nvidia.NVreg_X=1 radeon.dpm=0 i915.x=y"\n',
+        'GRUB_CMDLINE_LINUX_DEFAULT="quiet splash amdgpu.cwsr_enable=0 amdgpu.runpm=0 iommu=pt"\n',
+        'GRUB_CMDLINE_LINUX="root=UUID=1 acpi_enforce_resources=lax nvidia.NVreg_X=1 radeon.dpm=0"\n',
         'GRUB_CMDLINE_LINUX="amdgpu.ppfeaturemask=0xfff73fff pci=realloc=off pci=noats amdgpu.dyndbg=+p"\n',
         'GRUB_CMDLINE_LINUX="ttm.pages_limit=25165824 amdgpu.runpm=0 amd_pstate=active"\n',
         'GRUB_CMDLINE_LINUX="amdgpu.cwsr-enable=0 intel_iommu=on iommu.strict=1 pcie_aspm=off"\n',
@@ -55,7 +55,8 @@ def test_a_line_may_ask_to_be_left_alone() -> None:
 
 
 def test_a_variable_is_misspelt_only_where_no_other_is_that_near() -> None:
-    text = "HIP_VISIBLE_DEVICE=0\nHSA_GFX_OVERRIDE_VERSION=10.3.0\nHSA_XNAK=1\nMIOPEN_DEBUG_CONV_DIRECT_OCL_WRW7=0\n"
+    text = "HIP_VISIBLE_DEVICE=0\nHSA_GFX_OVERRIDE_VERSION=10.3.0\nHSA_XNAK=1\n"
+    text += "MIOPEN_DEBUG_CONV_DIRECT_OCL_WRW7=0\n"
     checked = judged("a.env", text, machine("gfx1031"))
     assert [(f.text, f.replacement) for f in checked.findings if f.kind == "misspelt"] == [
         ("HIP_VISIBLE_DEVICE=0", "HIP_VISIBLE_DEVICES=0"),

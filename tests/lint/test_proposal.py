@@ -15,7 +15,8 @@ CASES = {
     ),
     "options of which nothing is left": (
         "modprobe.d/a.conf",
-        "options amdgpu cwsr_enabel=0 runpm=0 sg_display=0\noptions amdgpu sg_display=0 tmz=0\n\noptions amdgpu dc=1 # x\n",
+        "options amdgpu cwsr_enabel=0 runpm=0 sg_display=0\noptions amdgpu sg_display=0 tmz=0\n\n"
+        "options amdgpu dc=1 # x\n",
         "options amdgpu cwsr_enable=0 runpm=0\n\noptions amdgpu dc=1\n",
     ),
     "a script": (

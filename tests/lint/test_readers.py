@@ -140,7 +140,7 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     "unit": (
         "/etc/systemd/system/a.service",
         Kind.UNIT,
-        "[Service]\nEnvironment=\"TORCH_USE_HIPBLASLT=1\" A=b \\\n  TORCH_USE_HIPBLASLT=1\n#Environment=HSA_X=1\n"
+        "[Service]\nEnvironment=\"TORCH_USE_HIPBLASLT=1\" A=b \\\n  TORCH_USE_HIPBLASLT=1\n#Environment=A=1\n"
         "ExecStart=/usr/bin/env TORCH_USE_HIPBLASLT=0 x\n",
         [
             (2, 14, "TORCH_USE_HIPBLASLT=1", "unknown"),
@@ -152,8 +152,10 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     "Python": (
         "a.py",
         Kind.PYTHON,
-        "import os\nx = 'ü'; os.environ['TORCH_USE_HIPBLASLT'] = \"1\"\nos.putenv('TORCH_USE_HIPBLASLT', '0')\n"
-        "os.environ.update({'A': 'b', 'TORCH_USE_HIPBLASLT': '1'})\n# os.environ['TORCH_USE_HIPBLASLT'] = '1'\n"
+        "import os\nx = 'ü'; os.environ['TORCH_USE_HIPBLASLT'] = \"1\"\n"
+        "os.putenv('TORCH_USE_HIPBLASLT', '0')\n"
+        "os.environ.update({'A': 'b', 'TORCH_USE_HIPBLASLT': '1'})\n"
+        "# os.environ['TORCH_USE_HIPBLASLT'] = '1'\n"
         "TORCH_USE_HIPBLASLT = 1\nsubprocess.run(x, env={'TORCH_USE_HIPBLASLT': '1'})\n",
         [
             (2, 10, "os.environ['TORCH_USE_HIPBLASLT'] = \"1\"", "unknown"),

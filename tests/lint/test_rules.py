@@ -85,11 +85,12 @@ def test_of_two_values_the_loser_is_told() -> None:
     assert "line 2" in checked.findings[0].summary
     again = 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nGRUB_CMDLINE_LINUX="amdgpu.runpm=1"\n'
     assert told(judged("/etc/default/grub", again)) == [], "the second assignment replaces the first"
-    entries = "menuentry 'a' {\nlinux /vmlinuz amdgpu.runpm=0\n}\nmenuentry 'b' {\nlinux /vmlinuz amdgpu.runpm=1\n}\n"
+    entries = "".join(f"menuentry '{n}' {{\nlinux /vmlinuz amdgpu.runpm={n}\n}}\n" for n in (0, 1))
     assert told(judged("grub.cfg", entries)) == []
     script = "export HSA_XNACK=0\n./a\nexport HSA_XNACK=1\n./b\n"
     assert told(judged("a.sh", script, machine("gfx90a"))) == []
-    profile = "export HIP_VISIBLE_DEVICES=0\nif x; then export HIP_VISIBLE_DEVICES=1; fi\nexport HIP_VISIBLE_DEVICES=2\n"
+    one, other, last = (f"export HIP_VISIBLE_DEVICES={n}" for n in (0, 1, 2))
+    profile = f"{one}\nif x; then {other}; fi\n{last}\n"
     assert told(judged("/home/me/.bashrc", profile)) == [("HIP_VISIBLE_DEVICES=0", "conflict")]
 
 
