@@ -13,7 +13,7 @@ RIGHT = {
         'GRUB_CMDLINE_LINUX="amdgpu.ppfeaturemask=0xfff73fff pci=realloc=off pci=noats amdgpu.dyndbg=+p"\n',
         'GRUB_CMDLINE_LINUX="ttm.pages_limit=25165824 amdgpu.runpm=0 amd_pstate=active"\n',
         'GRUB_CMDLINE_LINUX="amdgpu.cwsr-enable=0 intel_iommu=on iommu.strict=1 pcie_aspm=off"\n',
-        'GRUB_CMDLINE_LINUX="$EXTRA amdgpu.runpm=$RUNPM"\nGRUB_GFXMODE=auto\n',
+        'GRUB_CMDLINE_LINUX="$EXTRA amdgpu.runpm=$RUNPM mitigations=auto,no_guest_host"\nGRUB_GFXMODE=auto\n',
     ],
     "/etc/modprobe.d/a.conf": [
         "options amdgpu cwsr_enable=0 runpm=0\nblacklist nouveau\nsoftdep amdgpu pre: vfio\n",
@@ -36,6 +36,8 @@ RIGHT = {
         "`amdgpu.runpm=N` or `amdgpu.dcdebugmask=<mask>`; the variable `TORCH_USE_HIPBLASLT`, and gfxoff.\n",
         "```\namdgpu: unknown parameter 'gtt_size' ignored\n[  1.0] Command line: amdgpu.gfxoff=0\n```\n",
         "```c\nint noretry=0;\nsetenv(\"TORCH_USE_HIPBLASLT=1\");\n```\n",
+        "Any `amdgpu.x=1`, `amdgpu.NAME=VALUE`, `amdgpu.runpm amdgpu.aspm=0 quiet`.\n",
+        "```nix\nboot.extraModprobeConfig = \"options amdgpu cwsr_enable=0\";\n```\n",
         "https://example.org/?amdgpu.gfxoff=0 and <https://example.org/amdgpu.gfxoff=0>\n",
         "```sh\nexport A=1   # wrong: amdgpu.gfxoff=0\n```\n",
     ],

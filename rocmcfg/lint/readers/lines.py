@@ -41,11 +41,19 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
         return
     read_paths(line, out, where)
     if options := _options().search(line.text):
-        modprobe.read_line(line.cut(options.start(), len(line.text)), out, where)
+        modprobe.read_line(line.cut(options.start(), _quote_end(line.text, options.start())), out, where)
     elif where.trust is Trust.CODE and _is_command_line(line.text):
         cmdline.read(line, out, where)
     else:
         read_tokens(line, out, where)
+
+
+def _quote_end(text: str, start: int) -> int:
+    """Where the quotation ends in which text[start] stands, else the line's end."""
+    for quote in "\"'`":
+        if text.count(quote, 0, start) % 2 and (end := text.find(quote, start)) >= 0:
+            return end
+    return len(text)
 
 
 def _is_command_line(text: str) -> bool:

@@ -44,8 +44,8 @@ def judge(found: Assignment, known: Catalogue, machine: Machine) -> Iterator[Ver
             f"{module}.{name} does not exist on kernel {_releases(lack)}",
             why=f"It is ignored there; kernels that have it: {_releases(present)}.",
         )
-    if found.opaque or (found.value is None and found.trust is Trust.PROSE):
-        return
+    if found.opaque or (found.value is None and found.trust is not Trust.FILE and found.dotted):
+        return  # in a document, a name alone is a mention
     refused = list(_illegal(f"{module}.{name}", found, parameter, present))
     yield from refused
     if not refused and parameter is not None:
@@ -77,6 +77,8 @@ def _unknown(
     known: Catalogue,
     machine: Machine,
 ) -> Iterator[Verdict]:
+    if found.trust is not Trust.FILE and _stands_for_any(name):
+        return
     written = f"{module}.{name}"
     trap = known.traps.get(name)
     if trap is not None:
@@ -109,6 +111,11 @@ def _unknown(
         )
     else:
         yield warning("RC7101", said, why=ignored, instead="")
+
+
+def _stands_for_any(name: str) -> bool:
+    """`amdgpu.x=1`, `amdgpu.NAME=VALUE`: how documents speak of any parameter."""
+    return len(name) <= 2 or name.isupper() or name in ("name", "param", "parameter", "option", "foo", "bar")
 
 
 def _with_value(name: str, found: Assignment) -> str:
@@ -198,9 +205,11 @@ def _meaning(
             instead=instead if instead and "=" in instead else None,
             sources=sources,
         )
-    yield from verdicts
     if not any(v.id == "RC7113" for v in verdicts):
-        yield from traps.no_effect(parameter.id, parameter.acts_on, sources, machine, parameter.summary)
+        nothing = list(traps.no_effect(parameter.id, parameter.acts_on, sources, machine, parameter.summary))
+        # that it does nothing says more than that it is the default where it does something
+        verdicts = nothing + [v for v in verdicts if not nothing or v.id != "RC7114"]
+    yield from verdicts
     if tainted := [kernel for kernel in present if kernel.taints]:
         on = "" if len(tainted) == len(present) else f" (seen in {_releases(tainted)})"
         yield warning(

@@ -25,18 +25,25 @@ def value_traps(
 ) -> Iterator[Verdict]:
     grave = False
     for trap in sorted(traps, key=lambda trap: trap.kind != "dangerous"):
-        if trap.asked or not matches(trap, value) or not _concerns_kernels(trap, machine):
+        if trap.asked or not matches(trap, value):
             continue
         here = machine.covered(trap.on) if trap.on else True
-        if here is False or (here is None and grave):  # on an unknown GPU the worst is what matters
+        now = _on_kernels(trap, machine)
+        unsure = here is None or now is None
+        if here is False or now is False or (unsure and grave):  # of an unknown machine the worst matters
+            continue
+        if trap.kind == "default" and now is None:
             continue
         grave = grave or trap.kind == "dangerous"
         yield _verdict(name, value, trap, sources, machine, unsure=here is None)
 
 
-def _concerns_kernels(trap: ValueTrap, machine: Machine) -> bool:
-    if not trap.kernel or not machine.kernels:
+def _on_kernels(trap: ValueTrap, machine: Machine) -> bool | None:
+    """Whether it concerns a kernel of the machine; None where none is known."""
+    if not trap.kernel:
         return True
+    if not machine.kernels:
+        return None
     wanted = parse_range(trap.kernel)
     return any(wanted.contains(kernel.version.numbers[:3]) for kernel in machine.kernels)
 
