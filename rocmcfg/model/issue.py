@@ -49,10 +49,10 @@ class KnownIssue:
     spelling (a name or value that people get wrong; `lint` finds it).
 
     Conditions: `gfx` are names or patterns such as "gfx12*" (empty: any), `kernel` and `rocm` ranges (None:
-    any), `firmware` a sentence, `several_gpus`: only where a host has more than one. `stages` names signatures
-    in the order in which a full failure shows them.
-    `fixed_kernels` and `fixed_rocm` are ranges of releases that carry the fix, where that is known;
-    `fixed_in` says it in words. `confidence`: confirmed, reported, unverified.
+    any), `firmware` a sentence, `several_gpus`: only where a host has more than one. `stages` names
+    signatures in the order in which a full failure shows them. `fixed_kernels` and `fixed_rocm` are ranges of
+    releases that carry the fix, where that is known; `fixed_in` says it in words. `confidence`: confirmed,
+    reported, unverified.
 
     `lacks_fix` names the kernel's fix in the catalogue, which knows the stable series that got it; a range
     cannot say that. `fixed_by`: whether one of the two, kernel and ROCm, is enough (either), or the issue
