@@ -256,6 +256,7 @@ def _variable(name: str, row: dict[str, Any]) -> Variable:
         row.get("until", ""),
         row.get("deprecated", ""),
         acts_on=_hardware(row),
+        beside=row.get("beside", {}),
         **_described(row),
     )
 

@@ -80,6 +80,9 @@ class Checked:
         """For another file's finding."""
         return f"in {self.file} {self.within(found)}"
 
+    def line(self, found: Assignment) -> int:
+        return self.source.place(found.start)[0]
+
     def within(self, found: Assignment) -> str:
         return "at line {}, column {}".format(*self.source.place(found.start))
 
@@ -113,6 +116,8 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
             checked.add(found, verdict, knowledge)
     for loser, verdict in together.repeated(reading.assignments, checked.within):
         checked.add(loser, verdict, knowledge)
+    for needless, verdict in together.needless(reading.assignments, checked.line):
+        checked.add(needless, verdict, knowledge)
     checked.settle()
     return checked
 

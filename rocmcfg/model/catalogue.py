@@ -273,7 +273,7 @@ class Variable:
     `unknown`: nothing reads it. `build_only`: read when software is compiled, never when it runs.
     `presence_only`: any value, also 0, counts as set. `indexed`: `NAME_<n>` exists as well, `indexed` says
     what n counts. `since`, `until` and `deprecated` are sentences with the reader's version, for example
-    "PyTorch 2.9".
+    "PyTorch 2.9". `beside`: NAME=VALUE of another variable beside which this one does nothing, and why.
     """
 
     name: str
@@ -295,6 +295,7 @@ class Variable:
     notes: tuple[str, ...] = ()
     traps: tuple[ValueTrap, ...] = ()
     sources: tuple[str, ...] = ()
+    beside: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

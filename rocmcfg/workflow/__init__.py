@@ -7,6 +7,7 @@
     status       one look at a host                     rocmcfg status
     profiles     explained, validated, started          rocmcfg profile
     explaining   one name of the catalogue              rocmcfg explain
+    linting      files that set something, judged       rocmcfg lint
     environment  the variables alone                    rocmcfg env, run
     kernels      a kernel that is installed later       the kernel hook
 

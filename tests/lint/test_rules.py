@@ -120,3 +120,10 @@ def test_severities() -> None:
         "noretry=0": Severity.WARNING,
         "gfxoff=0": Severity.WARNING,
     }
+
+
+def test_a_variable_that_adds_nothing_to_its_neighbour() -> None:
+    text = "AMD_SERIALIZE_KERNEL=3 HIP_LAUNCH_BLOCKING=1 python x\n"
+    assert told(judged("a.sh", text)) == [("HIP_LAUNCH_BLOCKING=1", "no_effect")]
+    assert told(judged("a.sh", text.replace("=3", "=1"))) == []
+    assert told(judged("a.sh", "AMD_SERIALIZE_KERNEL=3 a\n" + "\n" * 40 + "HIP_LAUNCH_BLOCKING=1 b\n")) == []

@@ -10,6 +10,7 @@ from rocmcfg.lint.verdict import Verdict, info, warning
 from rocmcfg.model.kargs import adds_up, canonical
 from rocmcfg.model.value import same
 
+_CLOSE = 12  # lines
 Place = Callable[[Assignment], str]
 
 
@@ -23,6 +24,34 @@ def repeated(found: Sequence[Assignment], place: Place) -> Iterator[tuple[Assign
         if winner is each or (_adds_words(each) and not same(each.value, winner.value)):
             continue
         yield each, verdict(each, winner, place(winner))
+
+
+def needless(
+    found: Sequence[Assignment], line: Callable[[Assignment], int]
+) -> Iterator[tuple[Assignment, Verdict]]:
+    """Variables that do nothing beside another one, where both stand close enough to be set together."""
+    wanted = {}
+    for each in found:
+        variable = names.variable(each.name) if each.what is What.VARIABLE else None
+        if (
+            variable is not None
+            and variable.beside
+            and not each.opaque
+            and not same(each.value, variable.default)
+        ):
+            wanted[each] = variable
+    if not wanted:
+        return
+    written: dict[str, list[int]] = {}
+    for each in found:
+        if each.what is What.VARIABLE:
+            written.setdefault(f"{each.name}={each.value}", []).append(line(each))
+    for each, variable in wanted.items():
+        for other, why in variable.beside.items():
+            if any(abs(at - line(each)) <= _CLOSE for at in written.get(other, ())):
+                said = f"{each.name}={each.value} adds nothing to {other}"
+                yield each, info("RC7113", said, why=why, instead="", sources=variable.sources)
+                break
 
 
 def key(each: Assignment) -> str:
