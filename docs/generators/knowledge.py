@@ -12,7 +12,7 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge import issues as known_issues
 from rocmcfg.knowledge import profiles as shipped
-from rocmcfg.model.catalogue import Epoch, Hardware, Parameter, ValueTrap
+from rocmcfg.model.catalogue import Epoch, Parameter, ValueTrap
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Condition, Profile, ProfileParameter, Setting, Use
 
@@ -190,16 +190,8 @@ def _remarks(parameter: Parameter) -> str:
     said += ["can change at run time"] if any(e.permission == "0644" for e in parameter.epochs) else []
     said += [f"deprecated: {parameter.deprecated}"] if parameter.deprecated else []
     said += [f"needs {parameter.config}"] if parameter.config else []
-    said += [f"acts on {_hardware(parameter.acts_on)}"] if parameter.acts_on else []
+    said += [f"acts on {parameter.acts_on.words()}"] if parameter.acts_on else []
     return "; ".join([*said, *_meanings(parameter.meanings), *_traps(parameter.traps)])
-
-
-def _hardware(hardware: Hardware) -> str:
-    said = [", ".join(hardware.gfx)] if hardware.gfx else []
-    said += [f"not {', '.join(hardware.not_gfx)}"] if hardware.not_gfx else []
-    said += ["integrated GPUs" if hardware.apu else "graphics cards"] if hardware.apu is not None else []
-    said += ["built-in panels"] if hardware.panel else []
-    return "; ".join(said)
 
 
 def _meanings(meanings: Mapping[str, str]) -> list[str]:
