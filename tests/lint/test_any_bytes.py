@@ -65,7 +65,7 @@ def test_any_text_of_any_name(content: bytes, name: str) -> None:
     _hold(check(name, decode(content), KNOWLEDGE))
 
 
-BIG = 2 << 20
+BIG = 96 << 10
 HUGE = [
     'a', ' ', 'a ', '"', "'", '`', '\\', '$(', '#', '<!--', '[', '=', 'A=', 'A=" ', '<<A\n', '```\n', '\n',
     '| a |', 'u@h', 'x@x.x.', 'https://', 'export HSA_XNACK=0 ', 'amdgpu.gfxoff=0 ', '`HSA_XNACK=0` ',
@@ -82,4 +82,4 @@ def test_no_text_takes_longer_than_its_length(kind: Kind) -> None:
         began = time.monotonic()
         check("x", (piece * (BIG // len(piece)))[:BIG], KNOWLEDGE, kind=kind)
         took = time.monotonic() - began
-        assert took < 30, f"{piece!r} took {took:.0f} s"
+        assert took < 4, f"{piece!r} took {took:.0f} s"

@@ -16,6 +16,7 @@ from rocmcfg.lint.source import Span
 from rocmcfg.model.kargs import tokens
 
 _ASSIGNED = re.compile(r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)=("[^"\n]*"|'[^'\n]*'|[\w.,:;@%+/$*<>{}?…-]*)""")
+_GLUED = re.compile(r"\d[.,;:](?=[A-Z][A-Z0-9]+_[A-Z_0-9]+=)")
 _PARAMETER_FILE = re.compile(r"/sys/module/([\w-]+)/parameters/([\w-]+)(?![\w*{$-])")
 _URL = re.compile(r"\b[a-z]+://[^\s)>\]]+")
 # How the kernel, journald and syslog begin a line: that is a report, and nobody's setting.
@@ -68,6 +69,16 @@ def read_tokens(line: Span, out: Reading, where: Where) -> None:
     """Every NAME=VALUE whose name is ours, wherever it stands; the rest of the line is somebody's words."""
     if "=" not in line.text:
         return
+    if where.trust is Trust.PROSE:  # a sentence's end whose blank was lost
+        start = 0
+        for glued in _GLUED.finditer(line.text):
+            _read_tokens(line.cut(start, glued.start() + 1), out, where)
+            start = glued.end()
+        line = line.cut(start, len(line.text))
+    _read_tokens(line, out, where)
+
+
+def _read_tokens(line: Span, out: Reading, where: Where) -> None:
     urls = [found.span() for found in _URL.finditer(line.text)][::-1]
     for found in _ASSIGNED.finditer(line.text):
         while urls and urls[-1][1] <= found.start():
