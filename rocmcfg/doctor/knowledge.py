@@ -76,11 +76,10 @@ class Tuner:
 
 @dataclass(frozen=True, slots=True)
 class HostKnowledge:
-    """`overrides`: a value of HSA_OVERRIDE_GFX_VERSION to the targets that it is right for."""
+    """What fits together on a host, and who else writes there."""
 
     drivers: tuple[DriverRelease, ...]
     firmware: tuple[BadFirmware, ...]
-    overrides: Mapping[str, tuple[str, ...]]
     writers: tuple[Writer, ...]
     tuners: tuple[Tuner, ...]
 
@@ -112,7 +111,6 @@ def of_hosts() -> HostKnowledge:
             BadFirmware(row["block"], tuple(row["gfx"]), row["version"], row["issue"])
             for row in document["firmware"]
         ),
-        {value: tuple(targets) for value, targets in document["override"].items()},
         tuple(
             Writer(row["name"], row["file"], re.compile(row["key"], re.M), row["stop"])
             for row in document["writer"]

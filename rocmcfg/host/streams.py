@@ -61,10 +61,10 @@ class PlainFile:
         os.lseek(self.descriptor, self._start, os.SEEK_SET)
         return io.FileIO(self.descriptor, "rb", closefd=False)
 
-    def has_line_over(self, limit: int, progress: Callable[[int], None]) -> bool:
+    def has_line_over(self, limit: int, progress: Callable[[int], None], at_once: int = 1 << 20) -> bool:
         """Whether a line is longer than `limit` bytes. `progress` gets the bytes that were looked at."""
         offset = self._start
-        buffer = bytearray(1 << 20)
+        buffer = bytearray(at_once)
         open_line = 0  # bytes of the last line of the buffers before
         while count := os.preadv(self.descriptor, [buffer], offset):
             position = 0

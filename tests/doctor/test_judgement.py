@@ -109,6 +109,8 @@ def test_what_runs_on_this_host_is_in_force_for_its_own_log(tmp_path: Path) -> N
     found, where = judged(b"second stage: code 5", root, [issue()])
     assert where.same_boots
     assert found[0].in_force[0][1] == "the running driver"
+    other_boot = b"Command line: ro a=1\nsecond stage: code 5"
+    assert judged(other_boot, root, [issue()])[0][0].in_force == (), "what runs now did not run then"
     elsewhere, where = judged(b"MES: mes_v11_0_x\nthird and last stage", root, [issue()])
     assert where.host is None
     assert elsewhere[0].in_force == ()

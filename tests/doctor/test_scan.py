@@ -134,7 +134,7 @@ def test_every_match_holds_a_literal_that_is_worth_looking_for() -> None:
         ("x(optional)?y", {b"x"}),
         ("(twice){2,}", {b"twice"}),
         ("[a-z]+", {b""}),
-        ("(a|[0-9])", {b""}),
+        ("(word|[0-9]+)", {b""}),
     ],
 )
 def test_literals_are_read_off_a_pattern(pattern: str, wanted: set[bytes]) -> None:
@@ -202,8 +202,11 @@ def test_blocks_lose_nothing_and_know_their_cuts(log: bytes, size: int, longest:
     lengths=st.lists(st.integers(0, 12), max_size=20),
     last=st.booleans(),
     limit=st.integers(1, 12),
+    at_once=st.integers(1, 9),
 )
-def test_a_long_line_is_seen_wherever_it_lies(lengths: list[int], last: bool, limit: int) -> None:
+def test_a_long_line_is_seen_wherever_it_lies(
+    lengths: list[int], last: bool, limit: int, at_once: int
+) -> None:
     with tempfile.TemporaryFile() as stream:
         stream.write(b"\n".join(b"x" * length for length in lengths) + b"\n" * last)
         stream.flush()
@@ -212,7 +215,25 @@ def test_a_long_line_is_seen_wherever_it_lies(lengths: list[int], last: bool, li
             cast(BinaryIO, io.BufferedReader(io.FileIO(stream.fileno(), closefd=False)))
         )
         assert file is not None
-        assert file.has_line_over(limit, lambda _: None) == any(length > limit for length in lengths)
+        found = file.has_line_over(limit, lambda _: None, at_once)
+        assert found == any(length > limit for length in lengths)
+
+
+class _Damaged(io.BytesIO):
+    """Gives what it has, and then fails as a decompressor does."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        content = super().read(size)
+        if not content:
+            raise EOFError("cut")
+        return content
+
+
+def test_what_came_before_a_damage_counts_also_without_a_line_feed() -> None:
+    found: list[bytes] = []
+    with pytest.raises(EOFError):
+        found.extend(block.data for block in lines.blocks(_Damaged(b"one\ntwo"), 4))
+    assert found == [b"one\n", b"two\n"]
 
 
 class _Endless(io.RawIOBase):

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 from rocmcfg.backends.environment.files import FILES
 from rocmcfg.backends.environment.observe import read_assignments
-from rocmcfg.doctor import knowledge
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, info, warning
@@ -51,7 +50,7 @@ def override(view: HostView, facts: Facts, environment: Mapping[str, str]) -> li
                 )
             )
             continue
-        wrong = [gpu for gpu in gpus if _is_wrong(gpu, target, value)]
+        wrong = [gpu for gpu in gpus if _is_wrong(gpu, target)]
         if wrong:
             found.append(_wrong(name, value, where, target, gpus, wrong))
         elif gpus and all(gpu.gfx == target for gpu in gpus):
@@ -71,11 +70,9 @@ def _target(value: str) -> str | None:
     return gfx_name(int(numbers[1]) * 10000 + int(numbers[2]) * 100 + int(numbers[3])) if numbers else None
 
 
-def _is_wrong(gpu: Gpu, target: str, value: str) -> bool:
-    """Another generation of instructions. What nobody measured, within one generation, is not judged."""
-    known = knowledge.of_hosts().overrides
-    if gpu.gfx == target or gpu.gfx in known.get(value, ()):
-        return False
+def _is_wrong(gpu: Gpu, target: str) -> bool:
+    """Another generation, so other instructions: targets of one generation differ in the last digit. Which of
+    those run each other's code nobody measured for all, so that they are not judged."""
     return (gpu.gfx or "")[:-1] != target[:-1]
 
 
