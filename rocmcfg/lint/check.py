@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rocmcfg.lint import kinds, names, readers
 from rocmcfg.lint.assignment import Assignment, Reading, What
@@ -15,6 +15,8 @@ from rocmcfg.lint.spelling import Spelt, spell
 from rocmcfg.lint.verdict import Finding, Verdict
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.kargs import canonical
+from rocmcfg.model.value import as_number, hexint
 
 # A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
 IGNORE = "rocmcfg: ignore"
@@ -106,6 +108,11 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
     checked = Checked(file, chosen, Source(text), reading.assignments)
     for start, stop, slip in reading.slips:
         checked.add_slip(start, stop, slip)
+    numbers = {
+        (each.scope, canonical(each.name)): each
+        for each in reading.assignments
+        if each.what is What.PARAMETER and as_number(each.value) is not None
+    }
     verdicts: dict[object, tuple[Verdict, ...]] = {}
     for found in reading.assignments:
         # equal assignments are judged once: a text of megabytes repeats itself
@@ -113,13 +120,37 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
         if key not in verdicts:
             verdicts[key] = tuple(judge(found, knowledge))
         for verdict in verdicts[key]:
-            checked.add(found, verdict, knowledge)
+            mask = _mask_beside(found, verdict, numbers, knowledge)
+            checked.add(found, _composed(verdict, mask, checked, knowledge) if mask else verdict, knowledge)
     for loser, verdict in together.repeated(reading.assignments, checked.within):
         checked.add(loser, verdict, knowledge)
     for needless, verdict in together.needless(reading.assignments, checked.line):
         checked.add(needless, verdict, knowledge)
     checked.settle()
     return checked
+
+
+def _mask_beside(
+    found: Assignment,
+    verdict: Verdict,
+    numbers: dict[tuple[str, str], Assignment],
+    knowledge: Knowledge,
+) -> Assignment | None:
+    """The mask that the same reader gets, where a feature is proposed: a second mask would replace it."""
+    if not found.scope or verdict.instead is None or not verdict.instead.startswith("feature."):
+        return None
+    feature = knowledge.catalogue.features[verdict.instead.partition("=")[0][8:]]
+    return numbers.get((found.scope, feature.parameter))
+
+
+def _composed(verdict: Verdict, mask: Assignment, checked: Checked, knowledge: Knowledge) -> Verdict:
+    name, _, state = (verdict.instead or "").partition("=")
+    feature = knowledge.catalogue.features[name[8:]]
+    value = feature.compose(as_number(mask.value) or 0, state == "true")
+    said = (
+        f"{feature.parameter} is set already {checked.within(mask)}: with the feature it is {hexint(value)}."
+    )
+    return replace(verdict, why=f"{verdict.why} {said}", instead=None)
 
 
 def judge(found: Assignment, knowledge: Knowledge) -> list[Verdict]:

@@ -127,3 +127,10 @@ def test_a_variable_that_adds_nothing_to_its_neighbour() -> None:
     assert told(judged("a.sh", text)) == [("HIP_LAUNCH_BLOCKING=1", "no_effect")]
     assert told(judged("a.sh", text.replace("=3", "=1"))) == []
     assert told(judged("a.sh", "AMD_SERIALIZE_KERNEL=3 a\n" + "\n" * 40 + "HIP_LAUNCH_BLOCKING=1 b\n")) == []
+
+
+def test_a_feature_is_proposed_on_the_mask_that_is_there_already() -> None:
+    checked = judged("cmdline", "amdgpu.gfxoff=0 amdgpu.ppfeaturemask=0xfff7ffff\n")
+    first = checked.findings[0]
+    assert (first.text, first.replacement) == ("amdgpu.gfxoff=0", None)
+    assert "0xfff77fff" in first.why, "overdrive stays on"
