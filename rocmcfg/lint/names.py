@@ -12,6 +12,7 @@ from rocmcfg.model.kargs import canonical
 
 # A slip in fewer letters would be another name. Lengths of names, and how many slips they may hold.
 _SLIPS = ((8, 1), (16, 2))
+_EVERYDAY = frozenset({"audio", "backlight", "benchmark", "discovery", "modeset", "rebar", "seamless"})
 _INDEXED = re.compile(r"^(.+?)_\d+$")
 
 
@@ -148,5 +149,5 @@ def bare_parameter(text: str) -> str:
 
 def _is_distinct(name: str) -> bool:
     """Words such as `audio`, `debug` and `timeout_period` are everybody's."""
-    common = re.compile(r"(?:timeout|debug|test|max|use|user|num|sched|send|no|vm)_|[a-z]{1,4}$")
-    return bool(re.search(r"[a-z]{5}", name)) and (not common.match(name) or name.startswith("vm_"))
+    common = re.compile(r"(?:timeout|debug|test|max|use|user|num|sched|send|no)_|[a-z]{1,4}$")
+    return bool(re.search(r"[a-z]{5}", name)) and not common.match(name) and name not in _EVERYDAY

@@ -1,0 +1,145 @@
+"""`rocmcfg lint` as its users meet it: files, the host's own, exit codes, JSON, --fix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.hosts import debian_grub_host, make_root
+from tests.support.program import Result, command, problem, process, rocmcfg
+from tests.support.trees import tree
+
+
+def _classes(found: Result) -> list[tuple[str, str, str]]:
+    return [(f["file"], f["text"], f["class"]) for f in found.document["findings"]]
+
+
+def _lint(root: Path, *arguments: str | Path) -> Result:
+    return rocmcfg("lint", *arguments, "--root", root, "--json")
+
+
+def test_the_host_s_own_files_are_judged_together(tmp_path: Path) -> None:
+    root = debian_grub_host(
+        tmp_path,
+        cmdline="quiet amdgpu.gfxoff=0 amdgpu.runpm=1",
+        grub_d={"a.cfg": 'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT amdgpu.runpm=0"\n'},
+        modprobe_d={"a.conf": "options amdgpu runpm=2\n", "b.conf": "options amdgpu runpm=0\n"},
+        extra={
+            "etc/environment": "TORCH_USE_HIPBLASLT=1\n",
+            "etc/environment.d/a.conf": "HIP_VISIBLE_DEVICES=0\n",
+            "etc/environment.d/b.conf": "HIP_VISIBLE_DEVICES=1\n",
+            "etc/profile.d/x.sh": "export HSA_XNACK=$X\nexport HIP_VISIBLE_DEVICES=7\n",
+        },
+    )
+    before = tree(root)
+    found = _lint(root)
+    assert found.code == 3
+    assert sorted(_classes(found)) == [
+        ("/etc/default/grub", "amdgpu.gfxoff=0", "unknown"),
+        ("/etc/default/grub", "amdgpu.runpm=1", "conflict"),
+        ("/etc/environment", "TORCH_USE_HIPBLASLT=1", "unknown"),
+        ("/etc/environment.d/a.conf", "HIP_VISIBLE_DEVICES=0", "conflict"),
+        ("/etc/modprobe.d/a.conf", "runpm=2", "conflict"),
+        ("/etc/modprobe.d/b.conf", "runpm=0", "duplicate"),
+    ]
+    assert tree(root) == before
+
+
+def test_the_running_command_line_is_told_of_where_no_file_has_the_same(tmp_path: Path) -> None:
+    root = debian_grub_host(
+        tmp_path, cmdline="quiet amdgpu.gfxoff=0", booted_with="amdgpu.gfxoff=0 amd_iommu=pt"
+    )
+    found = _classes(_lint(root))
+    assert ("/proc/cmdline", "amd_iommu=pt", "misspelt") in found
+    assert [file for file, text, _ in found if text == "amdgpu.gfxoff=0"] == ["/etc/default/grub"]
+
+
+def test_this_host_s_gpus_and_kernels_count_unless_others_are_named(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201", kernels=("6.12.107+deb13-amd64",))
+    file = tmp_path / "a.conf"
+    file.write_text("options amdgpu sg_display=0\noptions amdgpu wbrf=0\n")
+    there = _lint(root, file)
+    assert there.code == 0, "what does nothing here is a remark"
+    summary = there.document["findings"][0]["summary"]
+    assert summary == "amdgpu.sg_display does nothing on gfx1201"
+    assert _classes(_lint(root, file, "--gfx", "gfx1151")) == []
+    old = _lint(root, file, "--kernel", "5.10.262")
+    assert [(c, t) for _, t, c in _classes(old) if t == "wbrf=0"] == [("absent_here", "wbrf=0")]
+    assert old.code == 3
+    for option, value, id in (("--gfx", "gfx99", "RC7003"), ("--kernel", "new", "RC7004")):
+        problem(rocmcfg("lint", file, option, value, "--root", root), id, 1)
+
+
+def test_exit_codes_and_files_that_cannot_be_read(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    right, wrong = tmp_path / "right.env", tmp_path / "wrong.env"
+    right.write_text("HIP_VISIBLE_DEVICES=0\n")
+    wrong.write_text("TORCH_USE_HIPBLASLT=0\n")
+    assert _lint(root, right).code == 0
+    assert _lint(root, right, wrong).code == 3
+    found = _lint(root, tmp_path / "none", wrong)
+    assert (found.code, found.ids) == (1, ["RC3001"])
+    assert len(found.document["findings"]) == 1, "the others are judged all the same"
+    assert _lint(root, tmp_path).ids == ["RC3001"]
+    large = tmp_path / "large"
+    with large.open("wb") as stream:
+        stream.truncate(1 << 30)
+    assert _lint(root, large).ids == ["RC7001"]
+
+
+def test_standard_input_and_the_real_program(tmp_path: Path) -> None:
+    text = "GRUB_CMDLINE_LINUX_DEFAULT='amdgpu.gfxoff=0'\n"
+    done = process(command("lint", "-", "--root", debian_grub_host(tmp_path)), stdin=text)
+    assert done.code == 3
+    assert done.out.startswith("-:1:29: warning: unknown\n    amdgpu.gfxoff=0\n")
+
+
+def test_fix_proposes_and_writes_nothing(tmp_path: Path) -> None:
+    root = debian_grub_host(
+        tmp_path,
+        kernels=("6.14.0-37-generic",),
+        cmdline="quiet amdgpu.gfxoff=0 amd_iommu=pt",
+        modprobe_d={"a.conf": "options amdgpu noretry=0\n"},
+    )
+    before = tree(root)
+    found = rocmcfg("lint", "--fix", "--root", root)
+    assert found.code == 3
+    assert '+GRUB_CMDLINE_LINUX_DEFAULT="quiet amdgpu.ppfeaturemask=0xfff73fff iommu=pt"\n' in found.out
+    assert "-options amdgpu noretry=0\n+options amdgpu noretry=1\n" in found.out
+    assert tree(root) == before
+    document = _lint(root, "--fix").document
+    assert [p["file"] for p in document["proposals"]] == ["/etc/default/grub", "/etc/modprobe.d/a.conf"]
+    line = document["apply_with"]
+    assert line.startswith("rocmcfg plan --set feature.gfxoff=false --set karg.iommu=pt")
+    planned = rocmcfg(*line.split()[1:], "--root", root)
+    assert planned.code == 0, planned.err
+    assert _lint(root).document["apply_with"] == "", "only where it was asked for"
+
+
+def test_places_of_one_token_are_said_once(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    file = tmp_path / "post.md"
+    file.write_text("`amdgpu.gfxoff=0`\n" * 30)
+    found = rocmcfg("lint", file, "--root", root)
+    assert found.out.count("not a parameter of any kernel") == 1
+    assert "also at 2:2" in found.out
+    assert "and 9 more" in found.out
+    assert "30 warnings in 1 file" in found.out
+    assert len(_lint(root, file).document["findings"]) == 30
+
+
+def test_a_file_with_more_findings_than_anybody_reads(tmp_path: Path) -> None:
+    file = tmp_path / "a.conf"
+    file.write_text("options amdgpu gfxoff=0\n" * 2000)
+    found = _lint(debian_grub_host(tmp_path), file)
+    assert len(found.document["findings"]) == 1000
+    assert found.ids == ["RC7002"]
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_what_is_shown_of_remarks(tmp_path: Path, quiet: bool) -> None:
+    root = debian_grub_host(tmp_path)
+    make_root(tmp_path, {"a.env": "MIOPEN_DEBUG_CONV_WINOGRAD=1\n"})
+    found = rocmcfg("lint", root / "a.env", "--root", root, *(["-q"] if quiet else []))
+    assert (found.code, "note: default" in found.out) == (0, not quiet)
