@@ -9,7 +9,7 @@ from tests.lint.judging import judged, machine, told
 RIGHT = {
     "/etc/default/grub": [
         'GRUB_CMDLINE_LINUX_DEFAULT="quiet splash amdgpu.cwsr_enable=0 amdgpu.runpm=0 iommu=pt"\n',
-        'GRUB_CMDLINE_LINUX="root=UUID=1 acpi_enforce_resources=lax nvidia.NVreg_X=1 radeon.dpm=0 audio=1 modeset=0"\n',
+        'GRUB_CMDLINE_LINUX="root=x acpi_enforce_resources=lax nvidia.NVreg_X=1 audio=1 modeset=0"\n',
         'GRUB_CMDLINE_LINUX="amdgpu.ppfeaturemask=0xfff73fff pci=realloc=off pci=noats amdgpu.dyndbg=+p"\n',
         'GRUB_CMDLINE_LINUX="ttm.pages_limit=25165824 amdgpu.runpm=0 amd_pstate=active"\n',
         'GRUB_CMDLINE_LINUX="amdgpu.cwsr-enable=0 intel_iommu=on iommu.strict=1 pcie_aspm=off"\n',

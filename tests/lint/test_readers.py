@@ -174,13 +174,16 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
         "post.md",
         Kind.MARKDOWN,
         "ü `amdgpu.gfxoff=0` and amdgpu.gfxoff=1, `noretry=0`.\n\n> ```sh\n> $ export TORCH_USE_HIPBLASLT=1\n"
-        "> TORCH_USE_HIPBLASLT=1\n> ```\n\n```diff\n-amdgpu.gfxoff=0\n+amdgpu.gfxoff=0\n```\n",
+        "> TORCH_USE_HIPBLASLT=1\n> ```\n\n```diff\n-amdgpu.gfxoff=0\n+amdgpu.gfxoff=0\n```\n"
+        "```ini\nEnvironment='TORCH_USE_HIPBLASLT=1'\n```\n```\nCMD=\"quiet amdgpu.gfxoff=0\"\n```\n",
         [
             (1, 4, "amdgpu.gfxoff=0", GFXOFF),
             (1, 25, "amdgpu.gfxoff=1", GFXOFF),
             (1, 43, "noretry=0", "inverted"),
             (4, 12, "TORCH_USE_HIPBLASLT=1", "unknown"),
             (10, 2, "amdgpu.gfxoff=0", GFXOFF),
+            (13, 14, "TORCH_USE_HIPBLASLT=1", "unknown"),
+            (16, 12, "amdgpu.gfxoff=0", GFXOFF),
         ],
     ),
 }  # fmt: skip

@@ -67,5 +67,5 @@ def read_block(path: str, piece: Span, out: Reading, where: Where) -> None:
         return
     before = len(out.assignments)
     _READERS[kind](piece, out, where)
-    if kind is Kind.PYTHON and len(out.assignments) == before:
-        environment.read(piece, out, where)
+    if len(out.assignments) == before and kind in (Kind.PYTHON, Kind.ENVIRONMENT):
+        (environment.read if kind is Kind.PYTHON else lines.read)(piece, out, where)

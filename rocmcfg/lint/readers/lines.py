@@ -94,6 +94,8 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
             add_variable(line, out, where, start, stop)
         elif name in catalogue.load().arguments and where.trust is not Trust.FILE:
             out.add(What.ARGUMENT, line, start=start, stop=stop, where=where)
+        elif found[2][:1] in ("'", '"') and "=" in found[2]:  # somebody's variable, with ours inside
+            _read_tokens(line.cut(found.start(2) + 1, found.end(2) - 1), out, where)
 
 
 def _end(found: re.Match[str]) -> int:

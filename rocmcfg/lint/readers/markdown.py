@@ -36,7 +36,7 @@ _LANGUAGES = {
     **dict.fromkeys(("dockerfile", "docker"), ".dockerfile"),
     **dict.fromkeys(("yaml", "yml"), ".yml"),
     **dict.fromkeys(("dotenv", "env"), ".env"),
-    "systemd": ".service",
+    **dict.fromkeys(("systemd", "ini"), ".service"),
     "diff": ".diff",
     "modprobe": "modprobe.d/x.conf",
 }
