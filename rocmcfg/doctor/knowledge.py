@@ -29,11 +29,13 @@ class FactPattern:
 
 @dataclass(frozen=True, slots=True)
 class LogKnowledge:
-    """`families`: the driver's name of a generation to gfx patterns."""
+    """`families`: the driver's name of a generation to gfx patterns. A kernel's command line has one of
+    `boot_words`."""
 
     facts: tuple[FactPattern, ...]
     errors: tuple[Probe, ...]
     families: Mapping[str, tuple[str, ...]]
+    boot_words: tuple[str, ...]
     collect: tuple[str, ...]
 
 
@@ -96,7 +98,13 @@ def of_logs() -> LogKnowledge:
         for row in document["error"]
     )
     families = {name: tuple(patterns) for name, patterns in document["family"].items()}
-    return LogKnowledge(tuple(facts), errors, families, tuple(document["unknown"]["collect"]))
+    return LogKnowledge(
+        tuple(facts),
+        errors,
+        families,
+        tuple(document["cmdline"]["boot_words"]),
+        tuple(document["unknown"]["collect"]),
+    )
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 BLOCK = 1 << 20  # bytes that are read at once
-LONGEST = 8 << 10  # bytes; kernel names of GEMM libraries take 1.2 KiB, and patterns are slow on much more
+LONGEST = 4 << 10  # bytes; names of GEMM kernels take 1.2 KiB, and patterns are slow on much longer lines
 
 
 class Block(NamedTuple):

@@ -76,6 +76,7 @@ def read_facts(
             for text in _texts(pattern, line):
                 found.setdefault(pattern.kind, []).append(Said(text, position, pattern.weight))
     kernels = [s for s in found.get("kernel", ()) if parse_kernel(s.text)]
+    command_lines = [s for s in found.get("cmdline", ()) if _is_kernels(s.text, known.boot_words)]
     gfx, gfx_from = _gfx(found, models)
     rocm, rocm_from = _rocm(found.get("rocm", ()))
     families = {
@@ -89,7 +90,7 @@ def read_facts(
         gfx_from,
         tuple(sorted(families)),
         _sorted(kernels),
-        _sorted(found.get("cmdline", ())),
+        _sorted(command_lines),
         rocm,
         rocm_from,
         next((said.text for said in found.get("dkms", ())), ""),
@@ -97,6 +98,14 @@ def read_facts(
         _sorted(found.get("unknown_parameter", ())),
         _sorted(found.get("illegal_value", ())),
         _unique(found.get("kernel_name", ())),
+    )
+
+
+def _is_kernels(command_line: str, boot_words: tuple[str, ...]) -> bool:
+    return any(
+        word.startswith(mark) if mark.endswith("=") else word == mark
+        for word in command_line.split()
+        for mark in boot_words
     )
 
 

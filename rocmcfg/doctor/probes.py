@@ -56,7 +56,31 @@ def probe(role: Role, pattern: str, **more: Any) -> Probe:
     """Raises re.error for a pattern that is none."""
     texts = literals(pattern)
     bare = tuple(dict.fromkeys(text.translate(None, DIGITS) for text in texts))
-    return Probe(role, pattern, re.compile(pattern.encode()), texts, bare, **more)
+    return Probe(role, pattern, re.compile(bounded(pattern).encode()), texts, bare, **more)
+
+
+# One piece of a pattern (an escape, a set, any other character) and the repeat behind it.
+_PIECE = re.compile(r"(\\.|\[\^?\]?[^]]*\]|[^\\\[])([*+](?![?+]))?", re.DOTALL)
+_GAP = 256  # characters; those in names of GEMM kernels take up to 90
+
+
+def bounded(pattern: str) -> str:
+    """The pattern with its gaps limited to `_GAP` characters, where it has several of them.
+
+    Python's `re` tries every combination of ends: with three gaps in a line of 4 KiB it would take minutes.
+    """
+    pieces = _PIECE.findall(pattern)
+    gaps = [piece for piece, repeat in pieces if repeat and _is_wide(piece)]
+    if len(gaps) < 2 or "".join(piece + repeat for piece, repeat in pieces) != pattern:
+        return pattern
+    return "".join(
+        f"{piece}{{{int(repeat == '+')},{_GAP}}}" if repeat and _is_wide(piece) else piece + repeat
+        for piece, repeat in pieces
+    )
+
+
+def _is_wide(piece: str) -> bool:
+    return piece in (".", r"\w", r"\S") or (piece.startswith("[") and piece not in ("[0-9]", "[0-9.]"))
 
 
 def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:

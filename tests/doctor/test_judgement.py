@@ -192,6 +192,8 @@ def test_each_boot_of_a_log_has_its_own_kernel_and_command_line() -> None:
     assert [facts.kernel_at(line) for line in (1, 4, 7)] == ["6.14.0", "6.8.0-90-generic", "6.14.0"]
     assert [facts.boot_at(line) for line in (1, 4, 7)] == [0, 1, 2]
     assert [k.text for k in facts.kargs_at(4) or ()] == ["a=1", "ro"]
+    other = facts_of(scanned(b"Command line: python train.py --lr=0.1\n", []))
+    assert other.kargs_at(1) is None
 
 
 def test_driver_rocm_and_firmware_are_read_from_the_log() -> None:

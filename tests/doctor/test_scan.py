@@ -6,6 +6,7 @@ import io
 import itertools
 import re
 import tempfile
+import time
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from rocmcfg.doctor import lines, probes, scan
 from rocmcfg.doctor.knowledge import of_logs
-from rocmcfg.doctor.probes import Probe, literals, probe
+from rocmcfg.doctor.probes import Probe, bounded, literals, probe
 from rocmcfg.doctor.scan import Scanner
 from rocmcfg.host import streams
 from rocmcfg.knowledge import issues
@@ -139,6 +140,31 @@ def test_every_match_holds_a_literal_that_is_worth_looking_for() -> None:
 )
 def test_literals_are_read_off_a_pattern(pattern: str, wanted: set[bytes]) -> None:
     assert set(literals(pattern)) == wanted
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"Cijk_x_UserArgs_DTVA1_" * 185,
+        b"Cijk_x_UserArgs_DTVA1_" * 184 + b"ISA1209",
+        b"GPU 100% idl" * 340,
+        b"amdgpu " * 550 + b"flip_done",
+        b"TensileLibrary: a for GPU arch " * 130,
+        b"Memory access fault by GPU node-1" * 124,
+    ],
+)
+def test_no_line_keeps_a_pattern_busy(line: bytes) -> None:
+    """Several gaps in one pattern cost Python minutes on such a line; this takes some milliseconds."""
+    began = time.process_time()
+    for wanted in PROBES:
+        wanted.match(line[: lines.LONGEST])
+    assert time.process_time() - began < 2
+
+
+def test_a_pattern_with_several_gaps_is_bounded_and_others_stay() -> None:
+    assert bounded(r"a\w+b.*c[^ ]*d\.*") == r"a\w{1,256}b.{0,256}c[^ ]{0,256}d\.*"
+    for pattern in (r"a.*b", r"x[0-9]+y[0-9]+z", r"(a|b)+c*", r"[]x]+"):
+        assert bounded(pattern) == pattern
 
 
 # -- storms -----------------------------------------------------------------------------------------------
