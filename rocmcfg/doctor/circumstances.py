@@ -3,6 +3,7 @@ this host. Three answers again: yes, no, and cannot be told."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,8 +15,12 @@ from rocmcfg.model.version import (
     KernelVersion,
     Version,
     VersionRange,
+    between,
+    compare,
     format_version,
     parse_kernel,
+    span,
+    within,
 )
 
 
@@ -41,7 +46,8 @@ class Options:
 class Circumstances:
     """`host` is None where the logs are certainly another machine's, so that this host says nothing of them.
     `gfx` are the targets, `possible` those that it may be where only a generation is known. `same_boots`: the
-    logs may be of kernels that this host has, so that what runs here now says something of them.
+    logs may be of kernels that this host has, so that what runs here now says something of them. `rocm_up_to`
+    is given where `rocm` is only the oldest that it may be.
     """
 
     options: Options
@@ -54,6 +60,7 @@ class Circumstances:
     rocm_source: str
     dkms: str
     same_boots: bool
+    rocm_up_to: Version | None = None
 
     def kernel_at(self, position: int) -> tuple[str, str]:
         """The release that wrote a line, and who says so."""
@@ -82,9 +89,25 @@ def circumstances(options: Options, log: LogFacts, host: Facts) -> Circumstances
         rocm, rocm_source = log.rocm, "the log"
     if rocm is None:
         rocm, rocm_source = (here.rocm, "this host") if here and here.rocm else (None, "")
+    up_to = None
+    if rocm is None and here:
+        rocm, up_to, rocm_source = _of_wheels(here)
     dkms = log.dkms or ("of this host" if here and _runs_dkms(here) else "")
     same_boots = here is not None and not options.gfx and not options.kernel and _has_kernels(log, host)
-    return Circumstances(options, log, here, gfx, source, possible, rocm, rocm_source, dkms, same_boots)
+    return Circumstances(
+        options, log, here, gfx, source, possible, rocm, rocm_source, dkms, same_boots, up_to
+    )
+
+
+def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
+    """The ROCm that PyTorch brings, from the oldest to the newest that it may be, and who says so."""
+    torches = [torch for torch in host.pytorch if torch.rocm]
+    if not torches:
+        return None, None, ""
+    order = functools.cmp_to_key(compare)
+    spans = [span(torch.rocm) for torch in torches if torch.rocm]
+    said = ", ".join(dict.fromkeys(f"PyTorch {torch.text}" for torch in torches))
+    return min((s[0] for s in spans), key=order), max((s[1] for s in spans), key=order), said
 
 
 def _is_foreign(log: LogFacts, host: Facts) -> bool:
@@ -157,24 +180,13 @@ def _kernel(
     return Reason("kernel", inside, said)
 
 
-def within(wanted: VersionRange, version: KernelVersion) -> bool | None:
-    """None where a distribution's release hides the stable level, and it matters."""
-    if version.sublevel_known:
-        return wanted.contains(version.numbers[:3])
-    levels = {0, 9999} | {
-        level
-        for _, bound in wanted.conditions
-        if bound[:2] == version.series
-        for level in (*bound[2:3], *(n + 1 for n in bound[2:3]))
-    }
-    answers = {wanted.contains((*version.series, level)) for level in levels}
-    return answers.pop() if len(answers) == 1 else None
-
-
 def _rocm(wanted: VersionRange, where: Circumstances) -> Reason:
     if where.rocm is None:
         return Reason("rocm", None, f"it is known of ROCm {wanted.text}; which it was cannot be told")
-    inside = wanted.contains(where.rocm)
+    inside = between(wanted, where.rocm, where.rocm_up_to or where.rocm)
+    if inside is None:
+        found = f"ROCm {format_version(where.rocm)} ({where.rocm_source})"
+        return Reason("rocm", None, f"it is known of ROCm {wanted.text}; {found} does not tell enough")
     said = f"ROCm {format_version(where.rocm)} ({where.rocm_source}) {'is' if inside else 'is not'}"
     return Reason("rocm", inside, f"{said} {wanted.text}")
 
@@ -187,7 +199,7 @@ def fixes(issue: KnownIssue, where: Circumstances, position: int, known: Catalog
     kernel, kernel_why = _kernel_fixed(issue, where, position, known)
     rocm = None
     if issue.fixed_rocm and where.rocm:
-        rocm = issue.fixed_rocm.contains(where.rocm)
+        rocm = between(issue.fixed_rocm, where.rocm, where.rocm_up_to or where.rocm)
     halves = [kernel_why] if kernel else []
     if rocm and where.rocm:
         halves.append(f"ROCm {format_version(where.rocm)} ({where.rocm_source}) has the fix")

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from rocmcfg.model.catalogue import Catalogue, Fix
 from rocmcfg.model.facts import Facts, Kernel, PyTorch
 from rocmcfg.model.profile import Condition
-from rocmcfg.model.version import Version, VersionRange, compare, format_version
-
-_LAST = 1 << 30  # stands for a number that a version does not tell
+from rocmcfg.model.version import Version, VersionRange, between, compare, format_version, span
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,7 @@ def _in_range(what: str, wanted: VersionRange, found: Sequence[_Installed], none
     """Needed where any installed version is inside; not needed where all of them are outside."""
     if not found:
         return Decision(None, none)
-    verdicts = [(one, _inside(wanted, one)) for one in found]
+    verdicts = [(one, between(wanted, one.low, one.high)) for one in found]
     inside = [one.name for one, verdict in verdicts if verdict]
     if inside:
         return Decision(True, f"{_names(inside)} {'is' if len(inside) == 1 else 'are'} {wanted.text}")
@@ -116,14 +114,6 @@ def _in_range(what: str, wanted: VersionRange, found: Sequence[_Installed], none
     )
 
 
-def _inside(wanted: VersionRange, one: _Installed) -> bool | None:
-    low, high = wanted.contains(one.low), wanted.contains(one.high)
-    if low and high:
-        return True  # a conjunction of comparisons has no gaps
-    between = any(compare(one.low, bound) <= 0 <= compare(one.high, bound) for _, bound in wanted.conditions)
-    return None if low or high or (between and one.low != one.high) else False
-
-
 def _names(names: Sequence[str]) -> str:
     """`kernel 6.1, 6.8`: what they have in common is said once."""
     kinds = {name.partition(" ")[0] for name in names}
@@ -135,12 +125,8 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _kernels(facts: Facts) -> list[_Installed]:
-    found = []
-    for kernel in facts.driven or facts.kernels:
-        low: Version = kernel.version.numbers[:3]
-        high = low if kernel.version.sublevel_known else (*low[:2], _LAST)
-        found.append(_Installed(f"kernel {kernel.release}", low, high))
-    return found
+    kernels = facts.driven or facts.kernels
+    return [_Installed(f"kernel {kernel.release}", *kernel.version.span) for kernel in kernels]
 
 
 def _torches(facts: Facts) -> Sequence[PyTorch]:
@@ -157,8 +143,7 @@ def _rocms(facts: Facts) -> list[_Installed]:
         found.append(_Installed(f"ROCm {format_version(facts.rocm)}", facts.rocm, facts.rocm))
     for torch in torches:
         low: Version = torch.rocm or ()
-        name = f"ROCm {format_version(low)} of PyTorch {torch.text}"
-        found.append(_Installed(name, low, low if len(low) > 2 else (*low, _LAST)))
+        found.append(_Installed(f"ROCm {format_version(low)} of PyTorch {torch.text}", *span(low)))
     return found
 
 

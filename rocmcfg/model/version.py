@@ -12,6 +12,7 @@ from dataclasses import dataclass
 Version = tuple[int, ...]
 
 _KERNEL = re.compile(r"^(\d+)\.(\d+)(?:\.(\d+))?(?:[-~]?(rc\d+))?(.*)$")
+_LAST = 1 << 30  # stands for a number that a version does not tell
 _CONDITION = re.compile(r"^(>=|<=|==|>|<)\s*(\d+(?:\.\d+)*)$")
 
 
@@ -25,6 +26,12 @@ class KernelVersion:
     @property
     def series(self) -> tuple[int, int]:
         return self.numbers[:2]
+
+    @property
+    def span(self) -> tuple[Version, Version]:
+        """The oldest and the newest release that it may be; one and the same where it tells all."""
+        low = self.numbers[:3]
+        return low, low if self.sublevel_known else (*self.series, _LAST)
 
     def __str__(self) -> str:
         major, minor, sublevel, _ = self.numbers
@@ -74,6 +81,33 @@ class VersionRange:
 
     def contains(self, version: Version) -> bool:
         return all(_holds(compare(version, bound), operator) for operator, bound in self.conditions)
+
+
+def span(version: Version) -> tuple[Version, Version]:
+    """`7.2` of a PyTorch wheel may be any patch level of 7.2; three numbers tell all."""
+    return version, version if len(version) > 2 else (*version, _LAST)
+
+
+def between(wanted: VersionRange, low: Version, high: Version) -> bool | None:
+    """Whether a version is wanted that lies between the two, both included; None where it may or may not be.
+
+    The answer changes at the bounds alone, so that each of them is asked, and the release behind it.
+    """
+    asked = [low, high]
+    for _, bound in wanted.conditions:
+        padded = _padded(bound, 3)
+        asked += [bound, (*padded[:-1], padded[-1] + 1)]
+    answers = {
+        wanted.contains(version)
+        for version in asked
+        if compare(low, version) <= 0 and compare(version, high) <= 0
+    }
+    return answers.pop() if len(answers) == 1 else None
+
+
+def within(wanted: VersionRange, version: KernelVersion) -> bool | None:
+    """None where a distribution's release hides the stable level, and it matters."""
+    return between(wanted, *version.span)
 
 
 def _holds(order: int, operator: str) -> bool:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
+from tests.unit.facts.test_pytorch import version_py
+
+TORCH = "usr/lib/python3/dist-packages/torch/version.py"
 
 
 def _issues(root: Path) -> list[str]:
@@ -32,3 +37,25 @@ def test_another_gpu_has_other_issues(tmp_path: Path) -> None:
     found = _issues(debian_grub_host(tmp_path, kernels=("6.8.0-90-generic",), gfx="gfx1100"))
     assert "rdna3-mes-unmap-mode1" in found
     assert not [name for name in found if name.startswith("rdna4")]
+
+
+@pytest.mark.parametrize(("rocm", "known"), [("7.1", True), ("7.2", False), ("7.0", True)])
+def test_the_rocm_that_pytorch_brings_counts_where_the_system_has_none(
+    tmp_path: Path, rocm: str, known: bool
+) -> None:
+    wheel = {TORCH: version_py(f"2.11.0+rocm{rocm}", f"{rocm}.25424")}
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), gfx="gfx1201", rocm=None, extra=wheel)
+    assert ("rdna4-expert-sched-cwsr" in _issues(root)) is known
+    with_system = debian_grub_host(
+        tmp_path / "both", kernels=("6.14.0-37-generic",), gfx="gfx1201", rocm="7.1.0", extra=wheel
+    )
+    assert "rdna4-expert-sched-cwsr" in _issues(with_system)
+
+
+def test_where_the_rocm_of_pytorch_is_known_from_is_told(tmp_path: Path) -> None:
+    wheel = {TORCH: version_py("2.11.0+rocm7.1", "7.1.25424")}
+    root = debian_grub_host(tmp_path, gfx="gfx1201", rocm=None, extra=wheel)
+    log = tmp_path / "some.log"
+    log.write_text("nothing of note\n")
+    found = rocmcfg("doctor", "--root", root, "--log", str(log), "--json").document["facts"]
+    assert (found["rocm"], found["rocm_source"]) == ("7.1", "PyTorch 2.11.0+rocm7.1")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.doctor.circumstances import Options, within
+from rocmcfg.doctor.circumstances import Options
 from rocmcfg.doctor.kernel_names import decode
 from rocmcfg.doctor.ranking import Match
 from rocmcfg.doctor.stages import follow
 from rocmcfg.knowledge import issues
-from rocmcfg.model.version import parse_kernel, parse_range
+from rocmcfg.model.version import parse_kernel, parse_range, within
 from tests.doctor.samples import HEALTHY, ISSUE, LOGS, facts_of, issue, judged, scanned
 from tests.support.hosts import debian_grub_host
 

@@ -70,6 +70,12 @@ TABLE: dict[str, tuple[Condition, dict[str, Any], bool | None, str]] = {
         None,
         "whether ROCm 7.0 of PyTorch 2.9.1",
     ),
+    "a wheel at the bound that is not included": (
+        when(rocm=">=7.0,<7.2"),
+        {"pytorch": (torch((2, 11, 0), (7, 2)),)},
+        False,
+        "since ROCm 7.2: ROCm 7.2 of PyTorch 2.11.0",
+    ),
     "a range within that patch level": (
         when(rocm=">=7.0.1,<7.0.3"),
         {"pytorch": (torch((2, 9, 1), (7, 0)),)},
@@ -100,6 +106,12 @@ TABLE: dict[str, tuple[Condition, dict[str, Any], bool | None, str]] = {
         {"kernels": (kernel("6.8.0-90-generic"),)},
         True,
         "is >=6.8",
+    ),
+    "a hidden stable level of the series that ends the range": (
+        when(kernel="<6.19"),
+        {"kernels": (kernel("6.19.0-3-generic"),)},
+        False,
+        "since kernel 6.19",
     ),
     "every kernel past the range": (
         when(kernel="<6.19"),

@@ -8,11 +8,14 @@ from hypothesis import strategies as st
 
 from rocmcfg.model.version import (
     KernelVersion,
+    VersionRange,
+    between,
     compare,
     format_version,
     parse_kernel,
     parse_range,
     parse_version,
+    span,
 )
 
 
@@ -101,3 +104,41 @@ def test_a_range_is_compared_number_by_number(text: str, inside: list[str], outs
 def test_what_is_no_comparison_is_named(text: str) -> None:
     with pytest.raises(ValueError, match="is not a comparison"):
         parse_range(text)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "version", "inside"),
+    [
+        (">=7.0,<7.2", (7, 2), False),  # the bound itself is outside, whatever the patch level
+        (">=7.2,<7.3", (7, 3), False),
+        (">=7.2", (7, 2), True),
+        ("<=7.2", (7, 2), None),
+        (">7.2", (7, 2), None),
+        ("<7.2.1", (7, 2), None),
+        ("==7.2", (7, 2), None),
+        ("<7.2", (7,), None),
+    ],
+)
+def test_a_version_that_hides_its_end_is_undecided_only_where_that_matters(
+    wanted: str, version: tuple[int, ...], inside: bool | None
+) -> None:
+    assert between(parse_range(wanted), *span(version)) is inside
+
+
+bounds = st.tuples(
+    st.sampled_from([">=", "<=", "==", ">", "<"]),
+    st.lists(st.integers(0, 2), min_size=1, max_size=3).map(tuple),
+)
+
+
+@given(st.lists(bounds, min_size=1, max_size=3), st.lists(st.integers(0, 2), min_size=1, max_size=3))
+def test_what_cannot_be_told_is_what_differs_between_possible_versions(
+    conditions: list[tuple[str, tuple[int, ...]]], version: list[int]
+) -> None:
+    wanted = VersionRange("", tuple(conditions))
+    possible = [tuple(version)]
+    for _ in range(3 - len(version)):
+        possible = [(*v, n) for v in possible for n in range(5)]
+    answers = {wanted.contains(v) for v in possible}
+    expected = answers.pop() if len(answers) == 1 else None
+    assert between(wanted, *span(tuple(version))) is expected
