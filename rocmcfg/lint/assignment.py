@@ -41,7 +41,8 @@ class Assignment:
     within it the last one of a name wins. Empty: order and repetition mean nothing here, as in a script.
     `removable`: the token may be cut out, and the text around it still says what it should. `statement` is
     what goes with the last token in it, together with its line.
-    `builds`: software is compiled nearby.
+    `builds`: software is compiled nearby. `turn`: within the scope, what has a higher one is read later,
+    wherever it stands; of equal ones the later in the text. `carrier`: the variable that holds it.
     """
 
     what: What
@@ -58,14 +59,18 @@ class Assignment:
     statement: tuple[int, int] | None = None
     removable: bool = False
     builds: bool = False
+    turn: tuple[int, int] = (0, 0)
+    carrier: str = ""
 
 
 @dataclass(slots=True)
 class Reading:
-    """What the readers of one text have found. `slips` are errors of syntax, with the token's range."""
+    """What the readers of one text have found. `slips` are errors of syntax, with the token's range.
+    `anew` are the carriers to which the text gives a value without what they held before."""
 
     assignments: list[Assignment] = field(default_factory=list)
     slips: list[tuple[int, int, Verdict]] = field(default_factory=list)
+    anew: set[str] = field(default_factory=set)
 
     def add(
         self,
@@ -111,6 +116,8 @@ class Reading:
                 statement,
                 where.removable,
                 where.builds,
+                where.turn,
+                where.carrier,
             )
         )
 
@@ -141,6 +148,8 @@ class Where:
     builds: bool = False
     removable: bool = True
     depth: int = 0
+    turn: tuple[int, int] = (0, 0)
+    carrier: str = ""
 
     def inside(self, **changes: object) -> Where:
         return replace(self, depth=self.depth + 1, **changes)  # type: ignore[arg-type]

@@ -35,12 +35,14 @@ class Knowledge:
 
 @dataclass(slots=True)
 class Checked:
-    """A text with what was found in it, in the order of the text; `left_out` counts what is not told."""
+    """A text with what was found in it, in the order of the text; `left_out` counts what is not told, `anew`
+    are variables of which the text throws an earlier file's value away."""
 
     file: str
     kind: Kind
     source: Source
     assignments: Sequence[Assignment]
+    anew: frozenset[str] = frozenset()
     findings: list[Finding] = field(default_factory=list)
     left_out: int = 0
 
@@ -105,12 +107,12 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
     chosen = kind or kinds.of(file, text)
     if len(text) < _LARGE or names.mentions_anything(text):
         readers.read(chosen, whole(text), reading)
-    checked = Checked(file, chosen, Source(text), reading.assignments)
+    checked = Checked(file, chosen, Source(text), reading.assignments, frozenset(reading.anew))
     for start, stop, slip in reading.slips:
         checked.add_slip(start, stop, slip)
     numbers = {
         (each.scope, canonical(each.name)): each
-        for each in reading.assignments
+        for each in together.in_turn(reading.assignments)
         if each.what is What.PARAMETER and as_number(each.value) is not None
     }
     verdicts: dict[object, tuple[Verdict, ...]] = {}

@@ -8,18 +8,31 @@ from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.check import Checked, Knowledge
 from rocmcfg.lint.rules import together
 
+Order = tuple[bool, int, bool, int]
+
 
 def overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
-    """Adds a finding to what a later file of the list sets as well. A loser within its own file has one."""
-    winners: dict[str, tuple[Checked, Assignment]] = {}
-    for checked in reversed(files):
+    """Adds a finding to what another file of the list sets as well, and has the last word on. A loser within
+    its own file has one."""
+    found: dict[str, list[tuple[Order, Checked, Assignment]]] = {}
+    for number, checked in enumerate(files):
+        later = frozenset[str]().union(*(file.anew for file in files[number + 1 :]))
         for key, last in _last(checked):
-            if key in winners:
-                file, winner = winners[key]
+            found.setdefault(key, []).append((_order(last, number, later), checked, last))
+    for group in found.values():
+        _, file, winner = max(group, key=lambda entry: entry[0])
+        for _, checked, last in group:
+            if last is not winner:
                 checked.add(last, together.verdict(last, winner, file.place(winner)), knowledge)
-            else:
-                winners[key] = (checked, last)
+    for checked in files:
         checked.settle()
+
+
+def _order(each: Assignment, number: int, later: frozenset[str]) -> Order:
+    """A higher one is read later. `later` are the variables that a later file sets anew: what they held
+    reaches nobody. What is put in front of an earlier file's value is read before it."""
+    front = each.turn[1] < 0
+    return each.carrier not in later, each.turn[0], not front, -number if front else number
 
 
 def beaten_by_command_line(
@@ -43,9 +56,9 @@ def beaten_by_command_line(
 
 
 def _last(checked: Checked) -> Iterator[tuple[str, Assignment]]:
-    """The assignment of each name that counts in the file."""
+    """The assignment of each name that counts in the file, in what the file as a whole is read for."""
     found: dict[str, Assignment] = {}
-    for each in checked.assignments:
-        if each.scope and not each.opaque and together.counts_once(each):
+    for each in together.in_turn(checked.assignments):
+        if each.scope == "file" and not each.opaque and together.counts_once(each):
             found[together.key(each)] = each
     return iter(found.items())

@@ -46,6 +46,21 @@ def test_the_host_s_own_files_are_judged_together(tmp_path: Path) -> None:
     assert tree(root) == before
 
 
+@pytest.mark.parametrize(
+    ("drop_in", "loser"),
+    [
+        ('GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX amdgpu.runpm=0"', "grub.d/a.cfg"),
+        ('GRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runpm=0 $GRUB_CMDLINE_LINUX_DEFAULT"', "grub.d/a.cfg"),
+        ('GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT amdgpu.runpm=0"', "grub"),
+        ('GRUB_CMDLINE_LINUX_DEFAULT=""\nGRUB_CMDLINE_LINUX="amdgpu.runpm=0"', "grub"),
+    ],
+)
+def test_of_grub_s_files_the_one_that_loses_is_told(tmp_path: Path, drop_in: str, loser: str) -> None:
+    root = debian_grub_host(tmp_path, cmdline="amdgpu.runpm=1", grub_d={"a.cfg": drop_in + "\n"})
+    found = [entry for entry in _classes(_lint(root)) if entry[2] == "conflict"]
+    assert [file for file, _, _ in found] == [f"/etc/default/{loser}"]
+
+
 def test_the_running_command_line_is_told_of_where_no_file_has_the_same(tmp_path: Path) -> None:
     root = debian_grub_host(
         tmp_path, cmdline="quiet amdgpu.gfxoff=0", booted_with="amdgpu.gfxoff=0 amd_iommu=pt"

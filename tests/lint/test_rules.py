@@ -82,7 +82,7 @@ def test_of_two_values_the_loser_is_told() -> None:
     )
     checked = judged("/etc/default/grub", text)
     assert told(checked) == [("amdgpu.runpm=0", "conflict"), ("iommu=pt", "duplicate")]
-    assert "line 2" in checked.findings[0].summary
+    assert "set to 1 at line 2" in checked.findings[0].summary
     again = 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nGRUB_CMDLINE_LINUX="amdgpu.runpm=1"\n'
     assert told(judged("/etc/default/grub", again)) == [], "the second assignment replaces the first"
     entries = "".join(f"menuentry '{n}' {{\nlinux /vmlinuz amdgpu.runpm={n}\n}}\n" for n in (0, 1))
@@ -92,6 +92,29 @@ def test_of_two_values_the_loser_is_told() -> None:
     one, other, last = (f"export HIP_VISIBLE_DEVICES={n}" for n in (0, 1, 2))
     profile = f"{one}\nif x; then {other}; fi\n{last}\n"
     assert told(judged("/home/me/.bashrc", profile)) == [("HIP_VISIBLE_DEVICES=0", "conflict")]
+
+
+L, D = "GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT"
+OF_TWO_VARIABLES = [
+    # the text, the one that loses (line, value), and what of it may be taken out
+    (f'{D}="amdgpu.runpm=1"\n{L}="amdgpu.runpm=0"\n', (2, "amdgpu.runpm=0"), None),
+    (f'{L}="amdgpu.runpm=0"\n{D}="amdgpu.runpm=1"\n', (1, "amdgpu.runpm=0"), None),
+    (f'{D}="amdgpu.runpm=1"\n{L}="amdgpu.runpm=1"\n', (1, "amdgpu.runpm=1"), ""),
+    (f'{L}="amdgpu.runpm=1"\n{D}="amdgpu.runpm=1"\n', (2, "amdgpu.runpm=1"), ""),
+    (f'{D}="amdgpu.runpm=1"\n{D}="amdgpu.runpm=0 ${D}"\n', (2, "amdgpu.runpm=0"), ""),
+    (f'{D}="amdgpu.runpm=1"\n{D}="${{{D}}} amdgpu.runpm=0"\n', (1, "amdgpu.runpm=1"), ""),
+    (f'{D}="amdgpu.runpm=1"\n{D}+=" amdgpu.runpm=0"\n', (1, "amdgpu.runpm=1"), ""),
+    (f'{D}="amdgpu.runpm=1"\n{L}_RECOVERY="amdgpu.runpm=0"\n', None, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "loser", "replacement"), OF_TWO_VARIABLES)
+def test_grub_puts_the_default_variable_last_wherever_it_stands(
+    text: str, loser: tuple[int, str] | None, replacement: str | None
+) -> None:
+    found = judged("/etc/default/grub", text).findings
+    assert [(f.line, f.text) for f in found] == ([loser] if loser else [])
+    assert all(f.replacement == replacement for f in found)
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,9 @@ _BEFORE_COMMAND = {
     "xargs",
 }
 _DECLARE = {"export", "declare", "typeset", "readonly", "local"}
+# 10_linux hands the kernel the first and then the second, and a recovery entry the first alone
+# (GRUB's util/grub.d/10_linux.in), whichever comes first in the file.
+_TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 # What they are given is looked for, or taken away, and nobody sets it.
 _ONLY_LOOK = {
     "grep",
@@ -72,7 +75,7 @@ _PROMPT = re.compile(
 
 def read(piece: Span, out: Reading, where: Where) -> None:
     waiting: list[Span] = []  # what the command before in a pipe prints
-    filled: dict[str, range] = {}
+    filled: dict[str, list[int]] = {}
     for command in split_commands(piece):
         printed = _Reader(piece, out, where, command, waiting, filled).run()
         waiting = printed if command.piped else []
@@ -96,7 +99,7 @@ def has_prompts(text: str) -> bool:
 
 class _Reader:
     """One command. `waiting` is what a pipe brings to its input; `filled` are the command lines that
-    variables of this file hold, as ranges of the assignments found."""
+    variables of this file hold, as numbers of the assignments found."""
 
     def __init__(
         self,
@@ -105,7 +108,7 @@ class _Reader:
         where: Where,
         command: Command,
         waiting: list[Span],
-        filled: dict[str, range],
+        filled: dict[str, list[int]],
     ) -> None:
         self.piece, self.out, self.where, self.command, self.filled = piece, out, where, command, filled
         self.words = [word.span(piece) for word in command.words]
@@ -157,7 +160,7 @@ class _Reader:
     def _assign(self, at: int, found: re.Match[str], declared: bool) -> None:
         name, word = found[1], self.words[at]
         if _COMMAND_LINE.match(name):
-            self._command_line(name, word, found)
+            self._command_line(found.group().rstrip("+="), word, found)
         elif names.concerns(name):
             lasting = declared or len(self.words) == 1
             scope = self.where.scope if lasting and not self.command.depth else ""
@@ -166,13 +169,30 @@ class _Reader:
 
     def _command_line(self, name: str, word: Span, found: re.Match[str]) -> None:
         """A second plain assignment of the same variable wins: what stood in the first one reaches nobody."""
-        out, before = self.out, len(self.out.assignments)
-        if not found.group().endswith("+=") and f"${name}" not in word.text.replace("{", ""):
-            for number in self.filled.pop(name, ()):
+        out, text = self.out, word.text
+        value, end = found.end(), len(text)
+        itself = re.search(rf"\$(?:{re.escape(name)}(?!\w)|{{{re.escape(name)}\W)", text)
+        adds = found.group().endswith("+=") or itself is not None
+        if self.command.depth:
+            cmdline.read(word.cut(value, end), out, replace(self.where, scope=""))
+            return
+        held = self.filled.setdefault(name, [])
+        if not adds:
+            for number in held:
                 out.assignments[number] = replace(out.assignments[number], scope="")
-        scope = "" if self.command.depth else self.where.scope
-        cmdline.read(word.cut(found.end(), len(word.text)), out, replace(self.where, scope=scope))
-        self.filled[name] = range(before, len(out.assignments))
+            held.clear()
+            out.anew.add(name)
+        scope = self.where.scope if name in _TOGETHER else self.where.scope and f"{self.where.scope} {name}"
+        later = _TOGETHER.index(name) if name in _TOGETHER else 0
+        before = len(out.assignments)
+        if itself is not None:  # what stands in front of the old value is read before it
+            fronts = {out.assignments[number].turn[1] for number in held}
+            first = replace(self.where, scope=scope, carrier=name, turn=(later, min(fronts, default=0) - 1))
+            cmdline.read(word.cut(value, itself.start()), out, first)
+            value = itself.start()
+        last = replace(self.where, scope=scope, carrier=name, turn=(later, 0))
+        cmdline.read(word.cut(value, end), out, last)
+        held += range(before, len(out.assignments))
 
     def _statement(self) -> tuple[int, int]:
         return self.words[0].at(0), self._end(-1)

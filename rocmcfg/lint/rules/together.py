@@ -16,14 +16,27 @@ Place = Callable[[Assignment], str]
 
 def repeated(found: Sequence[Assignment], place: Place) -> Iterator[tuple[Assignment, Verdict]]:
     """The loser of each pair, with why. `place` is a phrase for where an assignment stands."""
-    last: dict[tuple[str, str], Assignment] = {}
-    for each in reversed(found):
-        if not each.scope or each.opaque or not counts_once(each):
-            continue
-        winner = last.setdefault((each.scope, key(each)), each)
-        if winner is each or (_adds_words(each) and not same(each.value, winner.value)):
-            continue
-        yield each, verdict(each, winner, place(winner))
+    groups: dict[tuple[str, str], list[Assignment]] = {}
+    for each in in_turn(found):
+        if each.scope and not each.opaque and counts_once(each):
+            groups.setdefault((each.scope, key(each)), []).append(each)
+    for group in groups.values():
+        winner = group[-1]
+        agreed = all(same(each.value, winner.value) for each in group)
+        for each in group[:-1]:
+            if agreed and each.turn[0] != winner.turn[0]:
+                # of equal ones the needless one is that which fewer entries get
+                yield winner, verdict(winner, each, place(each))
+                break
+            if not _adds_words(each) or same(each.value, winner.value):
+                yield each, verdict(each, winner, place(winner))
+
+
+def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
+    """In the order in which they are read."""
+    if len({each.turn for each in found}) < 2:
+        return found
+    return sorted(found, key=lambda each: each.turn)  # stable: equal ones stay in the text's order
 
 
 def needless(
@@ -76,10 +89,18 @@ def _adds_words(each: Assignment) -> bool:
 
 
 def verdict(loser: Assignment, winner: Assignment, where: str) -> Verdict:
+    # what the recovery entries alone get is not taken out: they would change
+    recovery = bool(loser.carrier and winner.carrier) and loser.turn[0] < winner.turn[0]
     if same(loser.value, winner.value):
-        said = f"{loser.name} is set to the same value again {where}"
-        return info("RC7112", said, instead="")
+        said = f"{loser.name} is set to the same value {where} as well"
+        return info("RC7112", said, instead=None if recovery else "")
     value = "without a value" if winner.value is None else f"to {winner.value}"
     said = f"{loser.name} is set {value} {where}, and that one wins"
+    if recovery:
+        why = (
+            f"GRUB puts {winner.carrier} behind {loser.carrier}, whatever their order in the file. Recovery "
+            f"entries get {loser.carrier} alone, and with it this value."
+        )
+        return warning("RC7111", said, why=why)
     why = "Of two assignments the later one counts; keep the one that you mean."
     return warning("RC7111", said, why=why, instead="")
