@@ -57,13 +57,19 @@ class Deviation(NamedTuple):
 def deviations(
     view: HostView, kernel: Kernel | None, set_here: Sequence[SetParameter], catalogue: Catalogue
 ) -> tuple[Deviation, ...]:
-    """What somebody sets, and what runs otherwise than the running kernel's default. What the driver replaces
-    by itself is left out unless somebody sets it."""
+    """What somebody sets, for the next boot or on the command line of this one, known or not, and what runs
+    otherwise than the running kernel's default. What the driver replaces by itself is left out unless set."""
     found = {
         p.name: Deviation(p.name, p.running, p.next_boot, _default(p.name, kernel, catalogue), p.source)
         for p in set_here
     }
     running = Running(view)
+    for karg in running.kargs:
+        if "." in karg.key and karg.key.partition(".")[0] in catalogue.modules() and karg.key not in found:
+            now = running.parameter(karg.key)
+            value = now.value if now.present else f"{karg.value}, ignored"
+            default = _default(karg.key, kernel, catalogue)
+            found[karg.key] = Deviation(karg.key, value, None, default, karg.source)
     for parameter in catalogue.parameters.values():
         default = _default(parameter.id, kernel, catalogue)
         if parameter.id in found or parameter.rewritten or parameter.computed or not default:

@@ -51,7 +51,8 @@ class Excerpt:
 @dataclass(frozen=True, slots=True)
 class Report:
     """`arguments` are those of the running kernel that concern a GPU; `other_arguments` counts the rest,
-    which a report has no use for. `profiles` and `state` are what rocmcfg has in force."""
+    which a report has no use for. `profiles` and `state` are what rocmcfg has in force. `elsewhere` describes
+    the machine that wrote the logs, where it is another one."""
 
     version: str
     facts: Facts
@@ -64,6 +65,7 @@ class Report:
     variables: tuple[ReportedVariable, ...]
     profiles: tuple[str, ...]
     state: str
+    elsewhere: str
     matches: tuple[ReportedMatch, ...]
     checks: tuple[Diagnostic, ...]
     excerpts: tuple[Excerpt, ...]

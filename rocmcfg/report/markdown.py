@@ -115,6 +115,9 @@ def _rocmcfg(report: Report, redact: Redact) -> Iterator[str]:
 def _issues(report: Report, redact: Redact) -> Iterator[str]:
     yield "## Known issues that match"
     yield ""
+    if report.elsewhere:
+        yield f"The logs are of another machine than the one above: {redact(report.elsewhere)}."
+        yield ""
     if not report.matches:
         yield "None."
     for match in report.matches:

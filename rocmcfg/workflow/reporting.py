@@ -19,6 +19,7 @@ from rocmcfg.report.content import Excerpt, Report, ReportedMatch, ReportedParam
 from rocmcfg.report.redact import Redactor
 
 if TYPE_CHECKING:
+    from rocmcfg.doctor.logs import Source
     from rocmcfg.workflow.diagnosing import Diagnosis
 
 # Packages whose version decides what a GPU does, by the tool that knows them.
@@ -46,14 +47,17 @@ def report(view: HostView, paths: Sequence[str], environment: Mapping[str, str],
 
     content, problems = gather(view, paths, environment)
     redact = redactor(view, environment)
-    text = markdown(content, redact)
+    logs = list(_logs(view, paths, content)) if bundle else []
+    for text in (*logs, *("\n".join(excerpt.lines) for excerpt in content.excerpts)):
+        redact.learn(text)
+    made = markdown(content, redact)
     if bundle:
         from rocmcfg.host.caller import write_callers_file
         from rocmcfg.report.bundle import pack
 
-        logs = {f"log-{n}.txt": redact(lines) for n, lines in enumerate(_logs(view, paths), 1)}
-        write_callers_file(bundle, pack({"report.md": text, **logs}))
-    return Made(text, problems)
+        texts = {f"log-{n}.txt": redact(text) for n, text in enumerate(logs, 1)}
+        write_callers_file(bundle, pack({"report.md": made, **texts}))
+    return Made(made, problems)
 
 
 def gather(
@@ -92,6 +96,7 @@ def gather(
         variables=_variables(view, environment, known),
         profiles=profiles,
         state=state,
+        elsewhere=_elsewhere(diagnosis),
         matches=tuple(
             ReportedMatch(
                 one.match.issue.id,
@@ -109,6 +114,16 @@ def gather(
     return content, unread
 
 
+def _elsewhere(diagnosis: Diagnosis) -> str:
+    """On which machine the logs were written, where that is another one."""
+    where = diagnosis.where
+    if where.host is not None:
+        return ""
+    rocm = f"ROCm {format_version(where.rocm)}" if where.rocm else ""
+    kernel, _ = where.kernel_at(0)
+    return ", ".join(filter(None, (*where.gfx, kernel and f"kernel {kernel}", rocm))) or "an unknown one"
+
+
 def _excerpts(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
     """The lines that matched something, and errors of the driver that matched nothing, in their order."""
     of_log: dict[str, dict[int, str]] = {}
@@ -124,30 +139,41 @@ def _excerpts(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
     return tuple(excerpts)
 
 
-def _logs(view: HostView, paths: Sequence[str]) -> Iterator[str]:
-    """Of each log the last lines that speak of a GPU, for the bundle."""
-    from rocmcfg.doctor.lines import blocks
+def _logs(view: HostView, paths: Sequence[str], content: Report) -> Iterator[str]:
+    """For the bundle: of a log that the caller names its last lines, of this host's own those that speak of a
+    GPU. What was piped in is gone; its excerpt stands in."""
     from rocmcfg.doctor.logs import named, of_host
 
-    ways = [[named(path) for path in paths if path != "-"]] if paths else of_host(view)
-    for way in ways:
-        found = False
-        for source in way:
-            kept: deque[bytes] = deque(maxlen=_BUNDLED)
-            try:
-                stream = source.open()
-                if stream is None:
-                    continue
-                with stream:
-                    for block in blocks(stream):
-                        kept.extend(line for line in block.data.splitlines() if _OF_GPU.search(line))
-            except (OSError, EOFError, RocmcfgError):
-                pass  # the report tells what could not be read; what came before counts
-            if kept:
-                found = True
-                yield f"{source.name}\n\n" + b"\n".join(kept).decode("utf-8", "replace") + "\n"
+    def kept(source: Source) -> str:
+        return f"{source.name}\n\n{lines}\n" if (lines := _last_lines(source, whole=bool(paths))) else ""
+
+    if paths:
+        yield from filter(None, (kept(named(path)) for path in paths if path != "-"))
+        for excerpt in content.excerpts:
+            if "-" in paths and excerpt.source == named("-").name:
+                yield "\n".join((excerpt.source, "", *excerpt.lines, ""))
+        return
+    for way in of_host(view):
+        found = list(filter(None, map(kept, way)))
         if found:
+            yield from found
             return
+
+
+def _last_lines(source: Source, *, whole: bool) -> str:
+    from rocmcfg.doctor.lines import blocks
+
+    kept: deque[bytes] = deque(maxlen=_BUNDLED)
+    try:
+        stream = source.open()
+        if stream is None:
+            return ""
+        with stream:
+            for block in blocks(stream):
+                kept.extend(line for line in block.data.splitlines() if whole or _OF_GPU.search(line))
+    except (OSError, EOFError, RocmcfgError):
+        pass  # the report tells what could not be read; what came before counts
+    return b"\n".join(kept).decode("utf-8", "replace")
 
 
 def redactor(view: HostView, environment: Mapping[str, str]) -> Redactor:

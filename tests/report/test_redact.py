@@ -36,6 +36,27 @@ SECRETS = {
     "mail": ("Signed by alice.b@mail.example.com", "alice.b"),
     "serial of a USB device": ("usb 1-2: SerialNumber: 0A1B2C3D4E", "0A1B2C3D4E"),
     "serial number": ("Serial Number = PF-3XYZ12", "PF-3XYZ12"),
+    "serial without a colon": ("nvme0: serial 692204001234 model X", "692204001234"),
+    "serial of a product": ("product_serial=PC0ABC12", "PC0ABC12"),
+    "S/N": ("S/N: PF-3XYZ12", "PF-3XYZ12"),
+    "id of a GPU without a colon": ("unique_id 1a2b3c4d5e6f7a8b", "1a2b3c4d"),
+    "hive of GPUs": ("XGMI: Add node 0, hive 0x123456789abcdef.", "123456789abcdef"),
+    "wwn": ("wwn-0x5002538e40a0b0c1", "5002538e40a0b0c1"),
+    "eui": ("nvme-eui.002538b331a0b0c1", "002538b331a0b0c1"),
+    "network": ('wlan0: associated with SSID "mallorys-net"', "mallorys-net"),
+    "home on Windows": (r"C:\Users\erin\x", "erin"),
+    "account at a host": ("ssh carol@node07 'ls'", "node07"),
+    "key of a service": ("export OPENAI_API_KEY=abcdefghijkl123", "abcdefghijkl123"),
+    "key by its beginning": ("log in with sk-proj-abcdefghijklmnop0123", "abcdefghijklmnop"),
+    "token of a hub": ("hf_abcdefghijklmnopqrstuv", "abcdefghijklmn"),
+    "token of a forge": ("https://ghp_abcdefghijklmnopqrst@github.com", "abcdefghijklmn"),
+    "key of a cloud": ("AKIAIOSFODNN7EXAMPLE", "IOSFODNN"),
+    "password in a URL": ("https://erin:pw1234@example.org/x", "pw1234"),
+    "password as an option": ("mysql --password hunter2 -u x", "hunter2"),
+    "password": ("password: hunter2", "hunter2"),
+    "bearer": ("Authorization: Bearer abcdef0123456789", "abcdef0123456789"),
+    "web token": ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-def", "eyJzdWIi"),
+    "key of ssh": ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIabc erin", "AAAAC3NzaC1"),
     "asset tag": ("asset_tag: LAB-00017", "LAB-00017"),
     "a serial that was read": ("board QX77-1234-Z is old", "QX77-1234-Z"),
 }
@@ -62,6 +83,10 @@ def test_nothing_of_it_is_left(redact: Redactor, text: str, secret: str) -> None
         "firmware version 1.2.3.4 loaded",
         "Linux version 6.12.107+deb13-amd64 (Debian 6.12.107-1)",
         "amdgpu.ppfeaturemask=0xfff73fff iommu=pt",
+        "driver 30.10.1.0, ROCm: 6.4.1.0, amdgpu version: 6.12.12.1",
+        "Memory access fault by GPU node-1 (Agent handle: 0x55d0c1f7a520) on address 0x7f6459a00000.",
+        "MES failed to respond to msg=REMOVE_QUEUE, hive of bees",
+        "token bucket",
         "root has uid 0, user has none",
         "[drm] initializing kernel modesetting (IP DISCOVERY 0x1002:0x744C 0x1EAE:0x7901 0xC8).",
         "12:42:56 03:00.0 0000:03:00.0 [1002:744c]",
@@ -79,6 +104,15 @@ def test_the_same_thing_has_the_same_name_throughout(redact: Redactor) -> None:
     )
     assert first == "root=UUID=<uuid-1> resume=UUID=<uuid-2>"
     assert redact("0C1F7A52-1b2c-4d3e-9f00-abcdefabcdef") == "<uuid-1>"
+
+
+def test_a_name_that_one_line_gives_away_goes_from_all(redact: Redactor) -> None:
+    lines = "Nov 21 12:42:56 node07 kernel: x\nprocess vllm-carol on node07-worker\n/home/carol/x"
+    redact.learn(lines)
+    said = redact(lines)
+    assert "carol" not in said
+    assert "node07" not in said
+    assert said.count("<host-1>") == 2
 
 
 @given(st.text(), st.text())

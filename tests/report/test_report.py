@@ -118,12 +118,55 @@ def test_a_bundle_of_the_same_host_has_the_same_bytes_and_only_its_owner_reads_i
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
 
 
-def test_what_a_gpu_never_said_is_not_in_a_bundle(root: Path, tmp_path: Path) -> None:
-    rocmcfg("report", "--root", root, "--log", root / "fault.log", "--bundle", tmp_path / "a")
-    with tarfile.open(tmp_path / "a") as archive:
+def test_of_its_own_log_a_host_bundles_what_concerns_a_gpu(root: Path, tmp_path: Path) -> None:
+    (root / "var/log").mkdir(parents=True, exist_ok=True)
+    (root / "var/log/kern.log").write_text(FAULTS)
+    assert rocmcfg("report", "--root", root, "--bundle", tmp_path / "a").code == 0
+    log = _bundled(tmp_path / "a")
+    assert "page fault" in log
+    assert "sshd" not in log
+
+
+def _bundled(path: Path) -> str:
+    with tarfile.open(path) as archive:
         log = archive.extractfile("rocmcfg-report/log-1.txt")
         assert log is not None
-        assert b"sshd" not in log.read()
+        return log.read().decode()
+
+
+def test_a_named_log_is_bundled_with_its_context_but_without_its_secrets(root: Path, tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(
+        "ssh carol@node07 'export OPENAI_API_KEY=sk-proj-0123456789abcdef TORCH_USE_HIPBLASLT=1; "
+        "x --password hunter2'\n"
+        "Traceback (most recent call last):\n"
+        "RuntimeError: HIP error: an illegal memory access was encountered\n"
+    )
+    found = rocmcfg("report", "--root", root, "--log", log, "--bundle", tmp_path / "a")
+    bundled = _bundled(tmp_path / "a")
+    assert "Traceback" in bundled
+    assert "illegal memory access" in bundled
+    assert "TORCH_USE_HIPBLASLT" in bundled
+    for secret in ("carol", "node07", "sk-proj", "0123456789abcdef", "hunter2"):
+        assert secret not in found.out + bundled
+
+
+def test_the_log_of_another_machine_is_said_to_be_one(root: Path, tmp_path: Path) -> None:
+    log = tmp_path / "other.log"
+    log.write_text("[drm] initializing kernel modesetting (IP DISCOVERY 0x1002:0x744C 0x1EAE:0x7901 0xC8).\n")
+    found = rocmcfg("report", "--root", root, "--log", log)
+    assert "The logs are of another machine than the one above: gfx1100" in found.out
+    assert "another machine" not in rocmcfg("report", "--root", root, "--log", root / "fault.log").out
+
+
+def test_what_only_this_boot_was_given_is_shown_known_or_not(root: Path) -> None:
+    line = "root=/dev/sda1 amdgpu.gfxoff=0 ttm.pages_limit=25165824 amdgpu.cwsr_enable=0 quiet\n"
+    (root / "proc/cmdline").write_text(line)
+    (root / "sys/module/amdgpu/parameters/cwsr_enable").write_text("0\n")
+    found = rocmcfg("report", "--root", root)
+    assert "| `amdgpu.gfxoff` | 0, ignored |  |  | /proc/cmdline |" in found.out
+    assert "| `amdgpu.cwsr_enable` | 0 |  | 1 | /proc/cmdline |" in found.out
+    assert "| `ttm.pages_limit` |" in found.out
 
 
 def test_a_host_without_a_gpu_or_a_log_still_has_a_report(tmp_path: Path) -> None:
@@ -149,7 +192,7 @@ def _empty(*excerpts: Excerpt) -> Report:
 
     facts = Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True)
     machine = Machine("", None, "", "", "", ())
-    return Report("0", facts, machine, "", "", (), (), 0, (), (), "", (), (), excerpts, {})
+    return Report("0", facts, machine, "", "", (), (), 0, (), (), "", "", (), (), excerpts, {})
 
 
 def test_a_packed_file_unpacks() -> None:
