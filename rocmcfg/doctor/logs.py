@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from rocmcfg.doctor.unpack import unpack
 from rocmcfg.host.streams import open_callers_log
 from rocmcfg.host.view import HostView, Unreadable
 
-_GZIP, _XZ, _BZIP2, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"BZh", b"\x28\xb5\x2f\xfd"
+_ZSTD = b"\x28\xb5\x2f\xfd"
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "--no-hostname", "-k", "-o", "short-iso")
 # The kernel's log in files: rsyslog's and syslog-ng's names on Debian, Fedora, openSUSE and Arch.
 _FILES = re.compile(r"^(kern\.log|dmesg|messages|syslog|kernel\.log)(?:[.-][0-9]{1,8})?(?:\.(?:gz|xz|bz2))?$")
@@ -87,16 +88,4 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
         raise Unreadable(name, problem) from problem
     if start.startswith(_ZSTD):
         raise Unreadable(name, "it is packed with zstd: `zstd -dc FILE | rocmcfg doctor --log -` reads it")
-    if start.startswith(_GZIP):
-        import gzip
-
-        return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]
-    if start.startswith(_XZ):
-        import lzma
-
-        return lzma.LZMAFile(buffered)  # type: ignore[return-value]
-    if start.startswith(_BZIP2):
-        import bz2
-
-        return bz2.BZ2File(buffered)  # type: ignore[return-value]
-    return buffered
+    return unpack(buffered, start) or buffered  # type: ignore[return-value]
