@@ -92,16 +92,18 @@ def _version(text: str) -> KernelVersion:
 
 
 def _parameters(document: dict[str, Any]) -> dict[str, Parameter]:
-    named = document.pop("builds")
-    builds = tuple(_version(text) for text in named)
-    kernels = dict(zip(named, builds, strict=True))
+    read = {text: _version(text) for text in document.pop("builds")}
     found = {}
     for module, rows in document.items():
         for name, row in rows.items():
+            # A kernel that one parameter alone names was read for that one: it says nothing of the others.
+            builds = dict(read)
+            for epoch in row.get("epochs", ()):
+                builds |= {text: _version(text) for text in (epoch["from"], epoch["to"]) if text not in read}
             epochs = tuple(
                 Epoch(
-                    kernels[e["from"]],
-                    kernels[e["to"]],
+                    builds[e["from"]],
+                    builds[e["to"]],
                     ParamType(e["type"]),
                     e["default"],
                     e["permission"],
@@ -114,7 +116,7 @@ def _parameters(document: dict[str, Any]) -> dict[str, Parameter]:
                 name,
                 row["summary"],
                 epochs,
-                builds,
+                tuple(sorted(builds.values())),
                 rewritten=row.get("rewritten", False),
                 computed=row.get("computed", False),
                 mask=row.get("mask", False),

@@ -24,7 +24,7 @@ from rocmcfg.model.value import parse
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / "rocmcfg" / "knowledge" / "data" / "issues"
-IDS = [
+FIRST = [  # what there was to start with; more are welcome
     "dgpu-runpm-baco",
     "gfx1103-mes-remove-queue",
     "gfx1151-hipblaslt-illegal-access",
@@ -118,8 +118,9 @@ def counting(issue: KnownIssue, lines: list[str]) -> list[Signature]:
 
 
 def test_these_are_the_issues_and_each_file_is_named_by_its_id() -> None:
-    assert [issue.id for issue in KNOWN] == sorted(IDS)
-    assert len(IDS) == 50
+    ids = [issue.id for issue in KNOWN]
+    assert ids == sorted(path.stem for path in FOLDER.glob("*.toml"))
+    assert not set(FIRST) - set(ids), "an issue that is known is not forgotten"
 
 
 @each_issue
@@ -171,7 +172,8 @@ def test_python_and_grep_agree_on_lines_that_are_nearly_right(
 @pytest.mark.parametrize("log", sorted((HERE / "data").glob("healthy-*.log")), ids=lambda path: path.stem)
 def test_a_healthy_log_names_no_issue(log: Path) -> None:
     lines = log.read_text().splitlines()
-    assert {issue.id: [s.pattern for s in counting(issue, lines)] for issue in KNOWN} == {i: [] for i in IDS}
+    named = {issue.id: [s.pattern for s in counting(issue, lines)] for issue in KNOWN}
+    assert not {id: patterns for id, patterns in named.items() if patterns}
 
 
 @pytest.mark.parametrize("log", ["healthy-rdna3-desktop", "healthy-strix-apu"])

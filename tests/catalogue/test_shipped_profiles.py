@@ -145,16 +145,30 @@ def test_what_was_shown_on_one_chip_is_confirmed_for_that_chip_only() -> None:
 
 # -- which one is for which GPU --------------------------------------------------------------------------
 
-# Every other target of the catalogue has none.
+# What the families' profiles cover. A profile that has a GPU's own name comes before them.
 AUTO = {
     "gfx908": "mi100",
     "gfx90a": "mi200",
     "gfx942": "mi300x",
     **{f"gfx101{n}": "rdna1" for n in range(4)},
     **{f"gfx103{n}": "rdna2" for n in (0, 2, 3, 4, 5, 6)},
-    **{name: name for name in ("gfx1031", "gfx1100", "gfx1101", "gfx1102", "gfx1103")},
-    **{name: name for name in ("gfx1150", "gfx1151", "gfx1200", "gfx1201")},
 }
+OWN = ("gfx1031", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201")
+
+
+def expected(gfx: str) -> tuple[str, ...]:
+    """By the data: the profile of its own name, else those that list it, extend none and are not only for
+    who names them."""
+    if gfx in PROFILES:
+        return (gfx,)
+    apu = next(m.apu for m in KNOWN.gpus if m.gfx == gfx)
+    return tuple(
+        name
+        for name, table in PROFILES.items()
+        if gfx in table.get("gfx", ())
+        and not {"extends", "use"} & set(table)
+        and table.get("apu", apu) is apu
+    )
 
 
 def gpu(gfx: str, *, integrated: bool | None = None, node: int = 1) -> Gpu:
@@ -164,7 +178,11 @@ def gpu(gfx: str, *, integrated: bool | None = None, node: int = 1) -> Gpu:
 
 @pytest.mark.parametrize("gfx", sorted(GFX))
 def test_auto_takes_one_profile_for_a_gpu_or_none(gfx: str) -> None:
-    assert profiles.for_gpus(EMPTY, [gpu(gfx)]) == ((AUTO[gfx],) if gfx in AUTO else ())
+    chosen = profiles.for_gpus(EMPTY, [gpu(gfx)])
+    assert chosen == expected(gfx)
+    assert len(chosen) <= 1, "two profiles for one GPU"
+    assert chosen in [(gfx,), (AUTO.get(gfx, gfx),), ()]
+    assert chosen or gfx not in (*AUTO, *OWN)
 
 
 def test_auto_tells_the_apu_among_the_instincts() -> None:

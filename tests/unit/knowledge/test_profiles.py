@@ -418,15 +418,18 @@ def test_a_misspelt_name_is_answered_with_the_right_one() -> None:
 
 def test_auto_takes_the_profile_of_the_gpus_own_name_or_its_familys(tmp_path: Path) -> None:
     assert profiles.for_gpus(EMPTY, [gpu("gfx1201")]) == ("gfx1201",)
-    assert profiles.for_gpus(EMPTY, [gpu("gfx1030"), gpu("gfx1032")]) == ("rdna2",)
+    family = profiles.for_gpus(EMPTY, [gpu("gfx1035"), gpu("gfx1036")])  # no profile has their names
+    assert family == ("rdna2",)
     assert profiles.for_gpus(EMPTY, [gpu("gfx9999")]) == ()
-    local = host(tmp_path, mine=HEAD + 'gfx = ["gfx1030"]\n')
-    assert profiles.for_gpus(local, [gpu("gfx1030")]) == ("rdna2",)  # a local one is never chosen by itself
+    local = host(tmp_path, mine=HEAD + 'gfx = ["gfx1036"]\n')
+    assert profiles.for_gpus(local, [gpu("gfx1036")]) == ("rdna2",)  # a local one is never chosen by itself
+    named = host(tmp_path, gfx1036=HEAD + 'gfx = ["gfx1036"]\n')
+    assert profiles.for_gpus(named, [gpu("gfx1035"), gpu("gfx1036")]) == ("rdna2", "gfx1036")
 
 
 def test_auto_is_not_stopped_by_a_broken_local_profile_of_another_gpu(tmp_path: Path) -> None:
     view = host(tmp_path, gfx906=HEAD + "x = 1\n")
-    assert profiles.for_gpus(view, [gpu("gfx1030")]) == ("rdna2",)
+    assert profiles.for_gpus(view, [gpu("gfx1036")]) == ("rdna2",)
 
 
 @pytest.mark.parametrize("extends", ["", "rdna4"])
