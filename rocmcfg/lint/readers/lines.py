@@ -90,7 +90,7 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
         start, stop = found.start(), _end(found)
         if parameter is not None:
             out.add(What.PARAMETER, line, name=".".join(parameter), start=start, stop=stop, where=where)
-        elif names.variable(name) or (where.trust is not Trust.PROSE and names.near_variable(name)):
+        elif names.concerns(name):
             add_variable(line, out, where, start, stop)
         elif name in catalogue.load().arguments and where.trust is not Trust.FILE:
             out.add(What.ARGUMENT, line, start=start, stop=stop, where=where)

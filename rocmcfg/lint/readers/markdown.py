@@ -7,28 +7,16 @@ mention.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from dataclasses import replace
 
 from rocmcfg.lint import names
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import lines, shell
+from rocmcfg.lint.readers.called_wrong import Judgement, MarkedLines
 from rocmcfg.lint.source import Span, joined
 
 _FENCE = re.compile(r"^(?P<lead>[ \t>]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
 _INLINE = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]+)\1(?!`)")
-_SENTENCE = 400  # characters; what is further away speaks of something else
-# How people say that a name or value is not to be used.
-_CALLED_WRONG = re.compile(
-    r"\b(?:does(?:n't| not) exist|(?:do|does)(?:n't| not) (?:use|set|work)|no such|not an? (?:\w+ )?parameter"
-    r"|there is no|nothing reads|is(?:n't| not) (?:read|real|valid)|never (?:set|write|use|pass)"
-    r"|instead of|rather than|misspel\w+|typos?|wrong|invalid|deprecated|obsolete|refuse[sd]?|avoid"
-    r"|drop it|removed?)\b",
-    re.IGNORECASE,
-)
-_MARKED_WRONG = re.compile(
-    r"(?:#|//)[^\n]{0,200}?\b(?:wrong|does(?:n't| not) exist|invalid|do(?:n't| not) use)\b", re.IGNORECASE
-)
 _LANGUAGES = {
     **dict.fromkeys(("bash", "sh", "shell", "zsh", "ksh", "fish", "csh", "tcsh"), ".sh"),
     **dict.fromkeys(("console", "shell-session", "shellsession", "terminal"), ".console"),
@@ -49,6 +37,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
     fence: re.Match[str] | None = None
     body: list[Span] = []
     doc = replace(where, scope="", removable=False)  # a sentence would miss its token
+    said = Judgement(piece)
     for start, stop in piece.lines():
         text = piece.text[start:stop]
         mark = _FENCE.match(text)
@@ -61,7 +50,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
             cut = _lead(text, fence["lead"])
             body.append(piece.cut(start + cut, min(stop + 1, len(piece.text))))
         else:
-            _prose(piece.cut(start, stop), out, doc)
+            _prose(piece.cut(start, stop), out, doc, said)
     if fence is not None:  # a fence that is never closed goes to the end
         _block(joined(body), fence["info"], out, doc)
 
@@ -83,12 +72,13 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
     from rocmcfg.lint import readers
 
     language = info.strip().split()[0].strip("{}.,:").lower() if info.strip() else ""
+    marked = MarkedLines()
     kept = joined(
         block.cut(start, min(stop + 1, len(block.text)))
         for start, stop in block.lines()
-        if stop > start
+        if not marked.wrong(block.text[start:stop])
+        and stop > start
         and not lines.LOG_LINE.match(block.text[start:stop])
-        and not _MARKED_WRONG.search(block.text[start:stop])
     )
     if language in _CODE_OF_OTHERS or not kept.text:
         return
@@ -109,34 +99,26 @@ def _read_diff(block: Span, out: Reading, where: Where) -> None:
             lines.read_line(block.cut(start + 1, stop), out, where)
 
 
-def _prose(line: Span, out: Reading, where: Where) -> None:
+def _prose(line: Span, out: Reading, where: Where, said: Judgement) -> None:
     if lines.LOG_LINE.match(line.text):
         return
     if "=" not in line.text and "/parameters/" not in line.text:
         return
-    said = [found.start() for found in _CALLED_WRONG.finditer(line.text)]
     at = 0
     for found in _INLINE.finditer(line.text):
-        between = line.cut(at, found.start())
-        if not _called_wrong(line.text, said, at, found.start()):
-            lines.read_line(between, out, replace(where, trust=Trust.PROSE))
-        if not _called_wrong(line.text, said, found.start(), found.end()):
+        _sentence(line.cut(at, found.start()), out, where, said)
+        if not said.against(*line.range(found.start(), found.end())):
             _inline(line.cut(found.start(2), found.end(2)), out, replace(where, trust=Trust.CODE))
         at = found.end()
-    if not _called_wrong(line.text, said, at, len(line.text)):
-        lines.read_line(line.cut(at, len(line.text)), out, replace(where, trust=Trust.PROSE))
+    _sentence(line.cut(at, len(line.text)), out, where, said)
 
 
-def _called_wrong(line: str, said: list[int], start: int, stop: int) -> bool:
-    """Whether the sentence around line[start:stop], or the row of a table, advises against it. `said` are the
-    places in the line that advise against something."""
-    if not said:
-        return False
-    low, high = max(0, start - _SENTENCE), min(len(line), stop + _SENTENCE)
-    begin = max(line.rfind(". ", low, start), line.rfind("; ", low, start), low - 1) + 1
-    end = min(at for at in (line.find(". ", stop, high), line.find("; ", stop, high), high) if at >= 0)
-    first = bisect_left(said, begin)
-    return first < len(said) and said[first] < end
+def _sentence(words: Span, out: Reading, where: Where, said: Judgement) -> None:
+    before, slips = len(out.assignments), len(out.slips)
+    lines.read_line(words, out, replace(where, trust=Trust.PROSE))
+    found, slipped = out.assignments[before:], out.slips[slips:]
+    out.assignments[before:] = [each for each in found if not said.against(each.start, each.stop)]
+    out.slips[slips:] = [each for each in slipped if not said.against(*each[:2])]
 
 
 def _inline(code: Span, out: Reading, where: Where) -> None:
