@@ -73,8 +73,8 @@ class Circumstances:
 
 
 def circumstances(options: Options, log: LogFacts, host: Facts) -> Circumstances:
-    """Where the log names a GPU that this host has not, it is another machine's."""
-    here = None if _is_foreign(log, host) else host
+    """Where the options or the log name a GPU that this host has not, it is another machine's."""
+    here = None if _is_foreign(options.gfx or log.gfx or log.family, host) else host
     gfx, source = options.gfx, "--gfx"
     possible: tuple[str, ...] = ()
     if not gfx:
@@ -110,11 +110,10 @@ def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
     return min((s[0] for s in spans), key=order), max((s[1] for s in spans), key=order), said
 
 
-def _is_foreign(log: LogFacts, host: Facts) -> bool:
+def _is_foreign(gfx: Sequence[str], host: Facts) -> bool:
     if host.offline and not host.gpus:  # a disk shows no GPU
         return False
-    said = log.gfx or log.family
-    return bool(said) and not set(said) & set(host.gfx)
+    return bool(gfx) and not set(gfx) & set(host.gfx)
 
 
 def _has_kernels(log: LogFacts, host: Facts) -> bool:
@@ -142,7 +141,7 @@ def conditions(issue: KnownIssue, where: Circumstances, position: int) -> list[R
         found.append(_rocm(issue.rocm, where))
     if issue.several_gpus and where.host and where.host.gpus:
         count = len(where.host.computing)
-        found.append(Reason("gpus", count > 1, f"it needs several GPUs, and this host has {count}"))
+        found.append(Reason("gpus", count > 1, f"reported with several GPUs; this host has {count}"))
     return found
 
 
@@ -153,11 +152,11 @@ def _gfx(issue: KnownIssue, where: Circumstances) -> Reason:
         if common:
             return Reason("gfx", True, f"{', '.join(common)} ({where.gfx_source}) is affected")
         seen = ", ".join(where.gfx)
-        return Reason("gfx", False, f"it is known of {wanted}, and {where.gfx_source} says {seen}")
+        return Reason("gfx", False, f"reported on {wanted}, not on {seen} ({where.gfx_source})")
     if where.possible:
         common = [gfx for gfx in where.possible if matches(gfx, issue.gfx)]
         if not common:
-            return Reason("gfx", False, f"it is known of {wanted}, and the log is of another generation")
+            return Reason("gfx", False, f"reported on {wanted}; the log is of another generation")
         if len(common) == len(where.possible):
             return Reason("gfx", True, f"the log is of a generation that is affected ({wanted})")
         return Reason("gfx-generation", None, f"the log is of the generation of {', '.join(common)}")

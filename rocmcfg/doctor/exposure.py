@@ -20,8 +20,10 @@ def exposed(issues: Iterable[KnownIssue], host: Facts, known: Catalogue) -> tupl
     """
     where = circumstances.circumstances(Options(), LogFacts(), host)
     found = []
-    for issue in issues:
-        if issue.kind != "fault" or not issue.gfx or issue.confidence == "unverified":
+    for issue in issues if host.gfx else ():
+        if issue.kind != "fault" or issue.confidence == "unverified":
+            continue
+        if not (issue.gfx or issue.kernel or issue.rocm):
             continue
         if issue.several_gpus and len(host.computing) < 2:
             continue

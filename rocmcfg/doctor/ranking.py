@@ -1,8 +1,9 @@
 """How much a log speaks for each known issue: a score from 0 to 1, with its reasons.
 
-From 0.5 on we would tell the user so. A specific line alone gets there; a typical one needs an affected GPU,
-or a log of its generation; a generic one only ever adds. What cannot be here, or is fixed here, stays below.
-The numbers order issues against each other; they are no probabilities.
+From 0.5 on we would tell the user so. A specific line alone gets there, also on a GPU that no report names,
+since a list of reports is no limit. A typical one needs a condition of the issue that is met, or a log of the
+GPU's generation; a generic one only ever adds. What cannot be on this kernel or ROCm, or is fixed there, stays
+below. The numbers order issues against each other; they are no probabilities.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _UNKNOWN = {
     "specific": {"gfx": -0.03, "gfx-generation": 0.0, "kernel": -0.01, "rocm": -0.01, "firmware": 0.0},
     "typical": {"gfx": -0.16, "gfx-generation": -0.02, "kernel": -0.02, "rocm": -0.03, "firmware": -0.02},
 }
+_LOW = 0.45  # at most, for what we would not tell
+_ELSEWHERE = (0.5, 0.6)  # a line that names the issue, where its reports are of other GPUs
 _SURE = {"confirmed": 1.0, "reported": 0.97, "unverified": 0.9}
 _KINDS = {"fault": 0, "advice": 1, "spelling": 2}
 _RANK = {"specific": 0, "typical": 1, "generic": 2}
@@ -107,8 +110,7 @@ def _judge(
     score *= _SURE[issue.confidence]
     against = circumstances.fixes(issue, where, position, known)
     reasons += against
-    if any(reason.met is False for reason in (*stated, *against)):
-        score = min(0.6 * score, 0.45)
+    score = _limited(score, best, stated, against)
     tried = tuple(
         (setting, place)
         for setting in issue.workaround.settings
@@ -118,6 +120,20 @@ def _judge(
         reasons += [Reason("in_force", False, f"{s} was in force ({p}) and did not help") for s, p in tried]
         score *= 0.8 if len(tried) == len(issue.workaround.settings) else 0.95
     return Match(issue, round(min(max(score, 0.0), 0.99), 2), tuple(ordered), tuple(reasons), stages, tried)
+
+
+def _limited(score: float, best: str, stated: Sequence[Reason], against: Sequence[Reason]) -> float:
+    """What speaks against an issue: versions do for certain, the GPU only where no line names the issue."""
+    unmet = {reason.what for reason in (*stated, *against) if reason.met is False}
+    if best == "specific" and unmet and unmet <= {"gfx", "gpus"}:
+        low, high = _ELSEWHERE
+        return min(max(0.8 * score, low), high)
+    if unmet:
+        return min(0.6 * score, _LOW)
+    supported = any(reason.met or reason.what == "gfx-generation" for reason in stated)
+    if best == "typical" and stated and not supported:
+        return min(score, _LOW)
+    return score
 
 
 def _signature(hit: Hits) -> Signature:
@@ -140,15 +156,15 @@ def _more(hits: Sequence[Hits], strengths: Mapping[int, str]) -> float:
 
 
 _SAID = {
-    "specific": "{} that this issue alone has",
-    "typical": "{} typical of it",
-    "generic": "{} that fits it",
+    "specific": ("that this issue alone has", "that this issue alone has"),
+    "typical": ("typical of it", "typical of it"),
+    "generic": ("that fits it", "that fit it"),
 }
 
 
 def _found(hits: Sequence[Hits], strengths: Mapping[int, str]) -> str:
     counted = {s: sum(strengths[id(hit)] == s for hit in hits) for s in _RANK}
-    said = [_SAID[strength].format(count) for strength, count in counted.items() if count]
+    said = [f"{count} {_SAID[strength][count > 1]}" for strength, count in counted.items() if count]
     return f"kinds of lines in the log: {', '.join(said)}"
 
 

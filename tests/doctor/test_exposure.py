@@ -28,6 +28,13 @@ def test_an_unfixed_kernel_and_rocm_are_exposed_and_a_fixed_one_is_not(tmp_path:
     assert "rdna4-expert-sched-cwsr" not in _issues(new)
 
 
+def test_what_hits_every_gpu_of_a_kernel_is_shown_where_there_is_a_gpu(tmp_path: Path) -> None:
+    new = debian_grub_host(tmp_path / "new", kernels=("7.0.3-arch1-1",), gfx="gfx1201")
+    assert "lockup-timeout-2s" in _issues(new)
+    none = debian_grub_host(tmp_path / "none", kernels=("7.0.3-arch1-1",), gfx=None)
+    assert _issues(none) == []
+
+
 def test_what_cannot_be_told_is_not_shown(tmp_path: Path) -> None:
     unknown = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), gfx="gfx1201", rocm=None)
     assert "rdna4-expert-sched-cwsr" not in _issues(unknown)

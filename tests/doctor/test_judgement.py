@@ -39,7 +39,9 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (b"second stage: code 5", Options(), False),  # typical: nobody knows where
         (b"first stage of it", AFFECTED, None),  # generic: never alone
         (b"first stage of it\nfirst stage of it", AFFECTED, None),
-        (b"third and last stage", Options(("gfx1100",)), False),
+        (b"third and last stage", Options(("gfx1100",)), True),  # a list of reports is no limit
+        (b"third and last stage", Options(("gfx1100",), "6.9.1"), False),
+        (b"second stage: code 5", Options(("gfx1100",), "6.12.5", (7, 1)), False),
         (b"third and last stage", Options(("gfx1201",), "6.9.1", (7, 1)), False),
         (b"third and last stage", Options(("gfx1201",), "6.12.5", (6, 4)), False),
         (b"third and last stage", Options(("gfx1201",), "6.12.5", (7, 2)), False),  # fixed there
@@ -50,6 +52,64 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_told(empty: Path, log: bytes, options: Options, told: bool | None) -> None:
     found = _one(log, empty, options=options)
     assert (found.told if found else None) == told, found
+
+
+def test_a_condition_that_no_one_can_tell_is_no_support(empty: Path) -> None:
+    """An issue of every GPU: its kernels decide, and a typical line without a kernel is not enough."""
+    text = ISSUE.replace('gfx = ["gfx1201"]', "").replace('rocm = ">=7.0,<7.2"', "")
+    for options, told in ((Options(), False), (Options(("gfx1030",)), False), (Options((), "6.12.5"), True)):
+        found = _one(b"second stage: code 5", empty, text, options)
+        assert found is not None
+        assert found.told == told, options
+
+
+@pytest.mark.parametrize(
+    ("line", "id", "gfx"),
+    [
+        ('NCCL WARN Missing "iommu=pt" from kernel command line', "multi-gpu-nccl-hang-iommu", ""),
+        ('NCCL WARN Missing "iommu=pt" from kernel command line', "multi-gpu-nccl-hang-iommu", "gfx942"),
+        ("amdgpu: Runlist is getting oversubscribed.", "kfd-oversubscription", "gfx1151"),
+        ("kfd: skipped device 1002:66af, PCI rejects atomics 730<0", "pcie-atomics-missing", "gfx906"),
+        (
+            "Attempting to use hipBLASLt on an unsupported architecture",
+            "rdna3-hipblaslt-unsupported-arch",
+            "gfx1150",
+        ),
+        ("[FATAL ERROR]: HSA_NO_SCRATCH_RECLAIM=1 must be set", "rccl-scratch-reclaim", "gfx908"),
+    ],
+)
+def test_a_line_that_names_its_issue_is_told_of_also_beside_the_reports(
+    tmp_path: Path, line: str, id: str, gfx: str
+) -> None:
+    host = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0")
+    found, _ = judged(line.encode(), host, issues.load(), Options((gfx,) if gfx else ()))
+    assert (found[0].issue.id, found[0].told) == (id, True)
+    if any(reason.met is False for reason in found[0].reasons):
+        assert 0.5 <= found[0].score <= 0.6
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (Options(("gfx1201",), "7.0.0"), True),
+        (Options(("gfx1031",), "6.19.3"), True),
+        (Options(("gfx1100",), "6.17.0"), False),
+        (Options(("gfx1100",)), False),
+    ],
+)
+def test_the_short_lockup_timeout_goes_by_the_kernel_and_not_by_the_gpu(
+    empty: Path, options: Options, told: bool
+) -> None:
+    log = b"ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3\nRing gfx_0.0.0 reset succeeded\n"
+    found, _ = judged(log, empty, issues.load(), options)
+    assert [match.issue.id for match in found if match.told] == ["lockup-timeout-2s"] * told
+
+
+def test_a_warning_of_an_rccl_that_no_longer_gives_it_has_no_cure(empty: Path) -> None:
+    line = b'NCCL WARN Missing "HSA_FORCE_FINE_GRAIN_PCIE=1" from environment'
+    for rocm, told in (((5, 6), True), ((6, 2), False)):
+        found, _ = judged(line, empty, issues.load(), Options(("gfx90a",), "", rocm))
+        assert [match.issue.id for match in found if match.told] == ["rccl-fine-grain-pcie"] * told
 
 
 def test_more_evidence_and_met_conditions_raise_the_score(empty: Path) -> None:
@@ -150,6 +210,10 @@ def test_options_win_over_the_log_and_the_log_over_the_host(tmp_path: Path) -> N
     assert where.host is None, "this host has no such GPU"
     _, where = judged(log, root, [], Options(("gfx1030",), "6.1", (5, 7)))
     assert (where.gfx, where.rocm, where.kernel_at(9)) == (("gfx1030",), (5, 7), ("6.1", "--kernel"))
+    _, where = judged(b"nothing", root, [], Options(("gfx1030",)))
+    assert (where.host, where.rocm, where.kernel_at(9)) == (None, None, ("", "")), "another machine's"
+    _, where = judged(b"nothing", root, [], Options(("gfx1201",)))
+    assert (where.rocm, where.kernel_at(9)[1]) == ((7, 1, 0), "this host")
     _, where = judged(b"nothing at all", root, [])
     assert (where.gfx, where.rocm) == (("gfx1201",), (7, 1, 0))
     assert where.kernel_at(1) == ("6.12.107+deb13-amd64", "this host")
@@ -241,7 +305,8 @@ def test_every_issue_is_told_of_by_its_own_samples(empty: Path, known: object) -
         pytest.skip("it has no line that speaks for it")
     log = "\n".join(s.samples[0] for s in known.signatures).encode()
     gfx = tuple(name.replace("*", "0") for name in known.gfx[:1])
-    found, _ = judged(log, empty, issues.load(), Options(gfx))
+    kernel = "7.0.0" if known.kernel and not gfx else ""  # what else could tell that it is about this one
+    found, _ = judged(log, empty, issues.load(), Options(gfx, kernel))
     mine = next((match for match in found if match.issue.id == known.id), None)
     assert mine is not None
     assert mine.told, found
