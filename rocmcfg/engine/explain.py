@@ -231,4 +231,7 @@ def _variable_verdict(variable: Variable, value: str | None) -> str:
         return ""
     if not variable.values and not variable.pattern:
         return ""
-    return f"{value!r} is not a value that {variable.reader or 'its reader'} takes"
+    reader = variable.reader or "its reader"
+    if not variable.strict:
+        return f"{value!r} is none of the values that are documented; {reader} may pass over it"
+    return f"{value!r} is not a value that {reader} takes"

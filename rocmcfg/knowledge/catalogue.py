@@ -259,6 +259,7 @@ def _variable(name: str, row: dict[str, Any]) -> Variable:
         row.get("deprecated", ""),
         acts_on=_hardware(row),
         beside=row.get("beside", {}),
+        strict=row.get("strict", False),
         **_described(row),
     )
 

@@ -274,6 +274,7 @@ class Variable:
     `presence_only`: any value, also 0, counts as set. `indexed`: `NAME_<n>` exists as well, `indexed` says
     what n counts. `since`, `until` and `deprecated` are sentences with the reader's version, for example
     "PyTorch 2.9". `beside`: NAME=VALUE of another variable beside which this one does nothing, and why.
+    `strict`: the reader stops on any other value, or drops it with an error; else readers may take more.
     """
 
     name: str
@@ -296,6 +297,7 @@ class Variable:
     traps: tuple[ValueTrap, ...] = ()
     sources: tuple[str, ...] = ()
     beside: Mapping[str, str] = field(default_factory=dict)
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)

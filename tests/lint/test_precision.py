@@ -72,3 +72,39 @@ def test_parameters_of_amds_own_driver_are_no_error_where_it_may_be() -> None:
     assert told(judged("modprobe.d/a.conf", text)) == []
     found = judged("modprobe.d/a.conf", text, machine(kernels=("6.17.13",))).findings
     assert {(f.kind, f.severity.value) for f in found} == {("absent_here", "info")}
+
+
+LENIENT = [
+    "PYTORCH_TUNABLEOP_VERBOSE=3\nPYTORCH_TUNABLEOP_NUMERICAL_CHECK=1e-5_1e-5\nAMD_LOG_LEVEL=7\n",
+    "PYTORCH_TUNABLEOP_UNTUNED_FILENAME=a.csv\nPYTORCH_TUNABLEOP_MAX_WARMUP_ITERATIONS=3\n",
+    "PYTORCH_ALLOC_CONF=expandable_segments:True,roundup_power2_divisions:[256:1,512:2,>:8]\n",
+    "AMDGPU_TARGET=gfx942\nGPU_TARGET=gfx1100\nNCCL_PROTO=allreduce:simple\n",
+]
+
+
+@pytest.mark.parametrize("text", LENIENT)
+def test_what_readers_take_beyond_the_first_page_of_their_documentation(text: str) -> None:
+    assert told(judged("a.env", text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["rcu_nocbs", "rcu_nocbs=0-15", "iommu.passthrough=on", "pci=assign-busses,realloc", "hugepagesz=2m"],
+)
+def test_what_the_kernel_takes(text: str) -> None:
+    assert told(judged("cmdline", f"quiet {text} ro\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("MIOPEN_DEBUG_CONV_GEMM=2", "warning"),
+        ("HSA_OVERRIDE_GFX_VERSION=gfx1030", "warning"),
+        ("PYTORCH_ALLOC_CONF=max_split_size_mb=512", "warning"),
+        ("HSA_ENABLE_SDMA=false", "info"),
+        ("MIOPEN_FIND_MODE=quick", "info"),
+    ],
+)
+def test_a_value_is_called_illegal_gravely_only_where_its_reader_stops(text: str, severity: str) -> None:
+    (finding,) = judged("a.env", f"{text}\n").findings
+    assert (finding.kind, finding.severity.value) == ("illegal_value", severity)

@@ -67,12 +67,7 @@ def _value(found: Assignment, variable: Variable, machine: Machine) -> Iterator[
             )
         return
     if found.trust is not Trust.PROSE and not legal(value, variable):
-        yield warning(
-            "RC7103",
-            f"{found.name}={value} is no value that {variable.reader or 'its reader'} takes",
-            why=_takes(variable),
-            sources=sources,
-        )
+        yield _illegal(found, variable)
         return
     verdicts = list(traps.value_traps(found.name, value, variable.traps, sources, machine))
     yield from verdicts
@@ -89,13 +84,22 @@ def _value(found: Assignment, variable: Variable, machine: Machine) -> Iterator[
         )
 
 
+def _illegal(found: Assignment, variable: Variable) -> Verdict:
+    written, reader = f"{found.name}={found.value}", variable.reader or "its reader"
+    if variable.strict:
+        said = f"{written} is no value that {reader} takes"
+        return warning("RC7103", said, why=_takes(variable), sources=variable.sources)
+    said = f"{written} is none of the values that are documented; {reader} may pass over it"
+    return info("RC7103", said, why=_takes(variable), sources=variable.sources)
+
+
 def legal(value: str, variable: Variable) -> bool:
     if not value:
         return True  # an empty variable is how many scripts take one away
     if variable.values and value.lower() in (word.lower() for word in variable.values):
         return True
     if variable.pattern:
-        return re.fullmatch(variable.pattern, value) is not None
+        return re.fullmatch(variable.pattern, value, re.DOTALL) is not None
     return not variable.values
 
 
