@@ -74,11 +74,12 @@ def apply(
             applied.planned.plan.diagnostics,
             **plan_view.fields(applied.planned, applied.activations, applied.transaction),
         )
-        _say(printer, applied, host.offline)
+        _say(printer, applied, host.root)
 
 
-def _say(printer: Printer, applied: Applied, offline: bool) -> None:
+def _say(printer: Printer, applied: Applied, root: str) -> None:
     from rocmcfg.cli import plan_view
+    from rocmcfg.engine.request import root_option
     from rocmcfg.model.state import ActivationState
 
     made = applied.planned.plan
@@ -100,11 +101,12 @@ def _say(printer: Printer, applied: Applied, offline: bool) -> None:
         printer.wrapped(
             "Variables reach new logins; containers take them with --env-file /etc/rocmcfg/env.", ""
         )
-    if applied.transaction and offline:
+    if applied.transaction and root != "/":
         steps = ["run that"] if left else []
         steps += ["reboot that host"] if made.reboot_required else []
         steps.append(f"{'then ' if steps else ''}`rocmcfg verify` there")
         printer.line(f"Next: {', '.join(steps)}.")
+        printer.wrapped(f"Undo: rocmcfg rollback{root_option(root)}", indent="")
     elif made.reboot_required and applied.transaction:
         printer.line("Next: reboot, then `rocmcfg verify`.  Undo: `rocmcfg rollback`.")
     elif applied.transaction:

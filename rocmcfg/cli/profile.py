@@ -153,6 +153,7 @@ def new(
     with opt.session("profile new", json, quiet, verbose, debug) as printer:
         import re
 
+        from rocmcfg.engine.request import root_option
         from rocmcfg.knowledge import profiles
         from rocmcfg.workflow import profiles as workflow
 
@@ -173,7 +174,8 @@ def new(
         workflow.write_profile(host, path, extends, tuple(gfx or ()))
         printer.document((), path=path)
         printer.line(f"Written: {path}")
-        printer.line(f"Next: edit it, then `rocmcfg profile validate {name}`.")
+        check = f"rocmcfg profile validate {name}{root_option(host.root)}"
+        printer.wrapped(f"Next: edit it, then `{check}`.", indent="")
 
 
 def _asked(parameter: ProfileParameter) -> str:

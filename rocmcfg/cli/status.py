@@ -30,7 +30,8 @@ def status(
     with opt.session("status", json, quiet, verbose, debug) as printer:
         from rocmcfg.workflow import status as workflow
 
-        found = workflow.status(opt.open_host(root), boot_backend)
+        host = opt.open_host(root)
+        found = workflow.status(host, boot_backend, host.root)
         printer.document(found.diagnostics, **_fields(found))
         _show(printer, found)
 
@@ -107,7 +108,9 @@ def facts_document(facts: Facts) -> dict[str, Any]:
 
 def _show(printer: Printer, found: Status) -> None:
     from rocmcfg.cli.plan_view import host_rows
+    from rocmcfg.engine.request import root_option
 
+    root = root_option(found.root)
     rows = host_rows(found.facts)
     if found.facts.container:
         rows.append(("Container", f"{found.facts.container}: the kernel is not ours to configure"))
@@ -136,15 +139,16 @@ def _show(printer: Printer, found: Status) -> None:
         printer.pairs([(item.setting, item.reason) for item in found.unnecessary])
         printer.wrapped(f"Drop: sudo {found.unnecessary[0].command}", indent="  ")
         printer.wrapped("(asks every condition anew; --without SETTING leaves any one out)", indent="  ")
-    printer.problems([d for d in found.diagnostics if d.severity.value != "info"])
+    printer.problems([d for d in found.diagnostics if d.severity.value != "info" or d in found.remarks])
     printer.line()
     if found.report is None or not found.report.checks:
         names = " --profile ".join(found.suggested)
-        printer.line(f"Next: rocmcfg plan --profile {names}" if names else _no_suggestion(found.facts))
+        plan = f"Next: rocmcfg plan --profile {names}{root}"
+        printer.wrapped(plan if names else _no_suggestion(found.facts), indent="")
     elif found.reboot_required:
-        printer.line("Next: reboot, then rocmcfg verify.")
+        printer.wrapped(f"Next: reboot, then rocmcfg verify{root}", indent="")
     elif found.report.exit_code:
-        printer.line("Next: rocmcfg verify.")
+        printer.wrapped(f"Next: rocmcfg verify{root}", indent="")
 
 
 def _issues(found: Status) -> list[tuple[str, str]]:

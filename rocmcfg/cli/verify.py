@@ -30,9 +30,10 @@ def verify(
     with opt.session("verify", json, quiet, verbose, debug) as printer:
         from rocmcfg.workflow import verifying
 
-        report = verifying.verify(opt.open_host(root), profile or (), pid)
+        host = opt.open_host(root)
+        report = verifying.verify(host, profile or (), pid)
         printer.document(report.diagnostics, **_fields(report))
-        _show(printer, report)
+        _show(printer, report, host.root)
         if report.exit_code:
             raise typer.Exit(int(report.exit_code))
 
@@ -58,7 +59,7 @@ def _fields(report: VerificationReport) -> dict[str, object]:
     }
 
 
-def _show(printer: Printer, report: VerificationReport) -> None:
+def _show(printer: Printer, report: VerificationReport, root: str) -> None:
     if not report.checks:
         printer.problems(report.diagnostics)
         return
@@ -85,7 +86,7 @@ def _show(printer: Printer, report: VerificationReport) -> None:
     printer.line()
     if any(c.target == "environment" and c.running is None for c in report.checks):
         printer.line("Variables reach new logins; what runs already keeps the old ones.")
-    printer.line(_verdict(report))
+    printer.wrapped(_verdict(report, root), indent="")
 
 
 def _by_cause(checks: Sequence[Check], verbose: bool) -> dict[tuple[str, str], list[str]]:
@@ -97,7 +98,7 @@ def _by_cause(checks: Sequence[Check], verbose: bool) -> dict[tuple[str, str], l
     return causes
 
 
-def _verdict(report: VerificationReport) -> str:
+def _verdict(report: VerificationReport, root: str) -> str:
     wrong = [c for c in report.checks if c.status not in PASSES]
     total = len(report.checks)
     if not wrong:
@@ -106,7 +107,13 @@ def _verdict(report: VerificationReport) -> str:
             return f"Configured: {said}. What runs cannot be seen on an offline host."
         return f"In effect: {said}."
     if report.status == "pending":
+        from rocmcfg.engine.request import root_option
+
         reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in wrong)
-        rest = "reboot, then run `rocmcfg verify` again" if reboot else "run what apply left to you"
+        rest = (
+            f"reboot, then run `rocmcfg verify{root_option(root)}` again"
+            if reboot
+            else "run what apply left to you"
+        )
         return f"Pending: {len(wrong)} of {total} settings. Next: {rest}."
     return f"Not in effect: {len(wrong)} of {total} settings. Next: read the lines above."

@@ -36,7 +36,14 @@ class Given:
     value: int
 
 
-def command_line(request: Request) -> str:
+def root_option(root: str) -> str:
+    """What a command for the same host needs besides, with the blank before it; empty for the running one."""
+    import shlex
+
+    return "" if root == "/" else f" --root {shlex.quote(root)}"
+
+
+def command_line(request: Request, root: str = "/") -> str:
     """The command that asks for the same again, for a reader to copy."""
     import shlex
 
@@ -51,7 +58,7 @@ def command_line(request: Request) -> str:
     words += ["--unconditional"] * request.unconditional + ["--any-gpu"] * request.any_gpu
     words += ["--via", request.via] if request.via else []
     words += ["--boot-backend", request.boot_backend] if request.boot_backend else []
-    return shlex.join(words)
+    return shlex.join(words) + root_option(root)
 
 
 def named(id: str, names: Iterable[str]) -> bool:

@@ -104,15 +104,15 @@ def _complete(
     if found is None:
         return None
     content, place, shipped = found
-    label = Path(name).stem if is_path(name) else name
-    profile = _read(content, place, label, shipped, problems)
+    called = label(name)
+    profile = _read(content, place, called, shipped, problems)
     if profile is None or not profile.extends:
         return profile
-    if profile.extends in (*chain, label):
+    if profile.extends in (*chain, called):
         problems.append(
             error(
                 "RC1011",
-                f"profile {label} extends itself: {' → '.join((*chain, label, profile.extends))}",
+                f"profile {called} extends itself: {' → '.join((*chain, called, profile.extends))}",
                 location=place,
                 hint="take one `extends` away",
             )
@@ -122,14 +122,14 @@ def _complete(
         problems.append(
             error(
                 "RC1014",
-                f"profile {label} is at the end of a chain of more than {_MAX_EXTENDS} `extends`",
+                f"profile {called} is at the end of a chain of more than {_MAX_EXTENDS} `extends`",
                 location=place,
                 hint="copy the settings into fewer profiles",
             )
         )
         return None
     try:
-        base = _complete(view, profile.extends, (*chain, label), problems)
+        base = _complete(view, profile.extends, (*chain, called), problems)
     except NoSuchProfile as problem:
         problems.append(replace(problem.diagnostics[0], location=place))
         return None
@@ -164,6 +164,11 @@ def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Prof
 def is_path(name: str) -> bool:
     """Whether the name is that of a caller's file, and of no profile."""
     return "/" in name or name.endswith(".toml")
+
+
+def label(name: str) -> str:
+    """What a profile is called: a file by its name without the ending."""
+    return Path(name).stem if is_path(name) else name
 
 
 def _locate(view: HostView, name: str, problems: list[Diagnostic]) -> tuple[bytes, str, bool] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocmcfg.engine import receipt
 from rocmcfg.engine.inventory import SetParameter, set_parameters
@@ -10,9 +10,10 @@ from rocmcfg.engine.journal import require_finished
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.request import Request, command_line, from_document
 from rocmcfg.host.view import HostView
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.profile import Profile
 from rocmcfg.model.report import VerificationReport
 from rocmcfg.workflow.planning import collect_facts
 from rocmcfg.workflow.verifying import verify
@@ -31,7 +32,8 @@ class Unnecessary:
 @dataclass(frozen=True, slots=True)
 class Status:
     """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs
-    found, `issues` those that this host can run into."""
+    found, `issues` those that this host can run into. `remarks` are those of the diagnostics that are worth a
+    line although nothing is wrong. `root` is where the host lies."""
 
     facts: Facts
     report: VerificationReport | None
@@ -43,9 +45,11 @@ class Status:
     parameters: tuple[SetParameter, ...]
     issues: tuple[KnownIssue, ...]
     diagnostics: tuple[Diagnostic, ...]
+    remarks: tuple[Diagnostic, ...] = ()
+    root: str = "/"
 
 
-def status(view: HostView, boot_backend: str = "") -> Status:
+def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
     from rocmcfg.doctor.exposure import exposed
     from rocmcfg.knowledge import catalogue, issues, profiles
@@ -66,6 +70,7 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         suggested = profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx])
     except RocmcfgError as problem:
         problems += problem.diagnostics
+    unnecessary, remarks = _unnecessary(view, known, facts, root) if known else ((), ())
     return Status(
         facts,
         report,
@@ -73,36 +78,69 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         known.transaction if known else None,
         report is not None and any(c.status is CheckStatus.PENDING_REBOOT for c in report.checks),
         suggested,
-        _unnecessary(view, known, facts, problems),
+        unnecessary,
         set_parameters(view, catalogue.load().modules(), facts.boot.loader),
         exposed(issues.load(), facts, catalogue.load()),
-        (*problems, *(report.diagnostics if report else ())),
+        (*problems, *remarks, *(report.diagnostics if report else ())),
+        remarks,
+        root,
     )
 
 
 def _unnecessary(
-    view: HostView, known: Receipt | None, facts: Facts, problems: list[Diagnostic]
-) -> tuple[Unnecessary, ...]:
-    """Settings in force whose condition no longer holds on this host: a workaround that may go."""
-    if known is None or known.request.get("unconditional"):
-        return ()
+    view: HostView, known: Receipt, facts: Facts, root: str
+) -> tuple[tuple[Unnecessary, ...], tuple[Diagnostic, ...]]:
+    """Settings in force whose condition no longer holds on this host: a workaround that may go. What
+    --unconditional put there regardless is only remarked on."""
     from rocmcfg.engine.conditions import decide
-    from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.knowledge import catalogue
 
     try:
-        loaded = profiles.load(view, known.profiles)
-    except RocmcfgError as problem:
-        problems += problem.diagnostics
-        return ()
-    try:
-        command = command_line(from_document(known.request))
+        request = from_document(known.request)
     except TypeError:  # a receipt of another version, which knows more options
-        command = command_line(Request(profiles=known.profiles))
+        request = Request(profiles=known.profiles, unconditional=bool(known.request.get("unconditional")))
+    loaded, remarks = _applied(view, known, request)
+    command = command_line(replace(request, unconditional=False), root)
     applied = {s.id for s in known.settings if s.profile}  # what --set asks for has no condition
-    found = []
+    found: dict[str, Unnecessary] = {}
     for setting in (s for profile in loaded for s in profile.settings):
         if setting.id in applied and setting.when:
             decision = decide(setting.when, facts, catalogue.load())
             if decision.holds is False:
-                found.append(Unnecessary(setting.id, decision.text, command))
-    return tuple(found)
+                found[setting.id] = Unnecessary(setting.id, decision.text, command)
+    if not request.unconditional:
+        return tuple(found.values()), tuple(remarks)
+    remarks += [
+        info(
+            "RC2049",
+            f"{one.setting} is applied with --unconditional, and not needed here",
+            detail=one.reason,
+            hint=f"to drop what is not needed: {one.command}",
+        )
+        for one in found.values()
+    ]
+    return (), tuple(remarks)
+
+
+def _applied(view: HostView, known: Receipt, request: Request) -> tuple[list[Profile], list[Diagnostic]]:
+    """The profiles in force as they are now; a file by the path under which it was applied."""
+    from rocmcfg.knowledge import profiles
+
+    paths = [name for name in request.profiles if profiles.is_path(name)]
+    labels = {profiles.label(path) for path in paths}
+    loaded: list[Profile] = []
+    remarks: list[Diagnostic] = []
+    for name in (*paths, *(n for n in known.profiles if n not in labels)):
+        try:
+            loaded += profiles.load(view, [name])
+        except RocmcfgError as problem:
+            remarks.append(
+                info(
+                    "RC1015",
+                    f"profile {name} can no longer be read; whether its settings are still needed "
+                    "cannot be told",
+                    detail=problem.diagnostics[0].summary,
+                    hint="what it set stays in force; apply another profile, or `rocmcfg rollback`",
+                )
+            )
+    return loaded, remarks

@@ -146,7 +146,7 @@ def test_status_says_what_is_in_force_and_what_comes_next(sample: Path) -> None:
     found = rocmcfg("status", "--root", sample, "--json")
     assert found.document["reboot_required"] is True
     assert found.document["profiles"] == ["gfx1201"]
-    assert "Next: reboot, then rocmcfg verify." in rocmcfg("status", "--root", sample, "-v").out
+    assert "Next: reboot, then rocmcfg verify --root" in rocmcfg("status", "--root", sample, "-v").out
     simulate(sample)
     assert "in effect: all 4 settings" in rocmcfg("status", "--root", sample).out
     # ROCm is updated: the workaround may go, and status says so

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -254,15 +255,61 @@ def test_status_says_since_when_a_setting_is_not_needed_and_the_command_that_dro
     (over,) = rocmcfg("status", "--root", root, "--json").document["unnecessary"]
     assert over["setting"] == "amdgpu.cwsr_enable"
     assert over["reason"] == "no longer needed since ROCm 7.2: ROCm 7.2.0 is not >=7.0,<7.2"
-    assert over["command"] == "rocmcfg apply " + " ".join(ask)
+    assert over["command"] == f"rocmcfg apply {' '.join(ask)} --root {root}"
     shown = rocmcfg("status", "--root", root).out
     assert "no longer needed since ROCm 7.2" in shown
     assert f"sudo {over['command'][:40]}" in " ".join(shown.split())
 
-    assert rocmcfg(*over["command"].split()[1:], "--root", root, "--yes").code == 0
+    assert rocmcfg(*shlex.split(over["command"])[1:], "--yes").code == 0
     assert "amdgpu.cwsr_enable" not in line(root)
     assert "amdgpu.runpm=0" in line(root)
     assert rocmcfg("status", "--root", root, "--json").document["unnecessary"] == []
+
+
+def test_status_asks_a_profile_from_a_file_again_by_its_path(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
+    place = tmp_path / "p q.toml"
+    place.write_text(
+        'schema = 1\nsummary = "x"\n[module.amdgpu.cwsr_enable]\nvalue = 0\nwhen = { rocm = "<7.2" }\n'
+    )
+    assert rocmcfg("apply", "-p", place, "--root", root, "--yes").code == 0
+    found = rocmcfg("status", "--root", root, "--json").document
+    assert (found["unnecessary"], found["diagnostics"]) == ([], [])
+    (root / "opt/rocm/.info/version").write_text("7.2.0\n")
+    (over,) = rocmcfg("status", "--root", root, "--json").document["unnecessary"]
+    assert shlex.split(over["command"])[2:4] == ["--profile", str(place)]
+    place.unlink()
+    gone = rocmcfg("status", "--root", root, "--json")
+    assert gone.code == 0
+    assert [(d["id"], d["severity"]) for d in gone.document["diagnostics"]] == [("RC1015", "info")]
+    assert "RC1015" in rocmcfg("status", "--root", root).err
+
+
+def test_what_unconditional_put_there_is_remarked_on_where_it_is_not_needed(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), rocm="7.2.0")
+    ask = ("-p", "gfx1201", "--unconditional")
+    assert rocmcfg("apply", *ask, "--root", root, "--yes").code == 0
+    found = rocmcfg("status", "--root", root, "--json").document
+    assert found["unnecessary"] == []
+    (note,) = [d for d in found["diagnostics"] if d["id"] == "RC2049"]
+    assert note["severity"] == "info"
+    assert note["summary"].startswith("amdgpu.cwsr_enable is applied with --unconditional")
+    assert "ROCm 7.2.0 is not" in note["detail"]
+    assert note["hint"].endswith(f"rocmcfg apply --profile gfx1201 --root {root}")
+    assert "RC2049" in rocmcfg("status", "--root", root).err
+
+
+def test_what_to_do_next_names_the_host_that_was_asked_about(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path / "a b", kernels=("6.14.0-37-generic",))
+    named = f"--root '{root}'"
+
+    def said(*verb: str) -> str:
+        return " ".join(rocmcfg(*verb, "--root", root).out.split())
+
+    assert f"Next: rocmcfg plan --profile gfx1201 {named}" in said("status")
+    assert f"rocmcfg rollback {named}" in said("apply", "-p", "gfx1201", "--yes")
+    assert f"Next: rocmcfg verify {named}" in said("status")
+    assert f"`rocmcfg profile validate mine {named}`" in said("profile", "new", "mine")
 
 
 def test_what_was_asked_for_on_the_command_line_is_no_leftover(tmp_path: Path) -> None:
