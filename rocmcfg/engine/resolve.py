@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from rocmcfg.engine.cautions import cautions, takes
 from rocmcfg.engine.combine import combine, match
 from rocmcfg.engine.conditions import decide
 from rocmcfg.engine.effective import Effective
@@ -76,6 +77,10 @@ def resolve(
         elif setting.kind is Kind.ENV:
             _variable(work, setting)
     _features(work, [s for s in settings if s.kind is Kind.FEATURE])
+    shipped = {profile.name for profile in profiles if profile.shipped}
+    for setting in (s for s in settings if s.profile not in shipped):
+        texts = [desired.text for desired in work.desired if desired.id == setting.id]
+        work.problems += cautions(setting, texts, facts, catalogue)
     return Resolution(tuple(work.desired), tuple(work.skipped), tuple(dict.fromkeys(work.problems)))
 
 
@@ -233,16 +238,30 @@ def _variable(work: _Work, setting: Setting) -> None:
             )
         )
         return
-    if variable is not None and variable.values and text.lower() not in variable.values:
+    if variable is not None and not takes(variable, text):
+        words = ", ".join(variable.values)
+        hint = f"it takes {words}" if words else f"see `rocmcfg explain {setting.name}`"
+        reader = variable.reader or "its reader"
+        if variable.strict:
+            work.problems.append(
+                error(
+                    "RC2017",
+                    f"{setting.name}={text}: {reader} does not take this value",
+                    location=setting.location,
+                    detail=variable.summary,
+                    hint=hint,
+                )
+            )
+            return
         work.problems.append(
-            error(
-                "RC2017",
-                f"{setting.name}={text}: {variable.reader or 'its reader'} does not take this value",
+            warning(
+                "RC2051",
+                f"{setting.name}={text} is none of the values that are documented",
                 location=setting.location,
-                hint="it takes " + ", ".join(variable.values),
+                detail=f"{reader} may pass over it",
+                hint=hint,
             )
         )
-        return
     if variable is not None and variable.presence_only and text in ("0", "off", "false", "no"):
         work.problems.append(
             warning(

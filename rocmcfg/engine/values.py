@@ -222,6 +222,7 @@ def illegal(
                 f"setting {id} taints the kernel",
                 location=location,
                 detail=f"kernel {', '.join(tainted)}: maintainers may turn a bug report away",
+                hint=f"leave {id} out again before you report a fault",
             )
         )
     if parameter and parameter.deprecated:

@@ -59,7 +59,7 @@ REFUSALS = (
     value("feature.zzzz=false", "known: ", id="RC2020"),
     value("feature.gfxoff=perhaps", "true or false", id="RC2002"),
     value("env.TORCH_USE_HIPBLASLT=0", "TORCH_BLAS_PREFER_HIPBLASLT", id="RC2016"),
-    value("env.TORCH_BLAS_PREFER_HIPBLASLT=maybe", "it takes 0, 1", id="RC2017"),
+    value("env.MIOPEN_DEBUG_CONV_GEMM=maybe", "it takes 0, 1", id="RC2017"),
     value("karg.amd_iommu=pt", "karg.iommu", id="RC2015"),
     Refusal("with of what is not there", {"profiles": ("rdna4",), "with_": ("nope",)}, "RC2013", ("it has",)),
     Refusal(
