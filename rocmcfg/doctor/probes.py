@@ -6,6 +6,7 @@ repeats, no `\\d`.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 from collections.abc import Iterable, Sequence
@@ -16,22 +17,24 @@ from rocmcfg.doctor.grouping import DIGITS
 from rocmcfg.model.issue import KnownIssue, Signature
 
 Role = Literal["signature", "fact", "error"]
-# A pattern that was seen this often is no longer looked for: a storm of faults says nothing new, and this
-# keeps the time for it bounded. Its count then reads "at least".
+# A pattern that was seen this often, or in so many bytes of lines, is no longer looked for: a storm of faults
+# says nothing new, and this keeps the time for it bounded. Its count then reads "at least".
 ENOUGH = {"signature": 20_000, "error": 20_000, "fact": 500}
+ENOUGH_BYTES = 2 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
     """One pattern. Every match holds one of `literals`; where none can be told that is the empty text.
-    `bare_literals` are the same without digits. `issue` and `signature` are set for signatures, `name` for
-    facts; `needs` are texts of which a line must hold one besides."""
+    `bare_literals` are the same without digits; of each of the `others` a match holds one too. `issue` and
+    `signature` are set for signatures, `name` for facts; `needs` are texts of which a line must hold one
+    besides."""
 
     role: Role
     pattern: str
-    regex: re.Pattern[bytes]
     literals: tuple[bytes, ...]
     bare_literals: tuple[bytes, ...]
+    others: tuple[tuple[bytes, ...], ...]
     name: str = ""
     issue: str = ""
     signature: Signature | None = None
@@ -47,16 +50,25 @@ class Probe:
                 break
         else:
             return None
+        for texts in self.others:
+            if not any(text in line for text in texts):
+                return None
         if self.needs and not any(need in line for need in self.needs):
             return None
-        return self.regex.search(line)
+        return _compiled(self.pattern).search(line)
 
 
 def probe(role: Role, pattern: str, **more: Any) -> Probe:
     """Raises re.error for a pattern that is none."""
-    texts = literals(pattern)
+    texts, *others = required(pattern)
     bare = tuple(dict.fromkeys(text.translate(None, DIGITS) for text in texts))
-    return Probe(role, pattern, re.compile(bounded(pattern).encode()), texts, bare, **more)
+    return Probe(role, pattern, texts, bare, tuple(others), **more)
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[bytes]:
+    """Most logs hold what few of the patterns look for."""
+    return re.compile(bounded(pattern).encode())
 
 
 # One piece of a pattern (an escape, a set, any other character) and the repeat behind it.
@@ -92,7 +104,13 @@ def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:
 
 
 def literals(pattern: str) -> tuple[bytes, ...]:
-    """Texts of which every match of the pattern holds at least one; the empty text where none can be told.
+    """Texts of which every match of the pattern holds at least one; the empty text where none can be told."""
+    return required(pattern)[0]
+
+
+def required(pattern: str) -> list[tuple[bytes, ...]]:
+    """Sets of texts: every match of the pattern holds one of each set. The most telling set comes first, the
+    one whose shortest text is longest; the only one holds the empty text where none can be told.
 
     Read off the pattern as `re` itself parses it, so that no second grammar can disagree.
     """
@@ -100,12 +118,20 @@ def literals(pattern: str) -> tuple[bytes, ...]:
         parser: Any = importlib.import_module("re._parser")
     except ImportError:  # Python 3.10
         parser = importlib.import_module("sre_parse")
-    found = _required(parser.parse(pattern)) or frozenset(("",))
-    return tuple(sorted(text.encode() for text in found))
+    found = sorted(_sets(parser.parse(pattern)), key=_telling, reverse=True) or [frozenset(("",))]
+    return [tuple(sorted(text.encode() for text in texts)) for texts in found]
+
+
+def _telling(texts: frozenset[str]) -> tuple[int, int]:
+    return min(map(len, texts)), -len(texts)
 
 
 def _required(parsed: Sequence[Any]) -> frozenset[str] | None:
-    """The best set of literals of a sequence: the one whose shortest text is longest."""
+    return max(_sets(parsed), key=_telling, default=None)
+
+
+def _sets(parsed: Sequence[Any]) -> list[frozenset[str]]:
+    """What a sequence requires, part by part."""
     found: list[frozenset[str]] = []
     run = ""
     for operator, argument in parsed:
@@ -121,7 +147,7 @@ def _required(parsed: Sequence[Any]) -> frozenset[str] | None:
             found.append(inner)
     if run:
         found.append(frozenset((run,)))
-    return max(found, key=lambda texts: (min(map(len, texts)), -len(texts)), default=None)
+    return found
 
 
 def _of_part(name: str, argument: Any) -> frozenset[str] | None:

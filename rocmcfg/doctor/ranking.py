@@ -2,8 +2,8 @@
 
 From 0.5 on we would tell the user so. A specific line alone gets there, also on a GPU that no report names,
 since a list of reports is no limit. A typical one needs a condition of the issue that is met, or a log of the
-GPU's generation; a generic one only ever adds. What cannot be on this kernel or ROCm, or is fixed there, stays
-below. The numbers order issues against each other; they are no probabilities.
+GPU's generation; a generic one only ever adds. What cannot be on this kernel or ROCm, or is fixed there,
+stays below. The numbers order issues against each other; they are no probabilities.
 """
 
 from __future__ import annotations

@@ -8,45 +8,43 @@ from __future__ import annotations
 
 import contextlib
 import re
-import secrets
 from array import array
-from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from rocmcfg.doctor.grouping import DIGITS, Groups
-from rocmcfg.doctor.lines import LONGEST, Block, blocks
-from rocmcfg.doctor.probes import Probe
-from rocmcfg.host.streams import FilterFailed, Grep, PlainFile, Scratch, plain_file
+from rocmcfg.doctor.lines import Block
+from rocmcfg.doctor.probes import ENOUGH_BYTES, Probe
+from rocmcfg.doctor.segments import Line, LogRead, Segment, Segments, guarded
+from rocmcfg.host.streams import FilterFailed, Grep
 
-_SEGMENT = 32 << 20  # bytes that one grep searches: its start takes 4 ms
-_BATCH = 20_000  # lines that one grep prints at most, so that its patterns can be thinned out in a storm
-_KINDS, _REMEMBERED = 20_000, 400  # kinds of lines that are remembered; bytes of the longest such line
+_AT_ONCE = 3  # greps that run side by side, each with a segment of its own
+# Lines that one grep prints, so that its patterns can be thinned out in a storm: at first, at most, and the
+# bytes that they should come to.
+_BATCH_FIRST, _BATCH, _BATCH_BYTES = 250, 20_000, 1 << 20
+_REMEMBERED = 4 << 20  # bytes of lines, without their digits, that are remembered
+_ENTRY = 200  # bytes of an entry besides the line
 _LINE_BITS = 44
 _LINE_MASK = (1 << _LINE_BITS) - 1
-
-
-class Line(NamedTuple):
-    """`number` counts from 1; the pieces of one overlong line share it."""
-
-    number: int
-    text: bytes
 
 
 @dataclass(slots=True)
 class Hits:
     """What one probe found. `positions` are the matching lines in the order of reading, for `Scanner.place`;
-    there are never more than the probe's `enough`. Facts keep their `lines` as they are, one per position;
-    the others are grouped."""
+    there are never more than the probe's `enough`, and little more than ENOUGH_BYTES of them (`size`). Facts
+    keep their `lines` as they are, one per position; the others are grouped."""
 
     probe: Probe
     positions: array[int] = field(default_factory=lambda: array("Q"))
     groups: Groups = field(default_factory=Groups)
     lines: list[str] = field(default_factory=list)
+    size: int = 0
 
     def add(self, text: bytes, position: int) -> None:
         self.positions.append(position)
+        self.size += len(text)
         if self.probe.role == "fact":
             self.lines.append(text.decode("utf-8", "replace"))
         else:
@@ -54,16 +52,7 @@ class Hits:
 
     @property
     def full(self) -> bool:
-        return len(self.positions) >= self.probe.enough
-
-
-@dataclass(slots=True)
-class LogRead:
-    """`size` in bytes, unpacked. `problem` says why it was not read to its end, empty where it was."""
-
-    name: str
-    size: int = 0
-    problem: str = ""
+        return len(self.positions) >= self.probe.enough or self.size >= ENOUGH_BYTES
 
 
 class Scanner:
@@ -74,6 +63,9 @@ class Scanner:
         self.logs: list[LogRead] = []
         self._wanted = list(self.hits)
         self._suspects: dict[bytes, tuple[Hits, ...]] = {}
+        self._literals: dict[bytes, list[Hits]] = {}
+        self._forget()
+        self._batch = _BATCH_FIRST
         self._grep: Grep | None = None
         if use_grep:
             # without it Python looks at every line: slower, and just as right
@@ -105,81 +97,75 @@ class Scanner:
                 filled = filled or hits.full
         if filled:
             self._wanted = [hits for hits in self._wanted if not hits.full]
-            self._suspects.clear()
+            self._forget()
 
     def _suspected(self, bare: bytes) -> tuple[Hits, ...]:
         """The probes that may match a line of which `bare` is what remains without its digits. Logs repeat
         themselves in all but the digits, so that this is mostly looked up."""
-        found = tuple(
-            hits for hits in self._wanted if any(literal in bare for literal in hits.probe.bare_literals)
-        )
-        if len(bare) <= _REMEMBERED:
-            if len(self._suspects) >= _KINDS:
-                self._suspects.clear()
-            self._suspects[bare] = found
+        held = [literal for literal in self._literals if literal in bare]
+        names = {id(hits) for literal in held for hits in self._literals[literal]}
+        found = tuple(hits for hits in self._wanted if id(hits) in names) if held else ()
+        if self._remembered + len(bare) > _REMEMBERED:
+            self._forget()
+        self._suspects[bare] = found
+        self._remembered += len(bare) + _ENTRY
         return found
+
+    def _forget(self) -> None:
+        """What a line may match changes with the probes that are full."""
+        self._suspects.clear()
+        self._remembered = 0
+        self._literals = {}
+        for hits in self._wanted:
+            for literal in hits.probe.bare_literals:
+                self._literals.setdefault(literal, []).append(hits)
 
     # -- grep -----------------------------------------------------------------------------------------
 
     def _candidates(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Line]:
         if self._grep is None:
-            return _every_line(_guarded(stream, log, progress))
-        try:
-            file = plain_file(stream)
-            if file is not None and not file.has_line_over(LONGEST, progress):
-                log.size = file.size
-                return self._in_place(self._grep, _Part(file))
-        except OSError as problem:
-            log.problem = problem.strerror or str(problem)
-            return iter(())
-        return self._by_grep(self._grep, _guarded(stream, log, progress))
+            return _every_line(guarded(stream, log, progress))
+        return self._by_grep(self._grep, Segments(stream, log, progress))
 
-    def _in_place(self, grep: Grep, file: _Part) -> Iterator[Line]:
-        """Grep reads the file itself: its memory is bounded, because no line is long."""
-        searched = self._start(grep, file)
-        yield from self._drain(grep, file, searched, 1)
-
-    def _by_grep(self, grep: Grep, source: Iterator[Block]) -> Iterator[Line]:
-        """Grep searches one segment while the next one is read and unpacked."""
-        busy, spare = _Segment(Scratch()), _Segment(Scratch())
-        searched: BinaryIO | None = None
-        held: Block | None = None
+    def _by_grep(self, grep: Grep, segments: Segments) -> Iterator[Line]:
+        """Several greps search a segment each, while the next one is read and unpacked."""
+        running: deque[tuple[Segment, BinaryIO | None]] = deque()
         first = 1
         try:
             while True:
-                held = spare.fill(source, held)
-                if busy.scratch.size:
-                    first = yield from self._drain(grep, busy, searched, first)
-                if not spare.scratch.size:
+                while len(running) < _AT_ONCE and (filled := segments.next()) is not None:
+                    running.append((filled, self._start(grep, filled)))
+                if not running:
                     return
-                busy.clear()
-                busy, spare = spare, busy
-                searched = self._start(grep, busy)
+                segment, searched = running.popleft()
+                first = yield from self._drain(grep, segment, searched, first)
+                segments.give_back(segment)
         finally:
-            if searched is not None:
-                searched.close()
-            busy.scratch.close()
-            spare.scratch.close()
+            for _, searched in running:
+                if searched is not None:
+                    searched.close()
+            segments.close()
 
-    def _start(self, grep: Grep, part: _Part) -> BinaryIO | None:
+    def _start(self, grep: Grep, segment: Segment) -> BinaryIO | None:
         """None where no program can be started any more."""
-        patterns = [b"^%s$" % part.mark] if part.mark else []
+        patterns = [b"^%s$" % segment.mark]
         patterns += [pattern for hits in self._wanted for pattern in _for_grep(hits.probe)]
         try:
-            return grep.start(list(dict.fromkeys(patterns)), part.descriptor, _BATCH)
+            return grep.start(list(dict.fromkeys(patterns)), segment.scratch.descriptor, self._batch)
         except OSError:
             return None
 
     def _drain(
-        self, grep: Grep, segment: _Part, searched: BinaryIO | None, first: int
+        self, grep: Grep, segment: Segment, searched: BinaryIO | None, first: int
     ) -> Generator[Line, None, int]:
-        """The lines worth looking at; returns the number of the line behind the part, if it has a mark."""
-        before = seen = 0  # lines of the part that the running grep does not count; that were handed on
+        """The lines worth looking at; returns the number of the line behind the segment."""
+        before = seen = 0  # lines of the segment that the running grep does not count; that were handed on
         while searched is not None:
-            printed = 0
+            printed = size = 0
             try:
                 for raw in searched:
                     printed += 1
+                    size += len(raw)
                     number, _, text = raw.removesuffix(b"\n").partition(b":")
                     seen = before + int(number)
                     if text == segment.mark:
@@ -189,67 +175,11 @@ class Scanner:
                 break
             finally:
                 searched.close()
-            if printed < _BATCH and not segment.mark:
-                return first + seen
+            if printed:
+                self._batch = min(max(_BATCH_BYTES * printed // size, _BATCH_FIRST), _BATCH)
             before = seen
             searched = self._start(grep, segment)
         return (yield from segment.without_grep(first, seen))
-
-
-class _Part:
-    """What one grep searches: a file as it lies there, or a segment of a stream in a scratch file. `cuts` are
-    those of Block. `mark` is a line of our own behind it, by which its length is known; a file has none."""
-
-    def __init__(self, file: PlainFile | Scratch) -> None:
-        self._file = file
-        self.descriptor = file.descriptor
-        self.cuts: tuple[int, ...] = ()
-        self.mark = b""
-
-    def line(self, piece: int) -> int:
-        """How many lines lie before the `piece`th piece, counted from 1."""
-        return piece - 1 - bisect_left(self.cuts, piece - 1)
-
-    def without_grep(self, first: int, seen: int) -> Generator[Line, None, int]:
-        """The same, but for the first `seen` pieces, line by line."""
-        piece = 0
-        for block in blocks(self._file.reader()):
-            for text in block.data[:-1].split(b"\n"):
-                piece += 1
-                if self.mark and text == self.mark:
-                    return first + piece - 1 - len(self.cuts)
-                if piece > seen:
-                    yield Line(first + self.line(piece), text)
-        return first + piece - len(self.cuts)
-
-
-class _Segment(_Part):
-    """A part of a stream in a scratch file. A block that has cuts is a segment of its own."""
-
-    def __init__(self, scratch: Scratch) -> None:
-        super().__init__(scratch)
-        self.scratch = scratch
-        self.mark = b"rocmcfg-%s" % secrets.token_hex(16).encode()
-
-    def clear(self) -> None:
-        self.scratch.clear()
-        self.cuts = ()
-
-    def fill(self, source: Iterator[Block], held: Block | None) -> Block | None:
-        """Take blocks until it is full; returns one that was read and belongs into the next segment."""
-        block = held or next(source, None)
-        while block is not None:
-            if block.cuts and self.scratch.size:
-                return block
-            self.scratch.write(block.data)
-            self.cuts = block.cuts
-            if self.cuts or self.scratch.size >= _SEGMENT:
-                break
-            block = next(source, None)
-        if self.scratch.size:
-            self.scratch.write(self.mark + b"\n")
-            self.scratch.seal()
-        return None
 
 
 def _for_grep(probe: Probe) -> list[bytes]:
@@ -269,14 +199,3 @@ def _every_line(source: Iterator[Block]) -> Iterator[Line]:
         for index, text in enumerate(block.data[:-1].split(b"\n")):
             yield Line(number, text)
             number += index not in cuts
-
-
-def _guarded(stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Block]:
-    """A damaged file ends where the damage begins; what came before it counts."""
-    try:
-        for block in blocks(stream):
-            log.size += len(block.data)
-            progress(log.size)
-            yield block
-    except Exception as problem:  # decompressors raise errors of half a dozen kinds
-        log.problem = str(problem) or type(problem).__name__

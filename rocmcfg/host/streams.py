@@ -9,7 +9,7 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import BinaryIO
 
 from rocmcfg.host.view import Unreadable
@@ -46,39 +46,53 @@ def open_log(real: str, path: str) -> BinaryIO:
 
 
 class PlainFile:
-    """A regular file that nothing unpacks, from where it stands on: it can be searched without being copied.
+    """A regular file that nothing unpacks, from where it stands on. It is copied part by part, which costs
+    less than to read it as blocks of lines. `offset` is where the next part begins."""
 
-    `descriptor` stands at `start`; `size` counts from there.
-    """
+    def __init__(self, descriptor: int, offset: int) -> None:
+        self._descriptor = descriptor
+        self._buffer = bytearray(1 << 20)
+        self.offset = offset
 
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
-        self._start = os.lseek(descriptor, 0, os.SEEK_CUR)
-        self.size = max(os.fstat(descriptor).st_size - self._start, 0)
-
-    def reader(self) -> BinaryIO:
-        """All of it, from its beginning."""
-        os.lseek(self.descriptor, self._start, os.SEEK_SET)
-        return io.FileIO(self.descriptor, "rb", closefd=False)
-
-    def has_line_over(self, limit: int, progress: Callable[[int], None], at_once: int = 1 << 20) -> bool:
-        """Whether a line is longer than `limit` bytes. `progress` gets the bytes that were looked at."""
-        offset = self._start
-        buffer = bytearray(at_once)
-        open_line = 0  # bytes of the last line of the buffers before
-        while count := os.preadv(self.descriptor, [buffer], offset):
-            position = 0
-            while position < count:
-                end = buffer.rfind(b"\n", position, min(count, position + limit + 1 - open_line)) + 1
-                if end == 0:
-                    open_line += count - position
-                    if open_line > limit:
-                        return True
-                    break
-                position, open_line = end, 0
+    def copy(self, scratch: Scratch, wanted: int, longest: int) -> bool:
+        """The next `wanted` bytes to the empty scratch file, up to the end of a line; nothing at the end of
+        the file. False, and nothing copied, where a line takes more than `longest` bytes, which is less
+        than `wanted`. Raises OSError."""
+        offset, open_line = self.offset, 0
+        while scratch.size < wanted:
+            count = os.preadv(self._descriptor, [self._buffer], offset)
+            if not count and open_line:
+                scratch.write(b"\n")
+                open_line = 0
+            if not count:
+                break
+            open_line = self._open_line(count, open_line, longest)
+            if open_line > longest:
+                scratch.clear()
+                return False
+            with memoryview(self._buffer) as view, view[:count] as part:
+                scratch.write(part)
             offset += count
-            progress(offset - self._start)
-        return False
+        scratch.drop(open_line)
+        self.offset = offset - open_line
+        return True
+
+    def rest(self) -> BinaryIO:
+        """What was not copied."""
+        os.lseek(self._descriptor, self.offset, os.SEEK_SET)
+        return io.FileIO(self._descriptor, "rb", closefd=False)
+
+    def _open_line(self, count: int, before: int, longest: int) -> int:
+        """Bytes of the last line in the buffer, with those of it that came `before`; of one that is longer
+        than allowed, where there is any."""
+        position, open_line = 0, before
+        while position < count:
+            reach = position + longest + 1 - open_line
+            end = self._buffer.rfind(b"\n", position, min(count, reach)) + 1
+            if end == 0:
+                return open_line + count - position
+            position, open_line = end, 0
+        return open_line
 
 
 def plain_file(stream: BinaryIO) -> PlainFile | None:
@@ -88,8 +102,7 @@ def plain_file(stream: BinaryIO) -> PlainFile | None:
     descriptor = stream.fileno()
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         return None
-    os.lseek(descriptor, stream.tell(), os.SEEK_SET)  # the buffer may be ahead
-    return PlainFile(descriptor)
+    return PlainFile(descriptor, stream.tell())  # the buffer may be ahead of it
 
 
 class Scratch:
@@ -102,7 +115,7 @@ class Scratch:
         self.descriptor = os.memfd_create("rocmcfg-log", os.MFD_CLOEXEC)
         self.size = 0
 
-    def write(self, block: bytes) -> None:
+    def write(self, block: bytes | memoryview) -> None:
         view = memoryview(block)
         while view:
             written = os.write(self.descriptor, view)
@@ -116,6 +129,11 @@ class Scratch:
         """Begin anew. The pages stay, since getting new ones takes longer than to write over them."""
         self.rewind()
         self.size = 0
+
+    def drop(self, count: int) -> None:
+        """Take back the last bytes that were written."""
+        self.size -= count
+        os.lseek(self.descriptor, self.size, os.SEEK_SET)
 
     def seal(self) -> None:
         """End the file where the writing stopped, and go back to its beginning."""

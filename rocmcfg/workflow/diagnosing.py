@@ -10,7 +10,8 @@ from rocmcfg.doctor.evidence import Evidence
 from rocmcfg.doctor.kernel_names import KernelName
 from rocmcfg.doctor.logs import Source
 from rocmcfg.doctor.ranking import Match
-from rocmcfg.doctor.scan import LogRead, Scanner
+from rocmcfg.doctor.scan import Scanner
+from rocmcfg.doctor.segments import LogRead
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.request import Request, command_line, from_document
 from rocmcfg.host.view import HostView, Unreadable

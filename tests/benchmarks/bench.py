@@ -168,7 +168,7 @@ def doctor(temporary: Path, runs: int) -> Iterator[Figure]:
     signatures = temporary / "patterns"
     maker = [sys.executable, str(Path(__file__).with_name("logs.py"))]
     must([*maker, "patterns", str(signatures)])
-    for kind in ("quiet", "storm"):
+    for kind in ("quiet", "storm", "gemm"):
         log = temporary / f"{kind}.log"
         must([*maker, kind, str(LOG_MEGABYTES), str(log)])
         mine = [*rocmcfg("doctor", sample(temporary / f"doctor-{kind}")), "--log", str(log)]

@@ -1,7 +1,9 @@
-"""Makes kernel logs of any size for the benchmark of doctor: a quiet one, and a storm of faults.
+"""Makes logs of any size for the benchmark of doctor: a quiet one, a storm of faults, and what HIP prints with
+AMD_LOG_LEVEL=3, where lines are long and hold names of GEMM kernels.
 
     python tests/benchmarks/logs.py quiet 1000 quiet.log      # 1000 MB
     python tests/benchmarks/logs.py storm 1000 storm.log
+    python tests/benchmarks/logs.py gemm 1000 gemm.log
     python tests/benchmarks/logs.py patterns patterns.txt     # the signatures, for grep -f
 
 The same arguments give the same bytes.
@@ -39,9 +41,39 @@ _FAULTS = (
 )
 
 
+_FLAGS = (
+    "AFC",
+    "AFEM",
+    "CLR",
+    "CADS",
+    "DTLA",
+    "EPS",
+    "GRPM",
+    "GLS",
+    "LPA",
+    "NLCA",
+    "PGR",
+    "SIA",
+    "VWA",
+    "WSGRA",
+)
+
+
+def _gemm(names: int = 30) -> tuple[str, ...]:
+    """Lines of 1 KiB, each of them with the name of a kernel that reads past its operand."""
+    chance = random.Random(names)
+    made = []
+    for _ in range(names):
+        flags = "_".join(f"{chance.choice(_FLAGS)}{chance.randrange(32)}" for _ in range(120))
+        name = f"Cijk_Ailk_Bjlk_BBS_BH_UserArgs_MT64x64x64_SN_DTVA0_DTVB1_ISA1201_IU1_{flags}"
+        made.append(":3:rocvirtual.cpp :{b}: {a} us: ShaderName : " + name)
+    return tuple(made)
+
+
 def write(kind: str, megabytes: int, path: Path) -> None:
-    """`kind` is quiet (nothing wrong but one failure in the middle) or storm (faults and nothing else)."""
-    block = _block(_QUIET if kind == "quiet" else _FAULTS)
+    """`kind` is quiet (nothing wrong but one failure in the middle), storm (faults and nothing else) or gemm (a
+    long line for every kernel that was started)."""
+    block = _block(_gemm(), 10_000) if kind == "gemm" else _block(_QUIET if kind == "quiet" else _FAULTS)
     count = max(megabytes * 1_000_000 // len(block), 1)
     with path.open("wb") as stream:
         for number in range(count):

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.doctor import lines, probes, scan
+from rocmcfg.doctor import lines, probes, scan, segments
 from rocmcfg.doctor.knowledge import of_logs
 from rocmcfg.doctor.probes import Probe, bounded, literals, probe
 from rocmcfg.doctor.scan import Scanner
@@ -173,7 +173,8 @@ def test_a_pattern_with_several_gaps_is_bounded_and_others_stay() -> None:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments, batches and budgets so small that a short log crosses all of them."""
-    monkeypatch.setattr(scan, "_SEGMENT", 4096)
+    monkeypatch.setattr(segments, "SIZE", 8192)
+    monkeypatch.setattr(scan, "_BATCH_FIRST", 7)
     monkeypatch.setattr(scan, "_BATCH", 7)
     monkeypatch.setitem(probes.ENOUGH, "signature", 50)
     monkeypatch.setitem(probes.ENOUGH, "fact", 5)
@@ -190,6 +191,19 @@ def test_a_storm_is_counted_to_a_limit_and_hides_nothing_behind_it() -> None:
     assert [len(hits.positions) for hits in fast.hits] == [50, 1, 1]
     assert [hits.full for hits in fast.hits] == [True, False, False]
     assert fast.place(fast.hits[1].positions[0]) == ("a.log", 1501)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_storm_of_long_lines_ends_by_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "ENOUGH_BYTES", 20_000)
+    wanted = [probe("signature", p) for p in ("Cijk_[A-Za-z0-9_]*_ISA1201", "needle in it")]
+    storm = [f"ShaderName : Cijk_{'SIA3_LPA4_' * 90}{i:x}_ISA1201" for i in range(300)]
+    storm[250] += " needle in it"
+    log = "\n".join(storm).encode()
+    fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
+    assert answer(fast) == answer(slow) == answer(in_place(log, wanted))
+    assert [len(hits.positions) for hits in fast.hits] == [22, 1]
+    assert fast.hits[0].full
 
 
 @pytest.mark.usefixtures("small")
@@ -223,26 +237,40 @@ def test_blocks_lose_nothing_and_know_their_cuts(log: bytes, size: int, longest:
     assert whole.removesuffix(b"\n") == log.removesuffix(b"\n")
 
 
-@settings(max_examples=100)
+@settings(max_examples=200)
 @given(
-    lengths=st.lists(st.integers(0, 12), max_size=20),
+    log=st.lists(st.integers(0, 12), max_size=20).map(
+        lambda sizes: b"\n".join(b"x" * size for size in sizes)
+    ),
     last=st.booleans(),
-    limit=st.integers(1, 12),
+    longest=st.integers(1, 12),
+    wanted=st.integers(14, 60),
     at_once=st.integers(1, 9),
 )
-def test_a_long_line_is_seen_wherever_it_lies(
-    lengths: list[int], last: bool, limit: int, at_once: int
+def test_a_file_is_copied_in_whole_lines_up_to_one_that_is_too_long(
+    log: bytes, last: bool, longest: int, wanted: int, at_once: int
 ) -> None:
+    log += b"\n" * last
     with tempfile.TemporaryFile() as stream:
-        stream.write(b"\n".join(b"x" * length for length in lengths) + b"\n" * last)
+        stream.write(log)
         stream.flush()
-        stream.seek(0)
-        file = streams.plain_file(
-            cast(BinaryIO, io.BufferedReader(io.FileIO(stream.fileno(), closefd=False)))
-        )
-        assert file is not None
-        found = file.has_line_over(limit, lambda _: None, at_once)
-        assert found == any(length > limit for length in lengths)
+        file = streams.PlainFile(stream.fileno(), 0)
+        file._buffer = bytearray(at_once)
+        scratch, whole, copied = streams.Scratch(), b"", True
+        while copied:
+            scratch.clear()
+            copied = file.copy(scratch, wanted, longest)
+            scratch.seal()
+            part = scratch.reader().read()
+            assert part[-1:] in (b"", b"\n")
+            assert not any(len(line) > longest for line in part.split(b"\n"))
+            whole += part
+            if not part:
+                break
+        scratch.close()
+        rest = b"" if copied else file.rest().read()
+        assert copied == all(len(line) <= longest for line in log.split(b"\n"))
+        assert (whole + rest).removesuffix(b"\n") == log.removesuffix(b"\n")
 
 
 class _Damaged(io.BytesIO):
