@@ -11,7 +11,7 @@ from rocmcfg.engine.explanation import Explanation, Question
 from rocmcfg.model.catalogue import Feature, KernelArgument, Trap, Variable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error
 from rocmcfg.model.kargs import canonical
-from rocmcfg.model.value import closest, hexint
+from rocmcfg.model.value import closest, hexint, truth
 from rocmcfg.model.version import parse_range
 
 _INDEXED = re.compile(r"(.+)_[0-9]+\Z")
@@ -88,7 +88,7 @@ def _as_misnomer(question: Question) -> Explanation | None:
         question.name,
         "misnomer",
         trap.summary,
-        instead=trap.instead,
+        instead=trap.spelt(question.value),
         issues=mentions(question, [f"amdgpu.{trap.name}", trap.name]),
     )
 
@@ -126,20 +126,38 @@ def _feature(question: Question, feature: Feature) -> Explanation:
         )
     if feature.taints and _any_kernel(question, feature.taints):
         remarks.append(f"switching it on taints kernels {feature.taints}")
-    remarks.append(
-        f"write features.{feature.name} = false in a profile, or --set feature.{feature.name}=false"
-    )
+    on = truth(question.value)
+    word = "true" if on else "false"
+    if question.value is None or on is not None:
+        remarks.append(
+            f"write features.{feature.name} = {word} in a profile, or --set feature.{feature.name}={word}"
+        )
     plain = feature.name.replace("-", "_")
     return Explanation(
         f"feature.{feature.name}",
         "feature",
         feature.summary,
         (*remarks, *feature.notes),
+        meaning=_switched(feature, on, default),
+        verdict=f"{question.value!r} is neither true nor false" if question.value and on is None else "",
         kernels=tuple(on_kernel(parameter, None, kernel, question.seen) for kernel in question.kernels),
         issues=mentions(question, [f"feature.{feature.name}", f"amdgpu.{plain}"]),
         sources=feature.sources,
         **on_hardware(question, feature.acts_on),
     )
+
+
+def _switched(feature: Feature, on: bool | None, default: int | None) -> str:
+    """What the value that was asked about makes of the feature and of its mask."""
+    if on is None:
+        return ""
+    state = f"{feature.name} is switched {'on' if on else 'off'}"
+    if default is None:
+        return state
+    mask = feature.compose(default, on)
+    if mask == default:
+        return f"{state}, as it is by default"
+    return f"{state}: {feature.parameter} becomes {hexint(mask)}"
 
 
 def _any_kernel(question: Question, kernels: str) -> bool:

@@ -127,6 +127,7 @@ def _parameters(document: dict[str, Any]) -> dict[str, Parameter]:
                 bounds=tuple(row["range"]) if "range" in row else None,
                 dkms_only=row.get("dkms_only", False),
                 dkms_type=ParamType(row["type"]) if "type" in row else None,
+                taints_since=_version(row["taints_since"]) if "taints_since" in row else None,
                 describe=functools.partial(_describe, module, name, row.get("dkms_only", False)),
             )
     return found
@@ -140,6 +141,7 @@ def _describe(module: str, name: str, dkms_only: bool) -> Description:
         unit=row.get("unit", ""),
         bits={int(bit, 0): text for bit, text in row.get("bits", {}).items()},
         acts_on=_hardware(row),
+        copied={int(mask, 0): tuple(names) for mask, names in row.get("copied", {}).items()},
         **_described(row, () if dkms_only else tuple(common.get(module, ()))),
     )
 
@@ -187,7 +189,10 @@ def _variables() -> dict[str, Variable]:
 
 
 def _traps() -> dict[str, Trap]:
-    return {row["name"]: Trap(row["name"], row["instead"], row["summary"]) for row in _data("traps")["trap"]}
+    return {
+        row["name"]: Trap(row["name"], row["instead"], row["summary"], row.get("times", 1))
+        for row in _data("traps")["trap"]
+    }
 
 
 def _described(row: dict[str, Any], common: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -221,6 +226,7 @@ def _value_trap(row: dict[str, Any]) -> ValueTrap:
         _hardware(row),
         row.get("kernel", ""),
         row.get("asked", False),
+        row.get("intended", ""),
     )
 
 

@@ -43,6 +43,7 @@ class Assignment:
     what goes with the last token in it, together with its line.
     `builds`: software is compiled nearby. `turn`: within the scope, what has a higher one is read later,
     wherever it stands; of equal ones the later in the text. `carrier`: the variable that holds it.
+    `beside`: the words around it, where they may tell what is meant by it.
     """
 
     what: What
@@ -61,6 +62,7 @@ class Assignment:
     builds: bool = False
     turn: tuple[int, int] = (0, 0)
     carrier: str = ""
+    beside: str = ""
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ from rocmcfg.model.value import as_number, hexint
 # A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
 IGNORE = "rocmcfg: ignore"
 _LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
+_WORDS = 200  # characters before and behind a setting that may speak of it
 MOST = 1000  # findings of one text that are told
 
 
@@ -90,6 +91,18 @@ class Checked:
     def within(self, found: Assignment) -> str:
         return "at line {}, column {}".format(*self.source.place(found.start))
 
+    def beside(self, found: Assignment) -> str:
+        """The words of its line, without other settings, and those of a comment on the line above."""
+        number = self.line(found)
+        start, stop = self.source.line(number)
+        text = self.source.text
+        words = text[max(start, found.start - _WORDS) : found.start] + " "
+        words += text[found.stop : min(stop, found.stop + _WORDS)]
+        if number > 1:
+            above = text[slice(*self.source.line(number - 1))][:_WORDS].strip()
+            words = f"{above} {words}" if above.startswith(("#", "//")) else words
+        return " ".join(word for word in words.split() if "=" not in word)
+
     def settle(self) -> None:
         """In order; without what the file asks to leave alone."""
         if IGNORE in self.source.text:
@@ -116,9 +129,12 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
         if each.what is What.PARAMETER and as_number(each.value) is not None
     }
     verdicts: dict[object, tuple[Verdict, ...]] = {}
-    for found in reading.assignments:
+    for each in reading.assignments:
+        found = each
+        if found.what is What.PARAMETER and names.may_be_intended(found.name):
+            found = replace(each, beside=checked.beside(each))
         # equal assignments are judged once: a text of megabytes repeats itself
-        key = (found.what, found.name, found.value, found.opaque, found.trust, found.builds)
+        key = (found.what, found.name, found.value, found.opaque, found.trust, found.builds, found.beside)
         if key not in verdicts:
             verdicts[key] = tuple(judge(found, knowledge))
         for verdict in verdicts[key]:

@@ -27,6 +27,13 @@ def split_parameter(name: str) -> tuple[str, str] | None:
     return (module, parameter) if dot and parameter and module in modules() else None
 
 
+@functools.cache
+def may_be_intended(id: str) -> bool:
+    """Whether words beside a parameter can tell that its author means what a trap warns of."""
+    parameter = catalogue.load().parameters.get(id)
+    return parameter is not None and any(trap.intended for trap in parameter.traps)
+
+
 def parameter_id(module: str, name: str) -> str:
     return f"{canonical(module)}.{canonical(name)}"
 

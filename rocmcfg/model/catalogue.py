@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from rocmcfg.model.value import ParamType
+from rocmcfg.model.value import ParamType, as_number, truth
 from rocmcfg.model.version import KernelVersion
 
 
@@ -60,7 +60,8 @@ class ValueTrap:
     opposite of what is meant), default (changes nothing), no_effect, dangerous, obsolete, misread (something
     else). `on` restricts it to hardware, `kernel` to a range such as ">=6.19". `instead` is in the spelling
     of --set, or empty. `asked`: told to those who ask for the name; a file with the value is right enough,
-    and lint keeps silent.
+    and lint keeps silent. `intended`: a regular expression for words beside a setting that tell that its
+    author means just that.
     """
 
     values: tuple[str, ...]
@@ -70,6 +71,7 @@ class ValueTrap:
     on: Hardware | None = None
     kernel: str = ""
     asked: bool = False
+    intended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ class Description:
     """What a reader wants to know of a parameter beyond what the driver's file declares.
 
     `meanings` goes from a value, or a range such as "4-9", to what it does; `bits` from a bit of a mask that
-    is no feature to the same. `notes` are sentences, `sources` say where the facts come from.
+    is no feature to the same. `notes` are sentences, `sources` say where the facts come from. `copied`: masks
+    that go from post to post, and the features that are switched in them by accident.
     """
 
     unit: str = ""
@@ -114,6 +117,7 @@ class Description:
     notes: tuple[str, ...] = ()
     traps: tuple[ValueTrap, ...] = ()
     sources: tuple[str, ...] = ()
+    copied: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +125,9 @@ class Parameter:
     """A module parameter over kernel versions.
 
     `builds` are the kernels that were read, `epochs` what they say. `dkms_only`: only AMD's DKMS driver has
-    it, no kernel of its own, and `dkms_type` is its type where that is known. `describe` reads the rest from
-    a file that plan and verify never need; the properties below ask it.
+    it, no kernel of its own, and `dkms_type` is its type where that is known. `taints_since`: the release
+    from which setting it taints the kernel, for kernels that were not read. `describe` reads the rest from a
+    file that plan and verify never need; the properties below ask it.
     """
 
     module: str
@@ -140,6 +145,7 @@ class Parameter:
     bounds: tuple[int, int] | None = None
     dkms_only: bool = False
     dkms_type: ParamType | None = None
+    taints_since: KernelVersion | None = None
     describe: Callable[[], Description] = field(default=Description, compare=False, repr=False)
 
     @property
@@ -180,6 +186,9 @@ class Parameter:
         above = [b for b in self.builds if b >= version]
         neighbours = ([max(below)] if below else []) + ([min(above)] if above else [])
         found = [self._at(build) for build in neighbours]
+        if self.taints_since is not None and version not in self.builds:
+            tainted = version.numbers[:2] >= self.taints_since.numbers[:2]
+            found = [e and replace(e, taints=tainted) for e in found]
         variants = tuple(dict.fromkeys(epoch for epoch in found if epoch is not None))
         everywhere = all(e is not None for e in found)
         return Standing(variants, (everywhere or not variants) and not self.config, typed=everywhere)
@@ -302,11 +311,25 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Trap:
-    """A name that people write and that is not what they think."""
+    """A name that people write and that is not what they think. `times`: what the value is multiplied with
+    where the right name counts in another unit."""
 
     name: str
     instead: str
     summary: str
+    times: int = 1
+
+    def spelt(self, value: str | None) -> str:
+        """What to write in its place, in the spelling of --set; without a value where that says nothing."""
+        number = as_number(value)
+        if "=" in self.instead or value is None:
+            return self.instead
+        if self.instead.startswith("feature."):
+            on = truth(value)
+            return self.instead if on is None else f"{self.instead}={'true' if on else 'false'}"
+        if self.times == 1:
+            return f"{self.instead}={value}"
+        return f"{self.instead}={number * self.times}" if number is not None and number > 0 else self.instead
 
 
 @dataclass(frozen=True, slots=True)

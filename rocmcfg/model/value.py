@@ -138,6 +138,14 @@ def as_number(text: str | None) -> int | None:
         return None
 
 
+def truth(text: str | None) -> bool | None:
+    """Whether a value switches something on: a word, or a number above 0; None where it is neither."""
+    if text is not None and text.strip().lower() in ("true", "false", "yes", "no"):
+        return text.strip().lower() in ("true", "yes")
+    number = as_number(text)
+    return None if number is None else number > 0
+
+
 def same(a: str | None, b: str | None) -> bool:
     """Whether two spellings are one value: numbers modulo their width, truth values, else text.
 

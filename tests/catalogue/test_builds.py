@@ -25,7 +25,7 @@ DATA = HERE.parents[1] / "rocmcfg" / "knowledge" / "data"
 
 TYPES = {"int", "uint", "ulong", "ullong", "hexint", "bool", "bint", "charp", "string"}
 KEYS = {"summary", "since", "removed", "config", "deprecated", "rewritten", "mask", "range", "epochs"}
-KEYS |= {"computed"}
+KEYS |= {"computed", "taints_since"}
 DKMS_KEYS = {"summary", "dkms_only", "type"}
 
 Facts = tuple[str, str, str, bool]  # type, permission, default as sysfs prints it, taints

@@ -69,7 +69,7 @@ def test_notes_and_parameters_cover_each_other() -> None:
         for name, right in zip(names, sorted(names), strict=True):
             assert name == right, f"parameter_notes.toml: [{module}.{right}] belongs before [{module}.{name}]"
     keys = {key for module in KNOWN.modules() for row in document[module].values() for key in row}
-    assert keys <= {"unit", "meanings", "bits", "acts_on", "notes", "traps", "sources"}
+    assert keys <= {"unit", "meanings", "bits", "acts_on", "notes", "traps", "sources", "copied"}
 
 
 @pytest.mark.parametrize("parameter", [p for p in PARAMETERS if p.meanings and p.epochs], ids=name_of)

@@ -94,8 +94,9 @@ def test_who_sets_it_here_and_which_profiles_use_it(host: LocalHost) -> None:
 @pytest.mark.parametrize(
     ("text", "instead"),
     [
-        ("gtt_size", "amdgpu.gttsize"),
-        ("amdgpu.gtt_size=8192", "amdgpu.gttsize"),
+        ("gtt_size", "ttm.pages_limit"),
+        ("amdgpu.gtt_size=8192", "ttm.pages_limit=2097152"),
+        ("cwsr=0", "amdgpu.cwsr_enable=0"),
         ("TORCH_USE_HIPBLASLT", "TORCH_BLAS_PREFER_HIPBLASLT"),
         ("amd_iommu=pt", "karg.iommu=pt"),
     ],
@@ -104,6 +105,22 @@ def test_a_name_that_is_not_what_it_seems_leads_to_the_right_one(
     host: LocalHost, text: str, instead: str
 ) -> None:
     assert explain_name(host, text).explanation.instead == instead
+
+
+def test_a_feature_with_a_value_says_what_the_value_makes_of_it(host: LocalHost) -> None:
+    on = explain_name(host, "overdrive=1").explanation
+    assert "0xfff7ffff" in on.meaning
+    assert any("features.overdrive = true" in remark for remark in on.remarks)
+    off = explain_name(host, "feature.psr=false").explanation
+    assert ("off" in off.meaning, "0x000010" in off.meaning) == (True, True)
+    assert any("features.psr = false" in remark for remark in off.remarks)
+    assert explain_name(host, "feature.psr=maybe").explanation.verdict
+
+
+@pytest.mark.parametrize(("kernel", "taints"), [("6.13", False), ("6.14", True), ("6.15.2", True)])
+def test_a_taint_begins_with_its_release(host: LocalHost, kernel: str, taints: bool) -> None:
+    (on,) = explain_name(host, "sched_policy=2", [kernel]).explanation.kernels
+    assert on.taints is taints
 
 
 def test_a_misspelt_name_gets_the_nearest_ones(host: LocalHost) -> None:
@@ -188,8 +205,11 @@ def test_a_value_that_is_not_taken_is_named(text: str) -> None:
 
 def test_an_inverted_value_leads_to_the_right_one() -> None:
     found = explain(ask("noretry", "0", gfx=("gfx1030",)))
-    assert [trap.kind for trap in found.traps] == ["inverted"]
+    assert [trap.kind for trap in found.traps if trap.here is not False] == ["inverted"]
     assert found.instead == "amdgpu.noretry=1"
+    found = explain(ask("noretry", "0", gfx=("gfx90a",)))
+    assert [trap.kind for trap in found.traps if trap.here is not False] == ["misread"]
+    assert not found.instead
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ REFUSALS = (
     value("amdgpu.enforce_isolation=2", "6.12.107+deb13-amd64", **TWO),
     # names
     value("amdgpu.gfxoff=0", "features.gfxoff = false", "--set feature.gfxoff=false", id="RC2101"),
-    value("amdgpu.gtt_size=8192", "amdgpu.gttsize", id="RC2101"),
+    value("amdgpu.gtt_size=8192", "ttm.pages_limit", id="RC2101"),
     value("amdgpu.cwsr_enabel=0", "did you mean", "cwsr_enable", id="RC2101"),
     value("amdgpu.zzzz=0", "modinfo -p amdgpu", id="RC2101"),
     value("amdgpu.seamless=1", "came with 6.7", id="RC2103", kernels=("6.1.0-47-amd64",)),

@@ -26,15 +26,18 @@ from tests.lint.judging import judged, machine, told
         ("cwsr_enable=1", "default", "info", ""),
         ("gttsize=4096", "deprecated", "warning", None),
         ("ppfeaturemask=0xfffd3fff", "side_effect", "warning", "ppfeaturemask=0xfff53fff"),
-        ("ppfeaturemask=0xffffffff", "side_effect", "warning", None),
+        ("dcfeaturemask=0x8", "side_effect", "warning", "dcfeaturemask=0x00000a"),
+        ("ppfeaturemask=0xfff53fff", None, "", None),
         ("ppfeaturemask=0xfff7ffff", "taints", "warning", None),
     ],
 )
-def test_an_option_of_the_driver(option: str, kind: str, severity: str, replacement: str | None) -> None:
+def test_an_option_of_the_driver(
+    option: str, kind: str | None, severity: str, replacement: str | None
+) -> None:
     checked = judged("/etc/modprobe.d/a.conf", f"options amdgpu {option}\n")
-    assert [(f.kind, f.severity.value, f.replacement) for f in checked.findings] == [
-        (kind, severity, replacement)
-    ]
+    assert [(f.kind, f.severity.value, f.replacement) for f in checked.findings] == (
+        [(kind, severity, replacement)] if kind else []
+    )
     assert all(f.summary and not f.summary.endswith(".") for f in checked.findings)
 
 
@@ -43,6 +46,69 @@ def test_a_mask_says_what_it_changes_beside_what_it_is_copied_for() -> None:
     for word in ("turns gfxoff off", "turns stutter off", "turns gfx-dcs on"):
         assert word in finding.summary
     assert "0xfff73fff" in finding.why, "the mask of GFXOFF alone"
+
+
+@pytest.mark.parametrize(
+    ("mask", "proposal"),
+    [
+        ("0xffffffff", "0xfff7ffff"),  # GFX_DCS is in these by accident
+        ("0xfffd7fff", "0xfff57fff"),
+        ("0xffff7fff", "0xfff77fff"),
+        ("0x4000", "0xfff7ffff"),  # one bit, taken for an addition
+        ("0xfff57fff", None),  # meant as it is, as far as anybody can tell
+    ],
+)
+def test_a_mask_keeps_what_its_author_set_and_the_taint_is_told_beside_it(
+    mask: str, proposal: str | None
+) -> None:
+    found = judged("cmdline", f"amdgpu.ppfeaturemask={mask}").findings
+    assert sorted(f.kind for f in found) == ["side_effect", "taints"]
+    wanted = f"amdgpu.ppfeaturemask={proposal}" if proposal else None
+    assert [f.replacement for f in found if f.kind == "side_effect"] == [wanted]
+    assert max(len(f.summary) for f in found) < 250
+
+
+NORETRY = "options amdgpu noretry=0"
+RETRYING = [
+    (NORETRY, (), (), ("inverted", "warning")),
+    (NORETRY, ("gfx1031",), (), ("inverted", "warning")),
+    (NORETRY, ("gfx1010",), ("7.3.4",), ("inverted", "warning")),
+    (NORETRY, ("gfx1010",), ("6.12.30",), ("default", "info")),
+    (NORETRY, ("gfx90a",), (), ("misread", "info")),
+    (NORETRY, ("gfx942",), ("6.12.30",), ("misread", "info")),
+    (f"# Enable retry faults\n{NORETRY}", ("gfx1031",), (), None),
+    (f"# Disable retry faults\n{NORETRY}", ("gfx1031",), (), ("inverted", "warning")),
+    (f"# Enable the new way, no retries\n{NORETRY}", (), (), ("inverted", "warning")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "gfx", "kernels", "expected"), RETRYING)
+def test_a_negated_name_is_inverted_where_its_author_means_the_opposite(
+    text: str, gfx: tuple[str, ...], kernels: tuple[str, ...], expected: tuple[str, str] | None
+) -> None:
+    found = judged("modprobe.d/a.conf", f"{text}\n", machine(*gfx, kernels=kernels)).findings
+    assert [(f.kind, f.severity.value) for f in found] == ([expected] if expected else [])
+
+
+def test_words_beside_a_setting_count_in_a_document_too() -> None:
+    text = "| `noretry=0` | enables page fault retry |\n| `amdgpu.noretry=0` | disables retries |\n"
+    assert told(judged("a.md", text)) == [("amdgpu.noretry=0", "inverted")]
+
+
+def test_a_size_in_another_unit_is_never_handed_on_as_it_is() -> None:
+    on_a_line = judged("cmdline", "quiet amdgpu.gtt_size=8192 ro").findings
+    assert [f.replacement for f in on_a_line] == ["ttm.pages_limit=2097152"]
+    (option,) = judged("modprobe.d/a.conf", "options amdgpu gtt_size=8192\n").findings
+    assert (option.replacement, "ttm.pages_limit=2097152" in option.why) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "taints"), [("6.13.5", False), ("6.14.0-37-generic", True), ("6.15", True)]
+)
+def test_kernels_between_two_that_were_read_taint_from_the_release_on(kernel: str, taints: bool) -> None:
+    text = "options amdgpu sched_policy=2 reset_method=1\n"
+    found = told(judged("modprobe.d/a.conf", text, machine(kernels=(kernel,))))
+    assert [kind for _, kind in found] == (["taints", "taints"] if taints else [])
 
 
 def test_a_parameter_that_these_kernels_lack_is_said_with_the_kernel() -> None:

@@ -11,6 +11,8 @@ from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.value import as_number, hexint
 from rocmcfg.model.version import parse_range
 
+_TOLD = 4  # features that a mask turns off
+
 
 def default_mask(parameter: Parameter, machine: Machine) -> int | None:
     """Of the newest kernel of the machine, or of all."""
@@ -34,6 +36,9 @@ def judge(found: Assignment, parameter: Parameter, known: Catalogue, machine: Ma
     unnamed = (mask ^ default) & ~sum(f.bit for f in features)
     if (on and len(changed) > 1) or unnamed & mask & ~default & 0xFFFFFFFF:
         said = [f"turns {f.name} {'on' if f in on else 'off'}" for f in (*off, *on)]
+        if len(off) > _TOLD:
+            said[_TOLD - 1 : len(off)] = [f"turns {len(off) - _TOLD + 1} more features off"]
+            changed = on
         if unnamed:
             said.append(f"changes bits without a name ({unnamed:#x})")
         tail = f"against the default {hexint(default)}"
@@ -44,10 +49,10 @@ def judge(found: Assignment, parameter: Parameter, known: Catalogue, machine: Ma
             "RC7110",
             f"{parameter.id}={found.value} {_listed(said)}",
             why=f"That is what it changes {tail}. {alone[:1].upper()}{alone[1:]}.",
-            instead=_without(parameter, default, off, on),
+            instead=_meant(parameter, known, mask, default, on),
             sources=parameter.sources,
         )
-    elif tainting := [f for f in on if f.taints and _taints(f, machine)]:
+    if tainting := [f for f in on if f.taints and _taints(f, machine)]:
         yield warning(
             "RC7108",
             f"{parameter.id}={found.value} turns {tainting[0].name} on and taints the kernel",
@@ -56,14 +61,22 @@ def judge(found: Assignment, parameter: Parameter, known: Catalogue, machine: Ma
         )
 
 
-def _without(parameter: Parameter, default: int, off: list[Feature], on: list[Feature]) -> str | None:
-    """The same without what it turns on, where that is a single feature and something else is left."""
-    if not off or len(on) != 1:
+def _meant(parameter: Parameter, known: Catalogue, mask: int, default: int, on: list[Feature]) -> str | None:
+    """What the author of the mask had in mind, where that can be told.
+
+    Of a mask that goes from post to post it is known what is in it by accident. Where no bit of the default
+    is left, somebody wrote the bits that he wants, and took the number for a list of additions. Every other
+    mask is taken to be meant as it is.
+    """
+    accidents = parameter.describe().copied.get(mask)
+    if accidents is not None:
+        for name in accidents:
+            bit = known.features[name].bit
+            mask = mask & ~bit | default & bit
+        return None if mask == default else f"{parameter.id}={hexint(mask)}"
+    if mask & default or not on:
         return None
-    mask = default
-    for feature in off:
-        mask = feature.compose(mask, False)
-    return f"{parameter.id}={hexint(mask)}"
+    return f"{parameter.id}={hexint(default | mask)}"
 
 
 def _state(feature: Feature, mask: int) -> bool:

@@ -10,7 +10,7 @@ from rocmcfg.lint.assignment import Assignment, Trust, What
 from rocmcfg.lint.rules import masks, traps
 from rocmcfg.lint.rules.machine import Machine
 from rocmcfg.lint.verdict import Verdict, error, info, warning
-from rocmcfg.model.catalogue import Catalogue, Parameter
+from rocmcfg.model.catalogue import Catalogue, Parameter, Trap
 from rocmcfg.model.value import as_number, closest, same
 
 # Of every module, whoever wrote it (Documentation/admin-guide/dynamic-debug-howto.rst, kernel/module/main.c)
@@ -83,14 +83,16 @@ def _unknown(
     trap = known.traps.get(name)
     if trap is not None:
         feature = trap.instead.startswith("feature.")
-        instead = f"{trap.instead}={_as_switch(found)}" if feature else _with_value(trap.instead, found)
+        instead = trap.spelt(None if found.opaque else found.value)
         sources = known.features[trap.instead[8:]].sources if feature else ()
         said = f"{written} is not a parameter of any kernel"
         id_of = "RC7101" if feature else "RC7102"
         if id_of == "RC7101":
             yield warning("RC7101", said, why=trap.summary, instead=instead, sources=sources)
-        else:
+        elif trap.times == 1:
             yield warning("RC7102", said, why=trap.summary, instead=instead)
+        else:
+            yield _in_another_unit(said, trap, found, instead)
         return
     if any(not t.certain for t in types):
         return  # AMD's DKMS driver, which could not be asked: it has parameters of its own
@@ -122,9 +124,11 @@ def _with_value(name: str, found: Assignment) -> str:
     return name if found.value is None else f"{name}={found.value}"
 
 
-def _as_switch(found: Assignment) -> str:
-    number = as_number(found.value)
-    return "true" if number is not None and number > 0 else "false"
+def _in_another_unit(said: str, trap: Trap, found: Assignment, instead: str) -> Verdict:
+    """The value as it stands must not be handed on. Where the right name cannot stand, the token goes."""
+    fits = "=" in instead and found.dotted
+    why = f"{trap.summary} This value would be {instead}." if "=" in instead else trap.summary
+    return warning("RC7102", said, why=why, instead=instead if fits else "")
 
 
 def _absent(parameter: Parameter, types: Sequence[KernelType], machine: Machine) -> Iterator[Verdict]:
@@ -195,7 +199,9 @@ def _meaning(
     machine: Machine,
 ) -> Iterator[Verdict]:
     sources = parameter.sources
-    verdicts = list(traps.value_traps(parameter.id, found.value, parameter.traps, sources, machine))
+    verdicts = list(
+        traps.value_traps(parameter.id, found.value, parameter.traps, sources, machine, found.beside)
+    )
     if parameter.deprecated:
         instead = next((t.instead for t in parameter.traps if "*" in t.values and t.instead), None)
         yield warning(
@@ -212,6 +218,8 @@ def _meaning(
     yield from verdicts
     if tainted := [kernel for kernel in present if kernel.taints]:
         on = "" if len(tainted) == len(present) else f" (seen in {_releases(tainted)})"
+        if parameter.taints_since is not None and not machine.kernels:
+            on = f" (from {'.'.join(map(str, parameter.taints_since.numbers[:2]))} on)"
         yield warning(
             "RC7108",
             f"setting {parameter.id} taints the kernel{on}",

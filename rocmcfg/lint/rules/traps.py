@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rocmcfg.lint.rules.machine import Machine
@@ -20,22 +21,40 @@ def matches(trap: ValueTrap, value: str | None) -> bool:
     return any(value == v or (number is not None and number == as_number(v)) for v in trap.values)
 
 
+_GRAVE = ("dangerous", "inverted")
+
+
 def value_traps(
-    name: str, value: str | None, traps: Sequence[ValueTrap], sources: tuple[str, ...], machine: Machine
+    name: str,
+    value: str | None,
+    traps: Sequence[ValueTrap],
+    sources: tuple[str, ...],
+    machine: Machine,
+    beside: str = "",
 ) -> Iterator[Verdict]:
+    """`beside` are the words around the setting, which may tell what is meant by it."""
     grave = False
-    for trap in sorted(traps, key=lambda trap: trap.kind != "dangerous"):
+    for trap in sorted(traps, key=lambda trap: trap.kind not in _GRAVE):
         if trap.asked or not matches(trap, value):
             continue
-        here = machine.covered(trap.on) if trap.on else True
+        if trap.intended and re.search(trap.intended, beside):
+            return
+        here = _here(trap, machine)
         now = _on_kernels(trap, machine)
         unsure = here is None or now is None
         if here is False or now is False or (unsure and grave):  # of an unknown machine the worst matters
             continue
         if trap.kind == "default" and now is None:
             continue
-        grave = grave or trap.kind == "dangerous"
+        grave = grave or trap.kind in _GRAVE
         yield _verdict(name, value, trap, sources, machine, unsure=here is None)
+
+
+def _here(trap: ValueTrap, machine: Machine) -> bool | None:
+    """Where no GPU is known, what holds for all but a few is taken to hold."""
+    if trap.on is None or (not machine.named and trap.on == Hardware(not_gfx=trap.on.not_gfx)):
+        return True
+    return machine.covered(trap.on)
 
 
 def _on_kernels(trap: ValueTrap, machine: Machine) -> bool | None:
