@@ -87,11 +87,12 @@ def circumstances(options: Options, log: LogFacts, host: Facts) -> Circumstances
     rocm, rocm_source = options.rocm, "--rocm"
     if rocm is None:
         rocm, rocm_source = log.rocm, "the log"
-    if rocm is None:
+    if rocm is None and not log.rocm_named:
         rocm, rocm_source = (here.rocm, "this host") if here and here.rocm else (None, "")
     up_to = None
-    if rocm is None and here:
+    if rocm is None and not log.rocm_named and here:
         rocm, up_to, rocm_source = _of_wheels(here)
+    rocm_source = rocm_source if rocm else ""
     dkms = log.dkms or ("of this host" if here and _runs_dkms(here) else "")
     same_boots = here is not None and not options.gfx and not options.kernel and _has_kernels(log, host)
     return Circumstances(

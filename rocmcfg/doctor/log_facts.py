@@ -29,7 +29,8 @@ class Said:
 @dataclass(frozen=True, slots=True)
 class LogFacts:
     """`gfx` are targets that a log names; `family` those that it may be about, where only the driver's
-    functions tell (empty: they do not). `kernels` and `command_lines` are sorted by position."""
+    functions tell (empty: they do not). `rocm_named`: it names a release of ROCm, and if `rocm` is None it
+    cannot be told which one ran. `kernels` and `command_lines` are sorted by position."""
 
     gfx: tuple[str, ...] = ()
     gfx_from: int = 0
@@ -37,7 +38,7 @@ class LogFacts:
     kernels: tuple[Said, ...] = ()
     command_lines: tuple[Said, ...] = ()
     rocm: Version | None = None
-    rocm_from: int = 0
+    rocm_named: bool = False
     dkms: str = ""
     mes: int | None = None
     unknown_parameters: tuple[Said, ...] = ()
@@ -78,7 +79,7 @@ def read_facts(
     kernels = [s for s in found.get("kernel", ()) if parse_kernel(s.text)]
     command_lines = [s for s in found.get("cmdline", ()) if _is_kernels(s.text, known.boot_words)]
     gfx, gfx_from = _gfx(found, models)
-    rocm, rocm_from = _rocm(found.get("rocm", ()))
+    rocm, rocm_named = _rocm(found.get("rocm", ()), found.get("rocm_prose", ()))
     families = {
         gfx
         for said in found.get("family", ())
@@ -92,7 +93,7 @@ def read_facts(
         _sorted(kernels),
         _sorted(command_lines),
         rocm,
-        rocm_from,
+        rocm_named,
         next((said.text for said in found.get("dkms", ())), ""),
         mes[-1] if mes else None,
         _sorted(found.get("unknown_parameter", ())),
@@ -152,12 +153,19 @@ def _of_family(
     return (model.gfx for model in models if matches(model.gfx, families.get(name, ())))
 
 
-def _rocm(said: Sequence[Said]) -> tuple[Version | None, int]:
-    """The one that is named most often among the heaviest, the longer of two that begin alike."""
-    if not said:
-        return None, 0
-    heaviest = max(one.weight for one in said)
-    counted = Counter(one.text for one in said if one.weight == heaviest)
-    best = max(counted, key=lambda text: (counted[text], len(text)))
-    position = next(one.position for one in said if one.text == best)
-    return parse_version(best), position
+def _rocm(printed: Sequence[Said], prose: Sequence[Said]) -> tuple[Version | None, bool]:
+    """The newest release that programs print, of the heaviest statements; None where a sentence names another
+    one. And whether sentences name any at all: then the log is about a certain release, whichever."""
+    named = {parse_version(said.text) for said in prose} - {None}
+    if not printed:
+        return None, bool(named)
+    heaviest = max(one.weight for one in printed)
+    newest = max(filter(None, (parse_version(one.text) for one in printed if one.weight == heaviest)))
+    if any(other and not _agree(newest, other) for other in named):
+        return None, True
+    return newest, bool(named)
+
+
+def _agree(one: Version, other: Version) -> bool:
+    length = min(len(one), len(other))
+    return one[:length] == other[:length]

@@ -1,5 +1,5 @@
-"""Makes logs of any size for the benchmark of doctor: a quiet one, a storm of faults, and what HIP prints with
-AMD_LOG_LEVEL=3, where lines are long and hold names of GEMM kernels.
+"""Makes logs of any size for the benchmark of doctor: a quiet one, a storm of faults, and what HIP prints
+with AMD_LOG_LEVEL=3, where lines are long and hold names of GEMM kernels.
 
     python tests/benchmarks/logs.py quiet 1000 quiet.log      # 1000 MB
     python tests/benchmarks/logs.py storm 1000 storm.log
@@ -71,8 +71,8 @@ def _gemm(names: int = 30) -> tuple[str, ...]:
 
 
 def write(kind: str, megabytes: int, path: Path) -> None:
-    """`kind` is quiet (nothing wrong but one failure in the middle), storm (faults and nothing else) or gemm (a
-    long line for every kernel that was started)."""
+    """`kind` is quiet (nothing wrong but one failure in the middle), storm (faults and nothing else) or gemm
+    (a long line for every kernel that was started)."""
     block = _block(_gemm(), 10_000) if kind == "gemm" else _block(_QUIET if kind == "quiet" else _FAULTS)
     count = max(megabytes * 1_000_000 // len(block), 1)
     with path.open("wb") as stream:

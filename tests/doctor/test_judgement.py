@@ -260,6 +260,30 @@ def test_each_boot_of_a_log_has_its_own_kernel_and_command_line() -> None:
     assert other.kargs_at(1) is None
 
 
+@pytest.mark.parametrize(
+    ("log", "rocm"),
+    [
+        ("| **ROCm Version** | 6.4.3 |", (6, 4, 3)),
+        ("ROCm version: 7.2.3", (7, 2, 3)),
+        ("torch.version.hip= 7.2.26015)", (7, 2)),
+        ("ii  rocm-core  6.4.3.60403-128~24.04 amd64", (6, 4, 3)),
+        ("/opt/rocm-6.4.3/lib and /opt/rocm-7.1.1/lib", (7, 1, 1)),  # both are there: the newest
+        ("it does not happen with ROCm 6.4.1", None),
+        ("it does not happen with ROCm 6.4.1\nROCm version: 7.2.3", None),
+        ("under ROCm 7.2.3 it faults\ntorch 2.11.0+rocm7.2", (7, 2)),
+        ("ROCm versions: 6.2, 6.3, 7.0+", None),
+    ],
+)
+def test_a_release_of_rocm_is_told_by_programs_and_not_by_sentences(
+    tmp_path: Path, log: str, rocm: tuple[int, ...] | None
+) -> None:
+    assert facts_of(scanned(log.encode(), [])).rocm == rocm
+    if "ROCm 6.4.1" in log:
+        host = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0")
+        _, where = judged(log.encode(), host, [])
+        assert (where.rocm, where.rocm_source) == (None, ""), "the log is about a release, so not this host's"
+
+
 def test_driver_rocm_and_firmware_are_read_from_the_log() -> None:
     log = b"[drm] amdgpu version: 6.12.12\nROCm version: 6.4.3\n"
     log += b"MES feature version: 1, firmware version: 0x00000083"
