@@ -70,7 +70,8 @@ def _profiles() -> tuple[Profile, ...]:
 
 def _parameter(parameter: ProfileParameter) -> str:
     end = f" to {parameter.high}" if parameter.high is not None else " or more"
-    within = ", and no more than the memory of the host" if parameter.within else ""
+    limits = {"memory": ", and no more than the memory of the host", "gpus": ", and no more than are there"}
+    within = limits.get(parameter.within, "")
     unit = f" {parameter.unit}" if parameter.unit else ""
     return (
         f"You give `--set profile.{parameter.name}=NUMBER`: {_sentence(parameter.summary)} "

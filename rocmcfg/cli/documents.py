@@ -211,14 +211,15 @@ class ProfileListDocument(Document):
 
 
 class ProfileParameter(_Model):
-    """What the user gives a profile; `within` is "memory" where the amount must fit into the host's."""
+    """What the user gives a profile; `within` is "memory" where the amount must fit into the host's, and
+    "gpus" where it is a number of GPUs of the host."""
 
     name: str
     summary: str
     unit: str
     min: int
     max: int | None
-    within: Literal["", "memory"]
+    within: Literal["", "memory", "gpus"]
 
 
 class ProfileShowDocument(Document):

@@ -181,9 +181,11 @@ def new(
 def _asked(parameter: ProfileParameter) -> str:
     unit = f" {parameter.unit}" if parameter.unit else ""
     end = f" or more{unit}" if parameter.high is None else f" to {parameter.high}{unit}"
-    within = ", within the memory of the host" if parameter.within else ""
+    within = {"memory": ", within the memory of the host", "gpus": ", and no more than are here"}
     option = f"--set profile.{parameter.name}=NUMBER"
-    return f"{parameter.summary.rstrip('.')} ({parameter.low}{end}{within}; {option})"
+    return (
+        f"{parameter.summary.rstrip('.')} ({parameter.low}{end}{within.get(parameter.within, '')}; {option})"
+    )
 
 
 def _parameter(parameter: ProfileParameter) -> dict[str, object]:

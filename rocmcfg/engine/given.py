@@ -24,6 +24,7 @@ def declared(profiles: Sequence[Profile]) -> dict[str, list[ProfileParameter]]:
 
 
 def wrong_values(given: Mapping[str, int], profiles: Sequence[Profile], facts: Facts) -> Iterable[Diagnostic]:
+    """What of the given values cannot be meant. GPUs are counted where the host shows any that fit."""
     known = declared(profiles)
     for name, value in given.items():
         if name not in known:
@@ -37,6 +38,25 @@ def wrong_values(given: Mapping[str, int], profiles: Sequence[Profile], facts: F
         for parameter in known.get(name, ()):
             yield from _out_of_range(parameter, value)
             yield from _out_of_memory(parameter, value, facts)
+            yield from _more_than_gpus(parameter, value, profiles, facts)
+
+
+def _more_than_gpus(
+    parameter: ProfileParameter, value: int, profiles: Sequence[Profile], facts: Facts
+) -> Iterable[Diagnostic]:
+    """A GPU that is split into partitions counts for each of them, so that no right number is refused."""
+    if parameter.within != "gpus":
+        return
+    meant = [profile for profile in profiles if parameter in profile.parameters]
+    found = [gpu for gpu in facts.gpus if any(p.fits(gpu.gfx, gpu.integrated) for p in meant)]
+    if found and value > len(found):
+        yield error(
+            "RC2052",
+            f"profile.{parameter.name} = {value} is more than this host has: {len(found)}",
+            location="--set",
+            detail=parameter.summary,
+            hint=f"write --set profile.{parameter.name}={len(found)}",
+        )
 
 
 def _out_of_range(parameter: ProfileParameter, value: int) -> Iterable[Diagnostic]:
@@ -80,6 +100,14 @@ def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Ite
             location="--set",
             detail=f"{has}; a full GPU would then end programs for want of memory",
             hint="give less if the host runs out of memory",
+        )
+    if parameter.unset == "half of memory" and asked < facts.memory // 2:
+        yield warning(
+            "RC2053",
+            f"{said} lowers the limit: unset it is half of the memory",
+            location="--set",
+            detail=has,
+            hint="give more than half, or leave it out",
         )
 
 

@@ -94,11 +94,18 @@ def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
         if named(setting.id, request.without):
             work.skipped.append(Skipped(setting.id, "left out with --without", setting.profile))
         elif setting.optional and not named(setting.id, request.with_):
-            reason = f"optional; add it with --with {setting.id}"
-            work.skipped.append(Skipped(setting.id, reason, setting.profile))
+            work.skipped.append(Skipped(setting.id, _why_not(work, setting), setting.profile))
         elif not setting.when or request.unconditional or _needed(work, setting):
             chosen.append(setting)
     return chosen
+
+
+def _why_not(work: _Work, setting: Setting) -> str:
+    """Of an optional setting that nobody asked for: how to get it, or why not to want it."""
+    decision = decide(setting.when, work.facts, work.catalogue)
+    if decision.holds is False and not work.request.unconditional:
+        return f"optional, and {decision.text}"
+    return f"optional; add it with --with {setting.id}"
 
 
 def _needed(work: _Work, setting: Setting) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
@@ -24,7 +25,7 @@ from pydantic_core import PydanticCustomError
 from rocmcfg.model.profile import Use
 from rocmcfg.model.state import Channel, Kind
 from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, unsafe_reason
-from rocmcfg.model.version import parse_range
+from rocmcfg.model.version import parse_range, possible
 
 _HINTS = {
     "extra_forbidden": "is it misspelt? `rocmcfg schema profile-file` has the keys there are",
@@ -39,7 +40,14 @@ def _sentence(text: str) -> str:
 
 
 def _range(text: str) -> str:
-    parse_range(text)
+    if not possible(parse_range(text)):
+        raise ValueError(f"{text!r} can never hold")
+    return text
+
+
+def _count(text: str) -> str:
+    if any(len(bound) > 1 for _, bound in parse_range(text).conditions):
+        raise ValueError(f"{text!r}: GPUs are counted in whole numbers")
     return text
 
 
@@ -75,6 +83,7 @@ def _value(value: Any) -> Any:
 Sentence = Annotated[StrictStr, AfterValidator(_sentence)]
 Gfx = Annotated[StrictStr, AfterValidator(_gfx)]
 Range = Annotated[StrictStr, AfterValidator(_range)]
+Count = Annotated[StrictStr, AfterValidator(_range), AfterValidator(_count)]
 
 
 class _Model(BaseModel):
@@ -95,7 +104,8 @@ class ParameterRow(_Model):
     unit: Sentence = ""
     min: Annotated[StrictInt, Field(ge=0, le=1 << 32)] = 0
     max: Annotated[StrictInt, Field(ge=0, le=1 << 32)] | None = None
-    within: Literal["", "memory"] = ""
+    within: Literal["", "memory", "gpus"] = ""
+    unset: Literal["", "half of memory"] = ""
 
 
 class When(_Model):
@@ -104,11 +114,11 @@ class When(_Model):
     kernel: Range | None = None
     rocm: Range | None = None
     lacks_fix: StrictStr = Field("", alias="lacks-fix")
-    gfx: list[Gfx] = []
+    gfx: Annotated[list[Gfx], Field(min_length=1)] = []
     pytorch: Range | None = None
     igpu: StrictBool | None = None
     dkms: StrictBool | None = None
-    gpus: Range | None = None
+    gpus: Count | None = None
 
 
 def _alternatives(value: Any) -> Any:
@@ -177,19 +187,53 @@ class ProfileFile(_Model):
                 yield kind, "", name, row, (section, name)
 
 
+# How deep what can be left out alone lies; other keys go as a whole.
+_DEPTH = {"module": 3, "features": 2, "cmdline": 2, "env": 2, "parameters": 2}
 Wrong = tuple[tuple[str | int, ...], str, str]
 
 
 def validate(document: dict[str, Any]) -> tuple[ProfileFile | None, list[Wrong]]:
-    """The model, or all that is wrong as (key path, message, hint)."""
+    """The model of what is right, and all that is wrong as (key path, message, hint).
+
+    What is wrong is left out of the model, so that the rest can be looked into in the same pass.
+    """
+    wrong: list[Wrong] = []
+    model: ProfileFile | None = None
     try:
         model = ProfileFile.model_validate(document)
     except ValidationError as problem:
-        return None, [_wrong(document, e["loc"], e["type"], e["msg"]) for e in problem.errors()]
-    wrong = [found for name, row in model.parameters.items() for found in _wrong_parameter(name, row)]
+        wrong = [_wrong(document, e["loc"], e["type"], e["msg"]) for e in problem.errors()]
+        document = _without(document, [path for path, _, _ in wrong])
+        with contextlib.suppress(ValidationError):
+            model = ProfileFile.model_validate(document)
+    if model is None:
+        return None, wrong
+    misused = [found for name, row in model.parameters.items() for found in _wrong_parameter(name, row)]
     for kind, _, name, row, path in model.rows():
-        wrong += _misuse(kind, name, row, path)
-    return (None if wrong else model), wrong
+        misused += _misuse(kind, name, row, path)
+    if misused:
+        model = ProfileFile.model_validate(_without(document, [path for path, _, _ in misused]))
+    return model, wrong + misused
+
+
+def _without(document: dict[str, Any], paths: Iterable[tuple[str | int, ...]]) -> dict[str, Any]:
+    """A document with the settings, parameters and other keys taken away in which something is wrong."""
+    kept: dict[str, Any] = {**document, "schema": 1}
+    summary = kept.get("summary")
+    kept["summary"] = summary if isinstance(summary, str) else ""
+    for path in paths:
+        *tables, last = path[: _DEPTH.get(str(path[0]), 1)] if path else ("",)
+        at: Any = kept
+        for name in tables:
+            if isinstance(at, dict) and isinstance(at.get(name), dict):
+                at[name] = dict(at[name])  # the caller's stays as it is
+                at = at[name]
+            else:
+                last = name  # wrong from here on
+                break
+        if isinstance(at, dict) and last not in ("schema", "summary"):
+            at.pop(last, None)
+    return kept
 
 
 def _wrong(document: dict[str, Any], loc: tuple[str | int, ...], kind: str, message: str) -> Wrong:
@@ -200,6 +244,7 @@ def _wrong(document: dict[str, Any], loc: tuple[str | int, ...], kind: str, mess
         "string_type": "must be a text in quotes",
         "bool_type": "must be true or false",
         "list_type": "must be a list",
+        "too_short": "the list is empty",
     }.get(kind, message.removeprefix("Value error, ").replace("Input should be", "must be"))
     # pydantic names the branch of a union in the path; the reader knows only the file's own keys
     named = [p for p in loc if not (isinstance(p, str) and p.startswith(("function-", "list[", "union")))]
@@ -223,7 +268,7 @@ def _wrong_parameter(name: str, row: ParameterRow) -> Iterator[Wrong]:
     path = ("parameters", name)
     if not SAFE_VARIABLE.match(name):
         yield path, "not a name of a parameter", "letters, digits and _, no digit first"
-    if row.within and row.unit not in ("GiB", "MiB"):
+    if (row.within == "memory" or row.unset) and row.unit not in ("GiB", "MiB"):
         yield path, "an amount within memory has the unit GiB or MiB", ""
     if row.max is not None and row.max < row.min:
         yield path, f"max {row.max} is below min {row.min}", ""

@@ -11,7 +11,7 @@ from typing import Any
 
 from rocmcfg.host.caller import read_callers_file
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.knowledge import toml
+from rocmcfg.knowledge import profile_checks, toml
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.facts import Gpu
 from rocmcfg.model.profile import Condition, Multiple, Profile, ProfileParameter, Setting, Use
@@ -64,16 +64,23 @@ def load(view: HostView, wanted: Iterable[str]) -> tuple[Profile, ...]:
 
     Raises NoSuchProfile, or InvalidProfile with all that is wrong with all of them.
     """
+    found, problems = read(view, wanted)
+    if problems:
+        raise InvalidProfile(*problems)
+    return found
+
+
+def read(view: HostView, wanted: Iterable[str]) -> tuple[tuple[Profile, ...], tuple[Diagnostic, ...]]:
+    """What is right in the named profiles, and all that is wrong. Where anything is wrong they must not be
+    used but to look for more. Raises NoSuchProfile."""
     problems: list[Diagnostic] = []
     found = []
     for name in dict.fromkeys(wanted):
         profile = _complete(view, name, (), problems)
         if profile is not None:
-            problems.extend(_unknown_parameters(profile))
-            found.append(profile)
-    if problems:
-        raise InvalidProfile(*dict.fromkeys(problems))
-    return tuple(found)
+            problems.extend(profile_checks.parameters(profile))
+            found.append(replace(profile, settings=profile_checks.declared(profile.settings, profile)))
+    return tuple(found), tuple(dict.fromkeys(problems))
 
 
 def for_gpus(view: HostView, gpus: Iterable[Gpu]) -> tuple[str, ...]:
@@ -108,32 +115,35 @@ def _complete(
     profile = _read(content, place, called, shipped, problems)
     if profile is None or not profile.extends:
         return profile
+    at = f"{place}:{toml.line_of(toml.key_lines(content.decode()), ('extends',))}"
+    alone = replace(profile, settings=profile_checks.declared(profile.settings, profile))
     if profile.extends in (*chain, called):
         problems.append(
             error(
                 "RC1011",
                 f"profile {called} extends itself: {' → '.join((*chain, called, profile.extends))}",
-                location=place,
+                location=at,
                 hint="take one `extends` away",
             )
         )
-        return None
+        return alone
     if len(chain) >= _MAX_EXTENDS:
         problems.append(
             error(
                 "RC1014",
                 f"profile {called} is at the end of a chain of more than {_MAX_EXTENDS} `extends`",
-                location=place,
+                location=at,
                 hint="copy the settings into fewer profiles",
             )
         )
-        return None
+        return alone
     try:
         base = _complete(view, profile.extends, (*chain, called), problems)
     except NoSuchProfile as problem:
-        problems.append(replace(problem.diagnostics[0], location=place))
-        return None
-    return None if base is None else _extend(profile, base, problems)
+        told = problem.diagnostics[0]
+        problems.append(replace(told, summary=f"extends: {told.summary}", location=at))
+        return alone
+    return alone if base is None else _extend(profile, base, problems)
 
 
 def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Profile:
@@ -233,14 +243,25 @@ def _read(content: bytes, place: str, name: str, shipped: bool, problems: list[D
     settings = [
         _setting(kind, module, key, row, located(path), name) for kind, module, key, row, path in model.rows()
     ]
+    broken = {str(path[1]) for path, _, _ in wrong if path[:1] == ("parameters",) and len(path) > 1}
+    settings = [s for s in settings if not (isinstance(s.value, Multiple) and s.value.parameter in broken)]
+    used = {s.value.parameter for s in settings if isinstance(s.value, Multiple)}
     parameters = tuple(
         ProfileParameter(
-            key, row.summary, row.unit, row.min, row.max, row.within, located(("parameters", key))
+            key,
+            row.summary,
+            row.unit,
+            row.min,
+            row.max,
+            row.within,
+            row.unset,
+            located(("parameters", key)),
         )
         for key, row in model.parameters.items()
+        if key in used or not wrong  # what used it may be among what is wrong
     )
-    problems.extend(_duplicates(settings))
-    problems.extend(_unknown_fixes(settings))
+    problems.extend(profile_checks.duplicates(settings))
+    problems.extend(profile_checks.unknown_fixes(settings))
     return Profile(
         name,
         model.summary,
@@ -293,54 +314,6 @@ def _condition(table: Any) -> Condition:
         dkms=table.dkms,
         gpus=versions(table.gpus),
     )
-
-
-def _unknown_parameters(profile: Profile) -> Iterable[Diagnostic]:
-    """Values that are a multiple of what neither this profile nor one that it extends declares."""
-    known = [p.name for p in profile.parameters]
-    for setting in profile.settings:
-        if isinstance(setting.value, Multiple) and setting.value.parameter not in known:
-            yield error(
-                "RC1007",
-                f"{setting.id}: the profile has no parameter {setting.value.parameter!r}",
-                location=setting.location,
-                hint=f"declare it: [parameters.{setting.value.parameter}]",
-            )
-
-
-def _unknown_fixes(settings: Sequence[Setting]) -> Iterable[Diagnostic]:
-    from rocmcfg.knowledge.catalogue import load as load_catalogue
-
-    for setting, name in ((s, condition.lacks_fix) for s in settings for condition in s.when):
-        if name and name not in load_catalogue().fixes:
-            known = list(load_catalogue().fixes)
-            yield error(
-                "RC1005",
-                f"{setting.id}: no fix is called {name!r}",
-                location=setting.location,
-                hint="known: " + ", ".join(closest(name, known) or known),
-            )
-
-
-def _duplicates(settings: Sequence[Setting]) -> list[Diagnostic]:
-    """One thing said twice: `cwsr-enable` and `cwsr_enable`, or a parameter also under [cmdline]."""
-    seen: dict[str, Setting] = {}
-    problems = []
-    for setting in settings:
-        key = setting.name if setting.kind is Kind.KARG and "." in setting.name else setting.id
-        key = key.replace("-", "_")
-        if key in seen:
-            problems.append(
-                error(
-                    "RC1004",
-                    f"{key} is set twice",
-                    location=setting.location,
-                    detail=f"first at {seen[key].location}",
-                    hint="keep one of them; module parameters belong under [module.NAME]",
-                )
-            )
-        seen.setdefault(key, setting)
-    return problems
 
 
 def local_path(name: str) -> str:

@@ -43,7 +43,9 @@ class ProfileParameter:
     """A whole number that only the user can know, given with `--set profile.NAME=NUMBER`; it has no default.
 
     `unit` is shown, and is GiB or MiB where `within` is "memory": then the amount must fit into the memory
-    of the host. `low` and `high` are inclusive; `high` is None where only `within` limits it.
+    of the host. With "gpus" it is a number of GPUs that the profile is for, and no more than are there. `low`
+    and `high` are inclusive; `high` is None where only `within` limits it. `unset` says what holds without
+    any, where that is known: "half of memory".
     """
 
     name: str
@@ -52,6 +54,7 @@ class ProfileParameter:
     low: int = 0
     high: int | None = None
     within: str = ""
+    unset: str = ""
     location: str = ""
 
 

@@ -105,6 +105,11 @@ def between(wanted: VersionRange, low: Version, high: Version) -> bool | None:
     return answers.pop() if len(answers) == 1 else None
 
 
+def possible(wanted: VersionRange) -> bool:
+    """Whether any version at all can be in the range."""
+    return between(wanted, (0,), (_LAST,)) is not False
+
+
 def within(wanted: VersionRange, version: KernelVersion) -> bool | None:
     """None where a distribution's release hides the stable level, and it matters."""
     return between(wanted, *version.span)

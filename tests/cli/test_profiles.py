@@ -127,6 +127,43 @@ def test_a_number_near_the_memory_of_the_host_is_warned_of(tmp_path: Path) -> No
         assert [id for id in found.ids if id in ("RC2045", "RC2047")] == ids
 
 
+def test_a_number_that_lowers_the_limit_is_warned_of(tmp_path: Path) -> None:
+    """Unset, the kernel lets the GPU have half."""
+    root = strix(tmp_path, 125.1)
+    for gib, warned in ((62, True), (63, False), (96, False)):
+        found = rocmcfg("plan", "-p", "gfx1151", "--set", f"profile.gtt_gib={gib}", "--root", root, "--json")
+        assert ("RC2053" in found.ids) is warned, gib
+
+
+def test_what_is_optional_says_so_where_it_is_not_needed(tmp_path: Path) -> None:
+    root = strix(tmp_path)
+    reasons = skipped(rocmcfg("plan", "-p", "gfx1151", "--root", root, "--json"))
+    timeout = reasons["amdgpu.lockup_timeout"]
+    assert timeout == "optional, and not needed: kernel 6.18.5+deb14-amd64 is not >=6.19"
+    assert reasons["feature.psr"] == "optional; add it with --with feature.psr"
+
+
+def test_validate_gives_no_numbers_of_its_own_to_judge(tmp_path: Path) -> None:
+    for root in (strix(tmp_path / "a", None), strix(tmp_path / "b", 0.5)):
+        found = rocmcfg("profile", "validate", "strix", "mi300a", "--root", root, "--json")
+        assert found.code == 0
+        assert not {"RC2044", "RC2045", "RC2047", "RC2052", "RC2053"} & set(found.ids)
+
+
+def test_validate_tells_of_the_format_and_of_values_in_one_run(tmp_path: Path) -> None:
+    root = strix(tmp_path)
+    place = tmp_path / "p.toml"
+    place.write_text(
+        'schema = 1\nsummary = "x"\nextends = "nosuch"\n[module.amdgpu]\nrunpm = 99\n'
+        "nortry = 1\nppfeaturemask = -1\ntmz = { value = 0, wy = 1 }\n[features]\ngfxof = false\n"
+    )
+    found = rocmcfg("profile", "validate", place, "--root", root, "--json").document["diagnostics"]
+    lines = {(d["id"], d["location"].rpartition(":")[2]) for d in found}
+    assert lines == {
+        ("RC1010", "3"), ("RC1003", "8"), ("RC2105", "5"), ("RC2101", "6"), ("RC2104", "7"), ("RC2020", "10")
+    }  # fmt: skip
+
+
 def test_a_host_that_does_not_tell_its_memory_takes_any_number_and_that_is_said(tmp_path: Path) -> None:
     root = strix(tmp_path, None)
     found = rocmcfg("plan", "-p", "gfx1151", "--set", "profile.gtt_gib=900", "--root", root, "--json")
@@ -181,10 +218,15 @@ def test_the_two_instincts_of_one_target_are_told_apart(tmp_path: Path) -> None:
     assert rocmcfg("plan", "-p", "auto", "--root", apu, "--json").document["profiles"] == ["mi300a"]
     assert rocmcfg("plan", "-p", "auto", "--root", card, "--json").document["profiles"] == ["mi300x"]
     assert "for APUs with gfx942" in problem(rocmcfg("plan", "-p", "mi300a", "--root", card), "RC2010", 1)
-    assert rocmcfg("apply", "-p", "mi300a", "--set", "profile.apus=4", "--root", apu, "--yes").code == 0
+    ask = ("-p", "mi300a", "--set")
+    more = problem(rocmcfg("apply", *ask, "profile.apus=4", "--root", apu, "--yes"), "RC2052", 1)
+    assert "more than this host has: 1" in more
+    assert rocmcfg("apply", *ask, "profile.apus=1", "--root", apu, "--yes").code == 0
     wanted = ("pci=realloc=off", "numa_balancing=disable", "transparent_hugepage=always")
     assert all(argument in line(apu) for argument in wanted)
-    assert f"amdttm.pages_limit={4 * 33554432}" in line(apu)
+    assert f"amdttm.pages_limit={33554432}" in line(apu)
+    other = debian_grub_host(tmp_path / "c", gfx="gfx1201")  # which cannot tell how many there will be
+    assert rocmcfg("plan", *ask, "profile.apus=8", "--any-gpu", "--root", other).code == 0
 
 
 # -- diagnosis -------------------------------------------------------------------------------------------

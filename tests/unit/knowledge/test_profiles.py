@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.knowledge import profiles
-from rocmcfg.knowledge.profile_schema import validate
+from rocmcfg.knowledge.profile_schema import ProfileFile, validate
 from rocmcfg.knowledge.profiles import InvalidProfile, NoSuchProfile
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.facts import Gpu
@@ -114,6 +114,59 @@ def test_every_problem_is_reported_at_once_with_its_line(tmp_path: Path) -> None
     } == lines
     assert {d.location.partition(":")[0] for d in found} == {f"/{LOCAL}/sample.toml"}
     assert {d.id for d in found} == {"RC1003"}
+
+
+def test_mistakes_of_every_kind_are_told_in_one_pass(tmp_path: Path) -> None:
+    """Types and unknown keys, then what the rows mean, then what is said elsewhere in the file."""
+    text = (
+        f"{HEAD}extends = 'nosuch'\n"
+        "[parameters.spare]\nsummary = 'x'\n[parameters.bad]\nsummary = 'x'\nmin = 3\nmax = 1\n"
+        "[module.amdgpu]\nrunpm = 1.5\n"
+        "mes = { value = { from = 'nowhere' } }\nmes_kiq = { value = { from = 'bad' } }\n"
+        "noretry = { value = 1, when = { lacks-fix = 'nosuch' } }\n"
+        "tmz = { value = 0, when = { kernel = '>=7.0,<6.0', gfx = [], gpus = '>=1.5' } }\n"
+        "[env]\n1X = 'a'\nY = { value = '1', wy = 1 }\n[cmdline]\nquiet = false\n"
+    )
+    found = {(line, summary.partition(":")[0]) for line, summary in said(problems(tmp_path, text))}
+    assert found == {
+        ("3", "extends"),
+        ("6", "parameters.bad"),
+        ("11", "module.amdgpu.runpm.value"),
+        ("14", "amdgpu.noretry"),
+        ("15", "module.amdgpu.tmz.when.kernel"),
+        ("15", "module.amdgpu.tmz.when.gfx"),
+        ("15", "module.amdgpu.tmz.when.gpus"),
+        ("17", "env.1X"),
+        ("18", "env.Y.wy"),
+        ("20", "cmdline.quiet"),
+    }
+
+
+def test_a_parameter_is_used_and_what_is_used_is_declared(tmp_path: Path) -> None:
+    text = (
+        f"{HEAD}[parameters.spare]\nsummary = 'x'\n[module.amdgpu]\nmes = {{ value = {{ from = 'no' }} }}\n"
+    )
+    assert {(d.id, d.location.rpartition(":")[2]) for d in problems(tmp_path, text)} == {
+        ("RC1008", "3"),
+        ("RC1007", "6"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("when", "about"),
+    [
+        ("kernel = '>=7.0,<6.0'", "can never hold"),
+        ("rocm = '<0'", "can never hold"),
+        ("kernel = '==6.1,==6.2'", "can never hold"),
+        ("pytorch = '>2.6,<2.6'", "can never hold"),
+        ("gfx = []", "the list is empty"),
+        ("gpus = '>=1.5'", "whole numbers"),
+    ],
+)
+def test_a_condition_that_says_nothing_is_refused(tmp_path: Path, when: str, about: str) -> None:
+    (found,) = problems(tmp_path, f"{HEAD}[module.amdgpu]\nmes = {{ value = 0, when = {{ {when} }} }}\n")
+    assert about in found.summary
+    assert found.location.endswith(":4")
 
 
 UNSAFE = {
@@ -295,7 +348,7 @@ def test_a_circle_of_extends_is_shown_and_ends(tmp_path: Path) -> None:
     view = host(tmp_path, a=HEAD + 'extends = "b"\n', b=HEAD + 'extends = "c"\n', c=HEAD + 'extends = "b"\n')
     with pytest.raises(InvalidProfile, match="b → c → b") as stop:
         profiles.load(view, ["a"])
-    assert stop.value.diagnostics[0].location == f"/{LOCAL}/c.toml"
+    assert stop.value.diagnostics[0].location == f"/{LOCAL}/c.toml:3"
     with pytest.raises(InvalidProfile, match="self → self"):
         profiles.load(host(tmp_path / "x", self=HEAD + 'extends = "self"\n'), ["self"])
 
@@ -305,8 +358,8 @@ def test_extending_what_does_not_exist_is_reported_where_it_stands(tmp_path: Pat
     with pytest.raises(InvalidProfile) as stop:
         profiles.load(view, ["sample", "other"])
     first, second = stop.value.diagnostics
-    assert first.location == f"/{LOCAL}/sample.toml"
-    assert "rdna44" in first.summary
+    assert first.location == f"/{LOCAL}/sample.toml:3"
+    assert first.summary.startswith("extends: no profile is called 'rdna44'")
     assert "rdna4" in first.hint
     assert second.location == f"/{LOCAL}/other.toml:3"
 
@@ -473,7 +526,8 @@ def test_whatever_stands_under_the_keys_of_a_setting_is_taken_or_told(
         "module": {"ttm": {"a": {"value": value, "when": when}, "b": value}},
     }
     model, wrong = validate(document)
-    assert (model is None) == bool(wrong)
+    assert model is not None, "what is right is looked into further"
+    assert wrong or model == ProfileFile.model_validate(document)
     assert all(message for _, message, _ in wrong)
 
 

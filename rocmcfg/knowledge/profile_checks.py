@@ -1,0 +1,77 @@
+"""What is wrong with a profile as a whole: said twice, declared and not used, used and not declared.
+
+The format of the file is `profile_schema`'s business, and whether a value is legal that of `engine.resolve`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.profile import Multiple, Profile, Setting
+from rocmcfg.model.state import Kind
+from rocmcfg.model.value import closest
+
+
+def parameters(profile: Profile) -> Iterable[Diagnostic]:
+    """Values that are a multiple of what neither this profile nor one that it extends declares; parameters
+    from which no value comes."""
+    known = [p.name for p in profile.parameters]
+    for setting in profile.settings:
+        if isinstance(setting.value, Multiple) and setting.value.parameter not in known:
+            yield error(
+                "RC1007",
+                f"{setting.id}: the profile has no parameter {setting.value.parameter!r}",
+                location=setting.location,
+                hint=f"declare it: [parameters.{setting.value.parameter}]",
+            )
+    used = {s.value.parameter for s in profile.settings if isinstance(s.value, Multiple)}
+    for parameter in profile.parameters:
+        if parameter.name not in used:
+            yield error(
+                "RC1008",
+                f"parameters.{parameter.name}: no setting of the profile takes its value from it",
+                location=parameter.location,
+                hint=f'use it: value = {{ from = "{parameter.name}" }}, or take it away',
+            )
+
+
+def declared(settings: Iterable[Setting], profile: Profile) -> tuple[Setting, ...]:
+    """Those whose value can be had, as far as this profile tells."""
+    known = [p.name for p in profile.parameters]
+    return tuple(s for s in settings if not isinstance(s.value, Multiple) or s.value.parameter in known)
+
+
+def unknown_fixes(settings: Sequence[Setting]) -> Iterable[Diagnostic]:
+    from rocmcfg.knowledge.catalogue import load as load_catalogue
+
+    for setting, name in ((s, condition.lacks_fix) for s in settings for condition in s.when):
+        if name and name not in load_catalogue().fixes:
+            known = list(load_catalogue().fixes)
+            yield error(
+                "RC1005",
+                f"{setting.id}: no fix is called {name!r}",
+                location=setting.location,
+                hint="known: " + ", ".join(closest(name, known) or known),
+            )
+
+
+def duplicates(settings: Sequence[Setting]) -> list[Diagnostic]:
+    """One thing said twice: `cwsr-enable` and `cwsr_enable`, or a parameter also under [cmdline]."""
+    seen: dict[str, Setting] = {}
+    problems = []
+    for setting in settings:
+        key = setting.name if setting.kind is Kind.KARG and "." in setting.name else setting.id
+        key = key.replace("-", "_")
+        if key in seen:
+            problems.append(
+                error(
+                    "RC1004",
+                    f"{key} is set twice",
+                    location=setting.location,
+                    detail=f"first at {seen[key].location}",
+                    hint="keep one of them; module parameters belong under [module.NAME]",
+                )
+            )
+        seen.setdefault(key, setting)
+    return problems
