@@ -34,11 +34,16 @@ def of_match(match: Match, scanner: Scanner) -> tuple[Evidence, ...]:
     return tuple(found.values())
 
 
-def unknown(hits: Sequence[Hits], covered: Collection[int], scanner: Scanner) -> tuple[Evidence, ...]:
-    """Certain errors of the driver that no issue explains, in the order of the log."""
+def unknown(
+    hits: Sequence[Hits], covered: Collection[int], scanner: Scanner, *, ours: bool = True
+) -> tuple[Evidence, ...]:
+    """Certain errors of driver and libraries that no issue explains, in the order of the log. `ours`: nothing
+    says that lines which other vendors' libraries print too are theirs."""
     found: dict[int, Evidence] = {}
-    for hit in hits:
-        if hit.probe.role != "error":
+    errors = [hit for hit in hits if hit.probe.role == "error"]
+    ours = ours or any(hit.positions and not hit.probe.shared for hit in errors)
+    for hit in errors:
+        if hit.probe.shared and not ours:
             continue
         for group in hit.groups:
             if group.first not in covered:

@@ -94,7 +94,12 @@ def of_logs() -> LogKnowledge:
         made = probe("fact", row["pattern"], name=f"{row['kind']}.{number}")
         facts.append(FactPattern(row["kind"], made, row.get("group", 1), row.get("weight", 1)))
     errors = tuple(
-        probe("error", row["pattern"], needs=tuple(need.encode() for need in row.get("needs", ())))
+        probe(
+            "error",
+            row["pattern"],
+            needs=tuple(need.encode() for need in row.get("needs", ())),
+            shared=row.get("shared", False),
+        )
         for row in document["error"]
     )
     families = {name: tuple(patterns) for name, patterns in document["family"].items()}

@@ -44,6 +44,13 @@ class LogFacts:
     unknown_parameters: tuple[Said, ...] = ()
     illegal_values: tuple[Said, ...] = ()
     kernel_names: tuple[Said, ...] = ()
+    other_vendor: bool = False
+
+    @property
+    def is_another_vendors(self) -> bool:
+        """It names another vendor's software, and nothing of AMD's."""
+        ours = self.gfx or self.family or self.rocm or self.rocm_named or self.dkms or self.kernel_names
+        return self.other_vendor and not ours
 
     def kernel_at(self, position: int) -> str:
         """The release of the boot that wrote the line; of any boot where its own beginning is not there."""
@@ -99,6 +106,7 @@ def read_facts(
         _sorted(found.get("unknown_parameter", ())),
         _sorted(found.get("illegal_value", ())),
         _unique(found.get("kernel_name", ())),
+        "other_vendor" in found,
     )
 
 

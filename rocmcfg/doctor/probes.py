@@ -28,7 +28,7 @@ class Probe:
     """One pattern. Every match holds one of `literals`; where none can be told that is the empty text.
     `bare_literals` are the same without digits; of each of the `others` a match holds one too. `issue` and
     `signature` are set for signatures, `name` for facts; `needs` are texts of which a line must hold one
-    besides."""
+    besides; `shared`: another vendor's software prints such a line too."""
 
     role: Role
     pattern: str
@@ -39,6 +39,7 @@ class Probe:
     issue: str = ""
     signature: Signature | None = None
     needs: tuple[bytes, ...] = ()
+    shared: bool = False
 
     @property
     def enough(self) -> int:

@@ -99,7 +99,7 @@ def diagnose(
         tuple(scanner.logs),
         where,
         tuple(found),
-        evidence.unknown(scanner.hits, covered(ranked), scanner),
+        evidence.unknown(scanner.hits, covered(ranked), scanner, ours=not log.is_another_vendors),
         of_logs.collect,
         _applied(receipt),
         tuple(problems),

@@ -129,6 +129,49 @@ def test_an_error_without_an_issue_is_unknown_and_says_what_to_collect(host: Pat
     assert "rocmcfg report" in said
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "RuntimeError: HIP error: unspecified launch failure",
+        "CUDA error: HIPBLAS_STATUS_INTERNAL_ERROR when calling `hipblasGemmEx(...)`",
+        "rocBLAS error from hip error code: 'hipErrorInvalidValue':1",
+        "hipErrorLaunchFailure: unspecified launch failure",
+        "MIOpen Error: /src/ocl/convolutionocl.cpp:505: No suitable algorithm was found",
+        "node:1:2 [0] /x/rccl/hipify/src/transport/p2p.cc:239 NCCL WARN Cuda failure 'invalid argument'",
+        "node:1:2 [0] NCCL WARN HIP failure 'invalid argument'",
+        "RuntimeError: NCCL error: unhandled cuda error",
+        "amdgpu 0000:03:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction Layer",
+    ],
+)
+def test_an_error_of_a_library_is_at_least_unknown(tmp_path: Path, line: str) -> None:
+    log = tmp_path / "a.log"
+    log.write_text(f"{line}\n")
+    host = debian_grub_host(tmp_path, gfx="gfx1030", rocm=None)
+    found = rocmcfg("doctor", "--log", log, "--root", host, "--json").document
+    assert [m for m in found["matches"] if m["score"] >= 0.5] == []
+    assert [said["text"] for said in found["unknown"]] == [line]
+
+
+def test_what_other_vendors_print_and_what_is_no_failure_is_no_error_of_ours(
+    host: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "a.log"
+    log.write_text(
+        "NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.\n"
+        "RuntimeError: CUDA error: an illegal memory access was encountered\n"
+        "torch.distributed.DistBackendError: NCCL error in NCCLUtils.hpp:268, unhandled cuda error\n"
+        "node:1:2 [0] transport/p2p.cc:239 NCCL WARN Cuda failure 'invalid argument'\n"
+        "nvidia 0000:01:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction Layer\n"
+        "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 20.00 MiB\n"
+        "torch.OutOfMemoryError: HIP error: out of memory\n"
+        ":3:hip_error.cpp :36 : 1 us: hipGetLastError: Returned hipSuccess : \n"
+        ":3:hip_event.cpp :36 : 1 us: hipEventQuery: Returned hipErrorNotReady : \n"
+        "MIOpen(HIP): Warning [IsEnoughWorkspace] Solver <GemmFwdRest>, workspace required: 4096\n"
+    )
+    found = rocmcfg("doctor", "--log", log, "--root", host, "--json").document
+    assert (found["matches"], found["unknown"]) == ([], [])
+
+
 # -- what it reads ----------------------------------------------------------------------------------------
 
 
