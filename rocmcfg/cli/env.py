@@ -35,6 +35,7 @@ _LINES = {
     Format.docker: lambda name, value: f"{name}={value}",
     Format.python: lambda name, value: f'os.environ.setdefault("{name}", "{value}")',
 }
+_FIRST = {Format.python: "import os\n"}
 
 
 @app.command("env")
@@ -75,7 +76,8 @@ def env(
             printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} is not there.")
             return
         pairs = workflow.variables(opt.open_host(root), request)
-        text = "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
+        text = _FIRST.get(format, "") if pairs else ""
+        text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
         if user and not pairs:
             raise fail(
                 "RC2030",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from rocmcfg.engine.request import Request
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts, PyTorch
 from rocmcfg.model.plan import Activation, FileChange, Plan, SettingRow
+from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, Skipped
 from rocmcfg.model.version import format_version
 from rocmcfg.workflow.planning import Planned
@@ -155,17 +157,36 @@ def show(printer: Printer, planned: Planned, activations: Sequence[Activation]) 
         printer.pairs([(s.setting, s.reason) for s in made.skipped])
     show_changes(printer, made)
     show_activations(printer, activations)
-    for note in dict.fromkeys(note for profile in planned.profiles for note in profile.notes):
+    for note in _notes(planned.profiles):
         printer.line()
         printer.wrapped(f"Note: {note}", indent="")
 
 
-def show_setting(printer: Printer, setting: DesiredSetting, row: SettingRow | None = None) -> None:
+def _notes(profiles: Sequence[Profile]) -> list[str]:
+    """What the profiles have to say; the advice to add a profile only as long as it is not there."""
+    given = {profile.name for profile in profiles}
+    found = []
+    for note in dict.fromkeys(note for profile in profiles for note in profile.notes):
+        advised = set(re.findall(r"--profile ([A-Za-z0-9][A-Za-z0-9_-]*)", note))
+        if not advised or not advised <= given:
+            found.append(note)
+    return found
+
+
+def show_setting(
+    printer: Printer, setting: DesiredSetting, row: SettingRow | None = None, *, judged: bool = False
+) -> None:
+    """`judged`: with its cost and how sure it is, which otherwise are for -v."""
     value = "" if setting.text is None else f" = {setting.text}"
     if setting.kind is Kind.FEATURE:
         value = f": {setting.parameter} = {setting.text}"
     outcome = f" [{row.outcome}]" if row and row.outcome != "applied" else ""
-    printer.line(f"  {setting.id}{value}  → {_CHANNELS[setting.channel.value]}{outcome}")
+    where = f"→ {_CHANNELS[setting.channel.value]}{outcome}"
+    if len(f"  {setting.id}{value}  {where}") <= 80:
+        printer.line(f"  {setting.id}{value}  {where}")
+    else:
+        printer.line(f"  {setting.id}")
+        printer.wrapped(f"{value.lstrip()}  {where}", indent="      ")
     if row and row.outcome == "overridden":
         printer.wrapped(f"overridden: {row.source} sets {row.current} and wins", indent="      ")
     elif row and row.outcome == "adopted":
@@ -176,13 +197,16 @@ def show_setting(printer: Printer, setting: DesiredSetting, row: SettingRow | No
         printer.wrapped(setting.because, indent="      ")
     if setting.decision and setting.decision != "always":
         printer.wrapped(setting.decision, indent="      ")
+    if setting.cost and (judged or printer.verbose):
+        printer.wrapped(f"cost: {setting.cost}", indent="      ")
+    confidence = f"confidence: {setting.confidence}" if setting.confidence else ""
     if printer.verbose:
-        if setting.cost:
-            printer.wrapped(f"cost: {setting.cost}", indent="      ")
-        confidence = f"confidence: {setting.confidence}; " if setting.confidence else ""
-        printer.wrapped(f"{confidence}from {setting.location}", indent="      ")
+        said = [confidence] if confidence else []
+        printer.wrapped("; ".join([*said, f"from {setting.location}"]), indent="      ")
         for link in setting.evidence:
             printer.line(f"      {link}")
+    elif judged and confidence:
+        printer.line(f"      {confidence}")
 
 
 def present(printer: Printer, planned: Planned) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, fail, has_errors
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors
 from rocmcfg.model.profile import Profile, ProfileParameter
 
 app = typer.Typer(
@@ -93,11 +94,10 @@ def _show(printer: Printer, profile: Profile, planned: object) -> None:
     if profile.parameters:
         printer.heading("You say")
         printer.pairs([(f"profile.{p.name}", _asked(p)) for p in profile.parameters])
-    printer.heading("On this host it sets")
+    here = not profile.gfx or any(profile.fits(gpu.gfx, gpu.integrated) for gpu in planned.facts.gpus)
+    printer.heading("On this host it sets" if here else "No GPU of it is here; with --any-gpu it would set")
     for row in planned.plan.rows:
-        plan_view.show_setting(printer, row.setting, row)
-        if row.setting.cost and not printer.verbose:
-            printer.wrapped(f"cost: {row.setting.cost}", indent="      ")
+        plan_view.show_setting(printer, row.setting, row, judged=True)
     if not planned.plan.rows:
         printer.line("  nothing")
     if planned.plan.skipped:
@@ -172,8 +172,10 @@ def new(
         if host.exists(path) or host.is_symlink(path):
             raise fail("RC1013", f"{path} exists", location=path, hint="edit it, or choose another name")
         workflow.write_profile(host, path, extends, tuple(gfx or ()))
-        printer.document((), path=path)
+        remarks = [replace(d, severity=Severity.WARNING) for d in profiles.standing_in(host, [name])]
+        printer.document(remarks, path=path)
         printer.line(f"Written: {path}")
+        printer.problems(remarks)
         check = f"rocmcfg profile validate {name}{root_option(host.root)}"
         printer.wrapped(f"Next: edit it, then `{check}`.", indent="")
 

@@ -85,15 +85,11 @@ def _value(setting: Setting, text: str | None, facts: Facts, catalogue: Catalogu
 def _caution(
     setting: Setting, summary: str, detail: str, instead: str = "", grave: bool = False
 ) -> Diagnostic:
-    told = warning if grave else info
     hint = f"write --set {instead}" if "=" in instead else f"see {instead}" if instead else ""
-    return told(
-        "RC2050",
-        summary,
-        detail=detail,
-        location=setting.location,
-        hint=hint or f"leave {setting.id} out unless you know why you want it",
-    )
+    hint = hint or f"leave {setting.id} out unless you know why you want it"
+    if grave:
+        return warning("RC2050", summary, detail=detail, location=setting.location, hint=hint)
+    return info("RC2050", summary, detail=detail, location=setting.location, hint=hint)
 
 
 def _matches(trap: ValueTrap, text: str | None) -> bool:

@@ -139,7 +139,9 @@ def _name(models: tuple[GpuModel, ...], gfx: str, pci_id: str) -> str:
     model = _model(models, gfx, pci_id)
     if model is None:
         return gfx
-    return f"{model.codename} ({model.products})" if model.products else model.codename or model.family
+    if not model.codename:
+        return model.products or model.family
+    return f"{model.codename} ({model.products})" if model.products else model.codename
 
 
 def _integrated(models: tuple[GpuModel, ...], gfx: str, pci_id: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from rocmcfg.host.caller import read_callers_file
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import profile_checks, toml
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, info
 from rocmcfg.model.facts import Gpu
 from rocmcfg.model.profile import Condition, Multiple, Profile, ProfileParameter, Setting, Use
 from rocmcfg.model.state import Kind
@@ -83,18 +83,37 @@ def read(view: HostView, wanted: Iterable[str]) -> tuple[tuple[Profile, ...], tu
     return tuple(found), tuple(dict.fromkeys(problems))
 
 
+def standing_in(view: HostView, wanted: Iterable[str]) -> list[Diagnostic]:
+    """A remark for each name that a local profile takes from a shipped one: it is all that is read."""
+    return [
+        info(
+            "RC1016",
+            f"the local profile {name} stands in for the shipped one of that name",
+            location=local_path(name),
+            hint="give it a name of its own to use the shipped one, or to add to it with `extends`",
+        )
+        for name in wanted
+        if not is_path(name) and view.exists(local_path(name)) and (shipped_dir() / f"{name}.toml").is_file()
+    ]
+
+
 def for_gpus(view: HostView, gpus: Iterable[Gpu]) -> tuple[str, ...]:
     """`--profile auto`: for each GPU the profile of its own name, else those that list it and extend none."""
+    return tuple(dict.fromkeys(name for names in for_each(view, gpus) for name in names))
+
+
+def for_each(view: HostView, gpus: Iterable[Gpu]) -> list[tuple[str, ...]]:
+    """The same, for one GPU after the other."""
     available = names(view)
-    chosen: list[str] = []
+    chosen: list[tuple[str, ...]] = []
     general: list[Profile] = []
     for gpu in gpus:
         if gpu.gfx in available:
-            chosen.append(gpu.gfx)
+            chosen.append((gpu.gfx,))
             continue
         general = general or _general(view, available)
-        chosen += [p.name for p in general if p.fits(gpu.gfx, gpu.integrated)]
-    return tuple(dict.fromkeys(chosen))
+        chosen.append(tuple(p.name for p in general if p.fits(gpu.gfx, gpu.integrated)))
+    return chosen
 
 
 def _general(view: HostView, available: Iterable[str]) -> list[Profile]:

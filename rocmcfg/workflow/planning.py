@@ -10,7 +10,7 @@ from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.request import Request
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info
-from rocmcfg.model.facts import Facts
+from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile
 
@@ -74,6 +74,7 @@ def plan(view: HostView, request: Request) -> Planned:
     known = catalogue.load()
     names, remarks = expand_auto(view, request)
     loaded = profiles.load(view, names)
+    remarks += tuple(profiles.standing_in(view, [*names, *(p.extends for p in loaded if p.extends)]))
     asked = [s for text in request.set if isinstance(s := parse_set(text), Setting)]
     settings = [s for profile in loaded for s in profile.settings] + asked
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings))
@@ -98,9 +99,11 @@ def expand_auto(view: HostView, request: Request) -> tuple[tuple[str, ...], tupl
     from rocmcfg.model.facts import computing
 
     # Module parameters hold for every GPU; an iGPU beside a graphics card is not what people compute on.
-    gpus = [gpu for gpu in computing(read_gpus(view, gpu_models())) if gpu.gfx]
+    named_gpus = [gpu for gpu in read_gpus(view, gpu_models()) if gpu.gfx]
+    gpus = [gpu for gpu in computing(named_gpus) if gpu.gfx]
     gfx = tuple(dict.fromkeys(gpu.gfx for gpu in gpus if gpu.gfx))
-    chosen = profiles.for_gpus(view, gpus)
+    fitting = list(zip(named_gpus, profiles.for_each(view, named_gpus), strict=True))
+    chosen = tuple(dict.fromkeys(name for gpu, names in fitting if gpu in gpus for name in names))
     if not chosen:
         seen = ", ".join(gfx) or "no AMD GPU"
         raise RocmcfgError(
@@ -110,9 +113,30 @@ def expand_auto(view: HostView, request: Request) -> tuple[tuple[str, ...], tupl
                 hint="`rocmcfg profile list` shows the profiles; name one",
             )
         )
-    remark = info("RC2025", f"--profile auto chose {', '.join(chosen)} for {', '.join(gfx)}")
+    left = [(gpu, names) for gpu, names in fitting if gpu not in gpus or not names]
+    remark = _chosen(chosen, gfx, left)
     named = tuple(name for name in request.profiles if name != "auto")
     return (*named, *(name for name in chosen if name not in named)), (remark,)
+
+
+def _chosen(
+    chosen: Sequence[str], gfx: Sequence[str], left: Sequence[tuple[Gpu, Sequence[str]]]
+) -> Diagnostic:
+    """What auto chose, and for which GPUs it chose nothing."""
+    said = f"--profile auto chose {', '.join(chosen)} for "
+    if not left:
+        return info("RC2025", said + ", ".join(gfx))
+    none = list(dict.fromkeys(gpu.gfx or "" for gpu, _ in left))
+    others = dict.fromkeys(name for _, names in left for name in names if name not in chosen)
+    more = " ".join(f"--profile {name}" for name in others)
+    return info(
+        "RC2025",
+        said + ", ".join(name for name in gfx if name not in none) + f", and none for {', '.join(none)}",
+        detail="what is set for the driver holds for every GPU of the host",
+        hint=f"if you compute on {'it' if len(none) == 1 else 'them'} too, add {more}"
+        if more
+        else "no shipped profile is for it",
+    )
 
 
 def receipt_or_none(view: HostView) -> Receipt | None:

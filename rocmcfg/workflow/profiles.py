@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.diagnostic import Diagnostic, info
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.profile import Profile
 from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none
 
 
@@ -20,7 +22,20 @@ def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planne
     facts = collect_facts(view, boot_backend=boot_backend, ask_modinfo=False)
     request = Request(profiles=(name,), any_gpu=True)
     made = make_plan(view, loaded, request, facts, catalogue.load(), receipt_or_none(view))
+    remarks = [*profiles.standing_in(view, [name]), *_elsewhere(loaded, facts)]
+    made = replace(made, diagnostics=(*remarks, *made.diagnostics))
     return Planned(made, request, facts, loaded)
+
+
+def _elsewhere(loaded: Sequence[Profile], facts: Facts) -> Iterable[Diagnostic]:
+    for profile in loaded:
+        if profile.gfx and not any(profile.fits(gpu.gfx, gpu.integrated) for gpu in facts.gpus):
+            yield info(
+                "RC2054",
+                f"no GPU of profile {profile.name} is on this host",
+                location=profile.location,
+                hint="plan and apply refuse it here; with --any-gpu they take it all the same",
+            )
 
 
 def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:

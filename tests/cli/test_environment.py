@@ -60,13 +60,13 @@ def test_fish_lines_are_quoted_where_fish_would_read_more_than_a_word() -> None:
 
 
 def test_python_reads_python() -> None:
-    script = f"import os\n{env('python')}\nprint([os.environ[n] for n in {list(WANTED)!r}])"
+    script = f"{env('python')}\nprint([os.environ[n] for n in {list(WANTED)!r}])"
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == str(list(WANTED.values()))
 
 
 def test_python_leaves_what_the_user_has_set() -> None:
-    script = f"import os\n{env('python')}\nprint(os.environ['HSA_XNACK'])"
+    script = f"{env('python')}\nprint(os.environ['HSA_XNACK'])"
     told = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, env={"HSA_XNACK": "0"}
     )

@@ -196,6 +196,57 @@ def test_auto_plans_for_every_gpu_that_has_a_profile(tmp_path: Path, gfx: str) -
     assert decided == len(profile.settings) > 0
 
 
+def test_auto_names_the_gpu_for_which_it_chose_nothing(tmp_path: Path) -> None:
+    beside = debian_grub_host(tmp_path / "a", gfx=("gfx1201", "gfx1036"))
+    told = rocmcfg("plan", "-p", "auto", "--root", beside).err
+    assert "RC2025" in told, "without -v"
+    said = " ".join(told.split())
+    assert "chose gfx1201 for gfx1201, and none for gfx1036" in said
+    assert "add --profile rdna2" in said
+    without = debian_grub_host(tmp_path / "b", gfx=("gfx1201", "gfx906"))
+    assert "and none for gfx906" in " ".join(rocmcfg("plan", "-p", "auto", "--root", without).err.split())
+    alone = debian_grub_host(tmp_path / "c", gfx=("gfx1201",))
+    assert "RC2025" not in rocmcfg("plan", "-p", "auto", "--root", alone).err
+
+
+def test_a_local_profile_that_stands_in_for_a_shipped_one_is_told_of(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201")
+    new = rocmcfg("profile", "new", "gfx1201", "--root", root, "--json")
+    assert [(d["id"], d["severity"]) for d in new.document["diagnostics"]] == [("RC1016", "warning")]
+    for name in ("auto", "gfx1201"):
+        found = rocmcfg("plan", "-p", name, "--root", root, "--json").document["diagnostics"]
+        assert [d["severity"] for d in found if d["id"] == "RC1016"] == ["info"]
+        assert "RC1016" in rocmcfg("plan", "-p", name, "--root", root).err
+    assert rocmcfg("profile", "new", "mine", "--root", root, "--json").document["diagnostics"] == []
+
+
+# -- shown -----------------------------------------------------------------------------------------------
+
+
+def test_a_profile_of_another_gpu_is_shown_as_what_it_would_do(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1100")
+    found = rocmcfg("profile", "show", "rdna4", "--root", root)
+    assert "On this host it sets" not in found.out
+    assert "No GPU of it is here; with --any-gpu it would set" in found.out
+    assert "RC2054" in found.err
+    assert "On this host it sets" in rocmcfg("profile", "show", "rdna3", "--root", root).out
+
+
+def test_how_sure_a_setting_is_is_always_shown_and_its_evidence_on_demand(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1100")
+    plain = rocmcfg("profile", "show", "rdna3", "--root", root).out
+    assert plain.count("confidence: ") == plain.count("cost: ") > 3
+    assert "https://" not in plain
+    assert "https://github.com/" in rocmcfg("profile", "show", "rdna3", "--root", root, "-v").out
+
+
+def test_a_profile_that_is_given_is_not_advised(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx=("gfx1201", "gfx1201"))
+    advice = "add --profile rccl-rdna4"
+    assert advice in rocmcfg("plan", "-p", "gfx1201", "--root", root).out
+    assert advice not in rocmcfg("plan", "-p", "gfx1201", "-p", "rccl-rdna4", "--root", root).out
+
+
 # -- APU or not ------------------------------------------------------------------------------------------
 
 

@@ -213,3 +213,8 @@ def test_a_node_that_a_container_hides_is_passed_over(
 
     monkeypatch.setattr(LocalHost, "read", read)
     assert [(g.gfx, g.source) for g in gpus(root)] == [("gfx1036", "kfd"), ("gfx1201", "ip_discovery")]
+
+
+def test_a_chip_without_a_code_name_has_a_name_without_gaps(tmp_path: Path) -> None:
+    (found,) = read_gpus(LocalHost(str(make_root(tmp_path, gpu_files(["gfx950"])))), gpu_models())
+    assert found.name == "Instinct MI350X, MI355X"
