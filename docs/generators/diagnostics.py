@@ -43,6 +43,7 @@ SAID = {
 ONE_MEANING = {
     "RC2001": "`--set` does not say what to set",
     "RC2002": "`--set` gives a value that cannot be written",
+    "RC2025": "the profiles that --profile auto chose, and the GPUs for which it chose none",
     "RC2050": "what a setting of the user's own really does on this host: the opposite, nothing, harm, taint",
     "RC2101": "no kernel, or none of the installed ones, has this parameter",
     "RC2104": "the value would keep the module from loading",
