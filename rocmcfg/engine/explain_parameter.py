@@ -9,7 +9,7 @@ from rocmcfg.engine.explain_context import described, mentions
 from rocmcfg.engine.explanation import Bit, Explanation, OnKernel, Question
 from rocmcfg.model.catalogue import Catalogue, Epoch, Feature, Parameter
 from rocmcfg.model.facts import Kernel
-from rocmcfg.model.value import IllegalValue, ParamType, as_number, parse, printed
+from rocmcfg.model.value import IllegalValue, ParamType, as_number, octal, parse, printed
 
 
 def explain_parameter(question: Question, parameter: Parameter) -> Explanation:
@@ -19,12 +19,17 @@ def explain_parameter(question: Question, parameter: Parameter) -> Explanation:
         parameter.id,
         "parameter",
         parameter.summary,
-        _remarks(parameter),
+        _octal(question.value) + _remarks(parameter),
         unit=parameter.unit,
         kernels=tuple(on_kernel(parameter, question.value, k, question.seen) for k in question.kernels),
         **described(question, ids, parameter, parameter.acts_on),
     )
     return _with_bits(found, parameter, features, question)
+
+
+def _octal(value: str | None) -> tuple[str, ...]:
+    number = octal(value)
+    return () if number is None else (f"{value} is octal because of its leading 0, and means {number}",)
 
 
 def _remarks(parameter: Parameter) -> tuple[str, ...]:

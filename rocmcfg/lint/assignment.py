@@ -87,17 +87,21 @@ class Reading:
         where: Where,
         statement: tuple[int, int] | None = None,
         written_to: int = 0,
+        verbatim: bool = False,
     ) -> None:
         """Add the token span.text[start:stop], spelt NAME or NAME=VALUE; `name` where it is known otherwise.
 
         `written_to` is where the token ends in the file, if that is behind a quote that is not in the span.
+        `verbatim`: whoever reads it takes quotes for part of the value.
         """
         end = len(span.text) if stop is None else stop
         if end <= start:
             return
         equals = span.text.find("=", start, end)
         name_stop = end if equals < 0 else equals
-        value = None if equals < 0 else span.text[equals + 1 : end].replace('"', "")
+        value = None if equals < 0 else span.text[equals + 1 : end]
+        if value is not None and not verbatim:
+            value = value.replace('"', "")
         if name_stop == start:
             return
         begin, finish = span.range(start, end)

@@ -14,12 +14,14 @@ class Kind(str, Enum):
     CMDLINE = "kernel command line"
     MODPROBE = "modprobe.d"
     ENVIRONMENT = "environment file"
+    DOCKER_ENV = "docker --env-file"
     PROFILE = "shell profile"
     SHELL = "shell script"
     UNIT = "systemd unit"
     DOCKERFILE = "Dockerfile"
     YAML = "YAML"
     PYTHON = "Python"
+    NOTEBOOK = "notebook"
     MARKDOWN = "document"
 
 
@@ -30,14 +32,16 @@ _PATHS = (
     (Kind.MODPROBE, r"(?:^|/)modprobe\.d/[^/]+$"),
     (
         Kind.ENVIRONMENT,
-        r"(?:^|/)environment\.d/[^/]+$|(?:^|/)etc/environment$|proc/\d+/environ$|rocmcfg/env$",
+        r"(?:^|/)environment\.d/[^/]+$|(?:^|/)etc/environment$|proc/\d+/environ$",
     ),
+    (Kind.DOCKER_ENV, r"rocmcfg/env$|(?:^|/)env\.list$|(?:^|/)docker[\w.-]*\.env$"),
     (Kind.PROFILE, r"(?:^|/)profile\.d/[^/]+\.sh$|(?:^|/)etc/(?:profile|bash\.bashrc|zsh/\w+)$"),
     (Kind.UNIT, r"(?:^|/)systemd/.*\.(?:conf|service|socket|timer)$|\.service\.d/[^/]+\.conf$"),
 )
 _NAMES = (
     (Kind.GRUB_CFG, r"grub\.cfg(?:\.\w+)?$"),
-    (Kind.GRUB_DEFAULTS, r"grub$"),
+    (Kind.GRUB_DEFAULTS, r"grub$|sdboot-manage\.conf$"),
+    (Kind.BOOT_ENTRY, r"refind(?:_linux)?\.conf$"),
     (Kind.CMDLINE, r"cmdline(?:\.txt)?$"),
     (Kind.MODPROBE, r"modprobe\.conf$"),
     (Kind.ENVIRONMENT, r"environment$|\.?env$|.*\.env$|\.env\..+$|envfile$|environ$"),
@@ -49,6 +53,7 @@ _NAMES = (
     (Kind.DOCKERFILE, r"(?:Docker|Container)file(?:\..+)?$|.*\.(?:docker|container)file$"),
     (Kind.YAML, r".*\.ya?ml$"),
     (Kind.UNIT, r".*\.(?:service|socket|timer)$"),
+    (Kind.NOTEBOOK, r".*\.ipynb$"),
     (Kind.PYTHON, r".*\.pyi?$|.*\.pyw$"),
     (Kind.MARKDOWN, r".*\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
 )
@@ -58,6 +63,11 @@ _BY_NAME = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in
 _SHEBANG = re.compile(r"#!.*?\b(python|(?:ba|z|k|da|mk|fi|c|tc)?sh|env\s+-S)\b")
 _LOOKED_AT = 64 << 10  # characters; a file says what it is at its beginning
 _SHELL_WORDS = re.compile(r"^[ \t]*(?:export|sudo|set -|if \[|for \w+ in|source|alias|fi$|done$|esac$)", re.M)
+# What compose files, Kubernetes, workflows and playbooks begin with, at the margin.
+_YAML_KEY = re.compile(
+    r"^(?:services|apiVersion|kind|version|jobs|env|environment|spec|x-[\w-]+|-[ \t]+(?:hosts|name)):", re.M
+)
+_YAML_LINE = re.compile(r"---|[ \t]*(?:-[ \t]+\S|[\w.\"'/$-]+:(?:[ \t]|\r?$))")
 _BLANK_OR_COMMENT = re.compile(r"^[ \t]*(?:[#;].*)?$")
 _ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$")
 _BOOT_WORDS = re.compile(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
@@ -96,7 +106,17 @@ def by_content(text: str) -> Kind | None:
         return Kind.UNIT
     if re.search(r"^(?:import|from) \w+|^os\.environ\b", head, re.M) and "environ" in head:
         return Kind.PYTHON
+    if re.match(r"\s*\{", head) and '"cells"' in head and '"cell_type"' in head:
+        return Kind.NOTEBOOK
+    if _YAML_KEY.search(head) and _is_yaml(head):
+        return Kind.YAML
     return _by_lines(head)
+
+
+def _is_yaml(head: str) -> bool:
+    """Most lines are keys or items; what is left may be a text that one of them holds."""
+    said = [line for line in head.split("\n")[:200] if not _BLANK_OR_COMMENT.match(line.rstrip("\r"))]
+    return sum(bool(_YAML_LINE.match(line)) for line in said) >= 0.8 * len(said)
 
 
 def _by_lines(head: str) -> Kind | None:

@@ -37,6 +37,7 @@ _BITS = {
     ParamType.ULONG: 64,
     ParamType.ULLONG: 64,
 }
+NUMBERS = frozenset(_BITS)
 _NUMBER = re.compile(r"^[+]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$")
 _TRUE = {"y", "Y", "1", "on", "On", "oN", "ON"}
 _FALSE = {"n", "N", "0", "off", "OFF", "Off", "oFF", "oFf"}
@@ -136,6 +137,15 @@ def as_number(text: str | None) -> int | None:
         return parse_number(stripped)
     except IllegalValue:
         return None
+
+
+def octal(text: str | None) -> int | None:
+    """What a kernel reads where the leading 0 makes a number octal and another one than it looks like."""
+    digits = (text or "").lstrip("+-")
+    if len(digits) < 2 or digits[0] != "0" or digits[1] in "xX":
+        return None
+    number = as_number(text)
+    return number if number is not None and abs(number) > 7 else None
 
 
 def truth(text: str | None) -> bool | None:

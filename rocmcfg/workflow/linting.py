@@ -145,14 +145,17 @@ def _read(stream: object) -> bytes:
 
 
 def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]]:
-    texts = []
+    texts: list[tuple[str, str]] = []
+    seen: set[bytes] = set()
     for path in _host_paths(view):
         try:
             content = view.read(path)
         except Unreadable as problem:
             problems += [replace(d, severity=Severity.WARNING) for d in problem.diagnostics]
             continue
-        if content is not None:
+        # /usr/lib/environment.d/99-environment.conf is a link to /etc/environment: one text, told of once
+        if content is not None and not (content in seen and view.is_symlink(path)):
+            seen.add(content)
             texts.append((path, decode(content)))
     return texts
 

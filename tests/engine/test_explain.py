@@ -123,6 +123,11 @@ def test_a_taint_begins_with_its_release(host: LocalHost, kernel: str, taints: b
     assert on.taints is taints
 
 
+def test_an_octal_number_is_called_one(host: LocalHost) -> None:
+    found = explain_name(host, "dcdebugmask=010").explanation
+    assert any("octal" in remark and "8" in remark for remark in found.remarks)
+
+
 def test_a_misspelt_name_gets_the_nearest_ones(host: LocalHost) -> None:
     with pytest.raises(RocmcfgError) as stop:
         explain_name(host, "cwsr_enabel")

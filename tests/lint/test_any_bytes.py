@@ -26,7 +26,9 @@ PIECES = [
     'environment:\n', ': ', "menuentry 'x' {\n", 'linux /vmlinuz ', '$ ', '> ', '| ', '\xfc', '\u2028',
     '\x0b', '\x85', '\U0001d518', '\ufeff', '/sys/module/amdgpu/parameters/gfxoff', 'amd_iommu=pt',
     '--args=', 'docker run -e ', 'echo ', 'printf ', 'set -gx ', '=', ';', 'name: ', 'value: ',
-    'https://x/', '~~~\n', 'rocmcfg: ignore', '\x00', '&', '(', "'''", '"""', '\x0c',
+    'https://x/', '~~~\n', 'rocmcfg: ignore',
+    '{"cells": [{"cell_type": "code", "source": ["', '\\\\"', '\\\\u0041', '"]', '%env ',
+    '\x00', '&', '(', "'''", '"""', '\x0c',
 ]  # fmt: skip
 TEXTS = st.one_of(
     st.binary(max_size=300),

@@ -86,6 +86,14 @@ def test_this_host_s_gpus_and_kernels_count_unless_others_are_named(tmp_path: Pa
         problem(rocmcfg("lint", file, option, value, "--root", root), id, 1)
 
 
+def test_a_link_to_a_file_that_was_read_is_not_read_again(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, extra={"etc/environment": "TORCH_USE_HIPBLASLT=1\n"})
+    link = root / "usr/lib/environment.d/99-environment.conf"
+    link.parent.mkdir(parents=True)
+    link.symlink_to("../../../etc/environment")
+    assert _classes(_lint(root)) == [("/etc/environment", "TORCH_USE_HIPBLASLT=1", "unknown")]
+
+
 def test_exit_codes_and_files_that_cannot_be_read(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
     right, wrong = tmp_path / "right.env", tmp_path / "wrong.env"

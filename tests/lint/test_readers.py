@@ -121,6 +121,7 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
         "RUN docker run -e TORCH_USE_HIPBLASLT=1 x\n",
         [
             (5, 3, "TORCH_USE_HIPBLASLT=1", "unknown"),
+            (5, 3, "TORCH_USE_HIPBLASLT=1", "conflict"),
             (6, 5, "TORCH_USE_HIPBLASLT 0", "unknown"),
             (8, 19, "TORCH_USE_HIPBLASLT=1", "unknown"),
         ],
@@ -170,6 +171,84 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
         "import os\nprint 'x'\nos.environ['TORCH_USE_HIPBLASLT'] = '1'\n",
         [(3, 4, "environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown")],
     ),
+    "Python that joins": (
+        "a.py",
+        Kind.PYTHON,
+        "import os\nos.environ.update(TORCH_USE_HIPBLASLT='0', A='b')\n"
+        "os.environ |= {'TORCH_USE_HIPBLASLT': '0'}\nx = dict(os.environ, TORCH_USE_HIPBLASLT='1')\n"
+        "y = os.environ | {'TORCH_USE_HIPBLASLT': '1'}\nz = dict(a, TORCH_USE_HIPBLASLT='1')\n",
+        [
+            (2, 19, "TORCH_USE_HIPBLASLT='0'", "unknown"),
+            (3, 16, "'TORCH_USE_HIPBLASLT': '0'", "unknown"),
+            (4, 22, "TORCH_USE_HIPBLASLT='1'", "unknown"),
+            (5, 19, "'TORCH_USE_HIPBLASLT': '1'", "unknown"),
+        ],
+    ),
+    "quotes of a YAML list": (
+        "compose.yml",
+        Kind.YAML,
+        "environment:\n  - MIOPEN_DEBUG_CONV_GEMM=\"0\"\n  - \"MIOPEN_DEBUG_CONV_GEMM=0\"\n"
+        "  - MIOPEN_DEBUG_CONV_GEMM=0 # why\n",
+        [(2, 5, 'MIOPEN_DEBUG_CONV_GEMM="0"', "illegal_value")],
+    ),
+    "YAML between braces": (
+        "compose.yml",
+        Kind.YAML,
+        "environment: {A: b, TORCH_USE_HIPBLASLT: 0, HSA_USE_SVM: \"0\"}\n",
+        [(1, 21, "TORCH_USE_HIPBLASLT: 0", "unknown"), (1, 45, 'HSA_USE_SVM: "0"', "misread")],
+    ),
+    "docker --env-file": (
+        "env.list",
+        Kind.DOCKER_ENV,
+        "A=b\nMIOPEN_DEBUG_CONV_GEMM='0'\nMIOPEN_DEBUG_CONV_FFT=0\n",
+        [(2, 1, "MIOPEN_DEBUG_CONV_GEMM='0'", "illegal_value")],
+    ),
+    "continued lines of grub.cfg": (
+        "grub.cfg",
+        Kind.GRUB_CFG,
+        "menuentry 'x' {\n linux /vmlinuz root=x \\\n  amdgpu.gfxoff=0 \\\n  quiet\n}\n",
+        [(3, 3, "amdgpu.gfxoff=0", GFXOFF)],
+    ),
+    "rEFInd": (
+        "/boot/refind_linux.conf",
+        Kind.BOOT_ENTRY,
+        "# \"no\" \"amdgpu.gfxoff=0\"\n\"Boot\"  \"ro amdgpu.gfxoff=0\"\n\"Other\" \"ro amdgpu.gfxoff=1\"\n",
+        [(2, 13, "amdgpu.gfxoff=0", GFXOFF), (3, 13, "amdgpu.gfxoff=1", GFXOFF)],
+    ),
+    "sdboot-manage": (
+        "/etc/sdboot-manage.conf",
+        Kind.GRUB_DEFAULTS,
+        "LINUX_OPTIONS=\"quiet amdgpu.gfxoff=0\"\n",
+        [(1, 22, "amdgpu.gfxoff=0", GFXOFF)],
+    ),
+    "a script in a script": (
+        "a.sh",
+        Kind.SHELL,
+        "bash -c \"TORCH_USE_HIPBLASLT=0 python x\"\n",
+        [(1, 10, "TORCH_USE_HIPBLASLT=0", "unknown")],
+    ),
+    "words whose blanks were lost": (
+        "a.txt",
+        Kind.MARKDOWN,
+        "It ran with A=1.TORCH_USE_HIPBLASLT=1was tried.\n",
+        [(1, 17, "TORCH_USE_HIPBLASLT=1", "unknown")],
+    ),
+    "notebook": (
+        "a.ipynb",
+        Kind.NOTEBOOK,
+        '{"cells": [{"cell_type": "markdown", "source": ["Set `amdgpu.gfxoff=0`"]},\n'
+        ' {"outputs": [{"text": ["TORCH_USE_HIPBLASLT=5"]}], "cell_type": "code", "source": [\n'
+        '"import os\\n",\n"os.environ[\\"TORCH_USE_HIPBLASLT\\"] = \\"0\\"\\n",\n'
+        '"%env TORCH_USE_HIPBLASLT=1\\n",\n"!TORCH_USE_HIPBLASLT=3 python x"]},\n'
+        '{"cell_type": "code", "source": "%%bash\\nexport TORCH_USE_HIPBLASLT=4"}]}\n',
+        [
+            (1, 55, "amdgpu.gfxoff=0", GFXOFF),
+            (4, 2, 'os.environ[\\"TORCH_USE_HIPBLASLT\\"] = \\"0\\"', "unknown"),
+            (5, 7, "TORCH_USE_HIPBLASLT=1", "unknown"),
+            (6, 3, "TORCH_USE_HIPBLASLT=3", "unknown"),
+            (7, 49, "TORCH_USE_HIPBLASLT=4", "unknown"),
+        ],
+    ),
     "document": (
         "post.md",
         Kind.MARKDOWN,
@@ -197,7 +276,8 @@ def test_what_is_found_and_where(name: str) -> None:
     assert sorted((f.line, f.column, f.text, f.kind) for f in checked.findings) == sorted(expected)
 
 
-TELLING = ("grub defaults", "grub.cfg", "boot entry", "Dockerfile", "unit", "Python", "script", "document")
+TELLING = ("grub defaults", "grub.cfg", "boot entry", "Dockerfile", "unit", "Python", "script", "document",
+           "compose", "notebook")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", TELLING)

@@ -15,6 +15,7 @@ from rocmcfg.lint.readers import (
     lines,
     markdown,
     modprobe,
+    notebook,
     python,
     shell,
 )
@@ -27,16 +28,18 @@ _READERS = {
     Kind.CMDLINE: cmdline.read_lines,
     Kind.MODPROBE: modprobe.read,
     Kind.ENVIRONMENT: environment.read,
+    Kind.DOCKER_ENV: environment.read_verbatim,
     Kind.PROFILE: shell.read,
     Kind.SHELL: shell.read,
     Kind.UNIT: environment.read_unit,
     Kind.DOCKERFILE: containers.read_dockerfile,
     Kind.YAML: containers.read_yaml,
     Kind.PYTHON: python.read,
+    Kind.NOTEBOOK: notebook.read,
     Kind.MARKDOWN: markdown.read,
 }
 # Files that their reader takes as one: of two values of a name, the later one is the value.
-_AS_ONE = set(Kind) - {Kind.SHELL, Kind.DOCKERFILE, Kind.YAML, Kind.PYTHON, Kind.MARKDOWN}
+_AS_ONE = set(Kind) - {Kind.SHELL, Kind.DOCKERFILE, Kind.YAML, Kind.PYTHON, Kind.NOTEBOOK, Kind.MARKDOWN}
 _BUILDS = re.compile(
     r"setup\.py|\bpip3?\b[^\n]{0,80}?\b(?:install|wheel)\b|\bcmake\b|\bninja\b|\bmake\b|-m build"
     r"|docker build|\bhipcc\b|bdist_wheel|buildx|build_amd|meson"

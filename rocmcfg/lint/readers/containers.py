@@ -6,40 +6,45 @@ import re
 from dataclasses import replace
 
 from rocmcfg.lint import names
-from rocmcfg.lint.assignment import Assignment, Reading, What, Where
+from rocmcfg.lint.assignment import Assignment, Reading, Trust, What, Where
 from rocmcfg.lint.readers import environment, lines
 from rocmcfg.lint.readers.words import commands as split_commands
 from rocmcfg.lint.source import Span, joined
 
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+")
+# Between two ENV they run nothing that would have had the first value.
+_ONLY_DESCRIBE = frozenset({"ENV", "ARG", "LABEL", "EXPOSE", "WORKDIR", "COPY", "ADD", "USER", "VOLUME"})
 _SEPARATE = re.compile(r"([A-Za-z_]\w*)[ \t]+(?!=)(.*\S)")
 _MAP = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*:[ \t]+")
 _ITEM = re.compile(r"[ \t]*-[ \t]+[\"']?(?=[A-Z][A-Z0-9_]{3,}=)")
+_FLOW = re.compile(r"[{,][ \t]*[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*:[ \t]*(?=[^\s,}])")
 _NAME = re.compile(r"[ \t]*(?:-[ \t]*)?name:[ \t]*[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*$")
 _VALUE = re.compile(r"[ \t]*value:[ \t]*")
 
 
 def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
     parts: list[Span] = []
-    for start, stop in piece.lines():
+    run = 0
+    for start, stop in [*piece.lines(), (len(piece.text), len(piece.text))]:
         text = piece.text[start:stop]
         if text.lstrip().startswith("#"):  # also between continued lines
             continue
         continues = text.rstrip().endswith("\\")
         parts.append(piece.cut(start, start + len(text.rstrip()) - 1 if continues else stop))
-        if not continues:
-            _instruction(joined(parts), out, where)
+        if not continues or stop == len(piece.text):
+            line = joined(parts)
+            found = _INSTRUCTION.match(line.text)
             parts = []
-    if parts:
-        _instruction(joined(parts), out, where)
+            if found is not None:
+                run += found[1].upper() not in _ONLY_DESCRIBE
+                straight = where.scope or where.trust is not Trust.FILE
+                scope = where.scope if straight else f"straight on {piece.at(0)} {run}"
+                _instruction(line, found, out, replace(where, scope=scope))
 
 
-def _instruction(line: Span, out: Reading, where: Where) -> None:
+def _instruction(line: Span, found: re.Match[str], out: Reading, where: Where) -> None:
     from rocmcfg.lint.readers import shell
 
-    found = _INSTRUCTION.match(line.text)
-    if found is None:
-        return
     rest = line.cut(found.end(), len(line.text))
     word = found[1].upper()
     if word == "ENV":
@@ -107,15 +112,37 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
             end = _scalar(text, opened, start)[1]
             at = start + found.end()
             if names.concerns(text[found.end() :].partition("=")[0]):
-                out.add(What.VARIABLE, piece, start=at, stop=end, where=free, statement=statement)
+                # of a plain scalar, quotes inside are part of the text
+                out.add(
+                    What.VARIABLE,
+                    piece,
+                    start=at,
+                    stop=end,
+                    where=free,
+                    statement=statement,
+                    verbatim=opened == found.end(),
+                )
             else:
                 lines.read_line(piece.cut(start, stop), out, free)
+        elif "{" in text and (pairs := list(_FLOW.finditer(text))):
+            for found in pairs:
+                key = (start + found.start(1), start + found.end(1))
+                _pair(piece, key, _flow_scalar(text, found.end(), start), out, free, None)
         elif (found := _MAP.match(text)) and names.concerns(found[1]):
             key = (start + found.start(1), start + found.end(1))
             _pair(piece, key, _scalar(text, found.end(), start), out, free, statement)
         else:
             lines.read_line(piece.cut(start, stop), out, free)
         named = None
+
+
+def _flow_scalar(text: str, at: int, offset: int) -> tuple[int, int]:
+    """The same between braces, where a comma or a brace ends it too."""
+    start, stop = _scalar(text, at, offset)
+    if start != offset + at:
+        return start, stop
+    found = re.compile(r"[^,}\]]*").match(text, at, stop - offset)
+    return offset + at, offset + at + len(found.group().rstrip() if found else "")
 
 
 def _scalar(text: str, at: int, offset: int) -> tuple[int, int]:

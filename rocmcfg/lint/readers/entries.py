@@ -7,30 +7,53 @@ any file that looks like one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from rocmcfg.lint.assignment import Reading, Where
 from rocmcfg.lint.readers import cmdline
-from rocmcfg.lint.source import Span
+from rocmcfg.lint.source import Span, joined
 
 # `linux /vmlinuz ARGUMENTS`; under Xen the kernel is its first module
 _LINUX = re.compile(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*")
 _SET = re.compile(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?")
 _OPTIONS = re.compile(r"[ \t]*options[ \t]+")
+_QUOTED = re.compile(r'"([^"\n]*)"[ \t]*$', re.MULTILINE)
+_TITLED = re.compile(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')
 
 
 def read_grub_cfg(piece: Span, out: Reading, where: Where) -> None:
-    for number, (start, stop) in enumerate(piece.lines()):
-        found = _LINUX.match(piece.text, start, stop) or _SET.match(piece.text, start, stop)
+    for number, line in enumerate(_logical_lines(piece)):
+        text = line.text
+        found = _LINUX.match(text) or _SET.match(text)
         if found is None:
             continue
-        end = stop - 1 if found.re is _SET and piece.text[stop - 1] in "\"'" else stop
+        end = len(text) - 1 if found.re is _SET and text[-1:] in ("'", '"') else len(text)
         scope = where.scope and f"{where.scope} entry {number}"
-        cmdline.read(piece.cut(found.end(), max(found.end(), end)), out, replace(where, scope=scope))
+        cmdline.read(line.cut(found.end(), max(found.end(), end)), out, replace(where, scope=scope))
+
+
+def _logical_lines(piece: Span) -> Iterator[Span]:
+    """A backslash at the end continues a line, as in a shell."""
+    parts: list[Span] = []
+    for start, stop in piece.lines():
+        continues = piece.text[stop - 1 : stop] == "\\" and stop > start
+        parts.append(piece.cut(start, stop - continues))
+        if not continues:
+            yield joined(parts) if len(parts) > 1 else parts[0]
+            parts = []
+    if parts:
+        yield joined(parts)
 
 
 def read_entry(piece: Span, out: Reading, where: Where) -> None:
-    """Several `options` lines add up."""
-    for start, stop in piece.lines():
+    """Several `options` lines add up. In refind_linux.conf each line is an entry of its own: a title and its
+    arguments, both in double quotes."""
+    for number, (start, stop) in enumerate(piece.lines()):
         if found := _OPTIONS.match(piece.text, start, stop):
-            cmdline.read(piece.cut(found.end(), stop), out, where)
+            quoted = _QUOTED.match(piece.text, found.end(), stop)
+            first, last = quoted.span(1) if quoted else (found.end(), stop)
+            cmdline.read(piece.cut(first, last), out, where)
+        elif found := _TITLED.match(piece.text, start, stop):
+            scope = where.scope and f"{where.scope} entry {number}"
+            cmdline.read(piece.cut(*found.span(1)), out, replace(where, scope=scope))

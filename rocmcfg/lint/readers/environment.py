@@ -27,6 +27,22 @@ def read(piece: Span, out: Reading, where: Where) -> None:
             lines.add_variable(piece, out, where, at, end, statement=whole_line)
 
 
+def read_verbatim(piece: Span, out: Reading, where: Where) -> None:
+    """`docker run --env-file`: all behind the `=` is the value, quotes too (docker/cli, opts/file.go)."""
+    for start, stop in piece.lines():
+        found = _LINE.match(piece.text, start, stop)
+        if found and names.concerns(found[1]):
+            out.add(
+                What.VARIABLE,
+                piece,
+                start=found.start(1),
+                stop=stop,
+                where=where,
+                statement=piece.range(start, stop),
+                verbatim=True,
+            )
+
+
 def _without_comment(line: str, where: Where) -> str:
     """No reader of such a file knows a comment behind a value; whoever writes an example knows them."""
     comment = -1 if where.trust is Trust.FILE else line.find(" #")

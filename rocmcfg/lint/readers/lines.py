@@ -87,7 +87,7 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
             continue
         name = found[1]
         parameter = names.split_parameter(name)
-        start, stop = found.start(), _end(found)
+        start, stop = found.start(), _end(found, prose=where.trust is Trust.PROSE)
         if parameter is not None:
             out.add(What.PARAMETER, line, name=".".join(parameter), start=start, stop=stop, where=where)
         elif names.concerns(name):
@@ -98,9 +98,12 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
             _read_tokens(line.cut(found.start(2) + 1, found.end(2) - 1), out, where)
 
 
-def _end(found: re.Match[str]) -> int:
-    """Without the sentence's own marks behind it."""
+def _end(found: re.Match[str], *, prose: bool) -> int:
+    """Without the sentence's own marks behind it, and without a word whose blank was lost."""
     text = found.group()
+    glued = re.search(r"=\d+(?=[a-z]{3,}$)", text) if prose else None
+    if glued is not None:
+        return found.start() + glued.end()
     return found.start() + len(text if text[-1] in "\"'" else text.rstrip(".,;:?…"))
 
 

@@ -40,7 +40,10 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         lines.read_paths(line, out, where)
 
 
-def _settings(tree: ast.AST) -> Iterator[tuple[ast.Constant, ast.expr | None, ast.AST]]:
+Setting = tuple[ast.Constant, "ast.expr | None", ast.AST]  # name, value, all of it
+
+
+def _settings(tree: ast.AST) -> Iterator[Setting]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
@@ -48,14 +51,31 @@ def _settings(tree: ast.AST) -> Iterator[tuple[ast.Constant, ast.expr | None, as
                     yield from _pair(target.slice, node.value, node)
                 elif _is_environ_name(target) and isinstance(node.value, ast.Dict):
                     yield from _items(node.value)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            yield from _call(node, node.func)
-        for keyword in getattr(node, "keywords", ()) if isinstance(node, ast.Call) else ():
-            if keyword.arg in ("env", "environment") and isinstance(keyword.value, ast.Dict):
-                yield from _items(keyword.value)
+        elif isinstance(node, ast.AugAssign):
+            yield from _joined(node.op, node.target, node.value)
+        elif isinstance(node, ast.BinOp):
+            yield from _joined(node.op, node.left, node.right)
+        elif isinstance(node, ast.Call):
+            yield from _call(node)
 
 
-def _call(node: ast.Call, function: ast.Attribute) -> Iterator[tuple[ast.Constant, ast.expr | None, ast.AST]]:
+def _joined(operator: ast.operator, left: ast.expr, right: ast.expr) -> Iterator[Setting]:
+    """`os.environ | {…}` and `os.environ |= {…}`."""
+    if isinstance(operator, ast.BitOr) and _is_environ(left) and isinstance(right, ast.Dict):
+        yield from _items(right)
+
+
+def _call(node: ast.Call) -> Iterator[Setting]:
+    if isinstance(node.func, ast.Attribute):
+        yield from _method(node, node.func)
+    elif isinstance(node.func, ast.Name) and node.func.id == "dict" and any(map(_is_environ, node.args)):
+        yield from _keywords(node)
+    for keyword in node.keywords:
+        if keyword.arg in ("env", "environment") and isinstance(keyword.value, ast.Dict):
+            yield from _items(keyword.value)
+
+
+def _method(node: ast.Call, function: ast.Attribute) -> Iterator[Setting]:
     if function.attr in ("putenv", "setenv") or (
         function.attr == "setdefault" and _is_environ(function.value)
     ):
@@ -65,17 +85,27 @@ def _call(node: ast.Call, function: ast.Attribute) -> Iterator[tuple[ast.Constan
         for argument in node.args:
             if isinstance(argument, ast.Dict):
                 yield from _items(argument)
+        yield from _keywords(node)
 
 
-def _items(table: ast.Dict) -> Iterator[tuple[ast.Constant, ast.expr | None, ast.AST]]:
+def _keywords(node: ast.Call) -> Iterator[Setting]:
+    """`NAME="value"` among the arguments of a call."""
+    for keyword in node.keywords:
+        if keyword.arg is not None:
+            key = ast.Constant(keyword.arg)
+            key.lineno = key.end_lineno = keyword.lineno
+            key.col_offset = keyword.col_offset
+            key.end_col_offset = keyword.col_offset + len(keyword.arg.encode())
+            yield key, keyword.value, keyword
+
+
+def _items(table: ast.Dict) -> Iterator[Setting]:
     for key, value in zip(table.keys, table.values, strict=True):
         if key is not None:
             yield from _pair(key, value, key)
 
 
-def _pair(
-    key: ast.expr, value: ast.expr, whole: ast.AST
-) -> Iterator[tuple[ast.Constant, ast.expr | None, ast.AST]]:
+def _pair(key: ast.expr, value: ast.expr, whole: ast.AST) -> Iterator[Setting]:
     if isinstance(key, ast.Constant) and isinstance(key.value, str):
         yield key, value, whole
 

@@ -10,15 +10,18 @@ from dataclasses import replace
 from os.path import basename
 
 from rocmcfg.lint import names
-from rocmcfg.lint.assignment import Reading, What, Where
+from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import cmdline, commands, lines, modprobe
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
 from rocmcfg.lint.source import Span, joined, whole
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
-# Variables whose value is a kernel command line: of GRUB, Limine, dracut. Those of Xen are its own.
-_COMMAND_LINE = re.compile(r"^(?!.*XEN(?!_REPLACE))\w*cmdline(?:_\w*)?$", re.IGNORECASE)
+# Variables whose value is a kernel command line: of GRUB, Limine, dracut, sdboot-manage. Those of Xen are its
+# own.
+_COMMAND_LINE = re.compile(
+    r"^(?!.*XEN(?!_REPLACE))\w*cmdline(?:_\w*)?$|^LINUX_(?:FALLBACK_)?OPTIONS$", re.IGNORECASE
+)
 _KEYWORDS = {
     "then",
     "do",
@@ -68,6 +71,7 @@ _ONLY_LOOK = {
     "modinfo",
     "dmesg",
 }
+_DEPTH = 4  # scripts in scripts
 _PROMPT = re.compile(
     r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+(?:[: ~/][^\n$#%>]*)?)?([$#%❯>])[ \t]+(?=\S)"
 )
@@ -76,9 +80,28 @@ _PROMPT = re.compile(
 def read(piece: Span, out: Reading, where: Where) -> None:
     waiting: list[Span] = []  # what the command before in a pipe prints
     filled: dict[str, list[int]] = {}
+    run = 0
     for command in split_commands(piece):
-        printed = _Reader(piece, out, where, command, waiting, filled).run()
+        lasting = where
+        if not where.scope and where.trust is Trust.FILE and _is_lasting(piece, command):
+            lasting = replace(where, scope=f"straight on {piece.at(0)} {run}")
+        else:
+            run += 1  # what runs in between has had the value
+        printed = _Reader(piece, out, lasting, command, waiting, filled).run()
         waiting = printed if command.piped else []
+
+
+def _is_lasting(piece: Span, command: Command) -> bool:
+    """Whether it does nothing but set variables, and whatever happened before."""
+    if command.depth or command.piped or not command.words:
+        return False
+    before = piece.text[: command.words[0].start][-20:].rstrip(" \t\\\n")
+    if before.endswith(("&&", "||", "|", "(", "`")):
+        return False
+    first, *rest = (piece.text[word.start : word.stop] for word in command.words)
+    if first == "export":
+        return bool(rest) and all(_ASSIGNMENT.match(word) for word in rest)
+    return not rest and _ASSIGNMENT.match(first) is not None
 
 
 def read_console(piece: Span, out: Reading, where: Where) -> None:
@@ -243,6 +266,9 @@ class _Reader:
         for number, word in enumerate(words, first):
             name, equals, _ = word.text.partition("=")
             before = self.words[number - 1].text if number > first else ""
+            if re.fullmatch(r"-\w{0,2}c", before) and " " in word.text and self.where.depth < _DEPTH:
+                read(word, self.out, self.where.inside(scope=""))  # `bash -c "A=b command"`
+                continue
             if bare and equals and not name.startswith("-") and not names.concerns(name):
                 cmdline.read(word, self.out, replace(self.where, scope=""))
             elif equals and before != "--build-arg" and names.concerns(name):
@@ -257,7 +283,7 @@ class _Reader:
         from rocmcfg.lint import readers
 
         inner = self.where.inside(scope="")
-        if inner.depth > 4:
+        if inner.depth > _DEPTH:
             return
         for text in printed:
             target = next((t.text for t in self.targets if not t.text.startswith("/dev/")), "")

@@ -11,7 +11,7 @@ from rocmcfg.lint.rules import masks, traps
 from rocmcfg.lint.rules.machine import Machine
 from rocmcfg.lint.verdict import Verdict, error, info, warning
 from rocmcfg.model.catalogue import Catalogue, Parameter, Trap
-from rocmcfg.model.value import as_number, closest, same
+from rocmcfg.model.value import NUMBERS, as_number, closest, octal, same
 
 # Of every module, whoever wrote it (Documentation/admin-guide/dynamic-debug-howto.rst, kernel/module/main.c)
 _OF_EVERY_MODULE = frozenset({"dyndbg"})
@@ -46,6 +46,7 @@ def judge(found: Assignment, known: Catalogue, machine: Machine) -> Iterator[Ver
         )
     if found.opaque or (found.value is None and found.trust is not Trust.FILE and found.dotted):
         return  # in a document, a name alone is a mention
+    yield from _octal(f"{module}.{name}", found, present)
     refused = list(_illegal(f"{module}.{name}", found, parameter, present))
     yield from refused
     if not refused and parameter is not None:
@@ -159,6 +160,14 @@ def _read_only(parameter: Parameter | None, machine: Machine) -> Iterator[Verdic
             why="It is read when the driver loads: set it on the kernel command line or in modprobe.d.",
             sources=parameter.sources,
         )
+
+
+def _octal(id: str, found: Assignment, present: Sequence[KernelType]) -> Iterator[Verdict]:
+    numbers = any(type in NUMBERS for kernel in present for type in kernel.types)
+    number = octal(found.value) if numbers else None
+    if number is not None:
+        said = f"{id}={found.value} is read as {number}: a leading 0 makes a number octal"
+        yield warning("RC7116", said, why="Write it without the 0, or in full as 0x and hexadecimal digits.")
 
 
 def _illegal(

@@ -47,9 +47,9 @@ def _renamed(name: str, found: Assignment) -> str:
 
 def _name_only(found: Assignment, variable: Variable) -> Iterator[Verdict]:
     if variable.deprecated:
-        instead = _renamed(variable.instead, found) if variable.instead else None
         said = f"{found.name} is deprecated: {variable.deprecated}"
-        yield warning("RC7107", said, why=variable.summary, instead=instead, sources=variable.sources)
+        # which release reads it here is not known, and older ones know nothing else
+        yield info("RC7107", said, why=variable.summary, sources=variable.sources)
 
 
 def _value(found: Assignment, variable: Variable, machine: Machine) -> Iterator[Verdict]:
@@ -86,6 +86,12 @@ def _value(found: Assignment, variable: Variable, machine: Machine) -> Iterator[
 
 def _illegal(found: Assignment, variable: Variable) -> Verdict:
     written, reader = f"{found.name}={found.value}", variable.reader or "its reader"
+    bare = (found.value or "").strip("\"'")
+    if bare != found.value and legal(bare, variable):
+        said = f"the quotes in {written} are part of the value, and {reader} takes none"
+        told = warning if variable.strict else info
+        literal = f"{found.name}={bare}"
+        return told("RC7103", said, why=_takes(variable), literal=literal, sources=variable.sources)
     if variable.strict:
         said = f"{written} is no value that {reader} takes"
         return warning("RC7103", said, why=_takes(variable), sources=variable.sources)
