@@ -32,13 +32,13 @@ _BEFORE = re.compile(
     rf"""(?:(?<![\w-])(?:
       {_NOT}\s+(?:(?:ever|have\s+to|need\s+to|please)\s+)?{_VERB}
     | never
-    | avoid(?:s|ed|ing)?(?:\s+(?:using|setting))?
+    | avoid(?:s|ed|ing)?(?:\s+(?:using|setting))?(?!\s*:)
     | (?:remov|delet|replac)(?:e[sd]?|ing) | drop(?:ped|ping)? | unset | take\s+out | get\s+rid\s+of
     | instead\s+of | rather\s+than
-    | (?<!why\s)(?<!if\s)(?<!whether\s)(?<!or\s)not
-    | (?:there\s+(?:is|was)\s+|there[’']s\s+)?no(?:\s+such)?
+    | (?<!why\s)(?<!if\s)(?<!whether\s)(?<!or\s)not(?!\s*:)
+    | (?:there\s+(?:is|was)\s+|there[’']s\s+)?no(?:\s+such)?(?!\s*:)
     | nothing\s+(?:reads|knows)
-    | wrong | incorrect | invalid | bogus | made-up | non-?existent | obsolete | deprecated
+    | (?<!was\s)(?<!is\s)(?<!went\s)(?<!goes\s)(?<!something\s)wrong | incorrect | invalid | bogus | made-up | non-?existent | obsolete | deprecated
     | (?:typo|misspelt|misspelled)(?:\s+as)?
     )\s*:?\s*(?:(?:the|any|this|that|an?)\s+)?(?:{_KIND}\s+){{0,3}}
     | (?:^|\|)\s*{_OPEN}(?:wrong|incorrect|bad|invalid|typo|misspelt|avoid|never|not|don[’']t(?:\s+use)?
