@@ -11,9 +11,37 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rocmcfg.doctor.evidence import Evidence
     from rocmcfg.doctor.ranking import Match
     from rocmcfg.workflow.diagnosing import Diagnosis, Found
+
+
+def _checked_gfx(values: list[str] | None) -> list[str] | None:
+    _check(gfx=values or ())
+    return values
+
+
+def _checked_kernel(value: str) -> str:
+    _check(kernel=value)
+    return value
+
+
+def _checked_rocm(value: str) -> str:
+    _check(rocm=value)
+    return value
+
+
+def _check(gfx: Sequence[str] = (), kernel: str = "", rocm: str = "") -> None:
+    if gfx or kernel or rocm:
+        from rocmcfg.workflow.diagnosing import parse_options
+
+        try:
+            parse_options(gfx, kernel, rocm)
+        except ValueError as problem:
+            raise typer.BadParameter(str(problem)) from problem
+
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 _CANDIDATE = 0.35  # below it, a match is shown with -v only
@@ -28,12 +56,20 @@ def doctor(
         typer.Option("--log", metavar="FILE", help="A log, packed or not; - is piped in. May be repeated."),
     ] = None,
     gfx: Annotated[
-        list[str] | None, typer.Option("--gfx", metavar="G", help="The GPU that it happened on: gfx1100.")
+        list[str] | None,
+        typer.Option(
+            "--gfx", metavar="G", help="The GPU that it happened on: gfx1100.", callback=_checked_gfx
+        ),
     ] = None,
     kernel: Annotated[
-        str, typer.Option("--kernel", metavar="V", help="The kernel that it happened on.")
+        str,
+        typer.Option(
+            "--kernel", metavar="V", help="The kernel that it happened on.", callback=_checked_kernel
+        ),
     ] = "",
-    rocm: Annotated[str, typer.Option("--rocm", metavar="V", help="The ROCm release there.")] = "",
+    rocm: Annotated[
+        str, typer.Option("--rocm", metavar="V", help="The ROCm release there.", callback=_checked_rocm)
+    ] = "",
     root: opt.Root = "/",
     json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -115,6 +151,7 @@ def _match(one: Found, found: Diagnosis) -> dict[str, Any]:
             else None
         ),
         "in_force": [{"setting": setting, "where": where} for setting, where in match.in_force],
+        "applied": [{"setting": setting, "state": said} for setting, said in match.applied],
         "cost": issue.cost,
         "fixed_in": issue.fixed_in,
         "does_not_help": list(issue.does_not_help),
@@ -227,6 +264,7 @@ def _cure(found: Diagnosis, match: Match) -> list[tuple[str, str]]:
     rows = [
         ("tried", f"{setting} is in force ({place}) and did not help") for setting, place in match.in_force
     ]
+    rows += [("done", f"{setting}: {said}") for setting, said in match.applied]
     rows += [("cure", setting) for setting in match.remaining]
     rows += [("cure", f"take away {name}") for name in cure.unset]
     command = found.cure(match)
@@ -238,7 +276,7 @@ def _cure(found: Diagnosis, match: Match) -> list[tuple[str, str]]:
     rows += [("do" if rows else "cure", step) for step in cure.steps]
     if not cure.settings and not cure.unset:
         rows.insert(0, ("cure", "no parameter cures this" + (", but this helps:" if cure.steps else "")))
-    elif match.in_force and not match.remaining and not cure.steps:
+    elif match.in_force and not match.remaining and not match.applied and not cure.steps:
         rows.append(("cure", "no other is known"))
     return rows
 

@@ -326,6 +326,13 @@ class InForce(_Model):
     where: str
 
 
+class AppliedSetting(_Model):
+    """Applied by rocmcfg, and not in force when the log was written."""
+
+    setting: str
+    state: str
+
+
 class Match(_Model):
     """`score` is 0 to 1; from 0.5 we would tell the user so. `workaround` is null where nothing helps, or
     what helps is in force."""
@@ -342,6 +349,7 @@ class Match(_Model):
     kernel_names: list[KernelName]
     workaround: Cure | None
     in_force: list[InForce]
+    applied: list[AppliedSetting]
     cost: str
     fixed_in: str
     does_not_help: list[str]

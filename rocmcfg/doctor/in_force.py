@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rocmcfg.engine.running import Running
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.kargs import Karg, contains, last, read_by_kernel
+from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.value import as_number, same
 
 
 @dataclass(frozen=True, slots=True)
 class HostState:
     """`variables` maps a name to its value and where it is set: in files that new processes read, or in the
-    environment of the caller."""
+    environment of the caller. `applied` are the settings that rocmcfg applied last."""
 
     running: Running
     variables: Mapping[str, tuple[str, str]]
+    applied: Sequence[DesiredSetting] = field(default=())
 
 
 def in_force(setting: str, kargs: Sequence[Karg] | None, host: HostState | None, known: Catalogue) -> str:
@@ -39,6 +41,28 @@ def in_force(setting: str, kargs: Sequence[Karg] | None, host: HostState | None,
         return _feature(name, value == "true", kargs, host, known)
     current, where = _parameter(key, kargs, host)
     return where if current is not None and same(current, value) else ""
+
+
+def applied(setting: str, host: HostState, known: Catalogue) -> str:
+    """What is to be said of a setting that rocmcfg has applied already, and that was not in force for the
+    log; empty where it has not."""
+    if not any(_is(setting, one, known) for one in host.applied):
+        return ""
+    if in_force(setting, None, host, known):
+        return "applied since, and in force now"
+    return "applied, not in effect before the reboot"
+
+
+def _is(setting: str, one: DesiredSetting, known: Catalogue) -> bool:
+    key, equals, value = setting.partition("=")
+    scope, _, name = key.partition(".")
+    if scope != "feature":
+        return one.id == key and (same(one.text or "", value) if equals else one.text is None)
+    feature = known.features.get(name)
+    mask = as_number(one.text)
+    if feature is None or mask is None or one.parameter != feature.parameter:
+        return False
+    return (bool(mask & feature.bit) == feature.set_means_on) == (value == "true")
 
 
 def _parameter(name: str, kargs: Sequence[Karg] | None, host: HostState | None) -> tuple[str | None, str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rocmcfg.doctor import circumstances
 from rocmcfg.doctor.circumstances import Circumstances, Reason
-from rocmcfg.doctor.in_force import HostState, in_force
+from rocmcfg.doctor.in_force import HostState, applied, in_force
 from rocmcfg.doctor.knowledge import BadFirmware
 from rocmcfg.doctor.scan import Hits
 from rocmcfg.doctor.stages import Stages, follow
@@ -38,7 +38,8 @@ _RANK = {"specific": 0, "typical": 1, "generic": 2}
 @dataclass(frozen=True, slots=True)
 class Match:
     """`hits` are the signatures that were found, the strongest first. `in_force` are settings of the
-    workaround with where they are set: they did not help."""
+    workaround with where they are set: they did not help. `applied` are those that rocmcfg has applied
+    already, with what is to be said of that: the log is from before they came into force."""
 
     issue: KnownIssue
     score: float
@@ -46,6 +47,7 @@ class Match:
     reasons: tuple[Reason, ...]
     stages: Stages | None
     in_force: tuple[tuple[str, str], ...]
+    applied: tuple[tuple[str, str], ...] = ()
 
     @property
     def told(self) -> bool:
@@ -53,9 +55,9 @@ class Match:
 
     @property
     def remaining(self) -> tuple[str, ...]:
-        """What of the workaround is not in force yet."""
-        tried = {setting for setting, _ in self.in_force}
-        return tuple(setting for setting in self.issue.workaround.settings if setting not in tried)
+        """What of the workaround is neither in force nor applied yet."""
+        done = {setting for setting, _ in (*self.in_force, *self.applied)}
+        return tuple(setting for setting in self.issue.workaround.settings if setting not in done)
 
 
 def rank(
@@ -75,8 +77,7 @@ def rank(
     matched = []
     for issue in issues:
         if issue.id in found:
-            state = host if where.same_boots else None
-            match = _judge(issue, found[issue.id], where, state, known, _bad(issue, firmware, loaded))
+            match = _judge(issue, found[issue.id], where, host, known, _bad(issue, firmware, loaded))
             if match is not None and match.score >= _SHOWN:
                 matched.append(match)
     return tuple(sorted(matched, key=lambda m: (not m.told, _KINDS[m.issue.kind], -m.score, m.issue.id)))
@@ -111,15 +112,24 @@ def _judge(
     against = circumstances.fixes(issue, where, position, known)
     reasons += against
     score = _limited(score, best, stated, against)
+    then = host if where.same_boots else None
     tried = tuple(
         (setting, place)
         for setting in issue.workaround.settings
-        if (place := in_force(setting, where.log.kargs_at(position), host, known))
+        if (place := in_force(setting, where.log.kargs_at(position), then, known))
+    )
+    waiting = tuple(
+        (setting, said)
+        for setting in issue.workaround.settings
+        if host and where.host is not None and setting not in dict(tried)
+        if (said := applied(setting, host, known))
     )
     if tried:
         reasons += [Reason("in_force", False, f"{s} was in force ({p}) and did not help") for s, p in tried]
         score *= 0.8 if len(tried) == len(issue.workaround.settings) else 0.95
-    return Match(issue, round(min(max(score, 0.0), 0.99), 2), tuple(ordered), tuple(reasons), stages, tried)
+    return Match(
+        issue, round(min(max(score, 0.0), 0.99), 2), tuple(ordered), tuple(reasons), stages, tried, waiting
+    )
 
 
 def _limited(score: float, best: str, stated: Sequence[Reason], against: Sequence[Reason]) -> float:

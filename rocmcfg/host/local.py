@@ -112,6 +112,13 @@ class LocalHost:
     def is_symlink(self, path: str) -> bool:
         return os.path.islink(self._real(path, follow_last=False))
 
+    def real_path(self, path: str) -> str:
+        try:
+            real = self._resolve(path, follow_last=True)
+        except (Unreadable, OSError):
+            return path
+        return f"/{os.path.relpath(real, self._root)}"
+
     def names(self, path: str) -> tuple[str, ...]:
         try:
             return tuple(sorted(os.listdir(self._real(path))))

@@ -28,7 +28,7 @@ def open_callers_log(path: str) -> BinaryIO:
         try:
             return io.FileIO(os.dup(sys.stdin.fileno()), "rb")
         except (OSError, ValueError) as problem:  # closed, or no file at all
-            raise Unreadable("-", "there is no standard input") from problem
+            raise Unreadable("-", "there is no standard input", "pipe a log in, or name a file") from problem
     return open_log(path, path)
 
 
@@ -37,7 +37,7 @@ def open_log(real: str, path: str) -> BinaryIO:
     try:
         kind = stat.S_IFMT(os.stat(real).st_mode)
         if kind in _REFUSED:
-            raise Unreadable(path, _REFUSED[kind])
+            raise Unreadable(path, _REFUSED[kind], "name a file that holds a log")
         return io.FileIO(os.open(real, os.O_RDONLY | os.O_CLOEXEC), "rb")
     except ValueError as problem:  # a NUL in the name
         raise Unreadable(path, "it is no path") from problem

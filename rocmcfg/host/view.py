@@ -38,10 +38,11 @@ _READ_HINTS = {
 class Unreadable(RocmcfgError):
     """A file that exists and cannot be read. Readers that can do without it catch this by name."""
 
-    def __init__(self, path: str, reason: str | OSError) -> None:
+    def __init__(self, path: str, reason: str | OSError, hint: str = "") -> None:
         self.path = path
         self.reason = reason if isinstance(reason, str) else reason.strerror or str(reason)
-        hint = _READ_HINTS.get(reason.errno or 0) if isinstance(reason, OSError) else None
+        if isinstance(reason, OSError):
+            hint = hint or _READ_HINTS.get(reason.errno or 0, "")
         super().__init__(
             error(
                 "RC3001",
@@ -125,6 +126,10 @@ class HostView(Protocol):
     def is_dir(self, path: str) -> bool: ...
 
     def is_symlink(self, path: str) -> bool: ...
+
+    def real_path(self, path: str) -> str:
+        """Where symbolic links lead to, within the host; the path itself where they lead nowhere."""
+        ...
 
     def names(self, path: str) -> tuple[str, ...]:
         """Sorted names in a directory; empty where it is absent or unreadable."""

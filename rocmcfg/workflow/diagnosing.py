@@ -15,7 +15,11 @@ from rocmcfg.doctor.segments import LogRead
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.request import Request, command_line, from_document
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, warning
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.profile import Setting
+from rocmcfg.model.value import same
 from rocmcfg.model.version import Version, parse_kernel, parse_version
 
 
@@ -31,7 +35,9 @@ class Found:
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """`found` is sorted, best first; `unknown` are errors of the driver that no issue explains, `collect` is
-    what a maintainer needs for those. `applied` is what rocmcfg was asked for on this host, if anything."""
+    what a maintainer needs for those. `applied` is what rocmcfg was asked for on this host, if anything.
+    `given`: by profile, the settings of workarounds that it gives on this host by itself (empty text), or
+    with the option --with and the text."""
 
     logs: tuple[LogRead, ...]
     where: Circumstances
@@ -40,16 +46,25 @@ class Diagnosis:
     collect: tuple[str, ...]
     applied: Request
     diagnostics: tuple[Diagnostic, ...]
+    given: Mapping[str, Mapping[str, str]]
 
     def cure(self, match: Match) -> str:
         """The command that applies what of a workaround is not in force yet, on top of what is applied; empty
         where nothing is left that rocmcfg can apply."""
-        if not match.remaining and (match.in_force or not match.issue.workaround.profile):
+        done = match.in_force or match.applied
+        if not match.remaining and (done or not match.issue.workaround.profile):
             return ""
         profile = match.issue.workaround.profile
         profiles = self.applied.profiles or ((profile,) if profile else ())
-        wanted = dict.fromkeys((*self.applied.set, *match.remaining))
-        request = replace(self.applied, profiles=profiles, set=tuple(wanted))
+        given = self.given.get(profile, {}) if profile in profiles else {}
+        wanted = [*self.applied.set, *(s for s in match.remaining if s not in given)]
+        with_ = [*self.applied.with_, *(given[s] for s in match.remaining if given.get(s))]
+        request = replace(
+            self.applied,
+            profiles=profiles,
+            set=tuple(dict.fromkeys(wanted)),
+            with_=tuple(dict.fromkeys(with_)),
+        )
         return f"sudo {command_line(request)}"
 
 
@@ -85,14 +100,14 @@ def diagnose(
     firmware = loaded_firmware(machine) if where.host else {}
     if log.mes is not None:
         firmware["mes"] = log.mes
-    state = HostState(Running(view), set_variables(view, environment))
+    receipt = receipt_or_none(view) if where.host is not None else None
+    state = HostState(Running(view), set_variables(view, environment), receipt.settings if receipt else ())
     ranked = rank(every, scanner.hits, where, state, known, knowledge.of_hosts().firmware, firmware)
     found = []
     for match in ranked:
         lines = evidence.of_match(match, scanner)
         found.append(Found(match, lines, evidence.kernel_names(lines)))
     problems += log_checks.check(log, scanner, known)
-    receipt = receipt_or_none(view) if where.host is not None else None
     if where.host is not None:
         problems += host_checks.check(view, facts, machine, receipt, known, environment)
     return Diagnosis(
@@ -103,7 +118,38 @@ def diagnose(
         of_logs.collect,
         _applied(receipt),
         tuple(problems),
+        {} if where.host is None else _given(view, ranked, facts, known),
     )
+
+
+def _given(
+    view: HostView, ranked: Sequence[Match], facts: Facts, known: Catalogue
+) -> dict[str, dict[str, str]]:
+    """As in Diagnosis. What a profile leaves out here, by its conditions, it does not give."""
+    from rocmcfg.engine.conditions import decide
+    from rocmcfg.engine.request import parse_set
+    from rocmcfg.knowledge import profiles
+
+    found: dict[str, dict[str, str]] = {}
+    for match in ranked:
+        name = match.issue.workaround.profile
+        if not name or not match.told:
+            continue
+        try:
+            (profile,) = profiles.load(view, [name])
+        except RocmcfgError:
+            continue  # a local file of that name is wrong: the settings are named one by one
+        for text in match.remaining:
+            asked = parse_set(text)
+            for setting in profile.settings:
+                if (
+                    isinstance(asked, Setting)
+                    and setting.id == asked.id
+                    and same(str(setting.value), str(asked.value))
+                    and decide(setting.when, facts, known).holds is not False
+                ):
+                    found.setdefault(name, {})[text] = setting.id if setting.optional else ""
+    return found
 
 
 def _applied(receipt: Receipt | None) -> Request:
@@ -114,22 +160,19 @@ def _applied(receipt: Receipt | None) -> Request:
 
 
 def parse_options(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
-    """Raises RocmcfgError for what is no GPU target or no version."""
+    """Raises ValueError for what is no GPU target or no version, with what to write."""
     import re
 
-    wrong = []
     for name in gfx:
         if not re.fullmatch(r"gfx[0-9]{1,2}[0-9a-f]{2}", name):
-            hint = "write a target such as gfx1100; `rocminfo` and `rocmcfg status` print it"
-            wrong.append(error("RC8003", f"--gfx {name}: not a GPU target", hint=hint))
+            raise ValueError(
+                f"{name!r} is no GPU target; write one such as gfx1100, as `rocminfo` and `rocmcfg status` do"
+            )
     if kernel and parse_kernel(kernel) is None:
-        hint = "write 6.8 or what `uname -r` prints"
-        wrong.append(error("RC8004", f"--kernel {kernel}: not a kernel version", hint=hint))
+        raise ValueError(f"{kernel!r} is no kernel version; write 6.8, or what `uname -r` prints")
     version: Version | None = parse_version(rocm) if rocm else None
     if rocm and version is None:
-        wrong.append(error("RC8005", f"--rocm {rocm}: not a version", hint="write 7.1 or 7.1.1"))
-    if wrong:
-        raise RocmcfgError(*wrong)
+        raise ValueError(f"{rocm!r} is no ROCm version; write 7.1 or 7.1.1")
     return Options(tuple(gfx), kernel, version)
 
 

@@ -97,6 +97,43 @@ def test_what_is_in_force_is_said_and_not_recommended(tmp_path: Path) -> None:
     assert mine["workaround"]["settings"] == ["amdgpu.cwsr_enable=0"]
 
 
+def test_what_waits_for_a_reboot_is_said_and_not_proposed_again(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0", kernels=("6.14.0-37-generic",))
+    log = tmp_path / "app.log"
+    log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
+    assert rocmcfg("apply", "--set", "amdgpu.cwsr_enable=0", "--root", root, "--yes").code == 0
+    mine = _matches("--log", log, "--root", root)[0]
+    assert (mine["issue"], mine["workaround"]) == ("rdna4-expert-sched-cwsr", None)
+    assert mine["score"] >= 0.5
+    said = " ".join(rocmcfg("doctor", "--log", log, "--root", root).out.split())
+    assert "amdgpu.cwsr_enable=0: applied, not in effect before the reboot" in said
+    assert "rocmcfg apply" not in said
+    assert mine["applied"] == [
+        {"setting": "amdgpu.cwsr_enable=0", "state": "applied, not in effect before the reboot"}
+    ]
+
+
+def test_what_the_profile_gives_here_needs_no_set(tmp_path: Path) -> None:
+    """What it leaves out by its conditions, and what is optional in it, is asked for by name."""
+    root = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0", kernels=("6.14.0-37-generic",))
+    log = tmp_path / "app.log"
+    log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
+    command_line = _matches("--log", log, "--root", root)[0]["workaround"]["command"]
+    assert command_line == "sudo rocmcfg apply --profile rdna4"
+    local = root / "etc/rocmcfg/profiles/rdna4.toml"
+    local.parent.mkdir(parents=True)
+    text = 'schema = 1\nsummary = "x"\ngfx = ["gfx1201"]\n[module.amdgpu.cwsr_enable]\nvalue = 0\n'
+    for more, asked in (
+        ("", ""),
+        ('when = { kernel = ">=6.15" }\n', " --set amdgpu.cwsr_enable=0"),
+        ('when = { kernel = ">=6.2" }\n', ""),
+        ("optional = true\n", " --with amdgpu.cwsr_enable"),
+    ):
+        local.write_text(text + 'because = "b"\n' + more)
+        command_line = _matches("--log", log, "--root", root)[0]["workaround"]["command"]
+        assert command_line == f"sudo rocmcfg apply --profile rdna4{asked}", more
+
+
 def test_options_win_over_log_and_host(host: Path) -> None:
     log = ("--log", RESET, "--root", host)
     other = rocmcfg("doctor", *log, "--gfx", "gfx1201", "--json").document
@@ -255,13 +292,21 @@ def test_no_readable_log_is_a_warning_with_what_to_do(tmp_path: Path) -> None:
         (("--log", "/dev/zero"), "RC3001"),
         (("--log", "a\0b"), "RC3001"),
         (("--log", "-"), "RC3001"),
-        (("--gfx", "navi31"), "RC8003"),
-        (("--kernel", "new"), "RC8004"),
-        (("--rocm", "seven"), "RC8005"),
     ],
 )
 def test_refusals(host: Path, arguments: tuple[str, ...], id: str) -> None:
     problem(rocmcfg("doctor", *arguments, "--root", host), id, 1)
+
+
+@pytest.mark.parametrize(("option", "value"), [("--gfx", "foo"), ("--kernel", "foo"), ("--rocm", "foo")])
+def test_a_wrong_value_of_an_option_is_a_mistake_of_usage(host: Path, option: str, value: str) -> None:
+    found = rocmcfg("doctor", option, value, "--log", RESET, "--root", host)
+    assert found.code == 2
+    assert f"'{value}' is no" in " ".join(found.err.split())
+
+
+def test_a_directory_is_no_log_and_the_help_says_what_is(host: Path) -> None:
+    assert "name a file" in problem(rocmcfg("doctor", "--log", host, "--root", host), "RC3001", 1)
 
 
 def test_zstd_is_refused_with_the_way_out(host: Path, tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from rocmcfg.backends.environment.observe import for_everybody
 from rocmcfg.doctor.circumstances import Options
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.workflow import diagnosing
-from tests.support.hosts import debian_grub_host
+from tests.support.hosts import Link, debian_grub_host
 from tests.support.program import rocmcfg
 
 DKMS = {"sys/module/amdgpu/version": "6.3.6\n"}
@@ -144,6 +145,24 @@ def test_an_override_in_a_file_is_found_and_one_per_gpu_is_judged_by_that_gpu(tm
     extra = {"etc/profile.d/rocm.sh": "export HSA_OVERRIDE_GFX_VERSION_1=11.0.0\n"}
     root = debian_grub_host(tmp_path, gfx=["gfx1101", "gfx1036"], rocm=None, extra=extra, name="per node")
     assert checks(root) == {}
+
+
+def test_a_variable_behind_a_link_is_found_in_the_file_that_holds_it(tmp_path: Path) -> None:
+    """Debian's environment.d ends with a link to /etc/environment, which so comes last."""
+    extra: dict[str, Any] = {
+        "etc/environment": "HSA_OVERRIDE_GFX_VERSION=10.3.0\n",
+        "etc/environment.d/50-x.conf": "HSA_OVERRIDE_GFX_VERSION=11.0.0\nROCR_VISIBLE_DEVICES=0\n",
+        "usr/lib/environment.d/99-environment.conf": Link("../../../etc/environment"),
+        "etc/profile.d/a.sh": "export HSA_ENABLE_SDMA=0\n",
+    }
+    host = LocalHost(str(debian_grub_host(tmp_path, gfx=["gfx90a"], rocm=None, extra=extra)))
+    assert [(one.name, one.path, one.line) for one in for_everybody(host)] == [
+        ("HSA_OVERRIDE_GFX_VERSION", "/etc/environment.d/50-x.conf", 1),
+        ("ROCR_VISIBLE_DEVICES", "/etc/environment.d/50-x.conf", 2),
+        ("HSA_OVERRIDE_GFX_VERSION", "/etc/environment", 1),
+        ("HSA_ENABLE_SDMA", "/etc/profile.d/a.sh", 1),
+    ]
+    assert checks(Path(host.root))["RC8121"].location == "/etc/environment:1"
 
 
 def test_an_integrated_gpu_beside_a_card(tmp_path: Path) -> None:

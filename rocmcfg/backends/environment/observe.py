@@ -1,8 +1,9 @@
-"""Who else sets a variable that we set: environment.d files that sort after ours."""
+"""Who sets variables for everybody, and who does so after us."""
 
 from __future__ import annotations
 
 from os.path import basename
+from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
 
@@ -13,6 +14,8 @@ _DIRECTORIES = (
     "/usr/lib/environment.d",
 )
 OURS = "90-rocmcfg.conf"
+_ENVIRONMENT = "/etc/environment"
+_PROFILE = "/etc/profile"
 _PROFILE_D = "/etc/profile.d"
 OUR_SCRIPT = "zz-rocmcfg.sh"
 
@@ -40,6 +43,30 @@ def read_assignments(view: HostView, path: str) -> dict[str, tuple[str, int]]:
         if equals and not line.startswith("#"):
             found[name.strip()] = (value.strip().strip("\"'"), number)
     return found
+
+
+class Assignment(NamedTuple):
+    name: str
+    value: str
+    path: str
+    line: int
+
+
+def for_everybody(view: HostView) -> tuple[Assignment, ...]:
+    """Every variable that a file sets for all users, in the order of reading, so that later ones win:
+    pam_env(8), then environment.d(5), then the shells of logins. A file that is reached by a symbolic link as
+    well is read once, under its own name, where it is read last.
+
+    A line of a shell script counts as if it were run: what stands behind a condition cannot be told.
+    """
+    scripts = (f"{_PROFILE_D}/{name}" for name in view.names(_PROFILE_D) if name.endswith(".sh"))
+    paths = [view.real_path(path) for path in (_ENVIRONMENT, *files(view), _PROFILE, *scripts)]
+    once = dict.fromkeys(reversed(paths))
+    return tuple(
+        Assignment(name, value, path, line)
+        for path in reversed(once)
+        for name, (value, line) in read_assignments(view, path).items()
+    )
 
 
 def later_assignments(view: HostView) -> dict[str, tuple[str, str]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from rocmcfg.backends.environment.files import FILES
-from rocmcfg.backends.environment.observe import read_assignments
+from rocmcfg.backends.environment.observe import for_everybody
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, info, warning
@@ -14,19 +13,12 @@ from rocmcfg.model.facts import Facts, Gpu
 
 _OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 _CHOOSERS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
-_DIRECTORIES = ("/etc/environment.d", "/usr/lib/environment.d", "/etc/profile.d")
 _PER_NODE = re.compile(rf"{_OVERRIDE}(?:_(\d+))?")
 
 
 def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """NAME to (value, where): the caller's environment, over the files that new logins read."""
-    paths = ["/etc/environment", *(file.path for file in FILES)]
-    for directory in _DIRECTORIES:
-        paths += [f"{directory}/{name}" for name in view.names(directory) if name.endswith((".conf", ".sh"))]
-    found: dict[str, tuple[str, str]] = {}
-    for path in dict.fromkeys(paths):
-        for name, (value, line) in read_assignments(view, path).items():
-            found[name] = (value, f"{path}:{line}")
+    found = {one.name: (one.value, f"{one.path}:{one.line}") for one in for_everybody(view)}
     found |= {name: (value, "the environment of this command") for name, value in environment.items()}
     return found
 
