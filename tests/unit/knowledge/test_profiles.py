@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocmcfg.host.local import LocalHost
@@ -19,6 +20,7 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.facts import Gpu
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import Channel, Kind
+from rocmcfg.workflow.profiles import validate_profiles
 from tests.support.hosts import FileMap, make_root
 
 HEAD = 'schema = 1\nsummary = "A sample."\n'
@@ -540,3 +542,39 @@ def test_any_bytes_are_a_profile_or_a_problem_with_a_place(content: bytes) -> No
         found += stop.diagnostics
     assert found
     assert all(d.location.startswith("f.toml:") for d in found)
+
+
+WORDS = st.sampled_from(
+    [
+        '""',
+        "[]",
+        "{}",
+        "-1",
+        "1.5",
+        "true",
+        '"nosuch"',
+        "[1]",
+        '{ from = "x" }',
+        '{ lacks-fix = "x" }',
+        "x = 1",
+    ]
+)
+SHIPPED = [path.read_text() for path in sorted(profiles.shipped_dir().glob("*.toml"))]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(SHIPPED), st.lists(st.tuples(st.integers(0, 200), WORDS), min_size=1, max_size=4))
+def test_whatever_is_spoilt_in_a_profile_is_told_with_its_place(
+    text: str, spoilt: list[tuple[int, str]]
+) -> None:
+    """What is right of it is looked into further, so that nothing half read may stop the search."""
+    lines = text.splitlines()
+    for number, word in spoilt:
+        at = number % len(lines)
+        key, equals, _ = lines[at].partition(" = ")
+        lines[at] = f"{key} = {word}" if equals else word if word == "x = 1" else lines[at]
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "p.toml"
+        place.write_text("\n".join(lines))
+        for found in validate_profiles(EMPTY, [str(place)]):
+            assert found.location or found.id == "RC2046", found
