@@ -38,7 +38,8 @@ _BEFORE = re.compile(
     | (?<!why\s)(?<!if\s)(?<!whether\s)(?<!or\s)not(?!\s*:)
     | (?:there\s+(?:is|was)\s+|there[’']s\s+)?no(?:\s+such)?(?!\s*:)
     | nothing\s+(?:reads|knows)
-    | (?<!was\s)(?<!is\s)(?<!went\s)(?<!goes\s)(?<!something\s)wrong | incorrect | invalid | bogus | made-up | non-?existent | obsolete | deprecated
+    | (?<!was\s)(?<!is\s)(?<!went\s)(?<!goes\s)(?<!something\s)wrong
+    | incorrect | invalid | bogus | made-up | non-?existent | obsolete | deprecated
     | (?:typo|misspelt|misspelled)(?:\s+as)?
     )\s*:?\s*(?:(?:the|any|this|that|an?)\s+)?(?:{_KIND}\s+){{0,3}}
     | (?:^|\|)\s*{_OPEN}(?:wrong|incorrect|bad|invalid|typo|misspelt|avoid|never|not|don[’']t(?:\s+use)?

@@ -87,16 +87,15 @@ def _value(found: Assignment, variable: Variable, machine: Machine) -> Iterator[
 def _illegal(found: Assignment, variable: Variable) -> Verdict:
     written, reader = f"{found.name}={found.value}", variable.reader or "its reader"
     bare = (found.value or "").strip("\"'")
+    said, literal = f"{written} is no value that {reader} takes", None
     if bare != found.value and legal(bare, variable):
         said = f"the quotes in {written} are part of the value, and {reader} takes none"
-        told = warning if variable.strict else info
         literal = f"{found.name}={bare}"
-        return told("RC7103", said, why=_takes(variable), literal=literal, sources=variable.sources)
     if variable.strict:
-        said = f"{written} is no value that {reader} takes"
-        return warning("RC7103", said, why=_takes(variable), sources=variable.sources)
-    said = f"{written} is none of the values that are documented; {reader} may pass over it"
-    return info("RC7103", said, why=_takes(variable), sources=variable.sources)
+        return warning("RC7103", said, why=_takes(variable), literal=literal, sources=variable.sources)
+    if literal is None:
+        said = f"{written} is none of the values that are documented; {reader} may pass over it"
+    return info("RC7103", said, why=_takes(variable), literal=literal, sources=variable.sources)
 
 
 def legal(value: str, variable: Variable) -> bool:
