@@ -58,12 +58,14 @@ class BadFirmware:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A program that puts kernel arguments into `file`, where `key` finds them."""
+    """A program that puts kernel arguments into `file`, where `key` finds them. Those that `told` matches
+    are told of also where they are in nobody's way, because few know that the program writes any."""
 
     name: str
     file: str
     key: re.Pattern[str]
     stop: str
+    told: re.Pattern[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,13 @@ def of_hosts() -> HostKnowledge:
             for row in document["firmware"]
         ),
         tuple(
-            Writer(row["name"], row["file"], re.compile(row["key"], re.M), row["stop"])
+            Writer(
+                row["name"],
+                row["file"],
+                re.compile(row["key"], re.M),
+                row["stop"],
+                re.compile(row["told"]) if "told" in row else None,
+            )
             for row in document["writer"]
         ),
         tuple(

@@ -84,6 +84,36 @@ def test_other_programs_conflict_only_where_they_write_the_same_argument(
         assert found["RC8104"].location == f"/{path}"
 
 
+def test_what_tuned_writes_for_the_gpu_is_told(tmp_path: Path) -> None:
+    extra: dict[str, Any] = {
+        "etc/tuned/bootcmdline": 'TUNED_BOOT_CMDLINE="iommu=pt amdgpu.runpm=0 skew_tick=1"\n'
+    }
+    found = checks(debian_grub_host(tmp_path, extra=extra))
+    assert set(found) == {"RC8107"}
+    assert found["RC8107"].summary.startswith("TuneD writes iommu=pt amdgpu.runpm=0 on")
+    extra = {"etc/tuned/bootcmdline": 'TUNED_BOOT_CMDLINE="skew_tick=1 nosmt"\n'}
+    assert checks(debian_grub_host(tmp_path, extra=extra, name="other")) == {}
+
+
+def test_defaults_that_nobody_generated_a_menu_from(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    path = root / "etc/default/grub.d/gpu.cfg"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    append = 'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT {}"\n'
+    path.write_text(append.format("amdgpu.runpm=0 iommu=pt splash"))
+    found = checks(root)["RC8106"]
+    assert found.summary.startswith("the boot menu lacks amdgpu.runpm=0 iommu=pt:")
+    assert found.location.startswith("/etc/default/grub.d/gpu.cfg")
+    assert "update-grub" in found.hint
+    path.write_text(append.format("splash"))
+    assert checks(root) == {}, "what does not concern the GPU"
+    menu = root / "boot/grub/grub.cfg"
+    menu.write_text(menu.read_text().replace(" quiet", " quiet amdgpu.dc=0"))
+    assert "still has amdgpu.dc=0" in checks(root)["RC8106"].summary
+    path.write_text(append.format("amdgpu.dc=0 $(true)"))
+    assert "RC8106" not in checks(root), "shell code cannot be judged"
+
+
 def test_lact_needs_the_overdrive_bit_that_the_mask_has_off(tmp_path: Path) -> None:
     config = "version: 5\ngpus:\n  1002:744C:\n    fan_control_enabled: true\n    max_core_clock: 2600\n"
     extra: dict[str, Any] = {"etc/lact/config.yaml": config}
@@ -91,9 +121,11 @@ def test_lact_needs_the_overdrive_bit_that_the_mask_has_off(tmp_path: Path) -> N
     found = checks(debian_grub_host(tmp_path, extra=extra, modprobe_d=mask))["RC8105"]
     assert "max_core_clock" in found.summary
     assert found.location == "/etc/modprobe.d/x.conf:1"
+    unset = checks(debian_grub_host(tmp_path, extra=extra, name="the default"))["RC8105"]
+    assert "the default amdgpu.ppfeaturemask=0xfff7bfff" in unset.summary
+    assert unset.location == "/etc/lact/config.yaml"
     for name, files, text in (
         ("on", {"x.conf": "options amdgpu ppfeaturemask=0xfff7ffff\n"}, config),
-        ("nobody sets the mask", {}, config),
         ("fans alone", mask, config.replace("    max_core_clock: 2600\n", "")),
     ):
         root = debian_grub_host(tmp_path, extra={"etc/lact/config.yaml": text}, modprobe_d=files, name=name)

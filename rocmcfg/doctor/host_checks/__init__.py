@@ -26,6 +26,7 @@ def check(
     return [
         *settings.not_in_effect(view, receipt),
         *settings.contested(view, facts, receipt, known),
+        *settings.not_generated(view, facts, known),
         *settings.other_writers(view, receipt),
         *settings.tuners(view, facts, known),
         *software.driver_and_rocm(_dkms(facts, machine), facts.rocm, "this host", facts.rocm_source),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from rocmcfg.backends import modprobe
+from rocmcfg.backends.boot import registry
 from rocmcfg.doctor import knowledge
 from rocmcfg.engine.effective import effective
 from rocmcfg.engine.inventory import next_boot_kargs, set_parameters
@@ -15,7 +16,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.kargs import Karg, canonical, split
+from rocmcfg.model.kargs import Karg, canonical, contains, split
 from rocmcfg.model.report import PASSES, PENDING, CheckStatus
 from rocmcfg.model.state import DesiredSetting, Kind
 from rocmcfg.model.value import as_number, same
@@ -71,12 +72,63 @@ def contested(view: HostView, facts: Facts, receipt: Receipt | None, known: Cata
     ]
 
 
+def not_generated(view: HostView, facts: Facts, known: Catalogue) -> list[Diagnostic]:
+    """Edits of the boot loader's defaults that its menu does not have yet, as far as they concern the GPU."""
+    loader = facts.boot.loader
+    observed = registry.backend(loader.name).observe(view) if loader and loader.supported else None
+    if loader is None or observed is None or not observed.plain or not observed.normal:
+        return []
+    wanted = [karg for karg in observed.foreign if _concerns(karg, known)]
+    booted = observed.normal[0].kargs
+    missing = [karg for karg in wanted if not contains(booted, karg.text)]
+    written = (*observed.foreign, *observed.ours)
+    left = [k.text for k in booted if _concerns(k, known) and not contains(written, k.text)]
+    if not missing and not left:
+        return []
+    said = [f"lacks {' '.join(karg.text for karg in missing)}"] if missing else []
+    said += [f"still has {' '.join(left)}"] if left else []
+    return [
+        warning(
+            "RC8106",
+            f"the boot menu {' and '.join(said)}: its defaults were changed, and it was not generated since",
+            location=missing[0].source if missing else observed.normal[0].kargs[0].source,
+            hint=f"sudo {_tool(loader.name)}, then reboot",
+        )
+    ]
+
+
+def _tool(loader: str) -> str:
+    menu = registry.menu(loader)
+    return menu.TOOL if menu else "generate it"
+
+
+def _concerns(karg: Karg, known: Catalogue) -> bool:
+    module, dot, _ = karg.key.partition(".")
+    return (bool(dot) and module in known.modules()) or karg.name in known.arguments
+
+
 def other_writers(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
-    """Programs that write an argument which rocmcfg applied too, with another value."""
+    """Programs that write an argument which rocmcfg applied too, with another value; and what a tuning daemon
+    writes of what concerns the GPU, since nobody looks for it there."""
     wanted = [s for s in receipt.settings if s.kind is not Kind.ENV] if receipt else []
     found = []
     for writer in knowledge.of_hosts().writers:
-        for karg in _arguments(_text(view, writer.file), writer.key, writer.file):
+        written = _arguments(_text(view, writer.file), writer.key, writer.file)
+        theirs = [
+            karg.text
+            for karg in written
+            if writer.told and writer.told.search(karg.key) and _rival(karg, wanted) is None
+        ]
+        if theirs:
+            found.append(
+                info(
+                    "RC8107",
+                    f"{writer.name} writes {' '.join(theirs)} on the kernel's command line",
+                    location=writer.file,
+                    hint=f"to undo it: {writer.stop}",
+                )
+            )
+        for karg in written:
             rival = _rival(karg, wanted)
             if rival is not None:
                 found.append(
@@ -112,18 +164,30 @@ def tuners(view: HostView, facts: Facts, known: Catalogue) -> list[Diagnostic]:
             continue
         kargs = next_boot_kargs(view, facts.boot.loader)
         won = effective(feature.parameter, modprobe.read_options(view), kargs)
-        mask = as_number(won.value)
+        value = won.value or _default(feature.parameter, facts, known)
+        mask = as_number(value)
         if mask is not None and bool(mask & feature.bit) != feature.set_means_on:
             found.append(
                 warning(
                     "RC8105",
                     f"{tuner.name} is told to set {', '.join(dict.fromkeys(keys))}, which needs the feature "
-                    f"{tuner.feature}; {feature.parameter}={won.value} has it off",
-                    location=won.source,
+                    f"{tuner.feature}; {'' if won.value else 'the default '}{feature.parameter}={value} has "
+                    "it off",
+                    location=won.source or tuner.file,
                     hint=f"add --set feature.{tuner.feature}=true, or take the lines out of {tuner.file}",
                 )
             )
     return found
+
+
+def _default(name: str, facts: Facts, known: Catalogue) -> str:
+    """Of the running kernel; empty where it is not known, or its neighbours in the catalogue disagree."""
+    kernel = next((kernel for kernel in facts.kernels if kernel.running), None)
+    parameter = known.parameters.get(name)
+    if kernel is None or parameter is None:
+        return ""
+    defaults = {variant.default for variant in parameter.on(kernel.version).variants}
+    return defaults.pop() if len(defaults) == 1 else ""
 
 
 def _text(view: HostView, path: str) -> str:
