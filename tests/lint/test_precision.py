@@ -108,3 +108,9 @@ def test_what_the_kernel_takes(text: str) -> None:
 def test_a_value_is_called_illegal_gravely_only_where_its_reader_stops(text: str, severity: str) -> None:
     (finding,) = judged("a.env", f"{text}\n").findings
     assert (finding.kind, finding.severity.value) == ("illegal_value", severity)
+
+
+def test_a_name_that_only_new_releases_call_old_is_a_remark_that_states_the_releases() -> None:
+    (finding,) = judged("a.env", "PYTORCH_HIP_ALLOC_CONF=expandable_segments:True\n").findings
+    assert (finding.kind, finding.severity.value, finding.replacement) == ("deprecated", "info", None)
+    assert "2.9" in finding.summary
