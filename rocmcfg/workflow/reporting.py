@@ -213,18 +213,12 @@ def _variables(
     view: HostView, environment: Mapping[str, str], known: Catalogue
 ) -> tuple[ReportedVariable, ...]:
     """Variables that the catalogue knows, from the files for all users and from who asks."""
-    from rocmcfg.backends.environment.observe import read_assignments
+    from rocmcfg.backends.environment.observe import for_everybody
 
-    files: Sequence[str] = (
-        "/etc/environment",
-        *(f"/etc/environment.d/{name}" for name in view.names("/etc/environment.d")),
-        *(f"/etc/profile.d/{name}" for name in view.names("/etc/profile.d") if name.endswith(".sh")),
-    )
     found = [
-        ReportedVariable(name, value, f"{path}:{line}")
-        for path in files
-        for name, (value, line) in read_assignments(view, path).items()
-        if name in known.variables
+        ReportedVariable(one.name, one.value, f"{one.path}:{one.line}")
+        for one in for_everybody(view)
+        if one.name in known.variables
     ]
     found += [
         ReportedVariable(name, value, "the environment of who asks")
