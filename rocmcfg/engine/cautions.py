@@ -4,7 +4,6 @@ are not judged. Nothing here is a refusal."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.model.catalogue import Catalogue, Feature, Hardware, ValueTrap, Variable
@@ -39,15 +38,6 @@ def cautions(
             yield from _unknown_variable(setting, catalogue)
     for text in texts:
         yield from _value(setting, text, facts, catalogue)
-
-
-def takes(variable: Variable, text: str) -> bool:
-    """Whether a value is among those that are documented. An empty one takes the variable away."""
-    if not text or text.lower() in (word.lower() for word in variable.values):
-        return True
-    if variable.pattern:
-        return re.fullmatch(variable.pattern, text, re.DOTALL) is not None
-    return not variable.values
 
 
 def _value(setting: Setting, text: str | None, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:

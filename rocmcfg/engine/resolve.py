@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from rocmcfg.engine.cautions import cautions, takes
+from rocmcfg.engine.cautions import cautions
 from rocmcfg.engine.combine import combine, match
 from rocmcfg.engine.conditions import decide
 from rocmcfg.engine.effective import Effective
@@ -245,7 +245,7 @@ def _variable(work: _Work, setting: Setting) -> None:
             )
         )
         return
-    if variable is not None and not takes(variable, text):
+    if variable is not None and not variable.takes(text):
         words = ", ".join(variable.values)
         hint = f"it takes {words}" if words else f"see `rocmcfg explain {setting.name}`"
         reader = variable.reader or "its reader"

@@ -4,6 +4,7 @@ GPUs, traps."""
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -307,6 +308,14 @@ class Variable:
     sources: tuple[str, ...] = ()
     beside: Mapping[str, str] = field(default_factory=dict)
     strict: bool = False
+
+    def takes(self, text: str) -> bool:
+        """Whether a value is among those that are documented. An empty one takes the variable away."""
+        if not text or text.lower() in (word.lower() for word in self.values):
+            return True
+        if self.pattern:
+            return re.fullmatch(self.pattern, text, re.DOTALL) is not None
+        return not self.values
 
 
 @dataclass(frozen=True, slots=True)

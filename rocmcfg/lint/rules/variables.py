@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from rocmcfg.lint import names
@@ -66,7 +65,7 @@ def _value(found: Assignment, variable: Variable, machine: Machine) -> Iterator[
                 sources=sources,
             )
         return
-    if found.trust is not Trust.PROSE and not legal(value, variable):
+    if found.trust is not Trust.PROSE and not variable.takes(value):
         yield _illegal(found, variable)
         return
     verdicts = list(traps.value_traps(found.name, value, variable.traps, sources, machine))
@@ -88,7 +87,7 @@ def _illegal(found: Assignment, variable: Variable) -> Verdict:
     written, reader = f"{found.name}={found.value}", variable.reader or "its reader"
     bare = (found.value or "").strip("\"'")
     said, literal = f"{written} is no value that {reader} takes", None
-    if bare != found.value and legal(bare, variable):
+    if bare != found.value and variable.takes(bare):
         said = f"the quotes in {written} are part of the value, and {reader} takes none"
         literal = f"{found.name}={bare}"
     if variable.strict:
@@ -96,16 +95,6 @@ def _illegal(found: Assignment, variable: Variable) -> Verdict:
     if literal is None:
         said = f"{written} is none of the values that are documented; {reader} may pass over it"
     return info("RC7103", said, why=_takes(variable), literal=literal, sources=variable.sources)
-
-
-def legal(value: str, variable: Variable) -> bool:
-    if not value:
-        return True  # an empty variable is how many scripts take one away
-    if variable.values and value.lower() in (word.lower() for word in variable.values):
-        return True
-    if variable.pattern:
-        return re.fullmatch(variable.pattern, value, re.DOTALL) is not None
-    return not variable.values
 
 
 def _takes(variable: Variable) -> str:
