@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,7 +20,8 @@ Role = Literal["signature", "fact", "error"]
 # A pattern that was seen this often, or in so many bytes of lines, is no longer looked for: a storm of faults
 # says nothing new, and this keeps the time for it bounded. Its count then reads "at least".
 ENOUGH = {"signature": 20_000, "error": 20_000, "fact": 500}
-ENOUGH_BYTES = 2 << 20
+ENOUGH_BYTES = 1 << 20
+_KEPT = 4  # characters that the first word of a pattern keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,24 @@ def probe(role: Role, pattern: str, **more: Any) -> Probe:
     texts, *others = required(pattern)
     bare = tuple(dict.fromkeys(text.translate(None, DIGITS) for text in texts))
     return Probe(role, pattern, texts, bare, tuple(others), **more)
+
+
+def beginning_rarely(pattern: str, common: Mapping[int, int]) -> str:
+    """A pattern that finds all that this one finds, and begins with the character of its first word that is
+    rarest in a text (`common` counts them). GNU grep leaves its fast loop at every character that begins some
+    pattern: of names in capitals it reads twice as much where no pattern begins with a capital.
+    """
+    body = pattern.removeprefix("\\b")
+    head = ""
+    for operator, argument in _parser().parse(body):
+        if str(operator) != "LITERAL":
+            break
+        head += chr(argument)
+    starts = range(len(head) - _KEPT + 1)
+    if not starts or not body.startswith(head):
+        return pattern
+    best = min(starts, key=lambda start: (common.get(ord(head[start]), 0), start))
+    return body[best:] if best else pattern
 
 
 @functools.cache
@@ -115,12 +134,15 @@ def required(pattern: str) -> list[tuple[bytes, ...]]:
 
     Read off the pattern as `re` itself parses it, so that no second grammar can disagree.
     """
-    try:
-        parser: Any = importlib.import_module("re._parser")
-    except ImportError:  # Python 3.10
-        parser = importlib.import_module("sre_parse")
-    found = sorted(_sets(parser.parse(pattern)), key=_telling, reverse=True) or [frozenset(("",))]
+    found = sorted(_sets(_parser().parse(pattern)), key=_telling, reverse=True) or [frozenset(("",))]
     return [tuple(sorted(text.encode() for text in texts)) for texts in found]
+
+
+def _parser() -> Any:
+    try:
+        return importlib.import_module("re._parser")
+    except ImportError:  # Python 3.10
+        return importlib.import_module("sre_parse")
 
 
 def _telling(texts: frozenset[str]) -> tuple[int, int]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import contextlib
 import re
 from array import array
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from rocmcfg.doctor.grouping import DIGITS, Groups
 from rocmcfg.doctor.lines import Block
-from rocmcfg.doctor.probes import ENOUGH_BYTES, Probe
+from rocmcfg.doctor.probes import ENOUGH_BYTES, Probe, beginning_rarely
 from rocmcfg.doctor.segments import Line, LogRead, Segment, Segments, guarded
 from rocmcfg.host.streams import FilterFailed, Grep
 
@@ -25,6 +25,7 @@ _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 # bytes that they should come to.
 _BATCH_FIRST, _BATCH, _BATCH_BYTES = 250, 20_000, 1 << 20
 _REMEMBERED = 4 << 20  # bytes of lines, without their digits, that are remembered
+_LONG = 400  # bytes of a line of which the length matters
 _ENTRY = 200  # bytes of an entry besides the line
 _LINE_BITS = 44
 _LINE_MASK = (1 << _LINE_BITS) - 1
@@ -66,6 +67,7 @@ class Scanner:
         self._literals: dict[bytes, list[Hits]] = {}
         self._forget()
         self._batch = _BATCH_FIRST
+        self._common: Mapping[int, int] = {}  # characters of a storm of long lines, counted
         self._grep: Grep | None = None
         if use_grep:
             # without it Python looks at every line: slower, and just as right
@@ -149,7 +151,7 @@ class Scanner:
     def _start(self, grep: Grep, segment: Segment) -> BinaryIO | None:
         """None where no program can be started any more."""
         patterns = [b"^%s$" % segment.mark]
-        patterns += [pattern for hits in self._wanted for pattern in _for_grep(hits.probe)]
+        patterns += [pattern for hits in self._wanted for pattern in _for_grep(hits.probe, self._common)]
         try:
             return grep.start(list(dict.fromkeys(patterns)), segment.scratch.descriptor, self._batch)
         except OSError:
@@ -159,6 +161,7 @@ class Scanner:
         self, grep: Grep, segment: Segment, searched: BinaryIO | None, first: int
     ) -> Generator[Line, None, int]:
         """The lines worth looking at; returns the number of the line behind the segment."""
+        sample = b""
         before = seen = 0  # lines of the segment that the running grep does not count; that were handed on
         while searched is not None:
             printed = size = 0
@@ -168,6 +171,7 @@ class Scanner:
                     size += len(raw)
                     number, _, text = raw.removesuffix(b"\n").partition(b":")
                     seen = before + int(number)
+                    sample = text
                     if text == segment.mark:
                         return first + seen - 1 - len(segment.cuts)
                     yield Line(first + segment.line(seen), text)
@@ -175,6 +179,8 @@ class Scanner:
                 break
             finally:
                 searched.close()
+            if printed == self._batch and size > _LONG * printed:
+                self._common = Counter(sample)
             if printed:
                 self._batch = min(max(_BATCH_BYTES * printed // size, _BATCH_FIRST), _BATCH)
             before = seen
@@ -182,11 +188,11 @@ class Scanner:
         return (yield from segment.without_grep(first, seen))
 
 
-def _for_grep(probe: Probe) -> list[bytes]:
+def _for_grep(probe: Probe, common: Mapping[int, int]) -> list[bytes]:
     """Patterns that find every line that the probe's own finds. `$` would miss a line that ends with CR."""
     if "$" in probe.pattern or "\\Z" in probe.pattern:
         return [re.sub(rb"([][\\.*^$+?{}()|])", rb"\\\1", literal) for literal in probe.literals]
-    return [probe.pattern.encode()]
+    return [(beginning_rarely(probe.pattern, common) if common else probe.pattern).encode()]
 
 
 # -- Python alone ---------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import itertools
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO, cast
 
 import pytest
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rocmcfg.doctor import lines, probes, scan, segments
 from rocmcfg.doctor.knowledge import of_logs
-from rocmcfg.doctor.probes import Probe, bounded, literals, probe
+from rocmcfg.doctor.probes import Probe, beginning_rarely, bounded, literals, probe
 from rocmcfg.doctor.scan import Scanner
 from rocmcfg.host import streams
 from rocmcfg.knowledge import issues
@@ -167,6 +167,31 @@ def test_a_pattern_with_several_gaps_is_bounded_and_others_stay() -> None:
         assert bounded(pattern) == pattern
 
 
+@given(common=st.dictionaries(st.integers(32, 126), st.integers(0, 9)))
+def test_a_pattern_that_begins_elsewhere_finds_all_that_it_found(common: dict[int, int]) -> None:
+    for wanted in PROBES:
+        rarely = re.compile(beginning_rarely(wanted.pattern, common))
+        for sample in SAMPLES:
+            if re.search(wanted.pattern, sample):
+                assert rarely.search(sample), (wanted.pattern, rarely.pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "begun"),
+    [
+        ("MES ring buffer is full", "ing buffer is full"),  # i stands in no name of the storm
+        (r"\bMES ring", r"S ring"),
+        ("MES( ?[0-9])? failed", "MES( ?[0-9])? failed"),  # too short a word
+        (r"\*ERROR\*", r"\*ERROR\*"),  # the word is not what is written
+        ("HSA_STATUS|other", "HSA_STATUS|other"),
+        ("ABCDEFG?x", "CDEFG?x"),
+    ],
+)
+def test_a_pattern_begins_with_what_is_rare_in_the_log(pattern: str, begun: str) -> None:
+    common = dict.fromkeys(b"MEHAB r", 100) | {ord("S"): 5, ord("_"): 50}
+    assert beginning_rarely(pattern, common) == begun
+
+
 # -- storms -----------------------------------------------------------------------------------------------
 
 
@@ -196,6 +221,13 @@ def test_a_storm_is_counted_to_a_limit_and_hides_nothing_behind_it() -> None:
 @pytest.mark.usefixtures("small")
 def test_a_storm_of_long_lines_ends_by_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "ENOUGH_BYTES", 20_000)
+    begun: list[str] = []
+
+    def noted(pattern: str, common: Mapping[int, int]) -> str:
+        begun.append(pattern)
+        return beginning_rarely(pattern, common)
+
+    monkeypatch.setattr(scan, "beginning_rarely", noted)
     wanted = [probe("signature", p) for p in ("Cijk_[A-Za-z0-9_]*_ISA1201", "needle in it")]
     storm = [f"ShaderName : Cijk_{'SIA3_LPA4_' * 90}{i:x}_ISA1201" for i in range(300)]
     storm[250] += " needle in it"
@@ -203,6 +235,7 @@ def test_a_storm_of_long_lines_ends_by_its_bytes(monkeypatch: pytest.MonkeyPatch
     fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
     assert answer(fast) == answer(slow) == answer(in_place(log, wanted))
     assert [len(hits.positions) for hits in fast.hits] == [22, 1]
+    assert begun, "long lines make the patterns begin elsewhere"
     assert fast.hits[0].full
 
 
