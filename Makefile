@@ -21,7 +21,7 @@ test: lint fast vm
 
 fast: $(READY)
 	$(RUN) -m coverage erase
-	$(RUN) -m coverage run -m pytest --ignore=tests/vm
+	$(RUN) -m coverage run -m pytest --ignore=tests/vm -n auto --dist loadgroup
 	$(RUN) -m coverage combine -q
 	$(RUN) -m coverage report --fail-under=90
 

@@ -101,8 +101,10 @@ def test_findings_fit_eighty_columns(tmp_path: Path, verbose: tuple[str, ...]) -
     for name in ("stability.txt", "convolution.txt"):
         found = rocmcfg("lint", SOURCE / "tests/lint/data" / name, "--root", root, *verbose)
         assert found.code == 3, found.err
-        own = [line for line in _too_wide(found) if not line.startswith(("    ", "  → "))]
-        assert own == [], "only a token may be as long as it was written"
+        written = (SOURCE / "tests/lint/data" / name).read_text().splitlines()
+        wide = [line for line in _too_wide(found) if line[1:] not in written and not line.startswith("+")]
+        own = [line for line in wide if not line.startswith(("    ", "  → "))]
+        assert own == [], "only a token, and a line of a diff, may be as long as it was written"
 
 
 def test_errors_fit_eighty_columns(tmp_path: Path) -> None:
