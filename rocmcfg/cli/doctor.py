@@ -51,6 +51,7 @@ _LONG, _WORD = 240, 68  # characters of such a line, and of a word in it
 
 @app.command("doctor")
 def doctor(
+    more: opt.MoreLogs = None,
     log: Annotated[
         list[str] | None,
         typer.Option("--log", metavar="FILE", help="A log, packed or not; - is piped in. May be repeated."),
@@ -87,7 +88,9 @@ def doctor(
         options = diagnosing.parse_options(gfx or (), kernel, rocm)
         host = opt.open_host(root)
         environment = {} if host.offline else dict(os.environ)
-        found = diagnosing.diagnose(host, log or (), options, environment, printer.progress)
+        found = diagnosing.diagnose(
+            host, [*(log or ()), *(more or ())], options, environment, printer.progress
+        )
         printer.end_progress()
         printer.document(found.diagnostics, **_fields(found))
         _show(printer, found)

@@ -69,6 +69,10 @@ Root = Annotated[
     ),
 ]
 Chroot = Annotated[bool, typer.Option("--chroot", help="With --root: run that host's own tools inside it.")]
+# `--log *.log` hands over one file as the option's and the others like this
+MoreLogs = Annotated[
+    list[str] | None, typer.Argument(metavar="[FILE]…", help="Logs as well, so that --log *.log works.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print problems only.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print evidence, sources and details.")]

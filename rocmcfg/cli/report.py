@@ -18,6 +18,7 @@ Bundle = Annotated[
 
 @app.command("report")
 def report(
+    more: opt.MoreLogs = None,
     log: Annotated[
         list[str] | None,
         typer.Option("--log", metavar="FILE", help="A log in place of this host's own. May be repeated."),
@@ -38,7 +39,9 @@ def report(
         from rocmcfg.workflow import reporting
 
         host = opt.open_host(root)
-        made = reporting.report(host, log or (), {} if host.offline else dict(os.environ), bundle)
+        made = reporting.report(
+            host, [*(log or ()), *(more or ())], {} if host.offline else dict(os.environ), bundle
+        )
         printer.document(made.diagnostics, report=made.markdown, bundle=bundle or None)
         printer.result(made.markdown)
         printer.problems([d for d in made.diagnostics if d.severity.value != "info"])

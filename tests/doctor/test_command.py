@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 import os
 import subprocess
@@ -371,3 +372,12 @@ def test_no_bytes_make_it_crash(start: bytes, pieces: list[bytes], shown: tuple[
     assert "\x1b" not in found.out
     if found.code == 1:
         assert "RC3001" in found.out + found.err
+
+
+def test_the_files_of_a_shell_pattern_behind_log_are_all_read(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text("amdgpu: nothing of note\n")
+    found = rocmcfg("doctor", "--log", tmp_path / "a.log", tmp_path / "b.log", "--root", root, "--json")
+    assert found.code == 0, found.err
+    assert [log["name"][-5:] for log in json.loads(found.out)["logs"]] == ["a.log", "b.log"]
