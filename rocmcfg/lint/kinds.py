@@ -70,6 +70,8 @@ _YAML_KEY = re.compile(
 _YAML_LINE = re.compile(r"---|[ \t]*(?:-[ \t]+\S|[\w.\"'/$-]+:(?:[ \t]|\r?$))")
 _BLANK_OR_COMMENT = re.compile(r"^[ \t]*(?:[#;].*)?$")
 _ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$")
+_ARGUMENT = re.compile(r"[\w.-]+=")
+_OF_A_MODULE = re.compile(r"[\w-]+\.[\w-]+=")
 _BOOT_WORDS = re.compile(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
 
 
@@ -132,6 +134,12 @@ def _by_lines(head: str) -> Kind | None:
         return Kind.ENVIRONMENT
     if _SHELL_WORDS.search(head):
         return Kind.SHELL
-    if len(said) == 1 and "=" in said[0] and _BOOT_WORDS.search(said[0]):
+    if len(said) == 1 and "=" in said[0] and (_BOOT_WORDS.search(said[0]) or _is_pasted(said[0])):
         return Kind.CMDLINE
     return None
+
+
+def _is_pasted(line: str) -> bool:
+    """Nothing but NAME=VALUE, one of them a module's: what goes into a boot menu."""
+    words = line.split()
+    return all(_ARGUMENT.match(word) for word in words) and any(_OF_A_MODULE.match(word) for word in words)

@@ -216,9 +216,9 @@ def _in_the_middle(root: Path, tools: Path, *verb: str) -> subprocess.Popen[str]
 def test_an_interrupted_apply_is_rolled_back(root: Path, tools: Path, number: signal.Signals) -> None:
     before = host(root)
     child = _in_the_middle(root, tools, "apply", "--yes", *RUNPM)
-    child.send_signal(number)
-    # the tool that the rollback runs is the same slow one: it is replaced by the stand-in
+    # the tool that the rollback runs is the same slow one: the stand-in takes its place before that begins
     (tools / "update-grub").unlink()
+    child.send_signal(number)
     out, err = child.communicate(timeout=30)
     problem(Result(child.returncode, out, err), "RC4010", 4)
     (root / "boot/running").unlink()

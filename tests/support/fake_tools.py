@@ -63,7 +63,10 @@ def update_initramfs(root: Path) -> int:
         for path in sorted((root / "etc/modprobe.d").glob("*"))
         if path.is_file()
     }
-    for image in sorted((root / "boot").glob("initrd.img-*")):
+    images = [
+        path for path in (root / "boot").glob("initrd.img-*") if path.suffix != ".new"
+    ]  # left by a kill
+    for image in sorted(images):
         kept = {n: c for n, c in unpacked(image).items() if not n.startswith("etc/modprobe.d/")}
         _replace(image, _archive(kept | options))
     return 0
