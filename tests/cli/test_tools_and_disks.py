@@ -202,6 +202,8 @@ def _in_the_middle(root: Path, tools: Path, *verb: str) -> subprocess.Popen[str]
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # a shell starts what it puts into the background with SIGINT ignored, and a program keeps to that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  # takes no lock
     )
     deadline = time.monotonic() + 30
     while not (root / "boot/running").exists():
