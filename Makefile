@@ -1,9 +1,12 @@
 # Everything happens in .venv; nothing is installed outside it.
 #
 #   make demo    a guided tour on a bundled sample host: no root, nothing of this computer changes
-#   make test    all tests; the ones in a virtual machine too, where QEMU is or can be installed
-#   make fast    all tests but those (a few minutes)
+#   make test    all tests; those that need root, a Debian mirror or QEMU are said so where they cannot run
+#   make fast    the tests of the program itself (under five minutes)
 #   make lint    ruff, mypy --strict, import rules
+#   make packages  builds the packages, installs them in clean Debian systems
+#   make ansible   the collection: ansible-test on each supported ansible-core, and a fleet of hosts
+#   make vm      real machines under QEMU: GRUB, kernel, amdgpu
 #   make bench   start-up, plan, verify, apply: figures against their bars
 #   make lock    resolve the dependencies anew (needs uv)
 
@@ -12,18 +15,24 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test fast vm lint bench lock clean
+.PHONY: demo test fast packages ansible vm lint bench lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
 
-test: lint fast vm
+test: lint fast packages ansible vm
 
 fast: $(READY)
 	$(RUN) -m coverage erase
-	$(RUN) -m coverage run -m pytest --ignore=tests/vm -n auto --dist loadgroup
+	$(RUN) -m coverage run -m pytest --ignore=tests/vm --ignore=tests/packages --ignore=tests/ansible -n auto --dist loadgroup
 	$(RUN) -m coverage combine -q
 	$(RUN) -m coverage report --fail-under=90
+
+packages: $(READY)
+	$(RUN) -m pytest tests/packages
+
+ansible: $(READY)
+	$(RUN) -m pytest tests/ansible
 
 vm: $(READY)
 	$(RUN) -m pytest tests/vm
