@@ -1,0 +1,254 @@
+# Copyright: The rocmcfg authors
+# SPDX-License-Identifier: MIT
+"""What rocmcfg answered, as the results of a task. Pure: documents in, dictionaries out."""
+
+import json
+import re
+
+# The contract of `rocmcfg … --json` that this collection reads; every document carries its number.
+SCHEMA_VERSION = 1
+
+ROLLED_BACK = 4
+RECOVERY_REQUIRED = 5
+
+_UPGRADE = "This collection reads documents with schema_version {0}, from rocmcfg 0.1 on: ".format(
+    SCHEMA_VERSION
+)
+
+
+class Unreadable(Exception):
+    """Not the answer of a rocmcfg that this collection knows. The text says what came instead."""
+
+
+def version(output):
+    """The version in what `rocmcfg --version` printed, or None."""
+    found = re.match(r"rocmcfg (\S+)\s*$", output)
+    return found.group(1) if found else None
+
+
+def document(output, errors, code):
+    """The document in the standard output of a command. Raises Unreadable."""
+    try:
+        found = json.loads(output)
+    except ValueError:
+        raise Unreadable(_no_document(output, errors, code))
+    if not isinstance(found, dict) or "schema_version" not in found:
+        raise Unreadable(
+            "its answer is JSON without a schema_version. " + _UPGRADE + "install a current rocmcfg there."
+        )
+    number = found["schema_version"]
+    if number != SCHEMA_VERSION:
+        newer = isinstance(number, int) and number > SCHEMA_VERSION
+        do = "upgrade the collection rocmcfg.amdgpu." if newer else "upgrade rocmcfg there."
+        raise Unreadable("its answer has schema_version {0}. ".format(json.dumps(number)) + _UPGRADE + do)
+    if not isinstance(found.get("diagnostics"), list):
+        raise Unreadable("its answer has no diagnostics. " + _UPGRADE + "install a current rocmcfg there.")
+    return found
+
+
+def _no_document(output, errors, code):
+    if code < 0:
+        return (
+            "signal {0} ended it before it answered. If it was changing the host, "
+            "`rocmcfg recover` there puts back what was begun.".format(-code)
+        )
+    said = [line.strip() for line in (errors + "\n" + output).splitlines() if line.strip()]
+    last = said[-1][:300] if said else ""
+    if any(line.startswith("Traceback (most recent call last)") for line in said):
+        # the last line of standard error is the exception; standard output is no part of a traceback
+        lines = [line.strip() for line in errors.splitlines() if line.strip()]
+        last = lines[-1][:300] if lines else last
+        return (
+            "it broke off with a Python error: {0}. Its installation is damaged or incomplete: "
+            "install it anew, from a package or into a virtual environment of its own.".format(last)
+        )
+    told = " It said: {0}".format(last) if last else " It said nothing."
+    return (
+        "its answer is not JSON (exit code {0}). ".format(code)
+        + _UPGRADE
+        + ("install a current one there." + told)
+    )
+
+
+def sentence(diagnostic):
+    """One diagnostic on one line: what, where, why, what to do."""
+    text = diagnostic.get("summary", "")
+    if diagnostic.get("location"):
+        text = "{0} ({1})".format(text, diagnostic["location"])
+    for part, before in (("detail", ". "), ("hint", ". What to do: ")):
+        if diagnostic.get(part):
+            text = text.rstrip(".") + before + " ".join(diagnostic[part].split())
+    return "{0} [{1}]".format(text, diagnostic.get("id", "?"))
+
+
+def of_severity(found, severity):
+    return [d for d in found["diagnostics"] if d.get("severity") == severity]
+
+
+def failure(found, code):
+    """Results of a task that rocmcfg refused or could not finish: `msg` and what a playbook may ask for."""
+    errors = of_severity(found, "error") or found["diagnostics"]
+    said = " | ".join(sentence(d) for d in errors) or "it says nothing (exit code {0})".format(code)
+    ids = [d.get("id") for d in errors]
+    if code == ROLLED_BACK:
+        said = "It failed and the host was rolled back, nothing of it remains: " + said
+    elif code == RECOVERY_REQUIRED:
+        said = (
+            "A transaction on this host is neither finished nor undone. Run `rocmcfg recover` there "
+            "before anything else: " + said
+        )
+    elif "RC3023" in ids:
+        said += " In a playbook: become: true"
+    elif code == 2 and any("No such option" in d.get("summary", "") for d in errors):
+        said = "This rocmcfg is older than the collection, upgrade it: " + said
+    return {
+        "msg": "rocmcfg: " + said,
+        "diagnostics": found["diagnostics"],
+        "rc": code,
+        "rolled_back": code == ROLLED_BACK,
+        "recovery_required": code == RECOVERY_REQUIRED,
+    }
+
+
+def diffs(changes):
+    """Ansible's diffs of the changes to files."""
+    return [
+        {
+            "before_header": change["path"] if change["before"] is not None else "/dev/null",
+            "after_header": change["path"] if change["after"] is not None else "/dev/null",
+            "before": change["before"] or "",
+            "after": change["after"] or "",
+        }
+        for change in changes
+    ]
+
+
+def short(changes):
+    """The changes without the texts, which the diff has."""
+    return [{key: change[key] for key in ("path", "kind", "reason")} for change in changes]
+
+
+def planned(found, runs_tools):
+    """Whether a dry run says that something would be done; in an image without chroot no tool is run."""
+    due = any(step["state"] == "planned" for step in found["activations"])
+    return bool(found["changes"]) or (runs_tools and due)
+
+
+def done(found):
+    """Whether an apply did something."""
+    return found["transaction"] is not None or any(s["state"] == "done" for s in found["activations"])
+
+
+def plan_results(found):
+    """What the profile module returns of a document of plan or apply."""
+    return {
+        "diff": diffs(found["changes"]),
+        "changes": short(found["changes"]),
+        "activations": found["activations"],
+        "settings": found["settings"],
+        # Not "skipped": Ansible would take the whole task for one that did not run.
+        "skipped_settings": found["skipped"],
+        "profiles": found["profiles"],
+        "reboot_required": found["reboot_required"],
+        "transaction": found["transaction"],
+        "diagnostics": found["diagnostics"],
+    }
+
+
+def to_take_back(wanted, in_force):
+    """Whether `absent` has to do something, for the profiles of the task (all, if none) and those in force.
+
+    Returns (whether, refusal): rocmcfg takes back all that it applied or nothing, so a part is refused.
+    """
+    if not wanted:
+        return True, ""
+    wanted = [profile_name(name) for name in wanted]
+    if not set(wanted) & set(in_force):
+        return False, ""
+    kept = [name for name in in_force if name not in wanted]
+    if not kept:
+        return True, ""
+    return False, (
+        "{0} is in force together with {1}, and absent takes back all. To keep {1} write state: present with "
+        "profiles: [{2}], which replaces what is applied; to take all back leave profiles out.".format(
+            ", ".join(name for name in in_force if name in wanted), ", ".join(kept), ", ".join(kept)
+        )
+    )
+
+
+def profile_name(name):
+    """The name under which rocmcfg keeps a profile: that of a file is its own, without path and ending."""
+    return name.rpartition("/")[2][: -len(".toml")] if name.endswith(".toml") else name
+
+
+def undone_results(found, running=None):
+    """What a module returns of a document of rollback; the dry run knows the changes, the run the rest."""
+    after = running or found
+    return {
+        "diff": diffs(found["changes"]),
+        "changes": short(found["changes"]),
+        "activations": after["activations"],
+        "transactions": after["transactions"],
+        "reboot_required": after["reboot_required"],
+        "diagnostics": after["diagnostics"],
+    }
+
+
+def verdict(found, pending_ok):
+    """(whether it is in effect, a sentence that says what is not) for a document of verify."""
+    status = found["status"]
+    wrong = [
+        "{0} is {1}{2}".format(c["name"], c["status"].replace("_", " "), _why(c))
+        for c in found["checks"]
+        if c["status"] not in ("in_effect", "rewritten_by_driver")
+    ]
+    if status == "in_effect":
+        return True, "in effect: {0}".format(_count(found))
+    if status == "nothing_applied":
+        return False, "nothing is applied on this host, so there is nothing to prove"
+    if status == "pending":
+        said = "configured, not yet in effect: {0}".format("; ".join(wrong))
+        return pending_ok, said
+    return False, "not in effect: {0}".format("; ".join(wrong))
+
+
+def _count(found):
+    number = len(found["checks"])
+    return "the one setting" if number == 1 else "all {0} settings".format(number)
+
+
+def _why(check):
+    parts = ["wanted {0}, runs {1}".format(check["desired"], check["running"])]
+    if check["running"] is None:
+        parts = ["wanted {0}, configured {1}".format(check["desired"], check["configured"])]
+    if check["detail"]:
+        parts.append(check["detail"])
+    return " ({0})".format(", ".join(parts))
+
+
+def facts(found, version_text, executable):
+    """The fact `rocmcfg` of a host, from a document of status; `found` is None where there is no rocmcfg."""
+    status = found or {}
+    inventory = status.get("facts") or {}
+    return {
+        "installed": found is not None,
+        "version": version_text,
+        "executable": executable,
+        "os": inventory.get("os"),
+        "running_kernel": inventory.get("running_kernel"),
+        "kernels": inventory.get("kernels", []),
+        "gpus": inventory.get("gpus", []),
+        "rocm": inventory.get("rocm"),
+        "pytorch": inventory.get("pytorch", []),
+        "memory": inventory.get("memory"),
+        "boot_chain": inventory.get("boot_chain"),
+        "container": inventory.get("container"),
+        "profiles": status.get("profiles", []),
+        "transaction": status.get("transaction"),
+        "status": status.get("status"),
+        "reboot_required": status.get("reboot_required", False),
+        "suggested_profiles": status.get("suggested_profiles", []),
+        "parameters": status.get("parameters", []),
+        "issues": status.get("issues", []),
+        "unnecessary": status.get("unnecessary", []),
+    }

@@ -1,0 +1,111 @@
+# Copyright: The rocmcfg authors
+# SPDX-License-Identifier: MIT
+"""What a task asks for, as the words of a command line.
+
+Nothing here knows what a setting means: rocmcfg judges that. It only sees to it that rocmcfg gets the value
+that
+the author of the playbook wrote, and not one that YAML made of it.
+"""
+
+# Read as numbers wherever they are written, by the kernel or by rocmcfg: 0x1F and 31 are the same to them.
+_NOT_NUMERIC = ("karg", "env", "feature")
+
+
+class NotAsWritten(Exception):
+    """A value that YAML may have changed on the way here, or a name that is none."""
+
+
+def profile_arguments(parameters):
+    """Options of `rocmcfg apply` for the parameters of the profile module. Raises NotAsWritten."""
+    words = ["--profile={0}".format(name) for name in names("profiles", parameters.get("profiles"))]
+    words.extend(settings(parameters.get("set") or {}))
+    words.extend("--with={0}".format(name) for name in names("with", parameters.get("with")))
+    words.extend("--without={0}".format(name) for name in names("without", parameters.get("without")))
+    if parameters.get("unconditional"):
+        words.append("--unconditional")
+    if parameters.get("any_gpu"):
+        words.append("--any-gpu")
+    if parameters.get("via"):
+        words.append("--via={0}".format(parameters["via"]))
+    if parameters.get("boot_backend"):
+        words.append("--boot-backend={0}".format(parameters["boot_backend"]))
+    return words
+
+
+def host_arguments(parameters, chroot=True):
+    """Options that say which host is meant; `chroot=False` for commands that run none of its tools."""
+    words = []
+    if parameters.get("root"):
+        words.append("--root={0}".format(parameters["root"]))
+    if chroot and parameters.get("chroot"):
+        words.append("--chroot")
+    return words
+
+
+def names(option, values):
+    """A list of profiles or settings, each checked to be text."""
+    for value in values or ():
+        if not isinstance(value, str):
+            raise NotAsWritten(
+                "{0}: {1} is not a name. {2}".format(option, _shown(value), _explanation(value))
+            )
+        if not value.strip():
+            raise NotAsWritten("{0}: an empty name; leave the entry out".format(option))
+    return list(values or ())
+
+
+def settings(wanted):
+    """`--set` options for a dictionary of settings, in the order of the task."""
+    words = []
+    for key, value in wanted.items():
+        if not isinstance(key, str) or "=" in key:
+            raise NotAsWritten(
+                "set: {0} is not the name of a setting; write it as amdgpu.runpm: 0".format(_shown(key))
+            )
+        text = as_written(key, value)
+        # An argument without a value, such as karg.nosmt, has no other way to be written in a dictionary.
+        bare = text == "" and key.startswith("karg.")
+        words.append("--set={0}".format(key) if bare else "--set={0}={1}".format(key, text))
+    return words
+
+
+def as_written(key, value):
+    """The text of a setting's value. Raises NotAsWritten where YAML may have made another one of it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise NotAsWritten("set: {0}: {1}. {2}".format(key, _shown(value), _explanation(value)))
+    if key.partition(".")[0] in _NOT_NUMERIC and not -9 <= value <= 9:
+        # By the time a module sees it, 0777, 0x1FF, 8:31 and 5_11 are all the number 511.
+        raise NotAsWritten(
+            "set: {0}: {1} is a number to YAML, which reads 0777, 0x1F, 1:30 and 1_000 as other numbers "
+            'than are written. Put it in quotes as it is to arrive, for example "{1}".'.format(key, value)
+        )
+    return str(value)
+
+
+def _shown(value):
+    if value is None:
+        return "there is no value (null)"
+    if isinstance(value, bool):
+        return "YAML made {0} (bool) of it".format("true" if value else "false")
+    if isinstance(value, dict):
+        return "{0} is a dictionary".format(value)
+    if isinstance(value, (list, tuple)):
+        return "{0} is a list".format(value)
+    return "YAML made the number {0} of it".format(value)
+
+
+def _explanation(value):
+    if value is None:
+        return 'Write a value, in quotes; an empty one is "".'
+    if isinstance(value, bool):
+        return (
+            "on, off, yes, no, true and false become truth values before a module sees them. "
+            'Put in quotes what is to arrive, for example "{0}".'.format("on" if value else "off")
+        )
+    if isinstance(value, dict):
+        return "Write the names with dots: amdgpu.runpm: 0."
+    if isinstance(value, (list, tuple)):
+        return "One value is meant."
+    return 'Put it in quotes as it is to arrive, for example "{0}".'.format(value)

@@ -1,0 +1,307 @@
+#!/usr/bin/python
+# Copyright: The rocmcfg authors
+# GNU General Public License v3.0+ (LICENSES/GPL-3.0-or-later.txt, https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: profile
+short_description: Apply profiles of kernel parameters and variables for AMD GPUs, or take them back
+version_added: 0.1.0
+description:
+  - Brings the kernel parameters of amdgpu, and the environment that goes with them, to what profiles and
+    settings say,
+    with the rocmcfg that is installed on the host. All of it is one transaction; if a step fails the host
+    is rolled back.
+  - What the task says replaces what rocmcfg applied before.
+  - It never reboots. Most settings take effect with the next boot; see RV(reboot_required).
+  - What is needed on a host depends on its GPUs, kernels and ROCm. RV(skipped_settings) says what was left out, and
+    why.
+extends_documentation_fragment:
+  - rocmcfg.amdgpu.host
+options:
+  profiles:
+    description:
+      - Names of profiles, V(auto) for those of the GPUs found, or the path of a C(.toml) file on the host.
+      - With O(state=absent), only take back if these are in force.
+    type: list
+    elements: raw
+  set:
+    description:
+      - Single settings, such as C(amdgpu.runpm), C(feature.gfxoff), C(karg.iommu), C(env.NAME), or
+        C(profile.NAME)
+        for what a profile leaves to you. C(rocmcfg explain NAME) says what one is.
+      - An empty text stands for a kernel argument without a value.
+      - A value must reach rocmcfg as you wrote it, and YAML turns C(on), C(off), C(yes) and C(no) into
+        truth values and
+        C(0777), C(0x1F), C(1:30) and C(1_000) into other numbers. Truth values, fractions, lists and
+        nothing at all are
+        therefore refused. So are integers beyond one digit for C(karg.), C(env.) and C(feature.); put them
+        in quotes.
+        Module parameters and C(profile.) settings are read as numbers anyway and may be any integer.
+    type: dict
+  with:
+    description: Optional settings of the profiles to add.
+    type: list
+    elements: raw
+  without:
+    description: Settings of the profiles to leave out.
+    type: list
+    elements: raw
+  state:
+    description:
+      - V(present) applies what the task says.
+      - V(absent) takes back all that rocmcfg applied on the host, as C(rocmcfg rollback --pristine) does.
+        It looks at no
+        option but O(profiles) and those that name the host.
+      - V(absent) with O(profiles) of which none is in force changes nothing; if others are in force beside
+        them it fails
+        and says what to write instead.
+    type: str
+    choices: [present, absent]
+    default: present
+  via:
+    description: Where module parameters go. Without it rocmcfg chooses, which is the kernel command line.
+    type: str
+    choices: [cmdline, modprobe]
+  unconditional:
+    description: Apply also what this kernel and ROCm do not need.
+    type: bool
+    default: false
+  any_gpu:
+    description: Apply although the host has no GPU of the profile.
+    type: bool
+    default: false
+  boot_backend:
+    description: The boot loader, for a host that has two and does not tell which one boots.
+    type: str
+attributes:
+  check_mode:
+    support: full
+    details: Nothing at all is written on the host.
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+seealso:
+  - module: rocmcfg.amdgpu.verify
+  - module: rocmcfg.amdgpu.rollback
+author:
+  - The rocmcfg authors (@rocmcfg)
+"""
+
+EXAMPLES = r"""
+- name: Apply the profile of the GPUs that are found
+  rocmcfg.amdgpu.profile:
+    profiles: auto
+  become: true
+  register: amdgpu
+
+- name: Reboot, where that is wanted
+  ansible.builtin.reboot:
+  become: true
+  when: amdgpu.reboot_required
+
+- name: A profile without one of its settings, and two settings more
+  rocmcfg.amdgpu.profile:
+    profiles: [gfx1201]
+    without: [env.DISABLE_ADDMM_CUDA_LT]
+    set:
+      amdgpu.runpm: 0
+      karg.iommu: pt
+  become: true
+
+- name: YAML takes on and off for truth values, so quotes are needed
+  rocmcfg.amdgpu.profile:
+    set:
+      feature.gfxoff: "false"
+      env.HSA_ENABLE_SDMA: "0"
+  become: true
+
+- name: Take back whatever rocmcfg applied
+  rocmcfg.amdgpu.profile:
+    state: absent
+  become: true
+
+- name: Prepare an image that is mounted, and run its own tools in it
+  rocmcfg.amdgpu.profile:
+    profiles: [mi300x]
+    any_gpu: true
+    root: /mnt/image
+    chroot: true
+  become: true
+"""
+
+RETURN = r"""
+changes:
+  description: The files that were changed, or would be in check mode.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    path:
+      description: The file.
+      type: str
+    kind:
+      description: One of V(create), V(modify), V(remove).
+      type: str
+    reason:
+      description: What it is for.
+      type: str
+diff:
+  description: The differences of those files, whole texts before and after. Shown with C(--diff).
+  returned: success
+  type: list
+  elements: dict
+activations:
+  description:
+    - The programs that make the files count, such as C(update-grub), each with C(tool), C(argv), C(reason)
+      and C(state).
+    - C(state) is V(done), V(planned) in check mode, V(left_to_user) in another host's root without
+      O(chroot), or
+      V(skipped).
+  returned: success
+  type: list
+  elements: dict
+reboot_required:
+  description:
+    - Whether what the host's files say takes effect only with a reboot. It stays true, also of an unchanged
+      run, until the host was rebooted.
+    - With O(state=absent) it speaks of the run that took something back. An unchanged run says false.
+  returned: success
+  type: bool
+transaction:
+  description: The number of the transaction that was made, for the module M(rocmcfg.amdgpu.rollback). Null
+    where nothing was.
+  returned: success
+  type: int
+transactions:
+  description: The numbers of the transactions that were taken back, or would be.
+  returned: O(state=absent)
+  type: list
+  elements: int
+settings:
+  description: Each setting with its value, where it goes, why it applies to this host, evidence and cost.
+  returned: success
+  type: list
+  elements: dict
+skipped_settings:
+  description:
+    - The settings of the profiles that this host does not need or that are optional, each with C(setting) and
+      C(reason).
+    - The documents of rocmcfg call them C(skipped), which in Ansible would mark the whole task as skipped.
+  returned: success
+  type: list
+  elements: dict
+profiles:
+  description: The names of the profiles; V(auto) is replaced by what it stands for. Of V(absent), those
+    that were in force.
+  returned: success
+  type: list
+  elements: str
+diagnostics:
+  description:
+    - The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and C(hint).
+    - Warnings among them are also shown as warnings of the task.
+  returned: always, unless rocmcfg could not be asked
+  type: list
+  elements: dict
+version:
+  description: The version of the rocmcfg that was used.
+  returned: always, unless there is none
+  type: str
+  sample: 0.1.0
+executable:
+  description: Where it is.
+  returned: always, unless there is none
+  type: str
+  sample: /usr/bin/rocmcfg
+rc:
+  description: The exit code of rocmcfg.
+  returned: failure
+  type: int
+rolled_back:
+  description: Whether something failed half way and the host was rolled back, so that nothing of it remains.
+  returned: failure
+  type: bool
+recovery_required:
+  description: Whether C(rocmcfg recover) must be run on the host first.
+  returned: failure
+  type: bool
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import answer, request
+from ansible_collections.rocmcfg.amdgpu.plugins.module_utils.program import (
+    HOST_OPTIONS,
+    Program,
+    refuse_old_python,
+)
+
+
+def main():
+    options = {
+        "profiles": {"type": "list", "elements": "raw"},
+        "set": {"type": "dict"},
+        "with": {"type": "list", "elements": "raw"},
+        "without": {"type": "list", "elements": "raw"},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "via": {"type": "str", "choices": ["cmdline", "modprobe"]},
+        "unconditional": {"type": "bool", "default": False},
+        "any_gpu": {"type": "bool", "default": False},
+        "boot_backend": {"type": "str"},
+    }
+    module = AnsibleModule(argument_spec=dict(options, **HOST_OPTIONS), supports_check_mode=True)
+    refuse_old_python(module)
+    try:
+        wanted = request.names("profiles", module.params["profiles"])
+        arguments = request.profile_arguments(module.params)
+    except request.NotAsWritten as problem:
+        module.fail_json(msg=str(problem))
+    if module.params["state"] == "present":
+        if not wanted and not module.params["set"]:
+            module.fail_json(msg="Say what is to be present: profiles (a name, or auto), or set, or both.")
+        results = present(module, arguments)
+    else:
+        results = absent(module, wanted)
+    module.exit_json(**results)
+
+
+def present(module, arguments):
+    program = Program.of(module)
+    host = request.host_arguments(module.params)
+    how = "--dry-run" if module.check_mode else "--yes"
+    found = program.ask(["apply", how] + host + arguments)
+    runs_tools = not module.params["root"] or module.params["chroot"]
+    changed = answer.planned(found, runs_tools) if module.check_mode else answer.done(found)
+    return dict(answer.plan_results(found), changed=changed, version=program.version, executable=program.path)
+
+
+def absent(module, wanted):
+    program = Program.of(module)
+    host = request.host_arguments(module.params)
+    in_force = program.ask(["verify"] + request.host_arguments(module.params, chroot=False), accept=(0, 3, 6))
+    if "auto" in wanted:
+        status = program.ask(["status"] + request.host_arguments(module.params, chroot=False))
+        wanted = [name for name in wanted if name != "auto"] + status["suggested_profiles"]
+    take_back, refusal = answer.to_take_back(wanted, in_force["profiles"])
+    if refusal:
+        program.fail({"msg": "rocmcfg: " + refusal, "rc": 0})
+    lists = ("changes", "diff", "activations", "transactions", "settings", "skipped_settings")
+    results = dict((name, []) for name in lists)
+    results.update(transaction=None, reboot_required=False, diagnostics=in_force["diagnostics"])
+    if take_back:
+        undo = ["rollback", "--pristine"] + host
+        preview = program.ask(undo + ["--dry-run"])
+        ran = None if module.check_mode or not preview["transactions"] else program.ask(undo + ["--yes"])
+        results.update(answer.undone_results(preview, ran))
+    return dict(
+        results,
+        changed=bool(results["transactions"]),
+        profiles=in_force["profiles"],
+        version=program.version,
+        executable=program.path,
+    )
+
+
+if __name__ == "__main__":
+    main()

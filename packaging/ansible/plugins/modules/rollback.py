@@ -1,0 +1,139 @@
+#!/usr/bin/python
+# Copyright: The rocmcfg authors
+# GNU General Public License v3.0+ (LICENSES/GPL-3.0-or-later.txt, https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: rollback
+short_description: Take back the last transaction of rocmcfg, or all since an earlier one
+version_added: 0.1.0
+description:
+  - Undoes what rocmcfg applied last, files byte by byte, then the boot menu and images.
+  - To take back everything, use M(rocmcfg.amdgpu.profile) with O(rocmcfg.amdgpu.profile#module:state=absent).
+  - Without O(to), each run takes back one transaction more, until none is left.
+  - It never reboots.
+extends_documentation_fragment:
+  - rocmcfg.amdgpu.host
+options:
+  to:
+    description:
+      - The number of the transaction to go back to, as it left the host.
+      - If it is the one in force nothing is changed.
+    type: int
+attributes:
+  check_mode:
+    support: full
+    details: Nothing at all is written on the host.
+  diff_mode:
+    support: full
+  idempotent:
+    support: partial
+    details: With O(to). Without, the next run goes back one transaction further.
+seealso:
+  - module: rocmcfg.amdgpu.profile
+author:
+  - The rocmcfg authors (@rocmcfg)
+"""
+
+EXAMPLES = r"""
+- name: Take back what was applied last
+  rocmcfg.amdgpu.rollback:
+  become: true
+
+- name: Apply, prove, and take it back where the proof fails
+  become: true
+  block:
+    - name: Apply
+      rocmcfg.amdgpu.profile:
+        profiles: auto
+      register: amdgpu
+
+    - name: Prove that all is configured
+      rocmcfg.amdgpu.verify:
+        pending_ok: true
+  rescue:
+    - name: Take it back
+      rocmcfg.amdgpu.rollback:
+      when: amdgpu.changed
+"""
+
+RETURN = r"""
+transactions:
+  description: The numbers of the transactions that were taken back, or would be in check mode.
+  returned: success
+  type: list
+  elements: int
+changes:
+  description: The files that were changed, or would be, with C(path), C(kind) and C(reason).
+  returned: success
+  type: list
+  elements: dict
+diff:
+  description: The differences of those files, whole texts before and after. Shown with C(--diff).
+  returned: success
+  type: list
+  elements: dict
+activations:
+  description: The programs that make the files count, each with C(tool), C(argv), C(reason) and C(state).
+  returned: success
+  type: list
+  elements: dict
+reboot_required:
+  description: Whether the running kernel keeps what was taken back until a reboot.
+  returned: success
+  type: bool
+diagnostics:
+  description: The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
+    C(hint).
+  returned: always, unless rocmcfg could not be asked
+  type: list
+  elements: dict
+version:
+  description: The version of the rocmcfg that was used.
+  returned: always, unless there is none
+  type: str
+  sample: 0.1.0
+executable:
+  description: Where it is.
+  returned: always, unless there is none
+  type: str
+  sample: /usr/bin/rocmcfg
+rc:
+  description: The exit code of rocmcfg.
+  returned: failure
+  type: int
+rolled_back:
+  description: Whether the rollback itself failed and was undone.
+  returned: failure
+  type: bool
+recovery_required:
+  description: Whether C(rocmcfg recover) must be run on the host first.
+  returned: failure
+  type: bool
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import answer, request
+from ansible_collections.rocmcfg.amdgpu.plugins.module_utils.program import (
+    HOST_OPTIONS,
+    Program,
+    refuse_old_python,
+)
+
+
+def main():
+    module = AnsibleModule(argument_spec=dict(HOST_OPTIONS, to={"type": "int"}), supports_check_mode=True)
+    refuse_old_python(module)
+    program = Program.of(module)
+    arguments = ["rollback"] + request.host_arguments(module.params)
+    if module.params["to"] is not None:
+        arguments.append("--to={0}".format(module.params["to"]))
+    preview = program.ask(arguments + ["--dry-run"])
+    ran = None if module.check_mode or not preview["transactions"] else program.ask(arguments + ["--yes"])
+    results = answer.undone_results(preview, ran)
+    results.update(changed=bool(preview["transactions"]), version=program.version, executable=program.path)
+    module.exit_json(**results)
+
+
+if __name__ == "__main__":
+    main()

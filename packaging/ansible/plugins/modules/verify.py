@@ -1,0 +1,161 @@
+#!/usr/bin/python
+# Copyright: The rocmcfg authors
+# GNU General Public License v3.0+ (LICENSES/GPL-3.0-or-later.txt, https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: verify
+short_description: Prove that the kernel parameters and variables are in effect
+version_added: 0.1.0
+description:
+  - Compares what was applied with what the host's files say and with what the running kernel does, per
+    setting.
+  - Needs no rights beyond those of the login user, except where the kernel hides a value from it.
+extends_documentation_fragment:
+  - rocmcfg.amdgpu.host
+options:
+  profiles:
+    description:
+      - Judge by these profiles instead of by what rocmcfg applied, for example on a host that was
+        configured by hand.
+    type: list
+    elements: raw
+  fail:
+    description: Whether anything but RV(status=in_effect) fails the task. If not, it only reports.
+    type: bool
+    default: true
+  pending_ok:
+    description: Let RV(status=pending) pass, which says that all is configured and a reboot (or a tool) is
+      missing.
+    type: bool
+    default: false
+attributes:
+  check_mode:
+    support: full
+    details: It never changes anything.
+  diff_mode:
+    support: none
+  idempotent:
+    support: full
+seealso:
+  - module: rocmcfg.amdgpu.profile
+author:
+  - The rocmcfg authors (@rocmcfg)
+"""
+
+EXAMPLES = r"""
+- name: After the reboot, prove that all settings are in effect
+  rocmcfg.amdgpu.verify:
+
+- name: Before it, only that all is configured
+  rocmcfg.amdgpu.verify:
+    pending_ok: true
+
+- name: Look at a host that was configured by hand
+  rocmcfg.amdgpu.verify:
+    profiles: [mi300x]
+    fail: false
+  register: amdgpu
+"""
+
+RETURN = r"""
+status:
+  description:
+    - V(in_effect), V(pending) where a reboot or a tool is missing, V(differences), or V(nothing_applied).
+    - With O(profiles) that need nothing on this host it is V(in_effect) without checks.
+  returned: always, unless rocmcfg could not be asked
+  type: str
+checks:
+  description:
+    - One for each setting, with C(name), C(target), C(desired), C(configured), C(running), C(status),
+      C(source) and
+      C(detail).
+  returned: always, unless rocmcfg could not be asked
+  type: list
+  elements: dict
+pending:
+  description: Whether RV(status) is V(pending).
+  returned: always, unless rocmcfg could not be asked
+  type: bool
+profiles:
+  description: The profiles that were judged by.
+  returned: always, unless rocmcfg could not be asked
+  type: list
+  elements: str
+transaction:
+  description: The transaction in force, or null.
+  returned: always, unless rocmcfg could not be asked
+  type: int
+diagnostics:
+  description: The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
+    C(hint).
+  returned: always, unless rocmcfg could not be asked
+  type: list
+  elements: dict
+msg:
+  description: The verdict in one sentence.
+  returned: always
+  type: str
+  sample: "in effect: all 4 settings"
+version:
+  description: The version of the rocmcfg that was used.
+  returned: always, unless there is none
+  type: str
+  sample: 0.1.0
+executable:
+  description: Where it is.
+  returned: always, unless there is none
+  type: str
+  sample: /usr/bin/rocmcfg
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import answer, request
+from ansible_collections.rocmcfg.amdgpu.plugins.module_utils.program import (
+    HOST_OPTIONS,
+    Program,
+    refuse_old_python,
+)
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            HOST_OPTIONS,
+            profiles={"type": "list", "elements": "raw"},
+            fail={"type": "bool", "default": True},
+            pending_ok={"type": "bool", "default": False},
+        ),
+        supports_check_mode=True,
+    )
+    refuse_old_python(module)
+    try:
+        profiles = request.names("profiles", module.params["profiles"])
+    except request.NotAsWritten as problem:
+        module.fail_json(msg=str(problem))
+    program = Program.of(module)
+    found = program.ask(
+        ["verify"]
+        + request.host_arguments(module.params, chroot=False)
+        + ["--profile={0}".format(name) for name in profiles],
+        accept=(0, 3, 6),
+    )
+    good, said = answer.verdict(found, module.params["pending_ok"])
+    results = {
+        "msg": "rocmcfg: " + said,
+        "status": found["status"],
+        "checks": found["checks"],
+        "pending": found["status"] == "pending",
+        "profiles": found["profiles"],
+        "transaction": found["transaction"],
+        "diagnostics": found["diagnostics"],
+        "version": program.version,
+        "executable": program.path,
+    }
+    if module.params["fail"] and not good:
+        module.fail_json(**results)
+    module.exit_json(changed=False, **results)
+
+
+if __name__ == "__main__":
+    main()
