@@ -1,8 +1,8 @@
 #!/usr/bin/python3 -IS
 """Starts rocmcfg with the libraries of its package: none of pip's, none of the user's, no PYTHONPATH.
 
-The file becomes /usr/bin/rocmcfg; tree.py fills in the constants. `-I` and `-S` keep foreign libraries out. It
-must stay readable for Pythons that are too old, since it is what tells them so.
+The file becomes /usr/bin/rocmcfg; tree.py fills in the constants. `-I` and `-S` keep foreign libraries out.
+It must stay readable for Pythons that are too old, since it is what tells them so.
 """
 
 import os
@@ -19,9 +19,9 @@ def main():
     if not fits(version):
         have = f"{name(PYTHONS[0])} to {name(PYTHONS[-1])}" if PYTHONS else "3.10 and newer"
         sys.exit(
-            f"rocmcfg: {sys.executable or 'this'} is Python {name(version)}, and this package has its libraries for "
-            f"{have}; nothing was changed. Install the rocmcfg of this release, or name a Python that fits: "
-            f"`python3.X -IS {os.path.realpath(__file__)}`."
+            f"rocmcfg: {sys.executable or 'this'} is Python {name(version)}, and this package has its "
+            f"libraries for {have}; nothing was changed. Install the rocmcfg of this release, or name a "
+            f"Python that fits: `python3.X -IS {os.path.realpath(__file__)}`."
         )
     prefix = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     # Not an absolute path: a package that was only unpacked, on a rescue disk say, runs as well.

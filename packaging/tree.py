@@ -31,7 +31,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 LOCK = REPOSITORY / "requirements.lock"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14", "3.15")
 # typer brings rich for coloured help, which rocmcfg turns off; without them typer prints plain text. They
-# would be half of all the modules.
+# would be most of the modules.
 UNUSED = frozenset({"rich", "pygments", "markdown-it-py", "mdurl"})
 # The oldest C library that a wheel may ask for is that of Ubuntu 22.04 (2.35); all of these are older.
 PLATFORMS = ("manylinux2014", "manylinux_2_17", "manylinux_2_28")
@@ -170,11 +170,11 @@ def read_wheels(wheels: Path) -> Libraries:
         by_python[python] = {}
         for requirement, wheel in _checked(wheels / _tag(python), python, lock):
             for path, content in _unpacked(wheel):
-                top = path.split("/")[0]
-                if not top.endswith(".dist-info"):
+                if _is_licence(path):
+                    name = re.sub(r"^.*\.dist-info/(licenses/|sboms/)?|^[^/]*/", "", path)
+                    licences[f"{requirement.name}-{requirement.version}/{name}"] = content
+                elif ".dist-info/" not in path:
                     by_python[python][path] = content
-                elif re.match(r"(?i)licen[cs]e|copying|notice|authors", Path(path).name):
-                    licences[f"{requirement.name}-{requirement.version}/{Path(path).name}"] = content
     return Libraries(pythons, merge(by_python), licences)
 
 
@@ -196,6 +196,15 @@ def _checked(folder: Path, python: str, lock: Iterable[Requirement]) -> Iterable
     if wanted:
         missing = ", ".join(sorted(one.pin for one in wanted.values()))
         raise CannotBuild(f"{folder} lacks {missing}: `tree.py fetch` again")
+
+
+def _is_licence(path: str) -> bool:
+    """Texts of licences, of vendored code too, and the lists of what is compiled into extension modules."""
+    name = Path(path).name
+    return (
+        ".dist-info/sboms/" in path
+        or re.match(r"(?i)(licen[cs]e|copying|notice|authors)\b", name) is not None
+    )
 
 
 def _unpacked(wheel: Path) -> Iterable[tuple[str, bytes]]:
