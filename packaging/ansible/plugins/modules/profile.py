@@ -14,8 +14,8 @@ description:
     is rolled back.
   - What the task says replaces what rocmcfg applied before.
   - It never reboots. Most settings take effect with the next boot; see RV(reboot_required).
-  - What is needed on a host depends on its GPUs, kernels and ROCm. RV(skipped_settings) says what was left out, and
-    why.
+  - What is needed on a host depends on its GPUs, kernels and ROCm. RV(skipped_settings) says what was left
+    out, and why.
 extends_documentation_fragment:
   - rocmcfg.amdgpu.host
 options:
