@@ -1,0 +1,190 @@
+"""Clean Debian systems to install packages in, without virtual machines.
+
+A system is built once by mmdebstrap and cached. Each test gets an overlay of it, and every command runs as root
+of that system: own mounts, processes and host name, and a network that holds nothing, so that whatever an
+installation fetched would fail.
+
+What is not real in it: the kernel is this machine's, `grub-probe` answers for a disk that is not there, and where
+a test asks for a `live` host, /sys and what /proc says of the kernel come from docs/demo/sample-host. GRUB's
+scripts, initramfs-tools, apt, dpkg and sudo are Debian's own.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SAMPLE = REPOSITORY / "docs/demo/sample-host"
+MIRROR = "http://deb.debian.org/debian"
+PACKAGES = ("python3", "sudo", "kmod", "grub2-common", "grub-pc-bin", "initramfs-tools", "init-system-helpers")
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# What grub-mkconfig and 10_linux ask about the disk of /, which is an overlay here.
+GRUB_PROBE = """#!/bin/sh
+case "$*" in
+  *-t\\ device*|*target=device*) echo /dev/vda2 ;;
+  *fs_uuid*) echo 3f6c1d52-8a0e-4b7d-9c54-2e1f70a6b8d3 ;;
+  *partuuid*) echo 5c1f7d1e-02 ;;
+  *target=fs*) echo ext2 ;;
+  *partmap*) echo gpt ;;
+  *hint*) echo hd0,gpt2 ;;
+esac
+"""
+
+
+def cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base).absolute() / "rocmcfg" / "packages"
+
+
+def cached(name: str, key: str, build: Callable[[Path], None]) -> Path:
+    """The directory of this name and key; `build` fills it if nobody did. Others of the name are deleted."""
+    target = cache() / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+    cache().mkdir(parents=True, exist_ok=True)
+    with (cache() / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.is_dir():
+            for old in (*cache().glob(f"{name}-*"), *cache().glob(f".{name}-*")):
+                shutil.rmtree(old)
+            work = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache()))
+            build(work)
+            work.chmod(0o755)
+            work.rename(target)
+    return target
+
+
+def system(suite: str) -> Path:
+    """The unpacked root of a clean Debian system, with what the README expects a host to have."""
+
+    def build(work: Path) -> None:
+        # Old snapshots of a mirror are fine for a test; apt would refuse their expired signatures.
+        options = ["--variant=minbase", '--aptopt=Acquire::Check-Valid-Until "false"']
+        command = ["mmdebstrap", "--quiet", *options, f"--include={','.join(PACKAGES)}", suite]
+        tar = work / "root.tar"
+        done = subprocess.run(
+            [*command, str(tar), MIRROR], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)}\n{done.stdout}")
+        must(["tar", "-xf", str(tar), "-C", str(work), "--exclude=./dev/*"])
+        tar.unlink()
+        probe = work / "usr/sbin/grub-probe"
+        probe.write_text(GRUB_PROBE)
+        (work / "etc/hosts").write_text("127.0.0.1 localhost sample\n")
+
+    return cached(f"root-{suite}", f"{PACKAGES}{GRUB_PROBE}", build)
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A system that one test may do anything to. `live` is what stands in for the kernel's files, or None."""
+
+    lower: Path
+    work: Path
+    live: Path | None = None
+
+    def run(
+        self, command: str, *, env: Mapping[str, str] | None = None, read_only: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a shell command as root of this system; stdout and stderr come in one, as on a terminal."""
+        for name in ("upper", "work", "merged"):
+            (self.work / name).mkdir(exist_ok=True)
+        variables = {"PATH": PATH, "HOME": "/root", "TERM": "dumb", "LC_ALL": "C.UTF-8", **(env or {})}
+        settings = [f"{name}={value}" for name, value in variables.items()]
+        inside = ["chroot", "merged", "/usr/bin/env", "-i", *settings, "/bin/sh", "-c", command]
+        script = "\n".join([*self._mounts(read_only), f"exec {shlex.join(inside)}"])
+        alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--net", "--uts", "--ipc"]
+        return subprocess.run(
+            [*alone, "sh", "-ec", script],
+            cwd=self.work,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=300,
+            check=False,
+        )
+
+    def ok(self, command: str, *, env: Mapping[str, str] | None = None) -> str:
+        """As `run`, for what must succeed: its output."""
+        done = self.run(command, env=env)
+        assert done.returncode == 0, f"{command}\n{done.stdout}"
+        return done.stdout
+
+    def _mounts(self, read_only: bool) -> Iterator[str]:
+        yield "hostname sample"
+        yield f"mount -t overlay overlay -o lowerdir={self.lower},upperdir=upper,workdir=work merged"
+        yield "mount -t proc proc merged/proc"
+        yield "mount -t tmpfs tmpfs merged/run && mkdir merged/run/lock && mount -t tmpfs tmpfs merged/dev"
+        yield "mkdir merged/dev/pts && mount -t devpts -o newinstance,ptmxmode=666 devpts merged/dev/pts"
+        yield "ln -s pts/ptmx merged/dev/ptmx"
+        for node in ("null", "zero", "full", "random", "urandom", "tty"):
+            yield f"touch merged/dev/{node} && mount --bind /dev/{node} merged/dev/{node}"
+        if self.live:
+            yield f"mount --bind {self.live}/sys merged/sys"
+            for name in ("cmdline", "modules", "version", "sys/kernel/osrelease", "sys/kernel/random/boot_id"):
+                # A kernel without loadable modules, which some test machines have, lacks /proc/modules.
+                yield f"test ! -e merged/proc/{name} || mount --bind {self.live}/proc/{name} merged/proc/{name}"
+        if read_only:
+            yield "mount -o remount,ro merged"
+
+    def exists(self, path: str) -> bool:
+        return self.run(f"test -e {shlex.quote(path)}").returncode == 0
+
+    def write(self, path: str, text: str, mode: str = "644") -> None:
+        quoted = shlex.quote(path)
+        self.ok(f"mkdir -p $(dirname {quoted}); printf %s {shlex.quote(text)} >{quoted}; chmod {mode} {quoted}")
+
+    def bring(self, file: Path, path: str) -> None:
+        """Copy a file of this machine in, to a directory that the system has and nothing else was put into."""
+        target = self.work / "upper" / path.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, target)
+
+    def reboot(self) -> None:
+        """What a boot of the first menu entry would show: command line, boot id, values of amdgpu."""
+        assert self.live
+        menu = self.ok("cat /boot/grub/grub.cfg")
+        line = re.search(r"^\s*linux\s+(\S+ .*)$", menu, re.MULTILINE)
+        assert line, menu
+        (self.live / "proc/cmdline").write_text(f"BOOT_IMAGE={line[1].strip()}\n")
+        (self.live / "proc/sys/kernel/random/boot_id").write_text(f"{uuid.uuid4()}\n")
+        for name, value in re.findall(r"amdgpu\.(\w+)=(\S+)", line[1]):
+            (self.live / "sys/module/amdgpu/parameters" / name).write_text(f"{value}\n")
+
+
+@contextmanager
+def fresh(suite: str, work: Path, *, live: bool = False) -> Iterator[Root]:
+    """A new system of a release; `live`: with the sample host's GPU, kernel and boot menu."""
+    root = Root(system(suite), work, work / "live" if live else None)
+    if root.live:
+        for name in ("sys", "proc"):
+            shutil.copytree(SAMPLE / name, root.live / name, symlinks=True)
+        for name in ("boot", "usr/lib/modules", "etc/default/grub"):
+            place = work / "upper" / name
+            if (SAMPLE / name).is_dir():
+                shutil.copytree(SAMPLE / name, place, symlinks=True, dirs_exist_ok=True)
+            else:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(SAMPLE / name, place)
+    yield root
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def must(command: list[str]) -> str:
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout

@@ -1,0 +1,201 @@
+"""The rpm: built by the real rpmbuild without a network, read with rpm, installed, run, upgraded, erased."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from .rpm_arch_root import VERSION, Root, fresh_root, laid_out
+
+SOURCE = f"/src/rocmcfg-{VERSION}"
+PACKAGE = f"/src/out/rocmcfg-{VERSION}-1.x86_64.rpm"
+OLD = f"/src/old/rocmcfg-{VERSION}-1~old.x86_64.rpm"
+STATE = "/var/lib/rocmcfg"
+# What the package adds to the tree that all packages share.
+ADDED = {
+    "/usr/lib/systemd/system-preset/90-rocmcfg.preset",
+    "/usr/share/doc/rocmcfg/CHANGELOG.md",
+    "/usr/share/doc/rocmcfg/README.md",
+    "/usr/share/licenses/rocmcfg/LICENSE",
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Root:
+    """With the package built in it from nothing but the sdist and the wheels."""
+    made = fresh_root(tmp_path_factory.mktemp("rpm"))
+    build(made, SOURCE, "/src/out")
+    return made
+
+
+def build(root: Root, source: str, output: str, *defines: str) -> None:
+    made = [f"{source}/packaging/rpm/build", "--output", output, "--wheels", "/src/wheels"]
+    made += ["--sdist", f"{source}.tar.gz"]
+    # The strongest compression is most of the time, and not what is tested.
+    for define in ("_binary_payload w1.zstdio", "_source_payload w1.zstdio", *defines):
+        made += ["--define", define]
+    root.run(*made)
+
+
+def query(root: Root, *argv: str) -> list[str]:
+    return root.run("rpm", "-qp", *argv).stdout.splitlines()
+
+
+def test_the_package_holds_what_tree_py_lays_out_with_its_modes(root: Root) -> None:
+    rows = [
+        row.split("\t")
+        for row in query(
+            root, "--qf", "[%{FILENAMES}\t%{FILEMODES}\t%{FILEUSERNAME}:%{FILEGROUPNAME}\n]", PACKAGE
+        )
+    ]
+    held = {path: int(mode) & 0xFFFF for path, mode, _ in rows}
+    expected = laid_out(root, "/src/expected")
+    files = {path for path, mode in expected.items() if not stat.S_ISDIR(mode)}
+    assert {path for path, mode in held.items() if not stat.S_ISDIR(mode)} == files | ADDED
+    assert {path: mode for path, mode in held.items() if path in expected} == {
+        path: mode for path, mode in expected.items() if path in held
+    }
+    assert {owner for *_, owner in rows} == {"root:root"}
+
+
+def test_the_package_owns_the_directories_that_are_its_own_and_no_others(root: Root) -> None:
+    rows = [row.split("\t") for row in query(root, "--qf", "[%{FILENAMES}\t%{FILEMODES}\n]", PACKAGE)]
+    owned = {path for path, mode in rows if stat.S_ISDIR(int(mode) & 0xFFFF)}
+    own = ("/usr/lib/rocmcfg", "/usr/share/rocmcfg", "/usr/share/doc/rocmcfg", "/usr/share/licenses/rocmcfg")
+    assert set(own) <= owned
+    assert [path for path in owned if not path.startswith(own)] == []
+
+
+def test_it_asks_for_a_python_that_it_has_libraries_for_and_hands_out_nothing_private(root: Root) -> None:
+    requires, provides = query(root, "--requires", PACKAGE), query(root, "--provides", PACKAGE)
+    assert {line for line in requires if "python" in line} == {
+        "/usr/bin/python3",
+        "(python3 >= 3.10 with python3 < 3.16)",
+    }
+    assert [line for line in provides if not line.startswith(("rocmcfg", "bundled("))] == []
+    # Newer would not install on RHEL 8 (glibc 2.28).
+    assert not [
+        line
+        for line in requires
+        if "GLIBC_2." in line and int(line.split("GLIBC_2.")[1].split(".")[0].split(")")[0]) > 28
+    ]
+
+
+def test_a_package_made_by_rpm_6_can_be_read_by_rpm_4(root: Root) -> None:
+    source = PACKAGE.replace("x86_64", "src")
+    assert query(root, "--qf", "%{RPMFORMAT}\n", PACKAGE, source) == ["4", "4"]
+
+
+@pytest.mark.parametrize(
+    ("distribution", "python", "scriptlets"),
+    [
+        ("rhel 9", "/usr/bin/python3.12", {"post", "posttrans", "preun"}),
+        ("rhel 10", "/usr/bin/python3", {"post", "posttrans", "preun"}),
+        ("fedora 43", "/usr/bin/python3", {"post", "posttrans", "preun"}),
+        ("suse_version 1500", "/usr/bin/python3.11", {"post", "posttrans", "preun"}),
+        ("suse_version 1600", "/usr/bin/python3", {"post", "posttrans", "preun", "pre", "postun"}),
+    ],
+)
+def test_each_distribution_gets_the_python_it_has_and_its_own_scriptlets(
+    root: Root, distribution: str, python: str, scriptlets: set[str]
+) -> None:
+    defines = ["--define", distribution]
+    if "pre" in scriptlets:  # as openSUSE's systemd-rpm-macros name them
+        defines += [
+            "--define",
+            "service_add_pre() : %*",
+            "--define",
+            "service_del_postun_without_restart() : %*",
+        ]
+    text = root.run("rpmspec", "-P", *defines, f"{SOURCE}/packaging/rpm/rocmcfg.spec").stdout
+    lines = [line.split() for line in text.splitlines()]
+    assert ["Requires:", python] in lines
+    assert (python == "/usr/bin/python3") == ("(python3 >= 3.10 with python3 < 3.16)" in text)
+    sections = {words[0][1:] for words in lines if len(words) == 1 and words[0].startswith("%")}
+    assert sections & {"pre", "post", "preun", "postun", "posttrans"} == scriptlets
+
+
+def test_rpmlint_finds_nothing_that_is_not_explained(root: Root) -> None:
+    said = root.run(
+        *("rpmlint", "--rpmlintrc", f"{SOURCE}/packaging/rpm/rocmcfg.rpmlintrc"),
+        *(PACKAGE, PACKAGE.replace("x86_64", "src"), f"{SOURCE}/packaging/rpm/rocmcfg.spec"),
+        check=False,
+    ).stdout
+    assert [line for line in said.splitlines() if ": E: " in line or ": W: " in line] == []
+    assert " 0 errors, 0 warnings" in said
+
+
+@pytest.mark.parametrize("tag", ["POSTIN", "PREUN", "POSTTRANS"])
+def test_the_scriptlets_are_sound_shell(root: Root, tag: str) -> None:
+    root.inside("/src/scriptlet").write_text("\n".join(query(root, "--qf", f"%{{{tag}}}\n", PACKAGE)) + "\n")
+    root.run("dash", "-n", "/src/scriptlet")
+    root.run("shellcheck", "--shell=sh", "/src/scriptlet")
+
+
+def test_a_life_of_the_package(root: Root, tmp_path: Path) -> None:
+    """Installed for another Python and with a module that the next version lacks; used; upgraded; erased."""
+    _build_old(root)
+
+    installed = root.run("rpm", "-i", "--nodeps", OLD)
+    assert installed.stdout + installed.stderr == ""
+    assert root.inside("/usr/bin/rocmcfg").read_text().startswith("#!/usr/bin/python3.14 -IS\n")
+    assert root.run("rocmcfg", "--version").stdout == f"rocmcfg {VERSION}\n"
+    assert root.run("systemctl", "is-enabled", "rocmcfg-recover.service", check=False).stdout == "enabled\n"
+    assert root.inside("/usr/lib/rocmcfg/rocmcfg/dropped/__pycache__/__init__.cpython-314.pyc").exists()
+    state = _apply_something(root)
+
+    upgraded = root.run("rpm", "-U", "--nodeps", PACKAGE)
+    assert upgraded.stdout + upgraded.stderr == ""  # above all no warning that something stays applied
+    assert not root.inside("/usr/lib/rocmcfg/rocmcfg/dropped").exists()
+    assert root.inside("/usr/bin/rocmcfg").read_text().startswith("#!/usr/bin/python3 -IS\n")
+    assert root.inside("/usr/lib/rocmcfg/rocmcfg/__pycache__/__init__.cpython-314.pyc").exists()
+    assert root.run("systemctl", "is-enabled", "rocmcfg-recover.service").stdout == "enabled\n"
+    assert root.run("rpm", "-V", "--nodeps", "rocmcfg").stdout == ""
+    planned = root.run("rocmcfg", "plan", "--profile", "gfx1201", "--root", f"{SOURCE}/docs/demo/sample-host")
+    assert "amdgpu.cwsr_enable=0" in planned.stdout
+    assert root.run("rpm", "-V", "--nodeps", "rocmcfg").stdout == ""  # and a run leaves nothing behind
+
+    shutil.copy(root.inside("/usr/bin/rocmcfg"), root.inside("/usr/local/bin/rocmcfg"))
+    again = root.run("rpm", "-U", "--nodeps", "--replacepkgs", PACKAGE)
+    assert "another rocmcfg comes before this package's on PATH: /usr/local/bin/rocmcfg" in again.stderr
+    root.inside("/usr/local/bin/rocmcfg").unlink()
+
+    files = query(root, "--list", PACKAGE)
+    erased = root.run("rpm", "-e", "rocmcfg")
+    assert "what it applied stays in force after the package is gone" in erased.stderr
+    assert "sudo rocmcfg rollback --pristine" in erased.stderr
+    assert [path for path in files if root.inside(path).is_symlink() or root.inside(path).exists()] == []
+    assert (
+        root.files_below("/etc/systemd/system")
+        & {"/etc/systemd/system/multi-user.target.wants/rocmcfg-recover.service"}
+        == set()
+    )
+    assert _contents(root) == state
+
+
+def _build_old(root: Root) -> None:
+    source = "/src/old/rocmcfg-0.1.0"
+    shutil.copytree(root.inside(SOURCE), root.inside(source))
+    dropped = root.inside(f"{source}/rocmcfg/dropped/__init__.py")
+    dropped.parent.mkdir()
+    dropped.write_text("GONE = 'in the next version'\n")
+    root.run("tar", "-C", "/src/old", "-czf", f"{source}.tar.gz", f"rocmcfg-{VERSION}")
+    build(root, source, "/src/old", "dist ~old", "rocmcfg_python /usr/bin/python3.14")
+
+
+def _apply_something(root: Root) -> dict[str, bytes]:
+    """State as a real apply leaves it, on the sample host; then put where this root's own would be."""
+    sample = "/src/sample"
+    shutil.copytree(root.inside(f"{SOURCE}/docs/demo/sample-host"), root.inside(sample), symlinks=True)
+    root.run("rocmcfg", "apply", "--profile", "gfx1201", "--yes", "--root", sample)
+    root.run("cp", "-a", f"{sample}{STATE}", "/var/lib/")
+    state = _contents(root)
+    assert f"{STATE}/receipt.json" in state
+    return state
+
+
+def _contents(root: Root) -> dict[str, bytes]:
+    return {path: root.inside(path).read_bytes() for path in root.files_below(STATE)}
