@@ -1,0 +1,98 @@
+"""The boot of one host, run in fresh namespaces: mounts its tree, simulates what GRUB and the kernel do, becomes sshd.
+
+`python -m tests.ansible.fleet.boot WORK`, where WORK is a directory that `host.Host` has made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+from .debian import SAMPLE, simulation
+
+# What the kernel of the host says of itself; the rest of /proc is real.
+_PROC = (
+    *("cmdline", "modules", "version"),
+    *("sys/kernel/osrelease", "sys/kernel/tainted", "sys/kernel/random/boot_id"),
+)
+_DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
+
+
+def main(work: Path) -> None:
+    told = json.loads((work / "host.json").read_text())
+    root = work / "root"
+    mount("-t", "overlay", "-o", told["overlay"], "overlay", root)
+    machine = simulate(work, root, gpu=told["gpu"])
+    mount("-t", "proc", "proc", root / "proc")
+    for name in _PROC:
+        if (root / "proc" / name).exists():  # a kernel without loadable modules has no /proc/modules
+            mount("--bind", machine / "proc" / name, root / "proc" / name)
+    mount("--bind", machine / "sys", root / "sys")
+    mount("-o", "remount,bind,ro", root / "sys")
+    for name, mode in (("dev", "0755"), ("run", "0755"), ("tmp", "1777")):
+        mount("-t", "tmpfs", "-o", f"mode={mode}", "tmpfs", root / name)
+    fill_dev(root / "dev")
+    (root / "run/sshd").mkdir()
+    (root / "run/lock").mkdir(mode=0o1777)
+    socket.sethostname(told["name"])
+    (work / "booted").touch()
+    os.chdir(root)
+    # the old root is stacked on the new one and then let go, so that nothing in the host leads out of it
+    subprocess.run(["pivot_root", ".", "."], check=True)
+    subprocess.run(["umount", "--lazy", "."], check=True)
+    os.chdir("/")
+    os.execve(
+        "/usr/sbin/sshd",
+        ["/usr/sbin/sshd", "-D", "-e"],
+        {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+    )
+
+
+def mount(*arguments: str | Path) -> None:
+    subprocess.run(["mount", *map(str, arguments)], check=True)
+
+
+def simulate(work: Path, root: Path, *, gpu: bool) -> Path:
+    """Make proc and sys of the next boot: the first entry of the menu, and what modprobe.d adds."""
+    machine = work / "machine"
+    shutil.rmtree(machine, ignore_errors=True)
+    machine.mkdir()
+    for name in ("proc", "sys"):
+        shutil.copytree(SAMPLE / name, machine / name, symlinks=True)
+    for name in ("etc", "usr", "lib", "run", "boot"):
+        (machine / name).symlink_to(root / name)
+    boots = simulation()
+    cmdline = boots.boot_line(root)
+    (machine / "proc/cmdline").write_text(cmdline + "\n")
+    (machine / "proc/sys/kernel/random/boot_id").write_text(f"{uuid.uuid4()}\n")
+    if gpu:
+        with contextlib.redirect_stdout(io.StringIO()):
+            boots.load_amdgpu(machine, cmdline)
+    else:
+        for name in ("bus/pci/devices", "bus/pci/drivers", "class/kfd", "class/drm", "devices", "module/amdgpu"):
+            shutil.rmtree(machine / "sys" / name)
+    return machine
+
+
+def fill_dev(dev: Path) -> None:
+    for name, number in _DEVICES.items():
+        os.mknod(dev / name, 0o020666, os.makedev(*number))
+        (dev / name).chmod(0o666)
+    (dev / "pts").mkdir()
+    (dev / "shm").mkdir(mode=0o1777)
+    mount("-t", "devpts", "-o", "newinstance,ptmxmode=0666,mode=0620", "devpts", dev / "pts")
+    for name, target in (("ptmx", "pts/ptmx"), ("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"),
+                         ("stdout", "/proc/self/fd/1"), ("stderr", "/proc/self/fd/2")):
+        (dev / name).symlink_to(target)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
