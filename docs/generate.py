@@ -14,7 +14,7 @@ import difflib
 import sys
 from pathlib import Path
 
-from generators import diagnostics, knowledge, readme
+from generators import completions, diagnostics, knowledge, readme
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGES = {
@@ -24,6 +24,9 @@ PAGES = {
     "docs/parameters.md": knowledge.parameters,
     "docs/environment.md": knowledge.environment,
     "docs/issues.md": knowledge.issues,
+    "packaging/completions/rocmcfg.bash": completions.bash,
+    "packaging/completions/_rocmcfg": completions.zsh,
+    "packaging/completions/rocmcfg.fish": completions.fish,
 }
 
 

@@ -33,6 +33,7 @@ _COMMANDS = {
     "run": ("run", True),
     "schema": ("schema", True),
     "check-kernel": ("check_kernel", False),
+    "complete": ("complete", False),
 }
 
 
@@ -62,6 +63,7 @@ app = typer.Typer(
     cls=_LazyGroup,
     name="rocmcfg",
     rich_markup_mode=None,
+    add_completion=False,  # typer's edits ~/.bashrc and knows no host; ours are files (docs/generators)
     pretty_exceptions_enable=False,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},

@@ -28,7 +28,6 @@ def explain(
         typer.Argument(
             metavar="NAME[=VALUE]",
             help="cwsr_enable, ppfeaturemask=0xfffd3fff, gfxoff, iommu=pt, a variable.",
-            autocompletion=opt.complete_name,
         ),
     ],
     kernel: Annotated[

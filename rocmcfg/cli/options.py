@@ -16,32 +16,6 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import fail
 
 
-def complete_profile(incomplete: str) -> list[str]:
-    """Shell completion: the names of shipped and local profiles."""
-    from rocmcfg.knowledge import profiles
-
-    return [n for n in (*profiles.names(LocalHost()), "auto") if n.startswith(incomplete)]
-
-
-def complete_setting(incomplete: str) -> list[str]:
-    """Shell completion for --set: parameters and features."""
-    from rocmcfg.knowledge import catalogue
-
-    known = catalogue.load()
-    names = [*known.parameters, *(f"feature.{name}" for name in known.features)]
-    return [f"{name}=" for name in names if name.startswith(incomplete)]
-
-
-def complete_name(incomplete: str) -> list[str]:
-    """Shell completion for explain: parameters by their short name, features, arguments, variables."""
-    from rocmcfg.knowledge import catalogue
-
-    known = catalogue.load()
-    names = [p.name for p in known.parameters.values()]
-    names += [*known.features, *known.arguments, *known.variables]
-    return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
-
-
 def _checked_set(values: list[str] | None) -> list[str] | None:
     for text in values or []:
         key, equals, _ = text.partition("=")
@@ -85,7 +59,6 @@ Profiles = Annotated[
         "-p",
         metavar="NAME",
         help="A profile: its name, a .toml file, or auto. May be repeated.",
-        autocompletion=complete_profile,
     ),
 ]
 Set = Annotated[
@@ -96,7 +69,6 @@ Set = Annotated[
         help="amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER "
         "for what a profile leaves to you. May be repeated.",
         callback=_checked_set,
-        autocompletion=complete_setting,
     ),
 ]
 With = Annotated[

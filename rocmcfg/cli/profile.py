@@ -20,9 +20,7 @@ app = typer.Typer(
 )
 Name = Annotated[
     str,
-    typer.Argument(
-        metavar="NAME", help="A profile's name, or a .toml file.", autocompletion=opt.complete_profile
-    ),
+    typer.Argument(metavar="NAME", help="A profile's name, or a .toml file."),
 ]
 
 
@@ -138,9 +136,7 @@ def new(
     ],
     extends: Annotated[
         str,
-        typer.Option(
-            "--extends", metavar="NAME", help="Add to this profile.", autocompletion=opt.complete_profile
-        ),
+        typer.Option("--extends", metavar="NAME", help="Add to this profile."),
     ] = "",
     gfx: Annotated[list[str] | None, typer.Option("--gfx", metavar="GFX", help="A target it is for.")] = None,
     root: opt.Root = "/",

@@ -1,0 +1,100 @@
+"""The command line as data, read from the program itself: for the man page and the completions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from rocmcfg.cli import complete
+from rocmcfg.cli.app import app
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """`names` as declared; `metavar` is empty for a switch. `takes` as in `complete.TAKES`."""
+
+    names: tuple[str, ...]
+    help: str
+    metavar: str
+    takes: str
+    choices: tuple[str, ...]
+    repeatable: bool
+
+    @property
+    def name(self) -> str:
+        """The long one, which is the same wherever the option is offered."""
+        return next(name for name in self.names if name.startswith("--"))
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    metavar: str
+    help: str
+    takes: str
+    required: bool
+    repeatable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`path` is `profile show`; a group has `commands` and nothing else to run."""
+
+    path: str
+    help: str
+    options: tuple[Option, ...]
+    arguments: tuple[Argument, ...]
+    commands: tuple[Command, ...]
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition(" ")[2]
+
+    @property
+    def summary(self) -> str:
+        """The first sentence, without what a list has no room for."""
+        return self.help.partition("\n\n")[0].replace("\n", " ").partition(". ")[0].rstrip(".")
+
+    def all(self) -> Iterator[Command]:
+        yield self
+        for command in self.commands:
+            yield from command.all()
+
+
+def program() -> Command:
+    """The program with what `rocmcfg --help` lists; hidden commands are nobody's to type."""
+    return _command(typer.main.get_command(app), "")
+
+
+def _command(given: Any, path: str) -> Command:
+    inner: list[Command] = []
+    if hasattr(given, "list_commands"):
+        for name in given.list_commands(None):
+            inner.append(_command(given.get_command(None, name), f"{path} {name}".strip()))
+    options = [_option(p) for p in given.params if p.param_type_name == "option"]
+    options.append(Option(("-h", "--help"), "Show the options, and exit.", "", "", (), False))
+    arguments = [_argument(p, path) for p in given.params if p.param_type_name == "argument"]
+    return Command(path, (given.help or "").strip(), tuple(options), tuple(arguments), tuple(inner))
+
+
+def _option(given: Any) -> Option:
+    choices = tuple(getattr(given.type, "choices", ()))
+    long = next(name for name in given.opts if name.startswith("--"))
+    if given.is_flag:
+        return Option(tuple(given.opts), given.help or "", "", "", (), False)
+    metavar = given.metavar or "|".join(choices) or "N"
+    return Option(
+        tuple(given.opts), given.help or "", metavar, complete.TAKES[long], choices, bool(given.multiple)
+    )
+
+
+def _argument(given: Any, path: str) -> Argument:
+    metavar = given.metavar or given.name.upper()
+    return Argument(metavar, given.help or "", complete.TAKES[path], bool(given.required), given.nargs == -1)
+
+
+def fixed_words(takes: str) -> tuple[str, ...]:
+    """Without those of two words, which each shell would have to quote in its own way."""
+    return tuple(word for word in complete.FIXED[takes]() if " " not in word)

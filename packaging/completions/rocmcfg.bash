@@ -1,0 +1,160 @@
+# Completion of rocmcfg for bash 4.4 and newer. docs/generate.py writes this file from the program.
+# Sourced, or found by bash-completion as completions/rocmcfg. Names that depend on the host, and settings
+# with their values, come from `rocmcfg complete`; everything else is here.
+
+# Sets `words` and `cur`: the line up to the cursor, put together again where bash cut it at = and :
+_rocmcfg_words() {
+    local rest=${COMP_LINE:0:COMP_POINT} blank i part
+    words=() cur=
+    for ((i = 0; i <= COMP_CWORD; i++)); do
+        blank=${rest%%[![:blank:]]*}
+        rest=${rest#"$blank"}
+        part=${COMP_WORDS[i]}
+        ((i == COMP_CWORD)) && part=$rest
+        rest=${rest#"$part"}
+        if [[ $i -gt 0 && -z $blank ]]; then
+            words[${#words[@]} - 1]+=$part
+        else
+            words+=("$part")
+        fi
+    done
+    cur=${words[${#words[@]} - 1]}
+}
+
+_rocmcfg_options() {
+    case $1 in
+        "") echo "--version -h --help" ;;
+        "status") echo "--root --boot-backend --json --quiet -q --verbose -v --debug -h --help" ;;
+        "profile") echo "-h --help" ;;
+        "profile list") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "profile show") echo "--root --boot-backend --json --quiet -q --verbose -v --debug -h --help" ;;
+        "profile validate") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "profile new") echo "--extends --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "plan") echo "--profile -p --set --with --without --unconditional --any-gpu --via --boot-backend --detailed-exitcode --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "apply") echo "--profile -p --set --with --without --unconditional --any-gpu --via --boot-backend --dry-run --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "verify") echo "--profile -p --pid --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "rollback") echo "--to --pristine --force --dry-run --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "history") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "recover") echo "--force --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "explain") echo "--kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "doctor") echo "--log --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "lint") echo "--fix --gfx --kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "report") echo "--log --bundle --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "env") echo "--profile -p --set --with --without --unconditional --any-gpu --format -f --user --remove --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "run") echo "--profile -p --set --with --without --unconditional --any-gpu --debug -h --help" ;;
+        "schema") echo "--json --debug -h --help" ;;
+    esac
+}
+
+# What the value of an option, or an argument of a command, is completed with.
+_rocmcfg_takes() {
+    case $1 in
+        --boot-backend) echo boot-backend ;;
+        --root) echo directory ;;
+        "schema") echo document ;;
+        --log | "doctor" | "lint" | --bundle | "report") echo file ;;
+        --format | -f) echo format ;;
+        --gfx) echo gfx ;;
+        --kernel) echo kernel ;;
+        --without) echo leavable ;;
+        "explain") echo name ;;
+        --extends) echo named-profile ;;
+        --with) echo optional ;;
+        "profile show" | "profile validate" | --profile | -p) echo profile-file ;;
+        --set) echo setting ;;
+        --to) echo transaction ;;
+        --via) echo via ;;
+    esac
+}
+
+# Offers what a value that begins with $2 may become, each behind $3.
+_rocmcfg_offer() {
+    local found=()
+    case $1 in
+        boot-backend) mapfile -t found < <(compgen -W "grub" -- "$2") ;;
+        document) mapfile -t found < <(compgen -W "failure plan apply verify rollback recover history status explain report lint doctor env check-kernel profile-file known-issue" -- "$2") ;;
+        format) mapfile -t found < <(compgen -W "sh fish systemd docker python" -- "$2") ;;
+        gfx) mapfile -t found < <(compgen -W "gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950" -- "$2") ;;
+        via) mapfile -t found < <(compgen -W "cmdline modprobe" -- "$2") ;;
+        file) _rocmcfg_files -f "$2" ;;
+        directory) _rocmcfg_files -d "$2" ;;
+        kernel | leavable | name | named-profile | optional | profile | setting | transaction | profile-file)
+            mapfile -t found < <("${words[0]/#\~/$HOME}" complete "${1%-file}" \
+                "${words[@]:1:${#words[@]}-2}" "$2" 2>/dev/null </dev/null)
+            found=("${found[@]%%$'\t'*}")
+            [[ ${#found[@]} -eq 0 && $1 == profile-file ]] && _rocmcfg_files -f "$2"
+            ;;
+    esac
+    COMPREPLY=("${found[@]/#/$3}")
+}
+
+_rocmcfg_files() {
+    compopt -o filenames 2>/dev/null
+    mapfile -t found < <(compgen "$1" -- "$2")
+}
+
+_rocmcfg() {
+    local words cur path='' option='' command=0 i word
+    _rocmcfg_words
+    COMPREPLY=()
+    for ((i = 1; i < ${#words[@]} - 1; i++)); do
+        word=${words[i]}
+        if [[ -n $option ]]; then
+            option=
+        elif [[ $word == -- ]]; then
+            command=$((i + 1))
+            break
+        elif [[ $word == -* && $word != *=* && -n $(_rocmcfg_takes "$word") ]]; then
+            option=$word
+        elif [[ $word != -* && ( -z $path || $path == profile ) ]]; then
+            path="$path${path:+ }$word"
+        elif [[ $word != -* && $path == run ]]; then
+            command=$i
+            break
+        fi
+    done
+    if [[ $path == run && $command -gt 0 ]]; then
+        _rocmcfg_run "$command"
+        return
+    fi
+    local value=$cur lead=
+    [[ $cur == [\"\']* ]] && value=${cur:1}
+    if [[ -n $option ]]; then
+        _rocmcfg_offer "$(_rocmcfg_takes "$option")" "$value" ''
+    elif [[ $command -eq 0 && $value == --*=* ]]; then
+        lead=${value%%=*}=
+        _rocmcfg_offer "$(_rocmcfg_takes "${lead%=}")" "${value#*=}" "$lead"
+    elif [[ $command -eq 0 && $value == -p?* ]]; then
+        _rocmcfg_offer profile-file "${value:2}" -p
+    elif [[ $command -eq 0 && $value == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(_rocmcfg_options "$path")" -- "$value")
+    elif [[ -z $path ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply verify rollback history recover explain doctor lint report env run schema" -- "$value")
+    elif [[ $path == profile ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "list show validate new" -- "$value")
+    else
+        _rocmcfg_offer "$(_rocmcfg_takes "$path")" "$value" ''
+    fi
+    [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[=.] ]] && compopt -o nospace 2>/dev/null
+    # readline replaces only what is behind the last character that it cuts words at
+    if [[ $cur != [\"\']* ]]; then
+        for ((i = ${#cur} - 1; i >= 0; i--)); do
+            [[ $COMP_WORDBREAKS == *"${cur:i:1}"* && ${cur:i:1} == [=:] ]] && break
+        done
+        lead=${cur:0:i+1}
+        COMPREPLY=("${COMPREPLY[@]#"$lead"}")
+    fi
+}
+
+# `rocmcfg run … COMMAND …`: what COMMAND's own completion says, where bash-completion is there to ask it.
+_rocmcfg_run() {
+    if declare -F _comp_command_offset >/dev/null; then
+        _comp_command_offset "$1"
+    elif declare -F _command_offset >/dev/null; then
+        _command_offset "$1"
+    else
+        mapfile -t COMPREPLY < <(compgen -o default -A command -- "$cur")
+    fi
+}
+
+complete -F _rocmcfg rocmcfg

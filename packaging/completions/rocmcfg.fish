@@ -1,0 +1,258 @@
+# Completion of rocmcfg for fish 3.1 and newer. docs/generate.py writes this file from the program. Names that
+# depend on the host, and settings with their values, come from `rocmcfg complete`; everything else is here.
+
+# The command on the line, `profile show` as two words; nothing before one is there.
+function __fish_rocmcfg_command
+    set -l words (commandline -opc)
+    set -e words[1]
+    set -l found
+    for word in $words
+        string match -q -- '-*' $word; and continue
+        set -a found $word
+        test "$found" = profile; or break
+    end
+    echo "$found"
+end
+
+function __fish_rocmcfg_at
+    test (__fish_rocmcfg_command) = "$argv"
+end
+
+function __fish_rocmcfg_ask
+    set -l words (commandline -opc)
+    set -l program (string replace -r '^~(?=/)' $HOME -- $words[1])
+    set -e words[1]
+    set -l current (commandline -ct)
+    $program complete $argv[1] $words "$current" 2>/dev/null </dev/null
+end
+
+function __fish_rocmcfg_profile_files
+    set -l found (__fish_rocmcfg_ask profile)
+    if set -q found[1]
+        printf '%s\n' $found
+    else
+        __fish_complete_suffix .toml
+    end
+end
+
+# `rocmcfg run … -- COMMAND …`: what COMMAND's own completion says.
+function __fish_rocmcfg_run
+    set -l words (commandline -opc)
+    set -l at (contains -i -- -- $words); or return
+    set -e words[1..$at]
+    set -l current (commandline -ct)
+    complete -C (string join ' ' -- (string escape -- $words) "$current")
+end
+
+complete -c rocmcfg -f
+
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a status -d 'Show GPUs, kernels, ROCm, boot chain, and what rocmcfg has in force'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a profile -d 'List, show, validate and start profiles'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a plan -d 'Show what apply would change: a diff, the reasons, the programs to run'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a apply -d 'Apply a profile as one transaction; replaces what rocmcfg applied before'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a verify -d 'Prove on the running kernel what was applied'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a rollback -d 'Undo the last transaction: files byte by byte, then the boot menu and images'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a history -d 'List the transactions: who, when, what, and whether each was taken back'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a recover -d 'Finish an interrupted transaction by undoing it; safe to run at any time'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a explain -d 'Explain a parameter, a feature, a kernel argument or a variable; decode a mask bit by bit'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a doctor -d 'Find known issues in the kernel'"'"'s log, and what is wrong with this host'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a lint -d 'Find what is unknown, misspelt, inverted, deprecated or without effect in files'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a report -d 'Print what an issue tracker needs to know of this host, in Markdown'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a env -d 'Print the variables of a profile, or write them for your own account'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a run -d 'Run a command with the variables of a profile: rocmcfg run -p rdna4 -- python train.py'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a schema -d 'Print the JSON Schema of the documents (all of them, or one)'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -l version -d 'Show the version and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at status" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at status" -l boot-backend -x -a grub -d 'The boot loader, where two are installed.'
+complete -c rocmcfg -n "__fish_rocmcfg_at status" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at status" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at status" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at status" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at status" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at profile" -a list -d 'List the profiles: shipped ones and those of /etc/rocmcfg/profiles'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile" -a show -d 'Explain each setting of a profile on this host: applied, skipped and why'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile" -a validate -d 'Check profiles: format, names and values, against the catalogue and this host'"'"'s kernels'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile" -a new -d 'Start a local profile in /etc/rocmcfg/profiles'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at profile list" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile list" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile list" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile list" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile list" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile list" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -l boot-backend -x -a grub -d 'The boot loader, where two are installed.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile show" -a '(__fish_rocmcfg_profile_files)'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at profile validate" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile validate" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile validate" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile validate" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile validate" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile validate" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile validate" -a '(__fish_rocmcfg_profile_files)'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l extends -x -a '(__fish_rocmcfg_ask named-profile)' -d 'Add to this profile.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'A target it is for.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l unconditional -d 'Apply also what this kernel and ROCm do not need.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l any-gpu -d 'Apply although no GPU of the profile is here.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l via -x -a 'cmdline modprobe' -d 'Where module parameters go (default: the kernel command line).'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l boot-backend -x -a grub -d 'The boot loader, where two are installed.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l detailed-exitcode -d 'Exit 3 where something would change.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l chroot -d 'With --root: run that host'"'"'s own tools inside it.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l unconditional -d 'Apply also what this kernel and ROCm do not need.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l any-gpu -d 'Apply although no GPU of the profile is here.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l via -x -a 'cmdline modprobe' -d 'Where module parameters go (default: the kernel command line).'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l boot-backend -x -a grub -d 'The boot loader, where two are installed.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l dry-run -d 'Show the plan only, as `rocmcfg plan`.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l yes -s y -d 'Do not ask.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l chroot -d 'With --root: run that host'"'"'s own tools inside it.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l pid -x -d 'Check the variables of a running process too.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l to -x -a '(__fish_rocmcfg_ask transaction)' -d 'Back to how transaction N left it.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l pristine -d 'Undo all that rocmcfg ever wrote.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l force -d 'Drop edits that others made to our files.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l dry-run -d 'Show what it would do, and change nothing.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l yes -s y -d 'Do not ask.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l chroot -d 'With --root: run that host'"'"'s own tools inside it.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at history" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at history" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at history" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at history" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at history" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at history" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l force -d 'Drop edits that others made to our files.'
+complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l chroot -d 'With --root: run that host'"'"'s own tools inside it.'
+complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at recover" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at recover" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'For this kernel instead of those here.'
+complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at explain" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at explain" -a '(__fish_rocmcfg_ask name)'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l log -r -F -d 'A log, packed or not; - is piped in. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'The GPU that it happened on: gfx1100.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'The kernel that it happened on.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l rocm -x -d 'The ROCm release there.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -F
+
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l fix -d 'Show the proposals as a diff; nothing is written.'
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU instead of those here. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'For this kernel instead of those here.'
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -F
+
+complete -c rocmcfg -n "__fish_rocmcfg_at report" -l log -r -F -d 'A log in place of this host'"'"'s own. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at report" -l bundle -r -F -d 'Also pack it, with the logs, into a new .tar.gz.'
+complete -c rocmcfg -n "__fish_rocmcfg_at report" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at report" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at report" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at report" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at report" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at report" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at report" -F
+
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l unconditional -d 'Apply also what this kernel and ROCm do not need.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l any-gpu -d 'Apply although no GPU of the profile is here.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l format -s f -x -a 'sh fish systemd docker python' -d 'For whom the lines are.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l user -d 'Write them for this account, to ~/.config/environment.d/90-rocmcfg.conf.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l remove -d 'With --user: take that file away again.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at run" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at run" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at run" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
+complete -c rocmcfg -n "__fish_rocmcfg_at run" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
+complete -c rocmcfg -n "__fish_rocmcfg_at run" -l unconditional -d 'Apply also what this kernel and ROCm do not need.'
+complete -c rocmcfg -n "__fish_rocmcfg_at run" -l any-gpu -d 'Apply although no GPU of the profile is here.'
+complete -c rocmcfg -n "__fish_rocmcfg_at run" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at run" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at run" -a '(__fish_rocmcfg_run)'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at schema" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at schema" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at schema" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at schema" -a 'failure plan apply verify rollback recover history status explain report lint doctor env check-kernel profile-file known-issue'

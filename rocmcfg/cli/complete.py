@@ -1,0 +1,308 @@
+"""`rocmcfg complete KIND WORD…`: what the shell completions ask when TAB is pressed. Not for people.
+
+The scripts know commands, options and fixed words themselves (docs/generators/completions.py) and ask only
+for what depends on the host or the catalogue. The last word is the one being completed, those before it are
+the line. One candidate a line, with a TAB and a remark: whole words of harmless characters, so that no shell
+has to quote them. Whatever goes wrong, nothing is offered and nothing is said: it runs while somebody types.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rocmcfg.host.local import LocalHost
+
+if TYPE_CHECKING:
+    from rocmcfg.model.catalogue import Catalogue
+    from rocmcfg.model.profile import Profile
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+_PATIENCE = 3.0  # seconds; a network file system that hangs must not take the terminal with it
+_HARMLESS = re.compile(r"[A-Za-z0-9._,:@%+=/-]+")
+_SUMMARY = re.compile(rb'^summary\s*=\s*"([^"\\]*)"', re.M)
+Candidates = Iterator[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What the words before the cursor say: the profiles, and the host that they are for."""
+
+    profiles: tuple[str, ...]
+    host: LocalHost
+
+
+@app.command(
+    "complete",
+    hidden=True,
+    context_settings={"allow_interspersed_args": False, "help_option_names": []},
+)
+def complete(
+    kind: Annotated[str, typer.Argument(metavar="KIND")],
+    words: Annotated[list[str] | None, typer.Argument(metavar="WORD…")] = None,
+) -> None:
+    """Print what the last word may become."""
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+    signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
+    with contextlib.suppress(Exception):
+        *before, word = [_bare(text) for text in words or [""]]
+        word = _value(word)
+        line = _read(before)
+        offered = [(text, about) for text, about in _KINDS[kind](line, word) if text.startswith(word)]
+        sys.stdout.write("".join(_lines(offered)))
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _lines(offered: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for text, about in dict.fromkeys(offered):
+        if _HARMLESS.fullmatch(text):
+            remark = " ".join("".join(c if c.isprintable() else " " for c in about).split())
+            yield f"{text}\t{remark}\n" if remark else f"{text}\n"
+
+
+def _bare(word: str) -> str:
+    """Bash hands words over as typed; of quotes only those count that a profile's name may be in."""
+    return word.replace("\\", "").strip("'\"")
+
+
+def _value(word: str) -> str:
+    """The value of `--option=value` and `-pvalue`."""
+    if word.startswith("--"):
+        return word.partition("=")[2]
+    return word[2:] if word.startswith("-p") else word
+
+
+def _read(words: Sequence[str]) -> Line:
+    found: dict[str, list[str]] = {"--profile": [], "--root": []}
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name in ("--profile", "-p", "--root") and not equals:
+            value = next(rest, "")
+        elif word.startswith("-p"):
+            name, value = "-p", word[2:]
+        found.setdefault("--profile" if name == "-p" else name, []).append(value)
+    return Line(tuple(filter(None, found["--profile"])), LocalHost((found["--root"] or ["/"])[-1] or "/"))
+
+
+# -- profiles and what is in them -------------------------------------------------------------------------
+
+
+def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way
+    from rocmcfg.knowledge import profiles
+
+    shipped = profiles.shipped_dir()
+    for name in profiles.names(line.host):
+        content: bytes | None = None
+        with contextlib.suppress(Exception):  # of a broken one the name is offered all the same
+            content = line.host.read(profiles.local_path(name))
+            content = content or (shipped / f"{name}.toml").read_bytes()
+        found = _SUMMARY.search(content or b"")
+        yield name, found[1].decode("utf-8", "replace") if found else ""
+
+
+def _profiles_and_auto(line: Line, word: str) -> Candidates:
+    yield from _profiles(line, word)
+    yield "auto", "the shipped profile of each GPU that is here"
+
+
+def _loaded(line: Line) -> Iterator[Profile]:
+    from rocmcfg.engine.request import Request
+    from rocmcfg.knowledge import profiles
+    from rocmcfg.workflow.planning import expand_auto
+
+    names = list(line.profiles)
+    with contextlib.suppress(Exception):
+        names = list(expand_auto(line.host, Request(profiles=line.profiles))[0])
+    for name in names:
+        with contextlib.suppress(Exception):
+            yield from profiles.read(line.host, [name])[0]
+
+
+def _optional(line: Line, word: str) -> Candidates:  # noqa: ARG001
+    yield from ((s.id, s.because) for p in _loaded(line) for s in p.settings if s.optional)
+
+
+def _leavable(line: Line, word: str) -> Candidates:  # noqa: ARG001
+    yield from ((s.id, s.because) for p in _loaded(line) for s in p.settings if not s.optional)
+
+
+# -- names and values of the catalogue ----------------------------------------------------------------------
+
+
+def _settings(line: Line, word: str) -> Candidates:
+    from rocmcfg.knowledge import catalogue
+
+    known = catalogue.load()
+    scope, dot, rest = word.partition(".")
+    if not dot:
+        yield from ((f"{module}.", f"a parameter of {module}") for module in known.modules())
+        yield "feature.", "a bit of a mask, true or false"
+        yield "karg.", "an argument of the kernel"
+        yield "env.", "an environment variable"
+        yield "profile.", "what a profile leaves to you"
+        return
+    name, equals, _ = rest.partition("=")
+    if equals:
+        yield from ((f"{scope}.{name}={v}", about) for v, about in _values(known, scope, name, word))
+    else:
+        yield from _names(known, scope, line)
+
+
+def _names(known: Catalogue, scope: str, line: Line) -> Candidates:
+    if scope == "feature":
+        yield from ((f"feature.{f.name}=", f.summary) for f in known.features.values())
+    elif scope == "karg":
+        for argument in known.arguments.values():
+            if argument.flag:
+                yield f"karg.{argument.name}", argument.summary
+            if not argument.flag or argument.values or argument.pattern:
+                yield f"karg.{argument.name}=", argument.summary
+    elif scope == "env":
+        # what nothing reads, or only a compiler, is no setting
+        read = (v for v in known.variables.values() if not v.unknown and not v.build_only)
+        yield from ((f"env.{v.name}=", v.summary) for v in read)
+    elif scope == "profile":
+        for profile in _loaded(line):
+            yield from ((f"profile.{p.name}=", p.summary) for p in profile.parameters)
+    else:
+        yield from ((f"{p.id}=", p.summary) for p in known.parameters.values() if p.module == scope)
+
+
+def _values(known: Catalogue, scope: str, name: str, word: str) -> Candidates:
+    """The values that the catalogue names; the last one of words that are joined by commas."""
+    if scope == "feature":
+        yield from (("true", "on"), ("false", "off")) if name in known.features else ()
+    elif scope == "karg" and name in known.arguments:
+        argument = known.arguments[name]
+        given = word.partition("=")[2]
+        head = given[: given.rfind(",") + 1] if argument.words_join else ""
+        yield from ((head + v, argument.meanings.get(v, "")) for v in argument.values)
+    elif scope == "env" and name in known.variables:
+        variable = known.variables[name]
+        words = variable.values or _single(variable.meanings)
+        yield from ((v, variable.meanings.get(v, "")) for v in words)
+    elif f"{scope}.{name}" in known.parameters:
+        from rocmcfg.model.value import ParamType
+
+        parameter = known.parameters[f"{scope}.{name}"]
+        types = {epoch.type for epoch in parameter.epochs}
+        switch = types and types <= {ParamType.BOOL, ParamType.BINT}
+        words = _single(parameter.meanings) or (("0", "1") if switch else ())
+        yield from ((v, parameter.meanings.get(v, "")) for v in words)
+
+
+def _single(meanings: Iterable[str]) -> tuple[str, ...]:
+    """Without the ranges such as 1..35."""
+    return tuple(value for value in meanings if ".." not in value)
+
+
+def _explained(line: Line, word: str) -> Candidates:  # noqa: ARG001
+    from rocmcfg.knowledge import catalogue
+
+    known = catalogue.load()
+    name, equals, _ = word.partition("=")
+    if not equals:
+        for parameter in known.parameters.values():
+            yield parameter.name, parameter.summary
+        for table in (known.features, known.arguments, known.variables):
+            yield from ((entry.name, entry.summary) for entry in table.values())
+        return
+    scopes = [p.module for p in known.parameters.values() if p.name == name] + ["feature", "karg", "env"]
+    for scope in scopes:
+        yield from ((f"{name}={v}", about) for v, about in _values(known, scope, name, word))
+
+
+# -- the host -----------------------------------------------------------------------------------------------
+
+
+def _kernels(line: Line, word: str) -> Candidates:  # noqa: ARG001
+    for folder in ("/usr/lib/modules", "/lib/modules"):
+        yield from ((name, "installed") for name in line.host.names(folder))
+
+
+def _transactions(line: Line, word: str) -> Candidates:  # noqa: ARG001
+    from rocmcfg.workflow import undoing
+
+    for one in undoing.read_journals(line.host):
+        if one.state == "committed":
+            yield str(one.id), f"{one.header['time'][:10]} {', '.join(one.header['settings'])}"
+    yield "0", "before the first transaction"
+
+
+# -- fixed words: the generator writes these into the scripts -----------------------------------------------
+
+
+def targets() -> tuple[str, ...]:
+    from rocmcfg.knowledge import catalogue
+
+    return tuple(sorted({model.gfx for model in catalogue.gpu_models()}))
+
+
+def boot_backends() -> tuple[str, ...]:
+    from rocmcfg.backends.boot import registry
+
+    return tuple(backend.NAME for backend in registry.backends())
+
+
+def documents() -> tuple[str, ...]:
+    from rocmcfg.cli import documents
+
+    return tuple(documents.schemas())
+
+
+_KINDS: dict[str, Callable[[Line, str], Candidates]] = {
+    "profile": _profiles_and_auto,
+    "named-profile": _profiles,
+    "setting": _settings,
+    "optional": _optional,
+    "leavable": _leavable,
+    "name": _explained,
+    "kernel": _kernels,
+    "transaction": _transactions,
+}
+ASKED = frozenset(_KINDS)
+FIXED: dict[str, Callable[[], tuple[str, ...]]] = {
+    "gfx": targets,
+    "boot-backend": boot_backends,
+    "document": documents,
+}
+# What each option and argument that takes a value is completed with. Beside the kinds above: `file`,
+# `directory`, `choice` (the words that the option itself declares), `command` (any command and its own
+# arguments), `profile-file` (a profile or a file), and `free`, of which nobody knows what it may be.
+TAKES = {
+    "--profile": "profile-file",
+    "--set": "setting",
+    "--with": "optional",
+    "--without": "leavable",
+    "--via": "choice",
+    "--format": "choice",
+    "--boot-backend": "boot-backend",
+    "--root": "directory",
+    "--log": "file",
+    "--bundle": "file",
+    "--gfx": "gfx",
+    "--kernel": "kernel",
+    "--rocm": "free",
+    "--pid": "free",
+    "--to": "transaction",
+    "--extends": "named-profile",
+    "profile show": "profile-file",
+    "profile validate": "profile-file",
+    "profile new": "free",
+    "explain": "name",
+    "doctor": "file",
+    "report": "file",
+    "lint": "file",
+    "run": "command",
+    "schema": "document",
+}
