@@ -61,7 +61,7 @@ def apply(
             plan_view.show(printer, planned, planned.plan.activations)
             plan_view.remarks(printer, planned.plan.diagnostics)
             printer.line()
-            printer.line(plan_view.summary(planned.plan))
+            printer.line(plan_view.plan_summary(planned.plan))
             return yes or printer.ask("Apply this?")
 
         applied = applying.apply(host, request, confirm, printer.progress, asks=not yes)

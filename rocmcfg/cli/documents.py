@@ -94,6 +94,7 @@ class UndoneDocument(Document):
     """Of `rollback` and `recover`."""
 
     transactions: list[int]
+    changes: list[Change]
     activations: list[Activation]
     reboot_required: bool
 

@@ -13,7 +13,7 @@ from rocmcfg.engine import diff
 from rocmcfg.engine.request import Request
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts, PyTorch
-from rocmcfg.model.plan import Activation, FileChange, Plan, SettingRow
+from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, Skipped
 from rocmcfg.model.version import format_version
@@ -65,7 +65,7 @@ def fields(planned: Planned, activations: Sequence[Activation], transaction: int
     line = made.command_line
     return {
         "profiles": list(made.profiles),
-        "changes": [_change(change) for change in made.changes],
+        "changes": [change(c) for c in made.changes],
         "activations": [activation(a) for a in activations],
         "settings": [_setting(row) for row in made.rows],
         "skipped": [skip(s) for s in made.skipped],
@@ -84,14 +84,14 @@ def skip(skipped: Skipped) -> dict[str, Any]:
     return {"setting": skipped.setting, "reason": skipped.reason}
 
 
-def _change(change: FileChange) -> dict[str, Any]:
+def change(one: FileChange) -> dict[str, Any]:
     return {
-        "path": change.path,
-        "kind": change.kind.value,
-        "before": diff.text(change.before.content) if change.before else None,
-        "after": diff.text(change.after),
-        "diff": diff.unified(change),
-        "reason": change.reason,
+        "path": one.path,
+        "kind": one.kind.value,
+        "before": diff.text(one.before.content) if one.before else None,
+        "after": diff.text(one.after),
+        "diff": diff.unified(one),
+        "reason": one.reason,
     }
 
 
@@ -155,7 +155,8 @@ def show(printer: Printer, planned: Planned, activations: Sequence[Activation]) 
     if made.skipped:
         printer.heading("Left out")
         printer.pairs([(s.setting, s.reason) for s in made.skipped])
-    show_changes(printer, made)
+    _show_command_line(printer, made.command_line)
+    show_changes(printer, made.changes)
     show_activations(printer, activations)
     for note in _notes(planned.profiles):
         printer.line()
@@ -216,23 +217,24 @@ def present(printer: Printer, planned: Planned) -> None:
     show(printer, planned, made.activations)
     remarks(printer, made.diagnostics)
     printer.line()
-    printer.line(summary(made))
+    printer.line(plan_summary(made))
 
 
-def show_changes(printer: Printer, made: Plan) -> None:
-    if made.command_line and made.command_line.before != made.command_line.after:
+def _show_command_line(printer: Printer, line: CommandLine | None) -> None:
+    if line and line.before != line.after:
         printer.heading("Kernel command line (what the boot loader adds to every normal entry)")
-        marked = [
-            word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in diff.words(made.command_line)
-        ]
+        marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in diff.words(line)]
         printer.wrapped(" ".join(marked))
-    if made.changes:
+
+
+def show_changes(printer: Printer, changes: Sequence[FileChange]) -> None:
+    if changes:
         printer.heading("Files")
-    for number, change in enumerate(made.changes):
+    for number, one in enumerate(changes):
         if number:
             printer.line()
-        printer.line(f"# {change.reason}")
-        printer.diff(diff.unified(change))
+        printer.line(f"# {one.reason}")
+        printer.diff(diff.unified(one))
 
 
 def show_activations(printer: Printer, activations: Sequence[Activation]) -> None:
@@ -241,12 +243,16 @@ def show_activations(printer: Printer, activations: Sequence[Activation]) -> Non
         printer.pairs([(" ".join(a.argv), f"{_STATES[a.state]}: {a.reason}") for a in activations])
 
 
-def summary(made: Plan) -> str:
+def plan_summary(made: Plan) -> str:
     if made.empty:
         return "In sync: nothing to change."
-    files = _count(len(made.changes), "file", "files")
-    tools = _count(len(made.due), "program to run", "programs to run")
-    reboot = "; a reboot puts it into effect" if made.reboot_required else ""
+    return summary(made.changes, made.due, made.reboot_required)
+
+
+def summary(changes: Sequence[FileChange], due: Sequence[Activation], reboot_required: bool) -> str:
+    files = _count(len(changes), "file", "files")
+    tools = _count(len(due), "program to run", "programs to run")
+    reboot = "; a reboot puts it into effect" if reboot_required else ""
     return f"{files} to change, {tools}{reboot}."
 
 

@@ -12,10 +12,10 @@ from rocmcfg.cli.render import Printer
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
-    from rocmcfg.engine.journal import Journal
-    from rocmcfg.workflow.undoing import Undone
+    from rocmcfg.workflow.undoing import Undone, UndoPlan
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
+_NOTHING = "Nothing to roll back: no transaction is applied."
 
 
 @app.command("rollback")
@@ -25,6 +25,9 @@ def rollback(
     ] = None,
     pristine: Annotated[bool, typer.Option("--pristine", help="Undo all that rocmcfg ever wrote.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Drop edits that others made to our files.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what it would do, and change nothing.")
+    ] = False,
     yes: opt.Yes = False,
     root: opt.Root = "/",
     chroot: opt.Chroot = False,
@@ -36,51 +39,78 @@ def rollback(
     """Undo the last transaction: files byte by byte, then the boot menu and images."""
     with opt.session("rollback", json, quiet, verbose, debug) as printer:
         from rocmcfg.cli.apply import only_words_are_left, stop_politely
-        from rocmcfg.engine.journal import STATE_DIR
         from rocmcfg.workflow import undoing
 
         if pristine and to is not None:
             raise typer.BadParameter("--to and --pristine exclude each other")
         host = opt.open_host(root, chroot=chroot)
+        to = 0 if pristine else to
+        if dry_run:
+            _present(printer, undoing.plan_rollback(host, to=to, force=force))
+            return
         opt.require_root(host, "rollback")
         opt.require_terminal(yes or json)
         if json and not yes:
-            raise typer.BadParameter("--json asks no question: add --yes")
+            raise typer.BadParameter(
+                "--json asks no question: add --yes, or --dry-run to see what it would do"
+            )
         stop_politely()
 
-        def confirm(chosen: Sequence[Journal]) -> bool:
-            for one in chosen:
-                settings = ", ".join(one.header["settings"]) or "no settings"
-                printer.wrapped(f"Undo transaction {one.id}: {settings}", indent="")
-                for path in dict.fromkeys(step["path"] for step in one.of("file")):
-                    if not path.startswith(STATE_DIR):
-                        printer.line(f"  {path}")
+        def confirm(planned: UndoPlan) -> bool:
+            _show(printer, planned)
             return yes or printer.ask("Roll back?")
 
-        undone = undoing.rollback(
-            host, to=0 if pristine else to, force=force, confirm=confirm, progress=printer.progress
-        )
+        undone = undoing.rollback(host, to=to, force=force, confirm=confirm, progress=printer.progress)
         only_words_are_left()
         printer.end_progress()
         if undone is None:
             printer.line("Nothing was changed.")
             raise typer.Exit(int(ExitCode.ERROR))
-        say(printer, undone, "Nothing to roll back: no transaction is applied.", host.offline)
+        say(printer, undone, _NOTHING, host.offline)
+
+
+def _present(printer: Printer, planned: UndoPlan) -> None:
+    _document(printer, [j.id for j in planned.journals], planned)
+    if planned.journals:
+        _show(printer, planned)
+        printer.line("Dry run: nothing was changed.")
+    else:
+        printer.line(_NOTHING)
+        _remind(printer, planned.reboot_required, offline=False)
+
+
+def _show(printer: Printer, planned: UndoPlan) -> None:
+    from rocmcfg.cli import plan_view
+
+    for one in planned.journals:
+        settings = ", ".join(one.header["settings"]) or "no settings"
+        printer.wrapped(f"Undo transaction {one.id}: {settings}", indent="")
+    plan_view.show_changes(printer, planned.changes)
+    plan_view.show_activations(printer, planned.activations)
+    printer.line()
+    printer.line(plan_view.summary(planned.changes, planned.activations, planned.reboot_required))
+
+
+def _document(printer: Printer, transactions: Sequence[int], found: UndoPlan | Undone) -> None:
+    from rocmcfg.cli import plan_view
+
+    printer.document(
+        (),
+        transactions=list(transactions),
+        changes=[plan_view.change(c) for c in found.changes],
+        activations=[plan_view.activation(a) for a in found.activations],
+        reboot_required=found.reboot_required,
+    )
 
 
 def say(printer: Printer, undone: Undone, nothing: str, offline: bool) -> None:
     """What was undone, and what is left to do; for rollback and recover."""
-    from rocmcfg.cli.plan_view import activation
     from rocmcfg.model.state import ActivationState
 
-    printer.document(
-        (),
-        transactions=list(undone.transactions),
-        activations=[activation(a) for a in undone.activations],
-        reboot_required=undone.reboot_required,
-    )
+    _document(printer, undone.transactions, undone)
     if not undone.transactions:
         printer.line(nothing)
+        _remind(printer, undone.reboot_required, offline)
         return
     printer.line(f"Undone: transaction {', '.join(str(id) for id in undone.transactions)}.")
     left = [a for a in undone.activations if a.state is ActivationState.LEFT_TO_USER]
@@ -88,6 +118,10 @@ def say(printer: Printer, undone: Undone, nothing: str, offline: bool) -> None:
         printer.line("Left to you, inside that host:")
         for step in left:
             printer.line(f"  {' '.join(step.argv)}")
-    if undone.reboot_required:
+    _remind(printer, undone.reboot_required, offline)
+
+
+def _remind(printer: Printer, reboot_required: bool, offline: bool) -> None:
+    if reboot_required:
         which = "reboot that host" if offline else "reboot"
         printer.line(f"Next: {which}; until then its kernel keeps the values that it has.")

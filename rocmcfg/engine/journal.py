@@ -6,13 +6,15 @@ ignored; any other damage, or a version that we do not know, stops recovery inst
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from rocmcfg.engine.digest import sha256
-from rocmcfg.host.view import Host, HostView
+from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.state import FileState
 
@@ -86,6 +88,20 @@ def path_of(id: int) -> str:
 def ids(view: HostView) -> tuple[int, ...]:
     """All transactions, oldest first."""
     return tuple(int(name) for name in view.names(TRANSACTIONS) if name.isdigit())
+
+
+def read_all(view: HostView) -> list[Journal]:
+    """Every transaction that changed anything, newest first. Raises BadJournal, or as `require_sight`."""
+    require_sight(view)
+    found = (read(view, id) for id in reversed(ids(view)))
+    return [journal for journal in found if journal is not None]
+
+
+def require_sight(view: HostView) -> None:
+    """Raises Unreadable for want of rights: a directory that cannot be listed looks empty, and "nothing to
+    undo" would be a lie."""
+    if view.hidden(TRANSACTIONS):
+        raise Unreadable(TRANSACTIONS, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
 def create(host: Host, header: Record) -> int:
@@ -165,10 +181,10 @@ def open_transaction(view: HostView) -> int | None:
 
 
 def require_finished(view: HostView) -> None:
-    """Raises RecoveryRequired where a crash left a transaction open."""
+    """Raises RecoveryRequired where a crash left a transaction open, Locked where it is still at work."""
     id = open_transaction(view)
     if id is not None:
-        raise RecoveryRequired(id)
+        raise view.locked_by() or RecoveryRequired(id)
 
 
 # -- before-images ------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rocmcfg.backends import kernel_hook, modprobe
@@ -67,6 +67,12 @@ def _ids(settings: Sequence[DesiredSetting]) -> str:
 def kernel_paths() -> tuple[str, ...]:
     """Those among them that decide what the next kernel gets."""
     return (*(path for backend in registry.backends() for path in backend.OWNED), modprobe.PATH)
+
+
+def replaces(changes: Iterable[FileChange]) -> bool:
+    """Whether something goes that a kernel may have been booted with."""
+    paths = kernel_paths()
+    return any(change.path in paths and change.before is not None for change in changes)
 
 
 def owned_paths() -> tuple[str, ...]:

@@ -9,8 +9,9 @@ from types import ModuleType
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment.observe import later_assignments
+from rocmcfg.engine import reboot
 from rocmcfg.engine.observe import Observed, observe
-from rocmcfg.engine.owned import changes_to, kernel_paths, owned_files
+from rocmcfg.engine.owned import changes_to, owned_files, replaces
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.refusals import foreign_trouble, host_problems
 from rocmcfg.engine.request import Request
@@ -60,7 +61,7 @@ def make_plan(
         skipped=resolution.skipped,
         diagnostics=tuple(dict.fromkeys(problems)),
         command_line=_command_line(observed, on_line),
-        reboot_required=_reboot_required(view, desired, changes),
+        reboot_required=reboot.due(view, desired, receipt, replaced=replaces(changes)),
         boot_backend=loader,
     )
 
@@ -177,25 +178,6 @@ def _later_writer(setting: DesiredSetting, observed: Observed) -> Karg | None:
         and o.source.rpartition("/")[2].rpartition(":")[0] > name
     ]
     return later[-1] if later else None
-
-
-def _reboot_required(
-    view: HostView, desired: Sequence[DesiredSetting], changes: Sequence[FileChange]
-) -> bool:
-    """Whether what the files will say differs from what runs. Variables never need a reboot."""
-    kernel_files = kernel_paths()
-    if any(c.path in kernel_files and c.before is not None for c in changes):
-        return True  # what an earlier apply set may be running now
-    from rocmcfg.engine.running import Running
-
-    running = Running(view)
-    for setting in desired:
-        if setting.kind is Kind.ENV:
-            continue
-        now = running.parameter(setting.parameter) if setting.parameter else running.karg(setting.name)
-        if not now.readable or not same(now.value, setting.text):
-            return True
-    return False
 
 
 def stale(before: Plan, now: Plan) -> Iterable[str]:

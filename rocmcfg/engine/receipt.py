@@ -52,8 +52,11 @@ def digest(content: bytes | None) -> str:
 def load(view: HostView) -> Receipt | None:
     """None where nothing is applied. Raises BadReceipt, or Unreadable without the right to read it."""
     content = view.read(PATH)
-    if content is None:
-        return None
+    return None if content is None else parse(content)
+
+
+def parse(content: bytes) -> Receipt:
+    """Raises BadReceipt."""
     try:
         document = json.loads(content)
         if document["schema_version"] > _VERSION:

@@ -12,7 +12,7 @@ from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.engine import journal
 from rocmcfg.engine.journal import Journal, Record
-from rocmcfg.engine.receipt import digest
+from rocmcfg.engine.receipt import boot_id, digest
 from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
 from rocmcfg.model.plan import Activation
@@ -163,7 +163,7 @@ def undo(
     for step in found.of("file"):  # a saved file that is damaged stops us while nothing is touched
         if step["before"] is not None:
             journal.restore(host, found.id, step["before"])
-    journal.append(host, found.id, "undo", user=host.user(), time=_now())
+    journal.append(host, found.id, "undo", user=host.user(), time=_now(), boot_id=boot_id(host))
     try:
         for path in foreign:
             state = None if host.is_symlink(path) else host.state(path)
@@ -247,7 +247,7 @@ def _activate_again(
             _restore_outputs(host, found.id, record)
         done.append(replace(activation, state=ActivationState.DONE))
     done += _images_again(host, found, progress)
-    left = [] if host.runs_tools else _left_to_user(found)
+    left = [] if host.runs_tools else left_to_user(found)
     expect = found.header["expect"]
     problems = observe(host, expect["backend"], expect["removed"], expect["added"], done)
     if problems:
@@ -272,7 +272,7 @@ def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activa
     return [replace(activation, state=ActivationState.DONE)]
 
 
-def _left_to_user(found: Journal) -> list[Activation]:
+def left_to_user(found: Journal) -> list[Activation]:
     """What an apply on an offline root left for the user to run is due again after its undo."""
     ran = {record["tool"] for record in found.of("activation")}
     changed = {step["path"] for step in found.of("file")}

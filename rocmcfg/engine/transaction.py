@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
-from rocmcfg.engine import journal, receipt, recovery
+from rocmcfg.engine import journal, reboot, receipt, recovery
 from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
@@ -67,7 +67,8 @@ def _header(host: Host, plan: Plan, request: Request) -> journal.Record:
         "boot_id": receipt.boot_id(host),
         "profiles": list(plan.profiles),
         "request": asdict(request),
-        "settings": [f"{row.setting.id}={row.setting.text}" for row in plan.rows],
+        "settings": [row.setting.spelled for row in plan.rows],
+        "kernel": reboot.given([row.setting for row in plan.rows]),
         "expect": _expectations(plan),
     }
 
@@ -221,6 +222,6 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
 
 
 def _log_line(host: Host, id: int, plan: Plan) -> str:
-    settings = " ".join(f"{row.setting.id}={row.setting.text}" for row in plan.rows)
+    settings = " ".join(row.setting.spelled for row in plan.rows)
     profiles = ",".join(plan.profiles) or "none"
     return f"transaction {id} committed by {host.user()}: profile {profiles}: {settings or 'nothing'}"

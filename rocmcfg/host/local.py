@@ -11,14 +11,13 @@ import os
 import pwd
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import BinaryIO
 
 from rocmcfg.host.reading import read_at_most
 from rocmcfg.host.view import CommandResult, Locked, Unreadable, Unwritable
 from rocmcfg.model.state import FileState
 
-LOCK_FILE = "/run/lock/rocmcfg.lock"
 _LINK_LIMIT = 40
 _READ_LIMIT = 64 << 20  # bytes; no file that we read comes near, and a sparse one has no end
 
@@ -38,6 +37,7 @@ class LocalHost:
         # Never realpath: it reads a link such as /proc/PID/root as "/", which is another tree altogether.
         self._root = "/" if _is_running_root(root) else os.path.abspath(root)
         self._chroot = chroot and self._root != "/"
+        self._locking = False
 
     @property
     def root(self) -> str:
@@ -124,6 +124,21 @@ class LocalHost:
             return tuple(sorted(os.listdir(self._real(path))))
         except OSError:
             return ()
+
+    def hidden(self, path: str) -> bool:
+        try:
+            os.listdir(self._real(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            return True
+        return False
+
+    def locked_by(self) -> Locked | None:
+        from rocmcfg.host import lock
+
+        path = lock.OFFLINE if self.offline else lock.FILE
+        return None if self._locking else lock.held(self._real(path), path)
 
     def has_tool(self, name: str) -> bool:
         folders = [] if self.offline else os.environ.get("PATH", "").split(":")
@@ -253,26 +268,19 @@ class LocalHost:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        import fcntl
+        from rocmcfg.host import lock
 
-        # An offline root is locked by its own directory: nothing of ours is left in it, whatever follows.
-        path = "/" if self.offline else LOCK_FILE
+        path = lock.OFFLINE if self.offline else lock.FILE
         real = self._real(path)
-        with _explained(path):
-            os.makedirs(os.path.dirname(real), exist_ok=True)
-            flags = os.O_RDONLY if self.offline else os.O_RDWR | os.O_CREAT
-            descriptor = os.open(real, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-        try:
+        with ExitStack() as held:
+            with _explained(path):
+                os.makedirs(os.path.dirname(real), exist_ok=True)
+                held.enter_context(lock.exclusive(real, path))
+            self._locking = True
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as problem:
-                raise Locked(path, _holder(descriptor, self.offline)) from problem
-            if not self.offline:
-                os.ftruncate(descriptor, 0)
-                os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-            yield
-        finally:
-            os.close(descriptor)
+                yield
+            finally:
+                self._locking = False
 
     def log(self, message: str) -> None:
         if self.offline:
@@ -358,11 +366,6 @@ def _contents(scratch: str, name: str) -> Iterator[bytes]:
             with open(path, "rb") as stream:
                 yield stream.read()
             return
-
-
-def _holder(descriptor: int, offline: bool) -> str:
-    pid = b"" if offline else os.pread(descriptor, 32, 0).strip()
-    return f"process {pid.decode()}" if pid.isdigit() else ""
 
 
 def _hint(problem: OSError) -> str:

@@ -135,6 +135,14 @@ class HostView(Protocol):
         """Sorted names in a directory; empty where it is absent or unreadable."""
         ...
 
+    def hidden(self, path: str) -> bool:
+        """Whether a directory is there whose names may not be read: it must not be taken for an empty one."""
+        ...
+
+    def locked_by(self) -> Locked | None:
+        """What a second rocmcfg is told while another is at work here; None where none is. Writes nothing."""
+        ...
+
     def has_tool(self, name: str) -> bool:
         """Whether a program of this name lies where the host keeps its programs."""
         ...

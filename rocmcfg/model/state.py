@@ -58,6 +58,11 @@ class DesiredSetting:
     adopted_from: str = ""
 
     @property
+    def spelled(self) -> str:
+        """As --set takes it."""
+        return self.id if self.text is None else f"{self.id}={self.text}"
+
+    @property
     def karg(self) -> str:
         """The argument as it stands on a kernel command line."""
         name = self.parameter or self.name

@@ -2,24 +2,70 @@
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from rocmcfg.engine import journal, receipt
-from rocmcfg.engine.journal import require_finished
-from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.engine import journal
+from rocmcfg.engine.journal import Journal, read_all, require_finished, require_sight
+from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
-from rocmcfg.model.plan import Activation
+from rocmcfg.model.plan import Activation, FileChange
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
-    transactions: tuple[int, ...]
+class UndoPlan:
+    """What a rollback would do, and the journals it would do it from, newest first."""
+
+    journals: tuple[Journal, ...]
+    changes: tuple[FileChange, ...]
     activations: tuple[Activation, ...]
     reboot_required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    transactions: tuple[int, ...]
+    changes: tuple[FileChange, ...]
+    activations: tuple[Activation, ...]
+    reboot_required: bool
+
+
+def plan_rollback(view: HostView, *, to: int | None, force: bool) -> UndoPlan:
+    """What undoing the last transaction, or all after `to`, means here. Reads only; raises every refusal that
+    the rollback itself would."""
+    from rocmcfg.engine import recovery
+
+    require_finished(view)
+    committed = [j for j in read_all(view) if j.state == "committed"]
+    known = {j.id for j in committed} | {0}
+    if to is not None and to not in known:
+        raise RocmcfgError(
+            error(
+                "RC4024",
+                f"there is no applied transaction {to}",
+                hint="see `rocmcfg history`; 0 is the start",
+            )
+        )
+    chosen = committed[:1] if to is None else [j for j in committed if j.id > to]
+    if not chosen:
+        _require_no_trace(view, committed)
+    foreign = recovery.edited(view, chosen)
+    if foreign and not force:
+        raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
+    return _planned(view, chosen)
+
+
+def _planned(view: HostView, chosen: Sequence[Journal]) -> UndoPlan:
+    from rocmcfg.engine import reboot, undo_plan
+    from rocmcfg.engine.owned import replaces
+
+    changes = undo_plan.changes(view, chosen)
+    left = undo_plan.receipt_left(view, chosen)
+    wanted = left.settings if left else ()
+    due = reboot.due(view, wanted, left, replaced=replaces(changes))
+    return UndoPlan(tuple(chosen), changes, undo_plan.activations(view, chosen), due)
 
 
 def rollback(
@@ -27,41 +73,22 @@ def rollback(
     *,
     to: int | None,
     force: bool,
-    confirm: Callable[[Sequence[journal.Journal]], bool],
+    confirm: Callable[[UndoPlan], bool],
     progress: Progress,
 ) -> Undone | None:
     """Undo the last transaction, or all after `to`. None where the user said no."""
     from rocmcfg.engine import recovery
 
     with host.lock():
-        require_finished(host)
-        committed = [j for j in read_journals(host) if j.state == "committed"]
-        known = {j.id for j in committed} | {0}
-        if to is not None and to not in known:
-            raise RocmcfgError(
-                error(
-                    "RC4024",
-                    f"there is no applied transaction {to}",
-                    hint="see `rocmcfg history`; 0 is the start",
-                )
-            )
-        chosen = committed[:1] if to is None else [j for j in committed if j.id > to]
-        if not chosen:
-            _require_no_trace(host, committed)
-            return Undone((), (), False)
-        foreign = recovery.edited(host, chosen)
-        if foreign and not force:
-            raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
-        if not confirm(chosen):
+        planned = plan_rollback(host, to=to, force=force)
+        if planned.journals and not confirm(planned):
             return None
         activations: dict[str, Activation] = {}
-        for one in chosen:
+        for one in planned.journals:
             for activation in recovery.undo(host, one, progress, force=force):
                 activations[activation.tool] = activation
             host.log(f"transaction {one.id} rolled back by {host.user()}")
-    return Undone(
-        tuple(j.id for j in chosen), tuple(activations.values()), any(_was_booted(host, j) for j in chosen)
-    )
+    return _undone(planned, activations.values())
 
 
 def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
@@ -69,42 +96,29 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
     from rocmcfg.engine import recovery
 
     with host.lock():
-        _require_sight(host)
+        require_sight(host)
         id = journal.open_transaction(host)
         if id is None:
-            return Undone((), (), False)
+            return _undone(_planned(host, ()), ())
         recovery.wait_for_survivors(host, progress)
         found = recovery.read_existing(host, id)
+        planned = _planned(host, [found])
         activations = recovery.undo(host, found, progress, after_failure=True, force=force)
         host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
-    return Undone((id,), activations, False)
+    return _undone(planned, activations)
 
 
-def _require_sight(host: Host) -> None:
-    """A directory that cannot be listed looks empty, and "nothing to undo" would be a lie."""
-    if not journal.ids(host) and host.is_dir(journal.TRANSACTIONS):
-        reason = host.writable_problem(journal.TRANSACTIONS)
-        if reason:
-            raise Unreadable(journal.TRANSACTIONS, PermissionError(errno.EACCES, reason))
+def _undone(planned: UndoPlan, activations: Iterable[Activation]) -> Undone:
+    ids = tuple(j.id for j in planned.journals)
+    return Undone(ids, planned.changes, tuple(activations), planned.reboot_required)
 
 
-def read_journals(host: Host) -> list[journal.Journal]:
+def read_journals(view: HostView) -> list[Journal]:
     """All transactions that changed anything, newest first. Raises Unreadable for want of rights."""
-    _require_sight(host)
-    found = (journal.read(host, id) for id in reversed(journal.ids(host)))
-    return [j for j in found if j is not None]
+    return read_all(view)
 
 
-def _was_booted(view: HostView, one: journal.Journal) -> bool:
-    """Whether the running kernel may have what is undone: not where this is still the boot of the apply."""
-    if one.header.get("boot_id") and one.header["boot_id"] == receipt.boot_id(view):
-        return False
-    from rocmcfg.engine.owned import kernel_paths
-
-    return any(step["path"] in kernel_paths() for step in one.of("file"))
-
-
-def _require_no_trace(view: HostView, committed: Sequence[journal.Journal]) -> None:
+def _require_no_trace(view: HostView, committed: Sequence[Journal]) -> None:
     """Our files without a record of them: somebody removed the state directory, and nothing can be undone."""
     from rocmcfg.engine.owned import owned_paths
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.host import local
+from rocmcfg.host import local, lock
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Locked, Unreadable, Unwritable
 from rocmcfg.model.state import FileState
@@ -293,9 +293,9 @@ def test_an_offline_root_unpacks_inside_itself(tmp_path: Path, monkeypatch: pyte
 
 HOLD = """
 import sys
-from rocmcfg.host import local
+from rocmcfg.host import local, lock
 if sys.argv[2]:
-    local.LOCK_FILE = sys.argv[2]
+    lock.FILE = sys.argv[2]
 with local.LocalHost(sys.argv[1]).lock():
     print("held", flush=True)
     sys.stdin.read()
@@ -329,7 +329,7 @@ def test_a_second_process_is_refused_until_the_first_ends(tmp_path: Path) -> Non
 
 def test_the_holder_of_a_running_hosts_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock_file = tmp_path / "lock/rocmcfg.lock"
-    monkeypatch.setattr(local, "LOCK_FILE", str(lock_file))
+    monkeypatch.setattr(lock, "FILE", str(lock_file))
     process = hold("/", str(lock_file))
     with pytest.raises(Locked) as stop, LocalHost("/").lock():
         pytest.fail("two writers")
@@ -343,7 +343,7 @@ def test_a_lock_that_cannot_be_made_is_a_refused_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(local, "LOCK_FILE", str(tmp_path / "file/rocmcfg.lock"))
+    monkeypatch.setattr(lock, "FILE", str(tmp_path / "file/rocmcfg.lock"))
     with pytest.raises(Unwritable), LocalHost("/").lock():
         pytest.fail("no lock")
 
