@@ -211,7 +211,7 @@ def _unpacked(wheel: Path) -> Iterable[tuple[str, bytes]]:
     with zipfile.ZipFile(wheel) as archive:
         for member in archive.infolist():
             path = member.filename
-            if member.is_dir() or path.endswith(LEFT_OUT):
+            if member.is_dir() or path.endswith(LEFT_OUT) or "/." in path:  # typer carries notes
                 continue
             if path.startswith("/") or ".." in path.split("/") or ".data/" in path:
                 raise CannotBuild(f"{wheel.name} has {path}, for which the tree has no place")
