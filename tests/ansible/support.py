@@ -1,0 +1,160 @@
+"""The ansible-core releases that the collection is held against, and the collection as they want it laid out.
+
+Each release lives in a virtual environment of its own, cached under ~/.cache/rocmcfg/ansible and made from
+the versions in `requirements/`; nothing of the machine's own Ansible is used.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+CORES = ("2.16", "2.17", "2.18", "2.19")
+NEWEST, OLDEST = CORES[-1], CORES[0]
+HERE = Path(__file__).parent
+PROJECT = HERE.parent.parent
+SOURCE = PROJECT / "packaging/ansible"
+# Where the sample of a host lies that has a GPU and needs its profile.
+SAMPLE_HOST = PROJECT / "docs/demo/sample-host"
+ROCMCFG = Path(sys.executable).parent / "rocmcfg"
+
+# ansible-test fetches a script from its own site to get pip into the virtual environments of its tests. Python
+# brings pip along, and a script that lies at the path of its download is taken instead, so that no test
+# depends on that site. It is called with pip's arguments, which ensurepip has no need of.
+_GET_PIP = "import ensurepip\nensurepip.bootstrap(upgrade=True, default_pip=True)\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    argv: tuple[str, ...]
+    status: int
+    output: str
+
+    def __str__(self) -> str:
+        return f"{' '.join(self.argv)}\nexit code {self.status}\n{self.output}"
+
+
+def cache() -> Path:
+    """Everything in it can be deleted while no test runs."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base).absolute() / "rocmcfg" / "ansible"
+
+
+def environment(name: str) -> Path:
+    """The virtual environment of requirements/NAME.txt; a second process waits for the first to make it."""
+    wanted = HERE / "requirements" / f"{name}.txt"
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    key = hashlib.sha256(wanted.read_bytes() + sys.executable.encode()).hexdigest()[:12]
+    target = cache() / f"{name}-py{python}-{key}"
+    cache().mkdir(parents=True, exist_ok=True)
+    with (cache() / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (target / "complete").exists():
+            shutil.rmtree(target, ignore_errors=True)
+            subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)
+            done = subprocess.run(
+                [target / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+                + ["--requirement", wanted],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            if done.returncode:
+                raise RuntimeError(f"{name} could not be fetched from the package index:\n{done.stdout}")
+            (target / "complete").touch()
+    return target
+
+
+def core(release: str) -> Path:
+    """The directory of the programs of an ansible-core: 2.16, 2.17 …"""
+    return environment(f"core-{release}") / "bin"
+
+
+def linters() -> Path:
+    return environment("lint") / "bin"
+
+
+def run(
+    argv: Sequence[str | Path], *, cwd: Path, home: Path, programs: Path, timeout: float = 600, **more: str
+) -> Ran:
+    """Run a program of Ansible with nothing of this user's Ansible around it."""
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("ANSIBLE_", "PYTHON", "VIRTUAL_ENV"))}
+    # tests/ansible/requirements pins a shellcheck beside each ansible-core
+    path = os.pathsep.join((str(programs), *own.get("PATH", os.defpath).split(os.pathsep)))
+    home.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        [str(word) for word in argv],
+        cwd=cwd,
+        env=own | {"HOME": str(home), "PATH": path, "LC_ALL": "C.UTF-8", "NO_COLOR": "1"} | more,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    return Ran(tuple(str(word) for word in argv), done.returncode, done.stdout)
+
+
+def lay_out(into: Path) -> Path:
+    """The collection's sources below INTO/ansible_collections, where ansible-test and ansible-lint look."""
+    target = into / "ansible_collections/rocmcfg/amdgpu"
+    shutil.copytree(
+        SOURCE, target, ignore=shutil.ignore_patterns("__pycache__", ".ansible", "ruff.toml", "*.tar.gz")
+    )
+    return target
+
+
+def test_home(release: str) -> Path:
+    """A home directory in which ansible-test of this release keeps its environments, and finds a pip."""
+    home = cache() / f"home-{release}"
+    scripts = home / ".ansible/test/cache"
+    scripts.mkdir(parents=True, exist_ok=True)
+    library = next(core(release).parent.glob("lib/python*/site-packages/ansible_test"))
+    names = (library / "_internal/python_requirements.py").read_text()
+    for version in set(re.findall(r"\bpip='([\d.]+)'", names)):
+        (scripts / f"get_pip_{version.replace('.', '_')}.py").write_text(_GET_PIP)
+    return home
+
+
+def ansible_test(release: str, collection: Path, *words: str, timeout: float = 600) -> Ran:
+    """`ansible-test WORDS` of this release, in a collection that `lay_out` made."""
+    programs = core(release)
+    argv = [programs / "ansible-test", *words, "--color", "no"]
+    return run(argv, cwd=collection, home=test_home(release), programs=programs, timeout=timeout)
+
+
+def build(release: str, work: Path) -> Path:
+    """The tarball of the collection, made as for a release."""
+    programs = core(release)
+    source = lay_out(work / "source")
+    made = run(
+        [programs / "ansible-galaxy", "collection", "build", "--output-path", work],
+        cwd=source,
+        home=work / "home",
+        programs=programs,
+    )
+    assert made.status == 0, made
+    return next(work.glob("rocmcfg-amdgpu-*.tar.gz"))
+
+
+def install(release: str, tarball: Path, into: Path) -> Path:
+    """Install a tarball as a user does, without a network; the collections path to run from."""
+    programs = core(release)
+    done = run(
+        [programs / "ansible-galaxy", "collection", "install", "--offline", tarball, "-p", into],
+        cwd=into.parent,
+        home=into.parent / "home",
+        programs=programs,
+    )
+    assert done.status == 0, done
+    return into

@@ -1,0 +1,41 @@
+"""`ansible-test sanity`, all of its tests, without an ignore file, on every supported ansible-core."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from . import support
+
+# What each release runs in a collection without PowerShell; a test that is skipped for want of a program is missing.
+_TESTS = {"2.16": 29, "2.17": 24, "2.18": 24, "2.19": 24}
+
+
+@pytest.fixture(scope="session")
+def sanity(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[support.Ran]]]:
+    """All releases side by side, as many as there are processors: each is one process most of the time."""
+
+    def one(release: str) -> support.Ran:
+        collection = support.lay_out(tmp_path_factory.mktemp(f"sanity-{release}"))
+        return support.ansible_test(release, collection, "sanity", timeout=1200)
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        yield {release: pool.submit(one, release) for release in support.CORES}
+
+
+@pytest.mark.parametrize("release", support.CORES)
+def test_every_sanity_test_passes(release: str, sanity: dict[str, Future[support.Ran]]) -> None:
+    ran = sanity[release].result()
+    assert ran.status == 0, ran
+    started = set(re.findall(r'^Running sanity test "([\w-]+)"', ran.output, re.M))
+    assert len(started) >= _TESTS[release], f"only {len(started)} tests ran\n{ran}"
+    skipped = re.findall(r"^WARNING: (?:Skipping|Required program).*", ran.output, re.M)
+    assert not skipped, ran
+
+
+def test_there_is_no_ignore_file() -> None:
+    assert not list((support.SOURCE / "tests").rglob("ignore*"))
