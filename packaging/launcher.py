@@ -20,8 +20,8 @@ def main():
         have = f"{name(PYTHONS[0])} to {name(PYTHONS[-1])}" if PYTHONS else "3.10 and newer"
         sys.exit(
             f"rocmcfg: {sys.executable or 'this'} is Python {name(version)}, and this package has its "
-            f"libraries for {have}; nothing was changed. Install the rocmcfg of this release, or name a "
-            f"Python that fits: `python3.X -IS {os.path.realpath(__file__)}`."
+            f"libraries for {have}; nothing was changed. Install the rocmcfg of this release, or "
+            f"name a Python that fits: `python3.X -IS {os.path.realpath(__file__)}`."
         )
     prefix = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     # Not an absolute path: a package that was only unpacked, on a rescue disk say, runs as well.

@@ -2,7 +2,8 @@
 """Lays out what the Debian, rpm and Arch packages install. One tree, so that the packages cannot differ.
 
     python3 packaging/tree.py fetch --into WHEELS [--python 3.11]… [--machine aarch64]
-    python3 packaging/tree.py install --destdir D (--wheels WHEELS | --system-libraries DIR)
+    python3 packaging/tree.py install --destdir D --wheels WHEELS
+    python3 packaging/tree.py install --destdir D --system-libraries [--wheels WHEELS --only typer…]
 
 `fetch` is the only part that uses the network and pip. `install` needs the standard library alone and takes
 no wheel whose hash is not in requirements.lock. It writes byte code for nobody: that is the business of the
@@ -158,8 +159,8 @@ class Libraries:
     licences: Mapping[str, bytes]
 
 
-def read_wheels(wheels: Path) -> Libraries:
-    """Read WHEELS/cpXY/*.whl, checked against the lock, merged into one tree."""
+def read_wheels(wheels: Path, only: Sequence[str] = ()) -> Libraries:
+    """Read WHEELS/cpXY/*.whl, checked against the lock, merged into one tree; `only` names those to take."""
     lock = read_lock(LOCK.read_text(encoding="utf-8"))
     pythons = tuple(python for python in PYTHONS if (wheels / _tag(python)).is_dir())
     if not pythons:
@@ -169,6 +170,8 @@ def read_wheels(wheels: Path) -> Libraries:
     for python in pythons:
         by_python[python] = {}
         for requirement, wheel in _checked(wheels / _tag(python), python, lock):
+            if only and requirement.name not in only:
+                continue
             for path, content in _unpacked(wheel):
                 if _is_licence(path):
                     name = re.sub(r"^.*\.dist-info/(licenses/|sboms/)?|^[^/]*/", "", path)
@@ -273,9 +276,9 @@ def install(destdir: Path, libraries: Libraries | None, layout: Layout) -> None:
     """Write the whole tree below `destdir`. Without `libraries`, those in layout.system_libraries serve."""
     files = dict(_program())
     files |= dict(_beside(layout))
-    pythons: tuple[str, ...] = ()
+    # With the distribution's libraries, the bundled ones are pure Python and fit them all.
+    pythons = libraries.pythons if libraries and not layout.system_libraries else ()
     if libraries is not None:
-        pythons = libraries.pythons
         files |= {f"{HOME}/{path}": content for path, content in libraries.files.items()}
         if layout.licences:
             files |= {f"{layout.licences}/{path}": content for path, content in libraries.licences.items()}
@@ -351,14 +354,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     fetching.add_argument("--machine", choices=MACHINES, default=os.uname().machine)
     installing = commands.add_parser("install", help="write the tree; no network, standard library only")
     installing.add_argument("--destdir", type=Path, required=True)
-    libraries = installing.add_mutually_exclusive_group(required=True)
-    libraries.add_argument("--wheels", type=Path, help="what `fetch` filled")
-    libraries.add_argument(
+    installing.add_argument("--wheels", type=Path, help="what `fetch` filled")
+    installing.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="of the wheels, take this one (repeatable)",
+    )
+    installing.add_argument(
         "--system-libraries",
         nargs="?",
         const="/usr/lib/python3/dist-packages",
         metavar="DIR",
-        help="bundle nothing; the distribution's lie in DIR (Debian's: /usr/lib/python3/dist-packages)",
+        help="use the distribution's libraries in DIR (Debian's: /usr/lib/python3/dist-packages)",
     )
     installing.add_argument("--zsh", default=ZSH, metavar="DIR", help=f"for the completion of zsh ({ZSH})")
     installing.add_argument(
@@ -371,8 +380,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.command == "fetch":
             fetch(options.into, options.python or PYTHONS, options.machine)
         else:
+            if not options.wheels and not options.system_libraries:
+                parser.error("one of --wheels and --system-libraries is needed, or both")
             layout = Layout(options.zsh, options.licenses, options.system_libraries)
-            install(options.destdir, read_wheels(options.wheels) if options.wheels else None, layout)
+            libraries = read_wheels(options.wheels, options.only) if options.wheels else None
+            install(options.destdir, libraries, layout)
     except (CannotBuild, OSError, zipfile.BadZipFile) as problem:
         print(f"tree.py: {problem}", file=sys.stderr)
         return 1
