@@ -38,11 +38,28 @@ def directory(name: str, build: Callable[[Path], None]) -> Path:
     """
     target = root() / name
     if not target.is_dir():
-        root().mkdir(parents=True, exist_ok=True)
-        with _locked(root() / f"{name}.lock"):
+        with locked(name):
             if not target.is_dir():
                 _build_beside(target, build)
     return target
+
+
+def forget_older_than(newest: Path, pattern: str, keep: int) -> None:
+    """Delete old directories of this pattern but for the last few: every edit makes another one."""
+    newest.touch()
+    found = [path for path in root().glob(pattern) if path.is_dir()]
+    found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for old in found[keep:]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def locked(name: str) -> Iterator[None]:
+    """Hold the lock of this name against the other processes that share the cache."""
+    root().mkdir(parents=True, exist_ok=True)
+    with (root() / f"{name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _build_beside(target: Path, build: Callable[[Path], None]) -> None:
@@ -56,10 +73,3 @@ def _build_beside(target: Path, build: Callable[[Path], None]) -> None:
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

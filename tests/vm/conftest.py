@@ -3,30 +3,60 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from . import cache, lanes, tools, wheelhouse
 from . import image as images
-from . import tools, wheelhouse
 from .guest import Guest
 
 _HERE = Path(__file__).parent
-_WHY_SKIPPED = pytest.StashKey[str]()
+_NO_GUESTS = "no guest can run here: "
+_USUAL_SECONDS = 150.0  # of a scenario that does not say what it takes
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in (
+        "seconds(n): what a scenario in a guest takes on two idle cores, to balance workers",
+        "one_guest: the tests of this file share a guest and so a worker",
+    ):
+        config.addinivalue_line("markers", marker)
+
+
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark every test in this folder, so that no scenario runs where `-m "not vm"` is asked for."""
-    for item in items:
-        if _HERE in item.path.parents:
-            item.add_marker(pytest.mark.vm)
+    scenarios = [item for item in items if _HERE in item.path.parents]
+    for item in scenarios:
+        item.add_marker(pytest.mark.vm)
+    if workers := getattr(config, "workerinput", {}).get("workercount"):
+        _share_out(scenarios, workers)
+
+
+def _share_out(scenarios: list[pytest.Item], workers: int) -> None:
+    seconds: dict[str, float] = {}
+    for item in scenarios:
+        mark = item.get_closest_marker("seconds")
+        seconds[_group(item)] = float(mark.args[0]) if mark else _USUAL_SECONDS
+    lane_of = lanes.balanced(seconds, workers)
+    for item in scenarios:
+        item.add_marker(pytest.mark.xdist_group(f"guest{lane_of[_group(item)] + 1}"))
+
+
+def _group(item: pytest.Item) -> str:
+    """What must stay on one worker: a file that shares one guest, or a single test."""
+    return str(item.path) if item.get_closest_marker("one_guest") else item.nodeid
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Repeat at the very end why scenarios were skipped: a line in the middle of a long run is not seen."""
-    why = terminalreporter.config.stash.get(_WHY_SKIPPED, None)
-    if why is not None:
+    # Read from the reports, which also come from the workers of xdist.
+    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", ())]
+    reasons = {where_and_why[2] for where_and_why in skipped if isinstance(where_and_why, tuple)}
+    for why in sorted({reason.split(_NO_GUESTS)[1] for reason in reasons if _NO_GUESTS in reason}):
         terminalreporter.section("SCENARIOS IN REAL GUESTS WERE SKIPPED", red=True, bold=True)
         terminalreporter.write_line(why, red=True)
 
@@ -34,17 +64,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def vm_tools(pytestconfig: pytest.Config) -> None:
     """Install what guests need, as root on a Debian-like machine; else skip, or fail in CI."""
-    missing = tools.missing_packages()
-    if missing and tools.can_install():
-        announce(pytestconfig, f"installing for the guests: {' '.join(tools.install_command(missing))}")
-        tools.install(missing)
+    if tools.missing_packages() and tools.can_install():
+        with cache.locked("tools"):  # apt serves one at a time, and the other worker wants the same
+            missing = tools.missing_packages()
+            if missing:
+                announce(
+                    pytestconfig, f"installing for the guests: {' '.join(tools.install_command(missing))}"
+                )
+                tools.install(missing)
     why = tools.why_not()
     if why is None:
         return
     if os.environ.get("CI") == "true":
         pytest.fail(f"scenarios in guests must run in CI: {why}")
-    pytestconfig.stash[_WHY_SKIPPED] = why
-    pytest.skip(why)
+    pytest.skip(f"{_NO_GUESTS}{why}")
 
 
 @pytest.fixture(scope="session")
@@ -106,4 +139,5 @@ def announce(config: pytest.Config, text: str) -> None:
     capture = config.pluginmanager.getplugin("capturemanager")
     assert capture is not None
     with capture.global_and_fixture_disabled():
-        print(f"\n{text}", flush=True)
+        # Not the standard output: a worker of xdist has none.
+        print(f"\n{text}", file=sys.stderr, flush=True)

@@ -174,6 +174,19 @@ class Guest:
         assert self._process is not None
         return self._process.wait(qemu.patience(10))  # it has closed its end of the line already
 
+    def stay_up_while(self, busy: Callable[[], bool]) -> int:
+        """Switch the machine on again after each reset until `busy()` is false; returns how many boots that were.
+
+        For a program outside the guest that reboots it, such as a playbook.
+        """
+        boots = 0
+        while busy():
+            if self._process is not None and self._process.poll() is not None:
+                self.wait_for_boot("the agent after a reset from outside")
+                boots += 1
+            time.sleep(0.2)
+        return boots
+
     def reboot(self) -> float:
         """Reboot cleanly, through the firmware and GRUB; returns the seconds until the agent was back."""
         self.begin("systemctl reboot")

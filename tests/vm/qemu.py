@@ -90,6 +90,12 @@ def command(
     return [*line, *extra_args]
 
 
+def forwarded_ssh(port: int) -> list[str]:
+    """Return arguments for a network card that reaches nothing and is reached on this loopback port alone."""
+    forward = f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"
+    return ["-netdev", forward, "-device", "virtio-net-pci,netdev=net"]
+
+
 def _disk(name: str, file: Path, boot_index: int) -> list[str]:
     # writethrough: the guest sees a disk without a volatile cache, so what it was told is written is still
     # there after QEMU has been killed, and what it had not yet sent is not.

@@ -13,6 +13,7 @@ import pytest
 
 from .guest import CommandFailed, Guest, GuestError
 
+pytestmark = pytest.mark.one_guest
 DROP_IN = "/etc/default/grub.d/zz-harness.cfg"
 
 

@@ -5,7 +5,6 @@ Downloads from PyPI, so it runs on the host; the guest installs offline.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +16,7 @@ GUEST_PYTHON = "3.13"  # of Debian trixie
 # glibc 2.41 of trixie runs all of these; pip wants each tag that it may take named.
 _PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
 _WHEEL_INPUTS = ("pyproject.toml", "README.md", "LICENSE")
-_WHEEL_FOLDERS = ("rocmcfg", "profiles")
+_WHEEL_FOLDERS = ("rocmcfg", "profiles", "packaging")
 
 
 def path(repository: Path = REPOSITORY) -> Path:
@@ -33,7 +32,7 @@ def path(repository: Path = REPOSITORY) -> Path:
             (work / wheel.name).hardlink_to(wheel)
 
     filled = cache.directory(f"wheelhouse-{_project_key(repository, lock)}", build)
-    _forget_older_than(filled)
+    cache.forget_older_than(filled, "wheelhouse-*", keep=5)
     return filled
 
 
@@ -65,12 +64,3 @@ def _pip(arguments: list[str]) -> None:
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"exit status {done.returncode}: {' '.join(command)}\n{done.stdout}")
-
-
-def _forget_older_than(newest: Path, keep: int = 5) -> None:
-    """Delete old wheelhouses but for the last few: every edit of the project makes another one."""
-    newest.touch()
-    found = [path for path in cache.root().glob("wheelhouse-*") if path.is_dir()]
-    found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in found[keep:]:
-        shutil.rmtree(old, ignore_errors=True)
