@@ -17,6 +17,7 @@ from tests.vm import cache
 
 REPOSITORY = Path(__file__).parents[2]
 VERSION = "0.1.0"
+STATE = "/var/lib/rocmcfg"
 SUITE = "forky"
 MIRROR = os.environ.get("ROCMCFG_MIRROR", "http://deb.debian.org/debian")
 PACKAGES = (
@@ -93,8 +94,8 @@ def fresh_root(into: Path) -> Root:
     """Its own copy of the root, with the sources in /src: the sdist, unpacked beside, and the wheels."""
     require_tools()
     key = cache.key_of([Path(__file__)], SUITE, *PACKAGES)
-    with tarfile.open(cache.directory(f"packages-{SUITE}-{key}", _debootstrap) / "root.tar") as archive:
-        archive.extractall(into, numeric_owner=True, filter="fully_trusted")
+    image = cache.directory(f"packages-{SUITE}-{key}", _debootstrap) / "root.tar"
+    subprocess.run(["tar", "--numeric-owner", "-xf", str(image), "-C", str(into)], check=True)
     root = Root(into)
     shutil.copytree(wheels(), root.inside("/src/wheels"))
     sdist = make_sdist(root.inside("/src"))
@@ -134,13 +135,29 @@ def make_sdist(into: Path) -> Path:
     return into / f"rocmcfg-{VERSION}.tar.gz"
 
 
-def laid_out(root: Root, into: str) -> dict[str, int]:
+def laid_out(root: Root, wheels: str = "/src/wheels") -> dict[str, int]:
     """What tree.py itself installs from the same sources: path to mode."""
+    into = "/src/expected"
     tree = f"/src/rocmcfg-{VERSION}/packaging/tree.py"
-    options = ["--wheels", "/src/wheels", "--zsh", "usr/share/zsh/site-functions"]
+    options = ["--wheels", wheels, "--zsh", "usr/share/zsh/site-functions"]
     root.run("python3", tree, "install", "--destdir", into, *options)
     top = root.inside(into)
     return {f"/{one.relative_to(top)}": one.lstat().st_mode for one in top.rglob("*")}
+
+
+def with_state(root: Root) -> dict[str, bytes]:
+    """State as a real apply leaves it, on the sample host, put where this root's own would be; its files."""
+    sample = "/src/sample"
+    root.run("cp", "-a", f"/src/rocmcfg-{VERSION}/docs/demo/sample-host", sample)
+    root.run("rocmcfg", "apply", "--profile", "gfx1201", "--yes", "--root", sample)
+    root.run("cp", "-a", f"{sample}{STATE}", "/var/lib/")
+    held = state_of(root)
+    assert f"{STATE}/receipt.json" in held
+    return held
+
+
+def state_of(root: Root) -> dict[str, bytes]:
+    return {path: root.inside(path).read_bytes() for path in root.files_below(STATE)}
 
 
 def _run(*argv: str | Path) -> None:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import shutil
 import stat
-from pathlib import Path
 
 import pytest
 
-from .rpm_arch_root import VERSION, Root, fresh_root, laid_out
+from .rpm_arch_root import VERSION, Root, fresh_root, laid_out, state_of, with_state
 
 SOURCE = f"/src/rocmcfg-{VERSION}"
 PACKAGE = f"/src/out/rocmcfg-{VERSION}-1.x86_64.rpm"
 OLD = f"/src/old/rocmcfg-{VERSION}-1~old.x86_64.rpm"
-STATE = "/var/lib/rocmcfg"
 # What the package adds to the tree that all packages share.
 ADDED = {
     "/usr/lib/systemd/system-preset/90-rocmcfg.preset",
@@ -52,7 +50,7 @@ def test_the_package_holds_what_tree_py_lays_out_with_its_modes(root: Root) -> N
         )
     ]
     held = {path: int(mode) & 0xFFFF for path, mode, _ in rows}
-    expected = laid_out(root, "/src/expected")
+    expected = laid_out(root)
     files = {path for path, mode in expected.items() if not stat.S_ISDIR(mode)}
     assert {path for path, mode in held.items() if not stat.S_ISDIR(mode)} == files | ADDED
     assert {path: mode for path, mode in held.items() if path in expected} == {
@@ -135,7 +133,7 @@ def test_the_scriptlets_are_sound_shell(root: Root, tag: str) -> None:
     root.run("shellcheck", "--shell=sh", "/src/scriptlet")
 
 
-def test_a_life_of_the_package(root: Root, tmp_path: Path) -> None:
+def test_a_life_of_the_package(root: Root) -> None:
     """Installed for another Python and with a module that the next version lacks; used; upgraded; erased."""
     _build_old(root)
 
@@ -145,7 +143,7 @@ def test_a_life_of_the_package(root: Root, tmp_path: Path) -> None:
     assert root.run("rocmcfg", "--version").stdout == f"rocmcfg {VERSION}\n"
     assert root.run("systemctl", "is-enabled", "rocmcfg-recover.service", check=False).stdout == "enabled\n"
     assert root.inside("/usr/lib/rocmcfg/rocmcfg/dropped/__pycache__/__init__.cpython-314.pyc").exists()
-    state = _apply_something(root)
+    state = with_state(root)
 
     upgraded = root.run("rpm", "-U", "--nodeps", PACKAGE)
     assert upgraded.stdout + upgraded.stderr == ""  # above all no warning that something stays applied
@@ -173,29 +171,14 @@ def test_a_life_of_the_package(root: Root, tmp_path: Path) -> None:
         & {"/etc/systemd/system/multi-user.target.wants/rocmcfg-recover.service"}
         == set()
     )
-    assert _contents(root) == state
+    assert state_of(root) == state
 
 
 def _build_old(root: Root) -> None:
     source = "/src/old/rocmcfg-0.1.0"
-    shutil.copytree(root.inside(SOURCE), root.inside(source))
+    shutil.copytree(root.inside(SOURCE), root.inside(source), symlinks=True)
     dropped = root.inside(f"{source}/rocmcfg/dropped/__init__.py")
     dropped.parent.mkdir()
     dropped.write_text("GONE = 'in the next version'\n")
     root.run("tar", "-C", "/src/old", "-czf", f"{source}.tar.gz", f"rocmcfg-{VERSION}")
     build(root, source, "/src/old", "dist ~old", "rocmcfg_python /usr/bin/python3.14")
-
-
-def _apply_something(root: Root) -> dict[str, bytes]:
-    """State as a real apply leaves it, on the sample host; then put where this root's own would be."""
-    sample = "/src/sample"
-    shutil.copytree(root.inside(f"{SOURCE}/docs/demo/sample-host"), root.inside(sample), symlinks=True)
-    root.run("rocmcfg", "apply", "--profile", "gfx1201", "--yes", "--root", sample)
-    root.run("cp", "-a", f"{sample}{STATE}", "/var/lib/")
-    state = _contents(root)
-    assert f"{STATE}/receipt.json" in state
-    return state
-
-
-def _contents(root: Root) -> dict[str, bytes]:
-    return {path: root.inside(path).read_bytes() for path in root.files_below(STATE)}

@@ -1,0 +1,141 @@
+"""The Arch package: built by the real makepkg as it asks to be (not as root, sums checked),
+read, then installed, run, upgraded and removed by the real pacman. Debian has no namcap: it has not seen it."""
+
+from __future__ import annotations
+
+import stat
+import tarfile
+
+import pytest
+
+from .rpm_arch_root import REPOSITORY, VERSION, Root, fresh_root, laid_out, state_of, with_state
+
+HERE = REPOSITORY / "packaging/arch"
+PACKAGE = f"/build/rocmcfg-{VERSION}-1-x86_64.pkg.tar.gz"
+NEXT = f"/build/rocmcfg-{VERSION}-2-x86_64.pkg.tar.gz"
+OWN_USER = "nobody:nogroup"
+ADDED = {
+    "/usr/share/doc/rocmcfg/CHANGELOG.md",
+    "/usr/share/doc/rocmcfg/README.md",
+    "/usr/share/licenses/rocmcfg/LICENSE",
+}
+# Arch's own says so, too; Debian's pacman.conf leaves it out and would want a signature.
+PACMAN_CONF = "[options]\nArchitecture = auto\nLocalFileSigLevel = Optional\n"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Root:
+    """With the package built from the sdist and the wheels that makepkg would download."""
+    made = fresh_root(tmp_path_factory.mktemp("arch"))
+    made.inside("/etc/pacman.conf").write_text(PACMAN_CONF)
+    made.inside("/var/lib/pacman").mkdir(parents=True, exist_ok=True)
+    made.run("install", "-d", "-o", "nobody", "-g", "nogroup", "/build")
+    arch = f"/src/rocmcfg-{VERSION}/packaging/arch"
+    sources = f"{arch}/PKGBUILD {arch}/*.install /src/*.tar.gz /src/wheels/cp31[45]/*.whl"
+    made.run("sh", "-c", f"cp {sources} /build/ && chown -R {OWN_USER} /build")
+    makepkg(made, "--nodeps")
+    return made
+
+
+def makepkg(root: Root, *argv: str) -> str:
+    return root.run("makepkg", *argv, "--noprogressbar", user=OWN_USER, cwd="/build").stdout
+
+
+def members(root: Root) -> list[tarfile.TarInfo]:
+    with tarfile.open(root.inside(PACKAGE)) as archive:
+        return archive.getmembers()
+
+
+def content(root: Root, name: str) -> str:
+    with tarfile.open(root.inside(PACKAGE)) as archive:
+        file = archive.extractfile(name)
+        assert file is not None
+        return file.read().decode()
+
+
+def test_the_package_holds_what_tree_py_lays_out_with_its_modes(root: Root) -> None:
+    held = {f"/{one.name}": one.mode for one in members(root) if not one.isdir() and "/" in one.name}
+    bytecode = {path for path in held if "/__pycache__/" in path}
+    expected = {
+        path: mode for path, mode in laid_out(root, "/build/src/wheels").items() if not stat.S_ISDIR(mode)
+    }
+    assert set(held) - bytecode == set(expected) | ADDED
+    assert {path: held[path] for path in expected} == {path: stat.S_IMODE(m) for path, m in expected.items()}
+    assert {(one.uname, one.gname) for one in members(root)} == {("root", "root")}
+
+
+def test_every_module_is_compiled_for_where_it_will_be_installed(root: Root) -> None:
+    names = {one.name for one in members(root)}
+    modules = {name for name in names if name.startswith("usr/lib/rocmcfg/") and name.endswith(".py")}
+    compiled = {name for name in names if name.endswith(".cpython-314.pyc")}
+    assert {
+        name.replace("__pycache__/", "").replace(".cpython-314.pyc", ".py") for name in compiled
+    } == modules
+    with tarfile.open(root.inside(PACKAGE)) as archive:
+        read = archive.extractfile("usr/lib/rocmcfg/rocmcfg/__pycache__/__init__.cpython-314.pyc")
+        assert read is not None
+        assert b"/usr/lib/rocmcfg/rocmcfg/__init__.py" in read.read()
+    assert [name for name in names if name.startswith("build")] == []
+
+
+def test_its_metadata_name_the_pythons_that_it_carries_and_what_pacman_runs(root: Root) -> None:
+    info = content(root, ".PKGINFO").splitlines()
+    assert {line for line in info if line.startswith("depend = python")} == {
+        "depend = python>=3.14",
+        "depend = python<3.16",
+    }
+    assert "arch = x86_64" in info
+    assert content(root, ".INSTALL") == (HERE / "rocmcfg.install").read_text()
+
+
+def test_the_srcinfo_is_what_makepkg_makes_of_the_pkgbuild(root: Root) -> None:
+    assert makepkg(root, "--printsrcinfo") == (HERE / ".SRCINFO").read_text(), "run packaging/arch/update"
+
+
+def test_makepkg_refuses_a_wheel_that_is_not_the_one_that_was_locked(root: Root) -> None:
+    wheel = next(root.inside("/build").glob("typer-*.whl"))
+    good = wheel.read_bytes()
+    wheel.write_bytes(good + b"\0")
+    try:
+        done = root.run("makepkg", "--verifysource", "--nodeps", user=OWN_USER, cwd="/build", check=False)
+    finally:
+        wheel.write_bytes(good)
+    assert done.returncode != 0
+    assert f"{wheel.name} ... FAILED" in done.stdout + done.stderr
+
+
+def test_the_scripts_are_sound_shell(root: Root) -> None:
+    # makepkg reads the variables and defines srcdir and pkgdir; it runs each function with `set -e`.
+    unknown = "--exclude=SC2034,SC2154,SC2164"
+    root.run("shellcheck", "--shell=bash", unknown, "/build/PKGBUILD", "/build/rocmcfg.install")
+
+
+def test_a_life_of_the_package(root: Root) -> None:
+    """Installed, used, upgraded, removed."""
+    installed = root.run("pacman", "-U", "-dd", "--noconfirm", "--noprogressbar", PACKAGE)
+    assert "systemctl enable rocmcfg-recover.service" in installed.stdout
+    assert "stays in force" not in installed.stdout
+    assert root.run("rocmcfg", "--version").stdout == f"rocmcfg {VERSION}\n"
+    state = with_state(root)
+    assert " 0 altered files" in root.run("pacman", "-Qkk", "rocmcfg").stdout
+
+    root.run("sed", "-i", "s/^pkgrel=1$/pkgrel=2/", "/build/PKGBUILD")
+    makepkg(root, "--nodeps", "--repackage")
+    other = root.inside("/usr/local/bin/rocmcfg")
+    other.symlink_to("/usr/bin/rocmcfg")
+    upgraded = root.run("pacman", "-U", "-dd", "--noconfirm", "--noprogressbar", NEXT)
+    other.unlink()
+    assert "another rocmcfg comes before this package's on PATH: /usr/local/bin/rocmcfg" in upgraded.stdout
+    assert "stays in force" not in upgraded.stdout
+    assert root.run("pacman", "-Q", "rocmcfg").stdout == f"rocmcfg {VERSION}-2\n"
+    root.run("systemctl", "enable", "rocmcfg-recover.service")
+
+    files = root.run("pacman", "-Qlq", "rocmcfg").stdout.splitlines()
+    removed = root.run("pacman", "-R", "--noconfirm", "--noprogressbar", "rocmcfg")
+    assert "what rocmcfg applied stays in force after the package is gone" in removed.stdout
+    assert "sudo rocmcfg rollback --pristine" in removed.stdout
+    left = [path for path in files if not path.endswith("/") and root.inside(path).exists()]
+    assert left == []
+    assert not root.inside("/usr/lib/rocmcfg").exists()
+    assert [path for path in root.files_below("/etc/systemd/system") if "rocmcfg" in path] == []
+    assert state_of(root) == state
