@@ -14,7 +14,7 @@ import difflib
 import sys
 from pathlib import Path
 
-from generators import completions, diagnostics, knowledge, readme
+from generators import completions, diagnostics, knowledge, man, readme
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGES = {
@@ -24,6 +24,8 @@ PAGES = {
     "docs/parameters.md": knowledge.parameters,
     "docs/environment.md": knowledge.environment,
     "docs/issues.md": knowledge.issues,
+    "packaging/man/rocmcfg.1": man.program_page,
+    "packaging/man/rocmcfg-profile.5": man.profile_page,
     "packaging/completions/rocmcfg.bash": completions.bash,
     "packaging/completions/_rocmcfg": completions.zsh,
     "packaging/completions/rocmcfg.fish": completions.fish,

@@ -152,7 +152,7 @@ TYPED = {
     "rocmcfg doctor --gfx gfx95": "rocmcfg doctor --gfx gfx950 ",
     "rocmcfg doctor --root=ho": "rocmcfg doctor --root=ho",  # home and host
     "rocmcfg doctor --log some.l": "rocmcfg doctor --log some.log ",
-    "rocmcfg run -p rdna4 -- udevad": "rocmcfg run -p rdna4 -- udevadm ",
+    "rocmcfg run -p rdna4 -- systemd-analy": "rocmcfg run -p rdna4 -- systemd-analyze ",
     "rocmcfg nonsense --prof": "rocmcfg nonsense --prof",
 }
 
@@ -161,7 +161,7 @@ TYPED = {
 def test_a_tab_completes_what_was_typed(
     shell: str, root: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    require_tool("udevadm", "udev")
+    require_tool("systemd-analyze", "systemd")
     terminal = request.getfixturevalue(shell)
     (tmp_path / "some.log").touch()
     wrong = {}

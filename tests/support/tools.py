@@ -15,12 +15,17 @@ from collections.abc import Mapping, Sequence
 
 PACKAGES = (
     "bash",
+    "bash-completion",
     "cpio",
     "dash",
     "fish",
+    "groff-base",
     "grub-common",
     "initramfs-tools-core",
     "kmod",
+    "man-db",
+    "mandoc",
+    "shellcheck",
     "systemd",
     "zsh",
 )

@@ -1,0 +1,171 @@
+"""packaging/man: the manual pages, from the command line, the profile format, the README and the diagnostics.
+
+roff is written by the templates alone; what is put into them goes through `roff` below. groff and mandoc read
+the result the same way: no macro beyond man(7), no character beyond ASCII.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import rocmcfg
+from generators import commands, completions, diagnostics, profile_keys
+from generators.commands import Argument, Command, Option
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+# Said once, in OPTIONS.
+COMMON = ("--root", "--chroot", "--json", "--quiet", "--verbose", "--debug", "--help")
+# What a page shows as usage; the test holds each against the command line.
+EXAMPLES = (
+    ("What this host is, and which profile fits:", ("rocmcfg status",)),
+    (
+        "See what a profile would change; apply it; after the reboot, prove it:",
+        (
+            "rocmcfg plan --profile gfx1201",
+            "sudo rocmcfg apply --profile gfx1201",
+            "sudo reboot",
+            "rocmcfg verify",
+        ),
+    ),
+    (
+        "The profiles of the GPUs that are here with one setting left out; one parameter alone:",
+        ("sudo rocmcfg apply --profile auto --without karg.iommu", "sudo rocmcfg apply --set amdgpu.runpm=0"),
+    ),
+    ("What a crash was, from the log of another machine:", ("rocmcfg doctor --log dmesg.txt --gfx gfx1100",)),
+    ("What a line from a forum really does:", ("rocmcfg explain ppfeaturemask=0xffffffff",)),
+    (
+        "Look for mistakes in what the boot files of this host say, or in a script:",
+        ("rocmcfg lint", "rocmcfg lint start-training.sh --fix"),
+    ),
+    (
+        "One program with the variables of a profile, and a container with them:",
+        (
+            "rocmcfg run --profile rdna4 -- python3 train.py",
+            "rocmcfg env --profile rdna4 --format docker > amd.env",
+        ),
+    ),
+    (
+        "Take the last change back, or all of them:",
+        ("sudo rocmcfg rollback", "sudo rocmcfg rollback --pristine"),
+    ),
+)
+
+
+def program_page() -> str:
+    program = commands.program()
+    listed = [c for c in program.all() if c.path and not c.commands]
+    common = {o.name: o for c in listed for o in c.options if o.name in COMMON}
+    return _render(
+        "rocmcfg.1.j2",
+        commands=listed,
+        common=[common[name] for name in COMMON],
+        common_names=COMMON,
+        examples=EXAMPLES,
+        codes=_exit_codes(),
+        black_screen=_black_screen(),
+    )
+
+
+def profile_page() -> str:
+    return _render(
+        "rocmcfg-profile.5.j2",
+        keys=dict(profile_keys.sections()),
+        diagnostics=_diagnostics("RC1"),
+    )
+
+
+def _render(template: str, **facts: object) -> str:
+    environment = completions.environment()
+    environment.filters |= {
+        "roff": roff,
+        "option": _option,
+        "help": _help,
+        "usage": _usage,
+        "also": _also,
+        "literal": _literal,
+    }
+    text = environment.get_template(template).render(version=rocmcfg.__version__, date=_date(), **facts)
+    return re.sub(r"\n{2,}", "\n", text)
+
+
+# -- text as roff ---------------------------------------------------------------------------------------
+
+
+def roff(text: str) -> str:
+    """Prose as one line: `code` becomes bold, and what begins with a dot stays text."""
+    said = _escaped(" ".join(text.replace("**", "").split()))
+    said = re.sub(r"`([^`]*)`", r"\\fB\1\\fP", said)
+    return r"\&" + said if said.startswith((".", "'")) else said
+
+
+def _literal(text: str) -> str:
+    """Lines of an example, as they are."""
+    lines = (_escaped(line) for line in text.splitlines())
+    return "\n".join(r"\&" + line if line.startswith((".", "'")) else line for line in lines)
+
+
+def _escaped(text: str) -> str:
+    text = text.replace("\\", r"\e").replace("-", r"\-").replace("~", r"\(ti").replace("^", r"\(ha")
+    return "".join(c if ord(c) < 128 else f"\\[u{ord(c):04X}]" for c in text)
+
+
+def _option(option: Option) -> str:
+    value = option.name[2:].upper() if option.choices else option.metavar
+    metavar = f" \\fI{_escaped(value)}\\fP" if value else ""
+    return ", ".join(f"\\fB{_escaped(name)}\\fP{metavar}" for name in sorted(option.names, key=len))
+
+
+def _help(option: Option) -> str:
+    words = option.choices
+    return option.help + (f" One of {', '.join(words[:-1])} and {words[-1]}." if words else "")
+
+
+def _usage(command: Command) -> str:
+    """`rocmcfg plan [OPTIONS]`, set in bold and italics."""
+    words = [f"\\fBrocmcfg {_escaped(command.path)}\\fP", r"[\fIOPTIONS\fP]"]
+    words += [_argument(argument) for argument in command.arguments]
+    return " ".join(words)
+
+
+def _argument(argument: Argument) -> str:
+    before = "-- " if argument.takes == "command" else ""
+    return _escaped(before) + f"\\fI{_escaped(argument.metavar)}\\fP"
+
+
+def _also(command: Command) -> str:
+    names = [o.name for o in command.options if o.name in COMMON]
+    return ", ".join(f"\\fB{_escaped(name)}\\fP" for name in names)
+
+
+# -- from other pages -----------------------------------------------------------------------------------
+
+
+def _exit_codes() -> list[tuple[str, str]]:
+    return re.findall(r"^\| (\d) \| (.+) \|$", _section("Exit codes"), flags=re.M)
+
+
+def _black_screen() -> list[str]:
+    steps = re.split(r"^\d\. ", _section("The screen stays black"), flags=re.M)[1:]
+    return [step.strip() for step in steps]
+
+
+def _section(title: str) -> str:
+    found = re.search(
+        rf"^## {re.escape(title)}\n(.*?)^## ", (REPOSITORY / "README.md").read_text(), re.M | re.S
+    )
+    if not found:
+        sys.exit(f"README.md has no section {title!r}, which the manual page takes its text from")
+    return found[1]
+
+
+def _diagnostics(prefix: str) -> list[tuple[str, str, str]]:
+    rows = re.findall(rf"^\| ({prefix}\d+) \| [^|]+ \| (.+?) \| (.*?) \|$", diagnostics.page(), flags=re.M)
+    return [(id, summary.replace("\\|", "|"), hint.replace("\\|", "|")) for id, summary, hint in rows]
+
+
+def _date() -> str:
+    """That of the release, so that the page changes with the program and not with the day."""
+    heading = re.search(r"^## \[[^]]+\] - (\S+)", (REPOSITORY / "CHANGELOG.md").read_text(), re.M)
+    return heading[1] if heading and heading[1][0].isdigit() else ""
