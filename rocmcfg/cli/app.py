@@ -130,7 +130,8 @@ def _usage(problem: Any) -> int:
     if "--json" in sys.argv[1:]:
         known = next((a for a in sys.argv[1:] if a in _COMMANDS), "")
         hint = "see rocmcfg --help"
-        Printer(known, json=True).document([error("RC0001", problem.format_message(), hint=hint)])
+        stop = error("RC0001", problem.format_message(), hint=hint)
+        Printer(known, json=True).failure([stop], ExitCode.USAGE)
     else:
         said = io.StringIO()
         problem.show(file=said)

@@ -21,8 +21,15 @@ class Diagnostic(Model):
 
 
 class Document(Model):
-    """What every document has, also that of a failure, which has nothing else."""
+    """What every document has."""
 
     schema_version: Literal[1]
     command: str
     diagnostics: list[Diagnostic]
+
+
+class FailureDocument(Document):
+    """Of a command that stopped. `outcome` is how the host is: untouched, back as it was, or left in the
+    middle until `rocmcfg recover` has run."""
+
+    outcome: Literal["nothing_changed", "rolled_back", "recovery_required"]

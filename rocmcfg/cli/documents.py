@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from rocmcfg.cli.document_base import Document
+from rocmcfg.cli.document_base import Document, FailureDocument
 from rocmcfg.cli.document_base import Model as _Model
 from rocmcfg.cli.explain_document import ExplainDocument
 from rocmcfg.cli.lint_document import LintDocument
@@ -367,7 +367,7 @@ class DoctorDocument(Document):
 
 
 DOCUMENTS: dict[str, type[BaseModel]] = {
-    "failure": Document,
+    "failure": FailureDocument,
     "plan": PlanDocument,
     "apply": PlanDocument,
     "verify": VerifyDocument,

@@ -17,6 +17,7 @@ import typer
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 
 SCHEMA_VERSION = 1
+_OUTCOMES = {ExitCode.ROLLED_BACK: "rolled_back", ExitCode.RECOVERY_REQUIRED: "recovery_required"}
 _WIDTH = 80
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
 # Our own colours carry a word that nobody else can know, so that a colour in a text is told from them.
@@ -107,6 +108,10 @@ class Printer:
         }
         write(_escaped(json_module.dumps(body, indent=1, ensure_ascii=False)) + "\n")
 
+    def failure(self, diagnostics: Sequence[Diagnostic], code: ExitCode) -> None:
+        """The document of a stop; nothing in text mode."""
+        self.document(diagnostics, outcome=_OUTCOMES.get(code, "nothing_changed"))
+
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:
         """Turns every stop into its diagnostics and exit code. No traceback without --debug."""
@@ -139,7 +144,7 @@ class Printer:
 
     def _stop(self, diagnostics: Sequence[Diagnostic], code: ExitCode) -> None:
         self.end_progress()
-        self.document(diagnostics)
+        self.failure(diagnostics, code)
         if not self.json:  # beside the cause of a stop, remarks on what went well are noise
             self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
         raise typer.Exit(int(code))

@@ -142,6 +142,8 @@ def _show(printer: Printer, found: Status) -> None:
     printer.problems([d for d in found.diagnostics if d.severity.value != "info" or d in found.remarks])
     printer.line()
     if found.report is None or not found.report.checks:
+        if found.reboot_required:
+            printer.wrapped("A reboot is due: the running kernel still has what was taken back.", indent="")
         names = " --profile ".join(found.suggested)
         plan = f"Next: rocmcfg plan --profile {names}{root}"
         printer.wrapped(plan if names else _no_suggestion(found.facts), indent="")

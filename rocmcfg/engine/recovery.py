@@ -246,6 +246,7 @@ def _activate_again(
                 raise
             _restore_outputs(host, found.id, record)
         done.append(replace(activation, state=ActivationState.DONE))
+    done += _menu_again(host, found, progress)
     done += _images_again(host, found, progress)
     left = [] if host.runs_tools else left_to_user(found)
     expect = found.header["expect"]
@@ -253,6 +254,28 @@ def _activate_again(
     if problems:
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
     return (*done, *left)
+
+
+def _menu_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
+    due = menu_with_ours(host, found) if host.runs_tools else None
+    if due is None:
+        return []
+    run_tool(host, due.argv, progress)
+    return [replace(due, state=ActivationState.DONE)]
+
+
+def menu_with_ours(view: HostView, found: Journal) -> Activation | None:
+    """What generates a menu anew that somebody else generated with our arguments: an apply that could run no
+    tools leaves that to the user."""
+    expect = found.header["expect"]
+    menu = registry.menu(expect["backend"])
+    if not found.of("commit") or menu is None or any(r["tool"] == menu.TOOL for r in found.of("activation")):
+        return None
+    backend = registry.backend(expect["backend"])
+    changed = {step["path"] for step in found.of("file")}
+    if not changed & set(backend.OWNED) or not backend.check(view, expect["removed"], expect["added"]):
+        return None
+    return backend.activation("the boot menu has the arguments that are taken back")
 
 
 def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:

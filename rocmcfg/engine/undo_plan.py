@@ -10,7 +10,7 @@ from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.engine import journal, receipt
 from rocmcfg.engine.journal import Journal, Record
 from rocmcfg.engine.receipt import Receipt
-from rocmcfg.engine.recovery import left_to_user
+from rocmcfg.engine.recovery import left_to_user, menu_with_ours
 from rocmcfg.host.view import HostView
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.state import ActivationState, FileState
@@ -22,7 +22,7 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
     """To every file of these transactions, newest first, but for our own state. Raises BadJournal where a
     saved file is damaged."""
     found = []
-    for path, (id, saved) in _oldest(chosen).items():
+    for path, (id, saved) in reversed(_oldest(chosen).items()):  # as a plan lists them
         if path.startswith(journal.STATE_DIR):
             continue
         link = view.is_symlink(path)
@@ -71,11 +71,17 @@ def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, 
                 "the files it reads were put back",
                 tuple(record["outputs"]),
             )
-        if not view.runs_tools:
-            left = [replace(a, state=ActivationState.PLANNED) for a in left_to_user(one)]
-            found |= {a.tool: a for a in left if a.tool not in found}
+        found |= {a.tool: a for a in _others(view, one) if a.tool not in found}
     found |= {a.tool: a for a in _images(view, chosen) if a.tool not in found}
     return tuple(found.values())
+
+
+def _others(view: HostView, one: Journal) -> list[Activation]:
+    """What the transaction itself did not run."""
+    if view.runs_tools:
+        menu = menu_with_ours(view, one)
+        return [menu] if menu else []
+    return [replace(a, state=ActivationState.PLANNED) for a in left_to_user(one)]
 
 
 def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from rocmcfg.engine import receipt
 from rocmcfg.engine.inventory import SetParameter, set_parameters
 from rocmcfg.engine.journal import require_finished
+from rocmcfg.engine.reboot import given_up
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.request import Request, command_line, from_document
 from rocmcfg.host.view import HostView
@@ -76,7 +77,8 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         report,
         known.profiles if known else (),
         known.transaction if known else None,
-        report is not None and any(c.status is CheckStatus.PENDING_REBOOT for c in report.checks),
+        any(c.status is CheckStatus.PENDING_REBOOT for c in (report.checks if report else ()))
+        or given_up(view, known.settings if known else ()),
         suggested,
         unnecessary,
         set_parameters(view, catalogue.load().modules(), facts.boot.loader),

@@ -98,6 +98,22 @@ def test_a_tool_that_fails_is_quoted_and_all_is_rolled_back(root: Path, tools: P
     assert state_of(root) == ["rolled_back"]
 
 
+def test_the_document_of_a_failure_says_how_the_host_is(root: Path, tools: Path) -> None:
+    refused = apply(root, tools, "--profile", "nope", "--json")
+    assert refused.document["outcome"] == "nothing_changed"
+    assert rocmcfg("apply", "--json").document["outcome"] == "nothing_changed"
+    tool(tools, "update-grub", "exit 1\n")
+    failed = apply(root, tools, "--json")
+    assert (failed.code, failed.ids) == (4, ["RC3003", "RC4012"])
+    assert failed.document["outcome"] == "rolled_back"
+    (tools / "update-grub").unlink()
+    assert apply(root, tools, "--json").code == 0
+    tool(tools, "update-grub", "exit 1\n")
+    for verb in (("rollback", "--yes"), ("apply", "--yes", *RUNPM), ("rollback", "--dry-run"), ("verify",)):
+        stuck = rocmcfg(*verb, "--root", root, "--json", tools=tools)
+        assert (stuck.code, stuck.document["outcome"]) == (5, "recovery_required"), verb
+
+
 def test_what_a_failing_tool_left_half_written_is_put_back(root: Path, tools: Path) -> None:
     tool(tools, "update-grub", 'echo broken > "$1/boot/grub/grub.cfg"\nexit 1\n')
     before = host(root)
@@ -323,8 +339,25 @@ def test_of_two_at_once_the_second_is_sent_away(root: Path) -> None:
     with LocalHost(str(root)).lock():
         for verb in (("apply", "--yes", *RUNPM), ("rollback", "--yes"), ("recover",)):
             problem(process(command(*verb, "--root", root)), "RC3004", 1)
+        began = time.monotonic()
+        found = process(command("apply", "--yes", *RUNPM, "--json", "--root", root))
+        assert (found.code, found.ids, found.document["outcome"]) == (1, ["RC3004"], "nothing_changed")
+        assert time.monotonic() - began < 30, "it does not wait"
         assert process(command("plan", *RUNPM, "--root", root)).code == 0, "looking is always allowed"
     assert tree(root) == before
+
+
+def test_what_is_at_work_is_not_called_interrupted(root: Path, tools: Path) -> None:
+    child = _in_the_middle(root, tools, "apply", "--yes", *RUNPM)
+    try:
+        for verb in (("verify",), ("rollback", "--dry-run")):
+            problem(process(command(*verb, "--root", root)), "RC3004", 1)
+        assert "RC3004" in process(command("status", "--root", root)).err
+    finally:
+        child.kill()
+        child.wait()
+        os.killpg(int((root / "boot/running").read_text()), signal.SIGKILL)
+    problem(process(command("verify", "--root", root)), "RC4021", 5)
 
 
 def _terminal(root: Path, meanwhile: object, answer: bytes) -> tuple[int, str]:
