@@ -1,12 +1,12 @@
 """Clean Debian systems to install packages in, without virtual machines.
 
-A system is built once by mmdebstrap and cached. Each test gets an overlay of it, and every command runs as root
-of that system: own mounts, processes and host name, and a network that holds nothing, so that whatever an
-installation fetched would fail.
+A system is built once by mmdebstrap and cached. Each test gets an overlay of it, and every command runs as
+root of that system: own mounts, processes and host name, and a network that holds nothing, so that whatever
+an installation fetched would fail.
 
-What is not real in it: the kernel is this machine's, `grub-probe` answers for a disk that is not there, and where
-a test asks for a `live` host, /sys and what /proc says of the kernel come from docs/demo/sample-host. GRUB's
-scripts, initramfs-tools, apt, dpkg and sudo are Debian's own.
+What is not real in it: the kernel is this machine's, `grub-probe` answers for a disk that is not there, and
+where a test asks for a `live` host, /sys and what /proc says of the kernel come from docs/demo/sample-host.
+GRUB's scripts, initramfs-tools, apt, dpkg and sudo are Debian's own.
 """
 
 from __future__ import annotations
@@ -28,8 +28,18 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = REPOSITORY / "docs/demo/sample-host"
 MIRROR = "http://deb.debian.org/debian"
-PACKAGES = ("python3", "sudo", "kmod", "grub2-common", "grub-pc-bin", "initramfs-tools", "init-system-helpers")
+PACKAGES = (
+    "python3",
+    "sudo",
+    "kmod",
+    "grub2-common",
+    "grub-pc-bin",
+    "initramfs-tools",
+    "init-system-helpers",
+)
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# For the build that leans on them; nothing else may find them. Earlier releases have older ones.
+LIBRARIES = {"forky": ("python3-pydantic", "python3-jinja2", "python3-sh", "python3-distro")}
 # What grub-mkconfig and 10_linux ask about the disk of /, which is an overlay here.
 GRUB_PROBE = """#!/bin/sh
 case "$*" in
@@ -67,13 +77,19 @@ def cached(name: str, key: str, build: Callable[[Path], None]) -> Path:
 def system(suite: str) -> Path:
     """The unpacked root of a clean Debian system, with what the README expects a host to have."""
 
+    packages = (*PACKAGES, *LIBRARIES.get(suite, ()))
+
     def build(work: Path) -> None:
         # Old snapshots of a mirror are fine for a test; apt would refuse their expired signatures.
         options = ["--variant=minbase", '--aptopt=Acquire::Check-Valid-Until "false"']
-        command = ["mmdebstrap", "--quiet", *options, f"--include={','.join(PACKAGES)}", suite]
+        command = ["mmdebstrap", "--quiet", *options, f"--include={','.join(packages)}", suite]
         tar = work / "root.tar"
         done = subprocess.run(
-            [*command, str(tar), MIRROR], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+            [*command, str(tar), MIRROR],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
         )
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)}\n{done.stdout}")
@@ -83,7 +99,7 @@ def system(suite: str) -> Path:
         probe.write_text(GRUB_PROBE)
         (work / "etc/hosts").write_text("127.0.0.1 localhost sample\n")
 
-    return cached(f"root-{suite}", f"{PACKAGES}{GRUB_PROBE}", build)
+    return cached(f"root-{suite}", f"{packages}{GRUB_PROBE}", build)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +116,14 @@ class Root:
         """Run a shell command as root of this system; stdout and stderr come in one, as on a terminal."""
         for name in ("upper", "work", "merged"):
             (self.work / name).mkdir(exist_ok=True)
-        variables = {"PATH": PATH, "HOME": "/root", "TERM": "dumb", "LC_ALL": "C.UTF-8", **(env or {})}
+        variables = {
+            "PATH": PATH,
+            "HOME": "/root",
+            "TERM": "dumb",
+            "LC_ALL": "C.UTF-8",
+            "DEBIAN_FRONTEND": "noninteractive",
+            **(env or {}),
+        }
         settings = [f"{name}={value}" for name, value in variables.items()]
         inside = ["chroot", "merged", "/usr/bin/env", "-i", *settings, "/bin/sh", "-c", command]
         script = "\n".join([*self._mounts(read_only), f"exec {shlex.join(inside)}"])
@@ -134,9 +157,16 @@ class Root:
             yield f"touch merged/dev/{node} && mount --bind /dev/{node} merged/dev/{node}"
         if self.live:
             yield f"mount --bind {self.live}/sys merged/sys"
-            for name in ("cmdline", "modules", "version", "sys/kernel/osrelease", "sys/kernel/random/boot_id"):
+            for name in (
+                "cmdline",
+                "modules",
+                "version",
+                "sys/kernel/osrelease",
+                "sys/kernel/random/boot_id",
+            ):
                 # A kernel without loadable modules, which some test machines have, lacks /proc/modules.
-                yield f"test ! -e merged/proc/{name} || mount --bind {self.live}/proc/{name} merged/proc/{name}"
+                ours, theirs = f"{self.live}/proc/{name}", f"merged/proc/{name}"
+                yield f"test ! -e {theirs} || mount --bind {ours} {theirs}"
         if read_only:
             yield "mount -o remount,ro merged"
 
@@ -145,10 +175,12 @@ class Root:
 
     def write(self, path: str, text: str, mode: str = "644") -> None:
         quoted = shlex.quote(path)
-        self.ok(f"mkdir -p $(dirname {quoted}); printf %s {shlex.quote(text)} >{quoted}; chmod {mode} {quoted}")
+        self.ok(
+            f"mkdir -p $(dirname {quoted}); printf %s {shlex.quote(text)} >{quoted}; chmod {mode} {quoted}"
+        )
 
     def bring(self, file: Path, path: str) -> None:
-        """Copy a file of this machine in, to a directory that the system has and nothing else was put into."""
+        """Copy a file of this machine in, to a directory that the system has."""
         target = self.work / "upper" / path.lstrip("/")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, target)

@@ -1,0 +1,108 @@
+"""The Debian packages under test, built from this checkout, and clean systems to install them in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from . import roots
+from .roots import REPOSITORY, Root
+
+DEB = "rocmcfg_0.1.0_amd64.deb"
+# Program and Debian package of what builds and checks.
+_NEEDED = {
+    "dpkg-buildpackage": "dpkg-dev",
+    "dh": "debhelper",
+    "dh_python3": "dh-python",
+    "lintian": "lintian",
+    "shellcheck": "shellcheck",
+    "mmdebstrap": "mmdebstrap",
+}
+NewRoot = Callable[..., Root]
+
+
+@pytest.fixture(scope="session")
+def debian_tools() -> None:
+    """Installs what is missing, where that is possible; skips, or fails with CI=true, where it is not."""
+    missing = [package for program, package in _NEEDED.items() if shutil.which(program) is None]
+    why = ""
+    if os.geteuid() != 0:
+        why = "building a clean Debian system takes root"
+    elif missing and shutil.which("apt-get") is None:
+        why = f"missing: {', '.join(missing)}"
+    elif missing:
+        install = ["apt-get", "install", "--yes", "--no-install-recommends", *missing]
+        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        done = subprocess.run(install, env=environment, capture_output=True, text=True, check=False)
+        why = f"{' '.join(install)}\n{done.stderr}" if done.returncode else ""
+    if why:
+        stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+        raise stop.Exception(why)
+
+
+@pytest.fixture(scope="session")
+def fetch() -> Callable[[str], Path]:
+    """The locked wheels for a machine, from the cache or the package index."""
+    lock, tree = REPOSITORY / "requirements.lock", REPOSITORY / "packaging/tree.py"
+
+    def wheels(machine: str) -> Path:
+        def build(work: Path) -> None:
+            command = [sys.executable, str(tree), "fetch", "--into", str(work), "--machine", machine]
+            roots.must(command)
+
+        return roots.cached(f"wheels-{machine}", lock.read_text() + tree.read_text(), build)
+
+    return wheels
+
+
+@pytest.fixture(scope="session")
+def wheels(fetch: Callable[[str], Path]) -> Path:
+    return fetch("x86_64")
+
+
+@pytest.fixture(scope="session")
+def deb(debian_tools: None, wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package, built as the README says, from wheels that are at hand."""
+    return build_deb(wheels, tmp_path_factory.mktemp("deb"))
+
+
+@pytest.fixture(scope="session")
+def older(deb: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The previous version: the same tree and scripts, with two files that this one no longer has."""
+    work = tmp_path_factory.mktemp("older")
+    tree = work / "tree"
+    roots.must(["dpkg-deb", "-R", str(deb), str(tree)])
+    control = tree / "DEBIAN/control"
+    control.write_text(control.read_text().replace("\nVersion: 0.1.0\n", "\nVersion: 0.0.9\n"))
+    init = tree / "usr/lib/rocmcfg/rocmcfg/__init__.py"
+    init.write_text(init.read_text().replace('"0.1.0"', '"0.0.9"'))
+    (tree / "usr/lib/rocmcfg/rocmcfg/stale.py").write_text("STALE = True\n")
+    (tree / "usr/share/rocmcfg/profiles/stale.toml").write_text("schema = 1\n")
+    package = work / "rocmcfg_0.0.9_amd64.deb"
+    roots.must(["dpkg-deb", "-Znone", "--root-owner-group", "-b", str(tree), str(package)])
+    return package
+
+
+def build_deb(wheels: Path, output: Path, *options: str, repository: Path = REPOSITORY) -> Path:
+    """Runs packaging/debian/build; the path that it prints."""
+    build = repository / "packaging/debian/build"
+    printed = roots.must([str(build), "--wheels", str(wheels), "--output", str(output), *options])
+    return Path(printed.strip())
+
+
+@pytest.fixture
+def new_root(debian_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewRoot]:
+    """Makes clean systems: `new_root("trixie")`; they are gone after the test."""
+    with ExitStack() as stack:
+
+        def make(suite: str, *, live: bool = False) -> Root:
+            return stack.enter_context(roots.fresh(suite, tmp_path_factory.mktemp(suite), live=live))
+
+        yield make
