@@ -1,4 +1,4 @@
-"""`rollback --dry-run` tells what the rollback then does, and does nothing; a reboot is due till it happens."""
+"""`rollback --dry-run` tells what rollback then does, and does nothing itself; when a reboot is due."""
 
 from __future__ import annotations
 

@@ -1,0 +1,80 @@
+"""The unit that undoes at boot what a crash interrupted: systemd takes it, and its command does the work."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.crash.crashing import CrashingHost, apply, killed, seen
+from tests.support.hosts import debian_grub_host
+from tests.support.program import process, rocmcfg, tool_command
+
+UNIT = Path(__file__).parents[2] / "packaging/systemd/rocmcfg-recover.service"
+# A program of that name at a place that systemd searches, for the time of one command.
+SHADOW = 'mount -t tmpfs x /usr/local/bin && cp "$1" /usr/local/bin/rocmcfg && shift && exec "$@"'
+
+
+def unit() -> configparser.ConfigParser:
+    found = configparser.ConfigParser(interpolation=None, delimiters=("=",))
+    found.optionxform = str  # type: ignore[assignment,method-assign]
+    found.read(UNIT)
+    return found
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0
+    or not shutil.which("systemd-analyze")
+    or subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "x", "/mnt"], capture_output=True).returncode
+    != 0,
+    reason="needs systemd-analyze, root and mount namespaces",
+)
+def test_systemd_takes_it_as_it_stands(tmp_path: Path) -> None:
+    program = tmp_path / "rocmcfg"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    verify = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(UNIT)]
+    run = ["unshare", "--mount", "--propagation", "private", "sh", "-c", SHADOW, "sh", str(program), *verify]
+    done = subprocess.run(run, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    absent = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs x /usr/local/bin && exec "$@"', "sh", *verify]
+    if not shutil.which("rocmcfg", path="/usr/bin:/bin:/usr/sbin:/sbin"):
+        told = subprocess.run(absent, capture_output=True, text=True)
+        assert "rocmcfg" in told.stderr, "or else it looks for the program nowhere"
+
+
+def test_it_runs_before_logins_and_holds_up_no_boot() -> None:
+    found = unit()
+    assert found["Unit"]["Before"] == "systemd-user-sessions.service"
+    assert found["Install"]["WantedBy"] == "multi-user.target"
+    assert set(found["Install"]) == {"WantedBy"}, "nothing requires it"
+    assert found["Service"]["Type"] == "oneshot"
+    assert re.fullmatch(r"[0-9]+min", found["Service"]["TimeoutStartSec"])
+    assert found["Unit"]["ConditionDirectoryNotEmpty"] == "/var/lib/rocmcfg/transactions"
+
+
+def test_its_command_undoes_an_interrupted_apply(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, amdgpu_in_initramfs=True)
+    before = seen(root)
+    program, *arguments = shlex.split(unit()["Service"]["ExecStart"])
+    assert program == "rocmcfg"
+    last = CrashingHost(str(shutil.copytree(root, tmp_path / "whole", symlinks=True)))
+    act = apply(set=("amdgpu.runpm=0",), via="modprobe")
+    act.run(last)
+    steps = [number for number, name in enumerate(last.taken, 1) if name.startswith(("run ", "append "))]
+    for step in steps[1:]:
+        cut = shutil.copytree(root, tmp_path / f"cut-{step}", symlinks=True)
+        assert killed(CrashingHost(str(cut), step, "half"), act)
+        condition = cut / unit()["Unit"]["ConditionDirectoryNotEmpty"][1:]
+        assert list(condition.iterdir()), "systemd would skip it"
+        found = process(tool_command(tmp_path, *arguments, "--root", cut))
+        assert (found.code, found.err) == (0, ""), found.err
+        assert seen(cut) == before, f"killed at {last.taken[step - 1]}"
+        again = rocmcfg(*arguments, "--root", cut)
+        assert (again.code, again.out.partition(":")[0]) == (0, "Nothing to recover")
