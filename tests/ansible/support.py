@@ -19,6 +19,7 @@ from pathlib import Path
 
 CORES = ("2.16", "2.17", "2.18", "2.19")
 NEWEST, OLDEST = CORES[-1], CORES[0]
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 HERE = Path(__file__).parent
 PROJECT = HERE.parent.parent
 SOURCE = PROJECT / "packaging/ansible"
@@ -26,9 +27,9 @@ SOURCE = PROJECT / "packaging/ansible"
 SAMPLE_HOST = PROJECT / "docs/demo/sample-host"
 ROCMCFG = Path(sys.executable).parent / "rocmcfg"
 
-# ansible-test fetches a script from its own site to get pip into the virtual environments of its tests. Python
-# brings pip along, and a script that lies at the path of its download is taken instead, so that no test
-# depends on that site. It is called with pip's arguments, which ensurepip has no need of.
+# ansible-test fetches a script from its own site to get pip into the virtual environments of its tests.
+# Python brings pip along, and a script that lies at the path of its download is taken instead, so that no
+# test depends on that site. It is called with pip's arguments, which ensurepip has no need of.
 _GET_PIP = "import ensurepip\nensurepip.bootstrap(upgrade=True, default_pip=True)\n"
 
 
@@ -38,8 +39,13 @@ class Ran:
     status: int
     output: str
 
-    def __str__(self) -> str:
-        return f"{' '.join(self.argv)}\nexit code {self.status}\n{self.output}"
+    def succeeded(self) -> str:
+        """The output; fails the test with all of it unless the program ended with 0."""
+        if self.status:
+            import pytest
+
+            pytest.fail(f"{' '.join(self.argv)}\nexit code {self.status}\n{self.output}", pytrace=False)
+        return self.output
 
 
 def cache() -> Path:
@@ -51,18 +57,17 @@ def cache() -> Path:
 def environment(name: str) -> Path:
     """The virtual environment of requirements/NAME.txt; a second process waits for the first to make it."""
     wanted = HERE / "requirements" / f"{name}.txt"
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
     key = hashlib.sha256(wanted.read_bytes() + sys.executable.encode()).hexdigest()[:12]
-    target = cache() / f"{name}-py{python}-{key}"
+    target = cache() / f"{name}-py{PYTHON}-{key}"
     cache().mkdir(parents=True, exist_ok=True)
     with (cache() / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (target / "complete").exists():
             shutil.rmtree(target, ignore_errors=True)
             subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)
+            pip = [target / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
             done = subprocess.run(
-                [target / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-                + ["--requirement", wanted],
+                [*pip, "--requirement", wanted],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
@@ -83,13 +88,21 @@ def linters() -> Path:
     return environment("lint") / "bin"
 
 
+def pythons(path: Sequence[str]) -> list[str]:
+    """PATH for ansible-test, which tries each Python that it finds there.
+
+    pyenv's stand-ins look like Pythons and refuse to start unless they are chosen; the real ones serve.
+    """
+    real = sorted(str(found) for found in Path.home().glob(".pyenv/versions/*/bin"))
+    return [part for part in path if not part.endswith("/.pyenv/shims")] + real
+
+
 def run(
     argv: Sequence[str | Path], *, cwd: Path, home: Path, programs: Path, timeout: float = 600, **more: str
 ) -> Ran:
     """Run a program of Ansible with nothing of this user's Ansible around it."""
     own = {k: v for k, v in os.environ.items() if not k.startswith(("ANSIBLE_", "PYTHON", "VIRTUAL_ENV"))}
-    # tests/ansible/requirements pins a shellcheck beside each ansible-core
-    path = os.pathsep.join((str(programs), *own.get("PATH", os.defpath).split(os.pathsep)))
+    path = os.pathsep.join((str(programs), *pythons(own.get("PATH", os.defpath).split(os.pathsep))))
     home.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         [str(word) for word in argv],
@@ -137,24 +150,22 @@ def build(release: str, work: Path) -> Path:
     """The tarball of the collection, made as for a release."""
     programs = core(release)
     source = lay_out(work / "source")
-    made = run(
+    run(
         [programs / "ansible-galaxy", "collection", "build", "--output-path", work],
         cwd=source,
         home=work / "home",
         programs=programs,
-    )
-    assert made.status == 0, made
+    ).succeeded()
     return next(work.glob("rocmcfg-amdgpu-*.tar.gz"))
 
 
 def install(release: str, tarball: Path, into: Path) -> Path:
     """Install a tarball as a user does, without a network; the collections path to run from."""
     programs = core(release)
-    done = run(
+    run(
         [programs / "ansible-galaxy", "collection", "install", "--offline", tarball, "-p", into],
         cwd=into.parent,
         home=into.parent / "home",
         programs=programs,
-    )
-    assert done.status == 0, done
+    ).succeeded()
     return into

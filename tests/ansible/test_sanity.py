@@ -11,7 +11,7 @@ import pytest
 
 from . import support
 
-# What each release runs in a collection without PowerShell; a test that is skipped for want of a program is missing.
+# How many each release runs in a collection without PowerShell: one skipped for want of a program is missing.
 _TESTS = {"2.16": 29, "2.17": 24, "2.18": 24, "2.19": 24}
 
 
@@ -29,12 +29,10 @@ def sanity(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Futur
 
 @pytest.mark.parametrize("release", support.CORES)
 def test_every_sanity_test_passes(release: str, sanity: dict[str, Future[support.Ran]]) -> None:
-    ran = sanity[release].result()
-    assert ran.status == 0, ran
-    started = set(re.findall(r'^Running sanity test "([\w-]+)"', ran.output, re.M))
-    assert len(started) >= _TESTS[release], f"only {len(started)} tests ran\n{ran}"
-    skipped = re.findall(r"^WARNING: (?:Skipping|Required program).*", ran.output, re.M)
-    assert not skipped, ran
+    output = sanity[release].result().succeeded()
+    started = set(re.findall(r'^Running sanity test "([\w-]+)"', output, re.M))
+    assert len(started) >= _TESTS[release], f"only {sorted(started)}"
+    assert not re.findall(r"^WARNING: (?:Skipping|Required program).*", output, re.M)
 
 
 def test_there_is_no_ignore_file() -> None:

@@ -1,0 +1,150 @@
+# Copyright: The rocmcfg authors
+# SPDX-License-Identifier: MIT
+
+import json
+
+import pytest
+from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import answer
+
+TRACEBACK = """Traceback (most recent call last):
+  File "x.py", line 1
+ModuleNotFoundError: No module named 'typer'
+"""
+
+
+def problem(summary, id="RC1010", **more):
+    return dict(
+        {"id": id, "severity": "error", "summary": summary, "detail": "", "location": "", "hint": ""}, **more
+    )
+
+
+def answered(*diagnostics, **fields):
+    return dict({"schema_version": 1, "command": "apply", "diagnostics": list(diagnostics)}, **fields)
+
+
+@pytest.mark.parametrize(
+    ("output", "errors", "code", "said"),
+    [
+        (json.dumps({"schema_version": 2}), "", 0, "upgrade the collection"),
+        (json.dumps({"schema_version": 0}), "", 0, "upgrade rocmcfg"),
+        (json.dumps({"schema_version": "1"}), "", 0, 'schema_version "1"'),
+        (json.dumps({"schema_version": 1}), "", 0, "no diagnostics"),
+        (json.dumps({"version": 3}), "", 0, "without a schema_version"),
+        ("[]", "", 0, "without a schema_version"),
+        ("", "", 0, "It said nothing."),
+        ("", "Error: No such option: --json\n", 2, "It said: Error: No such option: --json"),
+        ("hello\n", "", 0, "It said: hello"),
+        ("", TRACEBACK, 1, "ModuleNotFoundError: No module named 'typer'. Its installation is damaged"),
+        ('{"schema_ver', "", -9, "signal 9"),
+    ],
+)
+def test_whatever_is_no_answer_is_said_in_one_line(output, errors, code, said):
+    with pytest.raises(answer.Unreadable) as refused:
+        answer.document(output, errors, code)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_failure_says_all_problems_and_what_to_do():
+    found = answered(
+        problem("one is wrong", detail="because", location="a.toml:3", hint="write it right"),
+        problem("two is wrong", id="RC2"),
+        problem("not of interest", severity="info"),
+    )
+    said = answer.failure(found, 1)["msg"]
+    assert said == (
+        "rocmcfg: one is wrong (a.toml:3). because. What to do: write it right [RC1010] | two is wrong [RC2]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "id", "summary", "said"),
+    [
+        (4, "RC3003", "update-grub failed", "the host was rolled back, nothing of it remains"),
+        (5, "RC4021", "transaction 3 was interrupted", "`rocmcfg recover`"),
+        (1, "RC3023", "apply changes this host and needs root", "become: true"),
+        (2, "RC0001", "No such option: --dry-run", "older than the collection"),
+    ],
+)
+def test_a_failure_names_the_way_out(code, id, summary, said):
+    results = answer.failure(answered(problem(summary, id=id)), code)
+    assert said in results["msg"]
+    assert summary in results["msg"]
+    assert (results["rolled_back"], results["recovery_required"]) == (code == 4, code == 5)
+
+
+def step(state):
+    return {"tool": "update-grub", "argv": ["update-grub"], "reason": "", "state": state}
+
+
+@pytest.mark.parametrize(
+    ("changes", "states", "runs_tools", "changed"),
+    [
+        ([{}], [], True, True),
+        ([], ["planned"], True, True),
+        ([], ["planned"], False, False),
+        ([], ["skipped"], True, False),
+    ],
+)
+def test_what_check_mode_calls_a_change(changes, states, runs_tools, changed):
+    found = answered(changes=changes, activations=[step(state) for state in states])
+    assert answer.planned(found, runs_tools) is changed
+
+
+@pytest.mark.parametrize(
+    ("transaction", "states", "changed"),
+    [(3, [], True), (None, ["left_to_user"], False), (None, ["done"], True)],
+)
+def test_what_a_run_calls_a_change(transaction, states, changed):
+    found = answered(transaction=transaction, activations=[step(state) for state in states])
+    assert answer.done(found) is changed
+
+
+@pytest.mark.parametrize(
+    ("wanted", "in_force", "take_back"),
+    [
+        ([], ["a"], True),
+        (["a"], ["a"], True),
+        (["a", "b"], ["a"], True),
+        (["/etc/x/a.toml"], ["a"], True),
+        (["b"], ["a"], False),
+        (["b"], [], False),
+    ],
+)
+def test_absent_takes_back_what_it_names_or_all(wanted, in_force, take_back):
+    assert answer.to_take_back(wanted, in_force) == (take_back, "")
+
+
+def test_absent_for_a_part_is_refused_and_says_what_to_write():
+    take_back, refusal = answer.to_take_back(["a"], ["a", "b", "c"])
+    assert not take_back
+    assert "profiles: [b, c]" in refusal
+
+
+def test_a_task_result_is_never_taken_for_a_skipped_task():
+    fields = {key: [] for key in ("changes", "activations", "settings", "profiles")}
+    found = answered(
+        skipped=[{"setting": "x", "reason": "y"}], reboot_required=False, transaction=1, **fields
+    )
+    results = answer.plan_results(found)
+    assert "skipped" not in results
+    assert results["skipped_settings"] == [{"setting": "x", "reason": "y"}]
+
+
+def test_the_diff_of_a_new_and_of_a_removed_file():
+    change = {"path": "/a", "kind": "create", "before": None, "after": "x\n", "diff": "", "reason": ""}
+    new, gone = answer.diffs([change, dict(change, before="x\n", after=None)])
+    assert (new["before_header"], new["before"], new["after"]) == ("/dev/null", "", "x\n")
+    assert (gone["after_header"], gone["before"], gone["after"]) == ("/dev/null", "x\n", "")
+
+
+def test_a_host_without_rocmcfg_has_the_same_facts_as_one_with():
+    without = answer.facts(None, None, None)
+    assert without["installed"] is False
+    assert without["gpus"] == []
+    assert set(without) == set(answer.facts(answered(), "0.1.0", "/usr/bin/rocmcfg"))
+
+
+def test_the_version_is_read_or_unknown():
+    assert answer.version("rocmcfg 0.1.0\n") == "0.1.0"
+    assert answer.version("usage: something else\n") is None

@@ -1,0 +1,98 @@
+# Copyright: The rocmcfg authors
+# SPDX-License-Identifier: MIT
+
+import pytest
+from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import request
+
+
+def test_the_words_of_a_task_become_options():
+    words = request.profile_arguments(
+        {
+            "profiles": ["gfx1201", "/etc/mine.toml"],
+            "set": {"amdgpu.runpm": 0, "karg.iommu": "pt", "env.HSA_TOOLS_LIB": "a.so"},
+            "with": ["env.X"],
+            "without": ["amdgpu.tmz"],
+            "unconditional": True,
+            "any_gpu": True,
+            "via": "modprobe",
+            "boot_backend": "grub",
+        }
+    )
+    assert words == [
+        "--profile=gfx1201",
+        "--profile=/etc/mine.toml",
+        "--set=amdgpu.runpm=0",
+        "--set=karg.iommu=pt",
+        "--set=env.HSA_TOOLS_LIB=a.so",
+        "--with=env.X",
+        "--without=amdgpu.tmz",
+        "--unconditional",
+        "--any-gpu",
+        "--via=modprobe",
+        "--boot-backend=grub",
+    ]
+
+
+def test_a_name_that_looks_like_an_option_stays_a_name():
+    assert request.profile_arguments({"profiles": ["--yes"]}) == ["--profile=--yes"]
+
+
+def test_a_kernel_argument_without_a_value():
+    assert request.settings({"karg.nosmt": ""}) == ["--set=karg.nosmt"]
+    assert request.settings({"env.NAME": ""}) == ["--set=env.NAME="]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("amdgpu.runpm", "-1"),
+        ("amdgpu.ppfeaturemask", 0xFFF73FFF),
+        ("profile.gtt_gib", 96),
+        ("karg.iommu", "off"),
+        ("karg.x", 9),
+        ("env.X", -9),
+    ],
+)
+def test_what_cannot_have_changed_on_the_way_arrives(key, value):
+    assert request.as_written(key, value) == str(value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("feature.gfxoff", False, "YAML made false (bool) of it"),
+        ("karg.iommu", True, "YAML made true (bool) of it"),
+        ("amdgpu.runpm", None, "there is no value (null)"),
+        ("amdgpu.runpm", 1.5, "YAML made the number 1.5 of it"),
+        ("amdgpu", {"runpm": 0}, "Write the names with dots"),
+        ("karg.pci", ["a", "b"], "is a list"),
+        ("karg.mode", 511, "0777"),
+        ("env.MASK", 10, "in quotes"),
+        ("feature.mask", -10, "in quotes"),
+    ],
+)
+def test_what_yaml_may_have_changed_is_refused(key, value, said):
+    with pytest.raises(request.NotAsWritten) as refused:
+        request.settings({key: value})
+    assert key in str(refused.value)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("key", [1.5, True, "amdgpu.runpm=0"])
+def test_a_key_that_names_no_setting_is_refused(key):
+    with pytest.raises(request.NotAsWritten):
+        request.settings({key: "1"})
+
+
+@pytest.mark.parametrize("option", ["profiles", "with", "without"])
+@pytest.mark.parametrize("value", [False, 7, None, {"a": 1}, " "])
+def test_elements_of_lists_are_names(option, value):
+    with pytest.raises(request.NotAsWritten) as refused:
+        request.profile_arguments({option: ["fine", value]})
+    assert str(refused.value).startswith(option)
+
+
+def test_what_only_looks_is_not_told_of_chroot():
+    parameters = {"root": "/mnt", "chroot": True}
+    assert request.host_arguments(parameters) == ["--root=/mnt", "--chroot"]
+    assert request.host_arguments(parameters, chroot=False) == ["--root=/mnt"]
