@@ -30,7 +30,7 @@ def main(work: Path) -> None:
     told = json.loads((work / "host.json").read_text())
     root = work / "root"
     mount("-t", "overlay", "-o", told["overlay"], "overlay", root)
-    machine = simulate(work, root, gpu=told["gpu"])
+    machine = simulate(work, root, **{name: told[name] for name in ("gpu", "deaf") if name in told})
     mount("-t", "proc", "proc", root / "proc")
     for name in _PROC:
         if (root / "proc" / name).exists():  # a kernel without loadable modules has no /proc/modules
@@ -60,8 +60,11 @@ def mount(*arguments: str | Path) -> None:
     subprocess.run(["mount", *map(str, arguments)], check=True)
 
 
-def simulate(work: Path, root: Path, *, gpu: bool) -> Path:
-    """Make proc and sys of the next boot: the first entry of the menu, and what modprobe.d adds."""
+def simulate(work: Path, root: Path, *, gpu: bool = True, deaf: bool = False) -> Path:
+    """Make proc and sys of the next boot: the first entry of the menu, and what modprobe.d adds.
+
+    A `deaf` one boots from another menu than the one that is generated.
+    """
     machine = work / "machine"
     shutil.rmtree(machine, ignore_errors=True)
     machine.mkdir()
@@ -71,6 +74,8 @@ def simulate(work: Path, root: Path, *, gpu: bool) -> Path:
         (machine / name).symlink_to(root / name)
     boots = simulation()
     cmdline = boots.boot_line(root)
+    if deaf:
+        cmdline = " ".join(word for word in cmdline.split() if not word.startswith("amdgpu."))
     (machine / "proc/cmdline").write_text(cmdline + "\n")
     (machine / "proc/sys/kernel/random/boot_id").write_text(f"{uuid.uuid4()}\n")
     if gpu:

@@ -82,13 +82,13 @@ class Controller:
         play: Sequence[Mapping[str, Any]] | str,
         *options: str,
         variables: Mapping[str, Any] | None = None,
-        user: str = USER,
+        per_host: Mapping[str, Mapping[str, Any]] | None = None,
         name: str = "play",
     ) -> subprocess.Popen[str]:
         """`play` is a playbook, or the name of one in the collection."""
         inventory = self.work / f"{name}.inventory.json"
-        entries = {h.name: {"ansible_host": h.address} for h in hosts}
-        everywhere = {"ansible_user": user, "ansible_ssh_private_key_file": str(self.key)}
+        entries = {h.name: {"ansible_host": h.address} | dict((per_host or {}).get(h.name, {})) for h in hosts}
+        everywhere = {"ansible_user": USER, "ansible_ssh_private_key_file": str(self.key)}
         inventory.write_text(json.dumps({"all": {"hosts": entries, "vars": everywhere}}))
         if not isinstance(play, str):
             book = self.work / f"{name}.json"

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,14 +34,15 @@ class Entry:
 class Host:
     """`layers` are read-only trees, the topmost first; what the host writes goes to a layer of its own.
 
-    It boots whenever its init ends, unless it `stays_down`. Use it as a context.
+    It boots whenever its init ends, unless it `stays_down`. `machine` is what `boot.simulate` takes.
     """
 
     def __init__(
-        self, name: str, work: Path, layers: Sequence[Path], namespace: str, address: str, *, gpu: bool = True
+        self, name: str, work: Path, layers: Sequence[Path], namespace: str, address: str, **machine: bool
     ) -> None:
         self.name, self.work, self.layers = name, work, tuple(layers)
-        self.namespace, self.address, self.gpu = namespace, address, gpu
+        self.namespace, self.address = namespace, address
+        self.machine = machine
         self.upper = work / "upper"
         self.boots = 0
         self.stays_down = False
@@ -51,6 +52,12 @@ class Host:
         for part in (self.upper, work / "work", work / "root"):
             part.mkdir(parents=True)
         self.upper.chmod(0o755)
+
+    def hide(self, path: str) -> None:
+        """Take away a file of the layers below: overlayfs's whiteout. Before it is started."""
+        place = self.upper / path.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        os.mknod(place, 0o020000, os.makedev(0, 0))
 
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
         """Put a file into the host's own layer; before it is started."""
@@ -67,9 +74,11 @@ class Host:
     def start(self) -> None:
         layers = ":".join(str(layer) for layer in self.layers)
         overlay = f"lowerdir={layers},upperdir={self.upper},workdir={self.work / 'work'}"
-        told = {"name": self.name, "gpu": self.gpu, "overlay": overlay}
+        told = {"name": self.name, "overlay": overlay, **self.machine}
         (self.work / "host.json").write_text(json.dumps(told))
+        self.stays_down = False
         self._boot()
+        self._supervisor = threading.Thread(target=self._supervise, daemon=True)
         self._supervisor.start()
 
     def wait(self, seconds: float = 60) -> None:
@@ -87,6 +96,22 @@ class Host:
         except OSError:
             return False
         return ":0016 00000000:0000 0A" in sockets and (self.work / "booted").exists()  # port 22, LISTEN
+
+    def await_file(self, path: str, seconds: float = 60) -> None:
+        """Until a file is there in the running host, also on what it has mounted."""
+        assert self._init is not None
+        end = time.monotonic() + seconds
+        while True:
+            children = Path(f"/proc/{self._init.pid}/task/{self._init.pid}/children").read_text().split()
+            if children and Path(f"/proc/{children[0]}/root/{path}").exists():
+                return
+            if time.monotonic() > end:
+                raise TimeoutError(f"{self.name} has no {path}")
+            time.sleep(0.05)
+
+    def running(self, name: str) -> str:
+        """A parameter of amdgpu as its kernel shows it."""
+        return (self.work / "machine/sys/module/amdgpu/parameters" / name).read_text().strip()
 
     def stop(self) -> None:
         """End it for good, and all that runs in it."""
@@ -123,20 +148,19 @@ class Host:
 
     # -- what is different from the layers below ------------------------------------------------------
 
-    def changes(self, unseen: Iterable[str] = UNSEEN) -> dict[str, Entry]:
-        """Everything that the host's tree has otherwise than its layers, by path; removed things as kind "removed".
+    def changes(self, *, times: bool = True) -> dict[str, Entry]:
+        """Everything that the host's tree has otherwise than its layers, by path; what was removed is of kind "removed".
 
-        Directories count by mode and owner, and by their time: a file that came and went leaves that.
+        With `times` also what was written anew as it was, and directories in which something came and went.
         """
-        hidden = tuple(unseen)
         found: dict[str, Entry] = {}
         for path in _walk(self.upper):
             seen = "/" + path
-            if (seen + "/").startswith(hidden):
+            if (seen + "/").startswith(UNSEEN):
                 continue
-            entry = _entry(self.upper / path)
+            entry = _entry(self.upper / path, times)
             below = next((p for p in self._places(path)[1:] if os.path.lexists(p)), None)
-            if below is None or _entry(below) != entry:
+            if below is None or _entry(below, times) != entry:
                 found[seen] = entry
         return found
 
@@ -150,7 +174,7 @@ def _walk(root: Path) -> Iterator[str]:
             yield os.path.relpath(os.path.join(folder, name), root)
 
 
-def _entry(path: Path) -> Entry:
+def _entry(path: Path, times: bool) -> Entry:
     found = path.lstat()
     kind = stat.filemode(found.st_mode)[0]
     content = ""
@@ -161,5 +185,5 @@ def _entry(path: Path) -> Entry:
     elif kind == "c" and found.st_rdev == 0:
         kind = "removed"  # overlayfs's whiteout
     mode = stat.S_IMODE(found.st_mode)
-    return Entry(kind, mode, (found.st_uid, found.st_gid), found.st_mtime_ns, content)
+    return Entry(kind, mode, (found.st_uid, found.st_gid), found.st_mtime_ns if times else 0, content)
 
