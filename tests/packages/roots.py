@@ -80,26 +80,31 @@ def system(suite: str) -> Path:
     packages = (*PACKAGES, *LIBRARIES.get(suite, ()))
 
     def build(work: Path) -> None:
-        # Old snapshots of a mirror are fine for a test; apt would refuse their expired signatures.
-        options = ["--variant=minbase", '--aptopt=Acquire::Check-Valid-Until "false"']
-        command = ["mmdebstrap", "--quiet", *options, f"--include={','.join(packages)}", suite]
-        tar = work / "root.tar"
-        done = subprocess.run(
-            [*command, str(tar), MIRROR],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)}\n{done.stdout}")
-        must(["tar", "-xf", str(tar), "-C", str(work), "--exclude=./dev/*"])
-        tar.unlink()
+        debootstrap(suite, packages, work)
         probe = work / "usr/sbin/grub-probe"
         probe.write_text(GRUB_PROBE)
         (work / "etc/hosts").write_text("127.0.0.1 localhost sample\n")
 
     return cached(f"root-{suite}", f"{packages}{GRUB_PROBE}", build)
+
+
+def debootstrap(suite: str, packages: tuple[str, ...], into: Path) -> None:
+    """A minimal system and these packages, without device nodes."""
+    # Old snapshots of a mirror are fine for a test; apt would refuse their expired signatures.
+    options = ["--variant=minbase", '--aptopt=Acquire::Check-Valid-Until "false"']
+    command = ["mmdebstrap", "--quiet", *options, f"--include={','.join(packages)}", suite]
+    tar = into / "root.tar"
+    done = subprocess.run(
+        [*command, str(tar), MIRROR],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stdout}")
+    must(["tar", "-xf", str(tar), "-C", str(into), "--exclude=./dev/*"])
+    tar.unlink()
 
 
 @dataclass(frozen=True, slots=True)
