@@ -92,6 +92,8 @@ def _show(printer: Printer, planned: UndoPlan) -> None:
 
 
 def _document(printer: Printer, transactions: Sequence[int], found: UndoPlan | Undone) -> None:
+    if not printer.json:
+        return
     from rocmcfg.cli import plan_view
 
     printer.document(

@@ -93,19 +93,27 @@ def rollback(
 
 def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
     """Undo what a crash interrupted; nothing to do is fine."""
-    from rocmcfg.engine import recovery
-
     with host.lock():
         require_sight(host)
         id = journal.open_transaction(host)
-        if id is None:
-            return _undone(_planned(host, ()), ())
+        if id is None:  # every boot pays for this, so it loads no more than it needs
+            return _nothing_to_recover(host)
+        from rocmcfg.engine import recovery
+
         recovery.wait_for_survivors(host, progress)
         found = recovery.read_existing(host, id)
         planned = _planned(host, [found])
         activations = recovery.undo(host, found, progress, after_failure=True, force=force)
         host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
     return _undone(planned, activations)
+
+
+def _nothing_to_recover(view: HostView) -> Undone:
+    from rocmcfg.engine import reboot, receipt
+
+    left = receipt.load_quietly(view)
+    due = reboot.due(view, left.settings if left else (), left, replaced=False)
+    return Undone((), (), (), due)
 
 
 def _undone(planned: UndoPlan, activations: Iterable[Activation]) -> Undone:
