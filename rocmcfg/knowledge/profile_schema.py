@@ -93,32 +93,58 @@ class _Model(BaseModel):
 class From(_Model):
     """`value = { from = "gtt_gib", times = 262144 }`: a multiple of one of the profile's parameters."""
 
-    from_: StrictStr = Field(alias="from")
-    times: Annotated[StrictInt, Field(ge=1, le=1 << 32)] = 1
+    from_: StrictStr = Field(alias="from", description="The parameter's name.")
+    times: Annotated[StrictInt, Field(ge=1, le=1 << 32)] = Field(
+        1, description="What its number is multiplied with; 1 unless given."
+    )
 
 
 class ParameterRow(_Model):
     """A number that the user gives with `--set profile.NAME=NUMBER`. `min` and `max` are inclusive."""
 
-    summary: Sentence
-    unit: Sentence = ""
-    min: Annotated[StrictInt, Field(ge=0, le=1 << 32)] = 0
-    max: Annotated[StrictInt, Field(ge=0, le=1 << 32)] | None = None
-    within: Literal["", "memory", "gpus"] = ""
-    unset: Literal["", "half of memory"] = ""
+    summary: Sentence = Field(description="What the user is asked for. Required.")
+    unit: Sentence = Field("", description="Its unit, for the reader.")
+    min: Annotated[StrictInt, Field(ge=0, le=1 << 32)] = Field(
+        0, description="The smallest number; 0 unless given."
+    )
+    max: Annotated[StrictInt, Field(ge=0, le=1 << 32)] | None = Field(
+        None, description="The largest number; without it there is no bound."
+    )
+    within: Literal["", "memory", "gpus"] = Field(
+        "",
+        description="memory: refused where the host has less memory (needs the unit GiB or MiB). gpus: "
+        "refused where fewer GPUs are here.",
+    )
+    unset: Literal["", "half of memory"] = Field(
+        "",
+        description="What the system does without the setting, so that a number that lowers it is remarked "
+        "on: half of memory.",
+    )
 
 
 class When(_Model):
     """A closed vocabulary; every key that is given must hold."""
 
-    kernel: Range | None = None
-    rocm: Range | None = None
-    lacks_fix: StrictStr = Field("", alias="lacks-fix")
-    gfx: Annotated[list[Gfx], Field(min_length=1)] = []
-    pytorch: Range | None = None
-    igpu: StrictBool | None = None
-    dkms: StrictBool | None = None
-    gpus: Count | None = None
+    kernel: Range | None = Field(None, description="A range of kernel versions, for any installed kernel.")
+    rocm: Range | None = Field(None, description="A range of ROCm releases.")
+    lacks_fix: StrictStr = Field(
+        "",
+        alias="lacks-fix",
+        description="The name of a fix in the catalogue. Holds while an installed kernel lacks it.",
+    )
+    gfx: Annotated[list[Gfx], Field(min_length=1)] = Field(
+        [], description="A list of GPU targets, of which one must be here."
+    )
+    pytorch: Range | None = Field(None, description="A range of PyTorch releases.")
+    igpu: StrictBool | None = Field(
+        None, description="true where a GPU shares the processor's package, false where none does."
+    )
+    dkms: StrictBool | None = Field(
+        None, description="true where an installed kernel has AMD's DKMS driver, false where one has its own."
+    )
+    gpus: Count | None = Field(
+        None, description="A range of the number of GPUs; beside gfx, of GPUs of these targets."
+    )
 
 
 def _alternatives(value: Any) -> Any:
@@ -139,15 +165,27 @@ Value = Annotated[
 
 
 class SettingRow(_Model):
-    value: Value
-    because: Sentence = ""
-    evidence: list[Sentence] = []
-    cost: Sentence = ""
-    confidence: Literal["", "confirmed", "reported", "asked for"] = ""
+    value: Value = Field(description="The value; required in the long form.")
+    because: Sentence = Field(
+        "", description="Why, in one sentence: what it does about which fault. `rocmcfg plan` shows it."
+    )
+    evidence: list[Sentence] = Field([], description="Links that a reader can check.")
+    cost: Sentence = Field("", description="What it costs; there always is something.")
+    confidence: Literal["", "confirmed", "reported", "asked for"] = Field(
+        "",
+        description="confirmed: the evidence establishes cause and cure. reported: users say that it helps. "
+        "asked for: often advised, proven by nobody.",
+    )
     # one table, or several of which one must hold
-    when: Annotated[list[When], BeforeValidator(_alternatives)] = []
-    optional: StrictBool = False
-    via: Channel | None = None
+    when: Annotated[list[When], BeforeValidator(_alternatives)] = Field(
+        [], description="The setting is applied only where this holds; see CONDITIONS. Without it: always."
+    )
+    optional: StrictBool = Field(False, description="true: left out unless `--with NAME` asks for it.")
+    via: Channel | None = Field(
+        None,
+        description="cmdline or modprobe: where this one goes, for module parameters and features. Without "
+        "it the command line option `--via` decides.",
+    )
 
 
 def _long_form(row: Any) -> Any:
@@ -160,18 +198,48 @@ Row = Annotated[SettingRow, BeforeValidator(_long_form)]
 class ProfileFile(_Model):
     """One profile file, schema 1."""
 
-    schema_: Literal[1] = Field(alias="schema")
-    summary: Sentence
-    gfx: list[Gfx] = []
-    apu: StrictBool | None = None
-    use: Use = Use.AUTO
-    extends: Annotated[StrictStr, AfterValidator(_name)] = ""
-    notes: list[Sentence] = []
-    parameters: dict[str, ParameterRow] = {}
-    module: dict[str, dict[str, Row]] = {}
-    features: dict[str, Row] = {}
-    cmdline: dict[str, Row] = {}
-    env: dict[str, Row] = {}
+    schema_: Literal[1] = Field(alias="schema", description="The version of the format, always 1. Required.")
+    summary: Sentence = Field(description="One line for `profile list`. Required.")
+    gfx: list[Gfx] = Field(
+        [],
+        description="The GPU targets it is for. Without it, and without one that is inherited, it is for "
+        "any GPU. A profile whose GPU is not here is refused unless `--any-gpu` is given.",
+    )
+    apu: StrictBool | None = Field(
+        None,
+        description="Narrows gfx: true for GPUs in one package with the processor, false for graphics cards.",
+    )
+    use: Use = Field(
+        Use.AUTO,
+        description="How a profile comes to be used. auto (the default): by name, and by `--profile auto` "
+        "for its GPUs. named: only by name. diagnosis: by name, and with a warning where it is "
+        "applied to a host; it is meant for `rocmcfg run`.",
+    )
+    extends: Annotated[StrictStr, AfterValidator(_name)] = Field(
+        "",
+        description="The name of a profile that this one adds to. It inherits settings, parameters, notes "
+        "and gfx. What both set must be equal: to change a value, copy the profile.",
+    )
+    notes: list[Sentence] = Field([], description="Sentences that `profile show` prints below the settings.")
+    parameters: dict[str, ParameterRow] = Field(
+        {}, description="Numbers that only the user knows, one table each; see PARAMETERS."
+    )
+    module: dict[str, dict[str, Row]] = Field(
+        {},
+        description="Module parameters, by module: [module.amdgpu], [module.ttm], [module.amdttm]. They go "
+        "to the kernel command line, or to modprobe.d with `--via modprobe`.",
+    )
+    features: dict[str, Row] = Field(
+        {},
+        description="Bits of amdgpu's feature masks by name, true or false. They are composed onto the mask "
+        "that the host would otherwise have. `rocmcfg explain ppfeaturemask` lists them.",
+    )
+    cmdline: dict[str, Row] = Field(
+        {},
+        description="Other kernel arguments. true is a flag without a value, a list an argument that is "
+        "given several times. A name with a dot is quoted.",
+    )
+    env: dict[str, Row] = Field({}, description="Environment variables. The value is a text.")
 
     def rows(self) -> Iterator[tuple[Kind, str, str, SettingRow, tuple[str, ...]]]:
         """Every setting: kind, module, name, row, key path."""
