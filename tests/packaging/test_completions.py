@@ -309,6 +309,19 @@ def test_a_transaction_is_offered_with_what_it_set(tmp_path: Path) -> None:
     assert re.match(r"1\t\d{4}-\d\d-\d\d amdgpu.runpm=0\n0\t", offered)
 
 
+def test_a_host_that_hangs_is_given_up_in_silence() -> None:
+    script = """import sys, time
+from rocmcfg.cli import app, complete
+complete._PATIENCE = 0.2
+complete._KINDS["profile"] = lambda line, word: time.sleep(60)
+sys.argv = ["rocmcfg", "complete", "profile", ""]
+app.main()"""
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert time.monotonic() - started < 30
+
+
 def test_every_option_and_argument_that_takes_a_value_has_its_kind() -> None:
     """A new one must say in `complete.TAKES` what it takes; this fails for one that does not."""
     sys.path.insert(0, str(REPOSITORY / "docs"))
