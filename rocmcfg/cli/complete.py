@@ -102,11 +102,11 @@ def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds
 
     shipped = profiles.shipped_dir()
     for name in profiles.names(line.host):
-        content: bytes | None = None
+        local, content = profiles.local_path(name), b""
         with contextlib.suppress(Exception):  # of a broken one the name is offered all the same
-            content = line.host.read(profiles.local_path(name))
-            content = content or (shipped / f"{name}.toml").read_bytes()
-        found = _SUMMARY.search(content or b"")
+            here = line.host.exists(local)
+            content = line.host.read(local) or b"" if here else (shipped / f"{name}.toml").read_bytes()
+        found = _SUMMARY.search(content)
         yield name, found[1].decode("utf-8", "replace") if found else ""
 
 
