@@ -6,9 +6,13 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.vm import package as packages
+from tests.vm import wheelhouse
 
 from . import support
 from .fleet import debian
@@ -34,6 +38,9 @@ ROLLOUT = "rocmcfg.amdgpu.rollout"
 # A generator of the menu that drops what we added, without a word.
 DROPS = "#!/bin/sh\n/usr/libexec/10_linux \"$@\" | sed 's/ amdgpu[.][^ ]*//g'\n"
 
+INSTALL = [{"hosts": "all", "gather_facts": False, "become": True, "roles": ["rocmcfg.amdgpu.install"]}]
+APPLY = [{"hosts": "all", "gather_facts": False, "become": True, "roles": ["rocmcfg.amdgpu.apply"]}]
+
 NewHost = Callable[..., Host]
 
 
@@ -55,9 +62,56 @@ def possible() -> None:
         stop(why)
 
 
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """The role `install` with the .deb: in check mode, for real, once more; `touched` is what check mode changed."""
+
+    layer: Path
+    runs: tuple[Run, Run, Run]
+    touched: set[str]
+
+
 @pytest.fixture(scope="module")
-def installed() -> Path:
-    return Path("/tmp/fleet/layer")
+def installation(
+    possible: None, package: Path, collections: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Installation:
+    work = tmp_path_factory.mktemp("installation")
+    with Network() as network:
+        controller = Controller(work / "c", support.core(support.NEWEST), collections, network.controller)
+        host = Host("first", work / "host", [debian.base()], *network.join(1))
+        controller.admit(host)
+        try:
+            boot(host)
+            before = host.changes()
+            variables = {"rocmcfg_install_package": str(package)}
+            rehearsed = controller.run([host], INSTALL, "--check", variables=variables)
+            after = host.changes()
+            touched = {path for path in {*before, *after} if before.get(path) != after.get(path)}
+            done, again = (controller.run([host], INSTALL, variables=variables) for _ in range(2))
+        finally:
+            host.stop()
+    return Installation(host.upper, (rehearsed, done, again), touched)
+
+
+@pytest.fixture(scope="module")
+def installed(installation: Installation) -> Path:
+    """What the package adds to a host: a layer."""
+    return installation.layer
+
+
+@pytest.fixture(scope="module")
+def package(possible: None) -> Path:
+    return packages.path()
+
+
+@pytest.fixture(scope="module")
+def wheels(possible: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory as the collection's README makes it."""
+    place = tmp_path_factory.mktemp("wheels")
+    for wheel in wheelhouse.path().glob("*.whl"):
+        shutil.copy(wheel, place)
+    shutil.copy(debian.REPOSITORY / "requirements.lock", place)
+    return place
 
 
 @pytest.fixture
@@ -145,7 +199,7 @@ def test_four_of_six_take_the_profile_while_a_broken_one_is_rolled_back_and_one_
         and "rolled back to what was before" in said
     )
     assert (plain.boots, plain.changes()) == (1, exact[plain])
-    assert "plain is skipped: it has no AMD GPU" in done.output
+    assert "plain is skipped: it has no AMD GPU" in done.text
 
     exact = {host: host.changes() for host in good}
     again = controller.run([*good, plain], ROLLOUT, variables=settings)
@@ -181,7 +235,7 @@ def test_no_host_of_a_later_batch_is_touched_after_one_failed(
     assert set(done.recap) == {"host1", "host2", "host3", "host4"}
     assert "no room left" in done.said_of("host3") or "update-grub" in done.said_of("host3"), done.output
     assert [host.boots for host in hosts] == [1] * 6, "rebooted without being allowed to"
-    assert "With rocmcfg_reboot_ok: true the role does that" in done.output
+    assert "With rocmcfg_reboot_ok: true the role does that" in done.text
 
 
 def test_a_host_that_fails_after_its_reboot_goes_back_and_one_that_stays_away_is_left_alone(
@@ -257,13 +311,86 @@ def test_of_two_plays_at_once_one_waits_for_nothing_and_says_who_is_at_work(
     controller: Controller, new_host: NewHost
 ) -> None:
     host = new_host("busy")
-    host.write("etc/grub.d/09_slow", "#!/bin/sh\ntouch /run/slow\nsleep 25\n", 0o755)
+    host.write("etc/grub.d/09_slow", "#!/bin/sh\ntouch /run/slow\nwhile [ ! -e /run/go ]; do sleep 0.1; done\n", 0o755)
     boot(host)
-    apply = [{"hosts": "all", "gather_facts": False, "become": True, "roles": ["rocmcfg.amdgpu.apply"]}]
-    first = controller.start([host], apply, variables=AUTO, name="first")
-    host.await_file("run/slow")
-    second = controller.run([host], apply, variables=AUTO, name="second")
+    first = controller.start([host], APPLY, variables=AUTO, name="first")
+    slow = host.await_file("run/slow")
+    second = controller.run([host], APPLY, variables=AUTO, name="second")
+    slow.with_name("go").touch()
     output, _ = first.communicate(timeout=120)
     assert second.status != 0 and "another rocmcfg" in second.said_of("busy"), second.output
     assert "Nothing was changed" in second.said_of("busy")
     assert first.returncode == 0, output
+
+
+def test_the_package_is_installed_without_a_network_and_only_once(installation: Installation) -> None:
+    rehearsed, done, again = installation.runs
+    assert (rehearsed.status, rehearsed.recap["first"].changed > 0) == (0, True), rehearsed.output
+    assert installation.touched == set()
+    assert done.status == 0, done.output
+    assert (installation.layer / "usr/bin/rocmcfg").exists()
+    wanted = "etc/systemd/system/multi-user.target.wants/rocmcfg-recover.service"
+    assert os.path.lexists(installation.layer / wanted)
+    assert (again.status, again.recap["first"].changed) == (0, 0), again.output
+
+
+def test_wheels_are_installed_without_a_network_and_never_beside_another_installation(
+    controller: Controller, new_host: NewHost, wheels: Path, package: Path, tmp_path: Path
+) -> None:
+    only = (debian.base(),)
+    wheeled, packaged, bare = new_host("wheeled", only), new_host("packaged"), new_host("bare", only)
+    bare.hide("usr/lib/python3.13/ensurepip")
+    piped, foreign = new_host("piped", only), new_host("foreign", only)
+    piped.write("usr/local/bin/rocmcfg", "#!/bin/sh\necho 'rocmcfg 0.0.1'\n", 0o755)
+    hosts = [wheeled, packaged, bare, piped, foreign]
+    boot(*hosts)
+    exact = {host: host.changes() for host in hosts[1:]}
+    from_wheels = {"rocmcfg_install_method": "wheels", "rocmcfg_install_wheels": str(wheels)}
+    other = {"rocmcfg_install_package": str(other_machine(tmp_path))}
+    done = controller.run(
+        hosts,
+        INSTALL,
+        variables={},
+        per_host={
+            "wheeled": from_wheels,
+            "packaged": from_wheels,
+            "bare": from_wheels,
+            "piped": {"rocmcfg_install_package": str(package)},
+            "foreign": other,
+        },
+    )
+    assert {name for name, recap in done.recap.items() if not recap.failed} == {"wheeled"}, done.output
+    assert "packaged has rocmcfg as a package, version 0.1.0" in done.said_of("packaged"), done.output
+    assert "lacks venv. Debian, Ubuntu: apt-get install python3-venv" in done.said_of("bare")
+    assert "/usr/local/bin/rocmcfg" in done.said_of("piped") and "pip uninstall rocmcfg" in done.said_of("piped")
+    assert "is for arm64, and foreign is amd64" in done.said_of("foreign")
+    cache = {"/var/cache", "/var/cache/rocmcfg", "/var/cache/rocmcfg/rocmcfg.deb"}
+    for host in hosts[1:]:
+        touched = {path for path, entry in host.changes().items() if exact[host].get(path) != entry}
+        assert touched <= (cache if host is foreign else set())
+
+    again = controller.run([wheeled], INSTALL, per_host={"wheeled": from_wheels})
+    assert (again.status, again.recap["wheeled"].changed) == (0, 0), again.output
+    applied = controller.run([wheeled], APPLY, variables=AUTO)
+    assert applied.status == 0, applied.output
+    gone = from_wheels | {"rocmcfg_install_state": "absent"}
+    refused = controller.run([wheeled], INSTALL, per_host={"wheeled": gone})
+    assert "has a configuration of rocmcfg applied" in refused.said_of("wheeled"), refused.output
+    before = wheeled.changes(times=False)
+    removed = controller.run(
+        [wheeled], INSTALL, per_host={"wheeled": gone | {"rocmcfg_install_keep_applied": True}}
+    )
+    assert removed.status == 0, removed.output
+    left = wheeled.changes(times=False)
+    assert not {p for p in left if p.startswith("/opt/rocmcfg") or p == "/usr/local/bin/rocmcfg"}
+    assert {p for p in before if p.startswith(RECORD)} == {p for p in left if p.startswith(RECORD)}
+
+
+def other_machine(work: Path) -> Path:
+    """A package for another machine than this one."""
+    tree = work / "arm64"
+    (tree / "DEBIAN").mkdir(parents=True)
+    control = "Package: rocmcfg\nVersion: 0.1.0\nArchitecture: arm64\nMaintainer: nobody <nobody@example.org>\nDescription: x\n"
+    (tree / "DEBIAN/control").write_text(control)
+    debian.quietly(["dpkg-deb", "--build", str(tree), str(work / "rocmcfg_0.1.0_arm64.deb")])
+    return work / "rocmcfg_0.1.0_arm64.deb"

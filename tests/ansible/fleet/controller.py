@@ -56,10 +56,15 @@ class Run:
         )
         return {name: Recap(*map(int, numbers)) for name, *numbers in lines}
 
+    @property
+    def text(self) -> str:
+        """The output without its line breaks, which fall where the lines are full."""
+        return " ".join(self.output.split())
+
     def said_of(self, host: str) -> str:
         """The last words about a host that failed, as the user reads them."""
         found = re.findall(rf"^fatal: \[{host}\].*?=> (.*?)(?=^\S|\Z)", self.output, re.M | re.S)
-        return found[-1] if found else ""
+        return " ".join(found[-1].split()) if found else ""
 
 
 class Controller:

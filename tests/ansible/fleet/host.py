@@ -97,14 +97,15 @@ class Host:
             return False
         return ":0016 00000000:0000 0A" in sockets and (self.work / "booted").exists()  # port 22, LISTEN
 
-    def await_file(self, path: str, seconds: float = 60) -> None:
-        """Until a file is there in the running host, also on what it has mounted."""
+    def await_file(self, path: str, seconds: float = 60) -> Path:
+        """Until a file is there in the running host, also on what it has mounted; returns where it can be reached."""
         assert self._init is not None
         end = time.monotonic() + seconds
         while True:
             children = Path(f"/proc/{self._init.pid}/task/{self._init.pid}/children").read_text().split()
-            if children and Path(f"/proc/{children[0]}/root/{path}").exists():
-                return
+            place = Path(f"/proc/{children[0]}/root/{path}") if children else None
+            if place is not None and place.exists():
+                return place
             if time.monotonic() > end:
                 raise TimeoutError(f"{self.name} has no {path}")
             time.sleep(0.05)
