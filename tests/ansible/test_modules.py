@@ -1,0 +1,240 @@
+"""What the modules do and say in a real play, with the collection installed from its tarball."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.hosts import debian_grub_host
+from tests.support.trees import with_directory_times
+
+from . import support
+from .plays import Task, play, script, with_tools
+
+APPLY: Task = {"profile": {"profiles": ["gfx1201"]}}
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Path:
+    return debian_grub_host(tmp_path)
+
+
+def test_check_mode_writes_nothing_at_all(collections: Path, tmp_path: Path, host: Path) -> None:
+    """Not even a directory's time: on a host as it was found, and on one where there is something to undo."""
+    runs = with_tools(tmp_path / "bin")
+    tasks: list[Task] = [
+        APPLY,
+        {"profile": {"set": {"amdgpu.runpm": 0}, "via": "modprobe"}},
+        {"profile": {"state": "absent"}},
+        {"rollback": {}},
+        {"verify": {"fail": False}},
+        {"facts": {}},
+    ]
+    found = with_directory_times(host)
+    fresh = play(collections, tmp_path / "a", tasks, "--check", "--diff", root=host, executable=runs)
+    assert with_directory_times(host) == found
+    assert [r["changed"] for r in fresh.results] == [True, True, False, False, False, False]
+
+    play(collections, tmp_path / "b", [APPLY], root=host, executable=runs)
+    applied = with_directory_times(host)
+    again = play(collections, tmp_path / "c", tasks, "--check", "--diff", root=host, executable=runs)
+    assert with_directory_times(host) == applied
+    assert [r["changed"] for r in again.results] == [False, True, True, True, False, False]
+    assert not any(r["failed"] for r in (*fresh.results, *again.results))
+
+
+def test_a_play_shows_the_diff_and_a_second_one_changes_nothing(
+    collections: Path, tmp_path: Path, host: Path
+) -> None:
+    found = with_directory_times(host)
+    first, second = (
+        play(collections, tmp_path / name, [APPLY], "--diff", root=host) for name in ("first", "second")
+    )
+    for part in (
+        "+++ after: /etc/default/grub.d/zz-rocmcfg.cfg",
+        '+GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT amdgpu.cwsr_enable=0"',
+    ):
+        assert part in first.output
+    assert "+++" not in second.output
+    assert not second.results[0]["changed"]
+    play(collections, tmp_path / "back", [{"profile": {"state": "absent"}}], root=host)
+    left = set(with_directory_times(host)) - set(found)
+    assert all(path.startswith("var") for path in left), left
+
+
+def _documented(collections: Path, module: str) -> dict[str, Any]:
+    """The return values as ansible-doc has them."""
+    programs = support.core(support.NEWEST)
+    name = f"rocmcfg.amdgpu.{module}"
+    ran = support.run(
+        [programs / "ansible-doc", "--json", name],
+        cwd=collections,
+        home=collections.parent / "home",
+        programs=programs,
+        ANSIBLE_COLLECTIONS_PATH=str(collections),
+    )
+    returned = json.loads(ran.succeeded())[name]["return"]
+    assert isinstance(returned, dict)
+    return returned
+
+
+def test_what_the_modules_return_is_what_they_document(collections: Path, tmp_path: Path, host: Path) -> None:
+    tasks: list[Task] = [APPLY, {"verify": {"fail": False}}, {"facts": {}}, {"rollback": {}}]
+    tasks += [{"profile": {"state": "absent"}}, {"profile": {"profiles": ["nope"]}}]
+    results = play(collections, tmp_path, tasks, root=host).results
+    # what Ansible itself adds, or documents once for all modules
+    common = {
+        "changed",
+        "failed",
+        "msg",
+        "invocation",
+        "warnings",
+        "deprecations",
+        "exception",
+        "_ansible_no_log",
+    }
+
+    def keys(number: int) -> set[str]:
+        return set(results[number]) - common
+
+    failure = {"rc", "rolled_back", "recovery_required"}
+    assert keys(0) == set(_documented(collections, "profile")) - failure - {"transactions"}
+    assert keys(1) == set(_documented(collections, "verify")) - {"msg"}
+    assert keys(3) == set(_documented(collections, "rollback")) - failure
+    assert keys(4) == set(_documented(collections, "profile")) - failure
+    assert keys(5) == failure | {"diagnostics", "version", "executable"}
+    fact = _documented(collections, "facts")["ansible_facts"]["contains"]["rocmcfg"]["contains"]
+    assert set(results[2]["ansible_facts"]["rocmcfg"]) == set(fact)
+
+
+def test_a_step_that_fails_leaves_the_host_rolled_back_and_says_so(
+    collections: Path, tmp_path: Path, host: Path
+) -> None:
+    runs = with_tools(tmp_path / "bin", update_grub="echo 'no room on the device' >&2; exit 1")
+    found = with_directory_times(host)
+    ran = play(collections, tmp_path, [APPLY], root=host, executable=runs)
+    result = ran.results[0]
+    assert (result["failed"], result["rolled_back"], result["rc"]) == (True, True, 4)
+    assert "the host was rolled back, nothing of it remains" in result["msg"]
+    assert "no room on the device" in result["msg"]
+    assert result["msg"].split(" [RC")[0] in ran.output.replace('\\"', '"')
+    assert [d["severity"] for d in result["diagnostics"]].count("error") >= 1
+    left = {path for path in set(with_directory_times(host)) ^ set(found) if not path.startswith("var")}
+    assert not left
+
+
+def test_a_killed_run_is_told_from_a_refusal_and_the_next_play_asks_for_recover(
+    collections: Path, tmp_path: Path, host: Path
+) -> None:
+    runs = with_tools(tmp_path / "killed", update_grub="kill -9 $PPID; sleep 1")
+    killed = play(collections, tmp_path / "a", [APPLY], root=host, executable=runs).results[0]
+    assert "signal 9 ended it" in killed["msg"]
+    assert "rocmcfg recover" in killed["msg"]
+    sound = with_tools(tmp_path / "sound")
+    refused = play(
+        collections, tmp_path / "b", [APPLY, {"rollback": {}}], root=host, executable=sound
+    ).results
+    for result in refused:
+        assert (result["failed"], result["recovery_required"], result["rc"]) == (True, True, 5)
+        assert "Run `rocmcfg recover` there before anything else" in result["msg"]
+    subprocess.run([sound, "recover", "--root", host], check=True, stdout=subprocess.DEVNULL)
+    after = play(collections, tmp_path / "c", [APPLY], root=host, executable=sound).results[0]
+    assert after["changed"]
+
+
+def test_the_second_of_two_plays_at_once_is_told_who_is_at_work(
+    collections: Path, tmp_path: Path, host: Path
+) -> None:
+    slow = with_tools(
+        tmp_path / "slow", update_grub=f"until [ -e {tmp_path}/go ]; do sleep 0.1; done; exit 1"
+    )
+    first = subprocess.Popen(
+        [slow, "apply", "--profile", "gfx1201", "--yes", "--root", host],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        lock = host / "run/lock/rocmcfg.lock"
+        for _ in range(200):
+            if lock.exists() and lock.read_text():
+                break
+            time.sleep(0.1)
+        second = play(collections, tmp_path / "second", [APPLY], root=host).results[0]
+    finally:
+        (tmp_path / "go").touch()
+        first.wait()
+    assert second["failed"]
+    assert "another rocmcfg is at work on this host" in second["msg"]
+    assert "wait until it has ended" in second["msg"]
+
+
+_NO_ROCMCFG = {
+    "too new": (
+        """echo '{"schema_version": 2, "command": "x", "diagnostics": []}'""",
+        "upgrade the collection",
+    ),
+    "too old": ("echo 'Error: No such option: --json' >&2; exit 2", "No such option: --json"),
+    "damaged": (
+        f"exec {sys.executable} -c 'import rocmcfg_libraries_that_are_gone'",
+        "No module named 'rocmcfg_libraries_that_are_gone'. Its installation is damaged",
+    ),
+    "silent": ("exit 0", "It said nothing."),
+    "half an answer": ("""printf '{"schema_version": 1, "comm'; exit 0""", "its answer is not JSON"),
+}
+
+
+def test_a_program_that_is_no_rocmcfg_of_ours_ends_in_one_message(
+    collections: Path, tmp_path: Path, host: Path
+) -> None:
+    found = with_directory_times(host)
+    programs = {
+        name: script(
+            tmp_path / name.replace(" ", "-"),
+            f'if [ "$1" = --version ]; then echo rocmcfg 9.9; exit 0; fi\n{text}',
+        )
+        for name, (text, _) in _NO_ROCMCFG.items()
+    }
+    tasks: list[Task] = []
+    for program in programs.values():
+        for module, options in (("profile", {"profiles": ["auto"]}), ("facts", {})):
+            tasks.append({module: {**options, "executable": str(program)}})
+    results = play(collections, tmp_path / "play", tasks, root=host).results
+    for number, (name, (_, said)) in enumerate(_NO_ROCMCFG.items()):
+        for result in results[2 * number : 2 * number + 2]:
+            assert result["failed"], name
+            assert said in result["msg"], name
+            assert f"{programs[name]} (version 9.9) cannot be used" in result["msg"]
+            assert "\n" not in result["msg"]
+    assert with_directory_times(host) == found
+
+
+def test_a_warning_of_rocmcfg_is_seen_in_the_play(collections: Path, tmp_path: Path, host: Path) -> None:
+    subprocess.run(
+        [support.ROCMCFG, "apply", "--profile", "gfx1201", "--yes", "--quiet", "--root", host], check=True
+    )
+    (host / "etc/profile.d/zz-rocmcfg.sh").write_text("# edited by somebody else\n")
+    ran = play(collections, tmp_path, [{"verify": {"fail": False}}], root=host)
+    assert not ran.results[0]["failed"]
+    assert "RC5001" in [d["id"] for d in ran.results[0]["diagnostics"]]
+    assert "/etc/profile.d/zz-rocmcfg.sh is not as rocmcfg left it" in " ".join(ran.output.split())
+
+
+@pytest.mark.parametrize("version", ["2.7", "3.6"])
+def test_an_old_python_on_the_target(version: str, collections: Path, tmp_path: Path, host: Path) -> None:
+    """Only ansible-core 2.16 starts modules there: 3.6 is enough for them, 2.7 gets a message."""
+    found = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    if not found:
+        pytest.skip(f"there is no Python {version} in ~/.pyenv: no distribution has one any more")
+    result = play(
+        collections, tmp_path, [APPLY], root=host, release=support.OLDEST, python=str(found[0])
+    ).results[0]
+    if version == "2.7":
+        assert "needs Python 3.6 or newer on the target, and runs under 2.7" in result["msg"]
+        assert "ansible_python_interpreter" in result["msg"]
+    else:
+        assert result["changed"]
