@@ -135,6 +135,7 @@ def test_a_life_of_the_package(root: Root) -> None:
     removed = root.run("pacman", "-R", "--noconfirm", "--noprogressbar", "rocmcfg")
     assert "what rocmcfg applied stays in force after the package is gone" in removed.stdout
     assert "sudo rocmcfg rollback --pristine" in removed.stdout
+    assert "interrupted" not in removed.stdout
     left = [path for path in files if not path.endswith("/") and root.inside(path).exists()]
     assert left == []
     assert not root.inside("/usr/lib/rocmcfg").exists()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .rpm_arch_root import SOURCE, VERSION, Root, laid_out, new_root, state_of, with_state
+from .rpm_arch_root import SOURCE, STATE, VERSION, Root, laid_out, new_root, state_of, with_state
 
 PACKAGE = f"/src/out/rocmcfg-{VERSION}-1.x86_64.rpm"
 OLD = f"/src/old/rocmcfg-{VERSION}-1~old.x86_64.rpm"
@@ -163,6 +163,7 @@ def test_a_life_of_the_package(root: Root) -> None:
     erased = root.run("rpm", "-e", "rocmcfg")
     assert "what it applied stays in force after the package is gone" in erased.stdout
     assert "sudo rocmcfg rollback --pristine" in erased.stdout
+    assert "interrupted" not in erased.stdout
     assert [path for path in files if root.inside(path).is_symlink() or root.inside(path).exists()] == []
     assert (
         root.files_below("/etc/systemd/system")
@@ -170,6 +171,17 @@ def test_a_life_of_the_package(root: Root) -> None:
         == set()
     )
     assert state_of(root) == state
+
+
+def test_who_erases_it_in_the_middle_of_a_change_is_told(root: Root) -> None:
+    journal = f"{STATE}/transactions/000001/journal.jsonl"
+    root.run("rpm", "-i", "--nodeps", PACKAGE)
+    root.system.write(journal, '{"kind":"begin","v":1}\n{"kind":"change","v":1}\n')
+    erased = root.run("rpm", "-e", "rocmcfg").stdout
+    assert "a change of this host was interrupted" in erased
+    assert "Install the package again and run: sudo rocmcfg recover" in erased
+    assert root.inside(journal).exists()
+    assert not root.inside("/usr/bin/rocmcfg").exists()
 
 
 def _build_old(root: Root) -> None:
