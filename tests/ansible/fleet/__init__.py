@@ -1,7 +1,7 @@
-"""A fleet on one machine: hosts that Ansible reaches by ssh, each with a Debian, a network and processes of its own.
+"""A fleet on one machine: hosts that Ansible reaches by ssh, each with a Debian and a network.
 
-A host is a set of namespaces over an overlay of one cached Debian. sshd is its init: when it ends, everything in the
-host ends, and the supervisor boots it again, which is all that a reboot is here. What no namespace has is
-stood in for: the kernel, its command line and module parameters, sysfs, and grub-probe. So the fleet proves nothing
-of GRUB's or the kernel's own behaviour; the guests of tests/vm do.
+A host is a set of namespaces over an overlay of one cached Debian. sshd is its init: when it ends, everything
+in the host ends, and the supervisor boots it again, which is all that a reboot is here. What no namespace has
+is stood in for: the kernel, its command line and module parameters, sysfs, and grub-probe. So it proves
+nothing of how GRUB or the kernel behave; the guests of tests/vm do.
 """

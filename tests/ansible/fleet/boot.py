@@ -1,4 +1,4 @@
-"""The boot of one host, run in fresh namespaces: mounts its tree, simulates what GRUB and the kernel do, becomes sshd.
+"""The boot of one host, in fresh namespaces: mounts its tree, plays GRUB and the kernel, becomes sshd.
 
 `python -m tests.ansible.fleet.boot WORK`, where WORK is a directory that `host.Host` has made.
 """
@@ -23,7 +23,14 @@ _PROC = (
     *("cmdline", "modules", "version"),
     *("sys/kernel/osrelease", "sys/kernel/tainted", "sys/kernel/random/boot_id"),
 )
-_DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
+_DEVICES = {
+    "null": (1, 3),
+    "zero": (1, 5),
+    "full": (1, 7),
+    "random": (1, 8),
+    "urandom": (1, 9),
+    "tty": (5, 0),
+}
 
 
 def main(work: Path) -> None:
@@ -82,7 +89,14 @@ def simulate(work: Path, root: Path, *, gpu: bool = True, deaf: bool = False) ->
         with contextlib.redirect_stdout(io.StringIO()):
             boots.load_amdgpu(machine, cmdline)
     else:
-        for name in ("bus/pci/devices", "bus/pci/drivers", "class/kfd", "class/drm", "devices", "module/amdgpu"):
+        for name in (
+            "bus/pci/devices",
+            "bus/pci/drivers",
+            "class/kfd",
+            "class/drm",
+            "devices",
+            "module/amdgpu",
+        ):
             shutil.rmtree(machine / "sys" / name)
     return machine
 
@@ -94,8 +108,13 @@ def fill_dev(dev: Path) -> None:
     (dev / "pts").mkdir()
     (dev / "shm").mkdir(mode=0o1777)
     mount("-t", "devpts", "-o", "newinstance,ptmxmode=0666,mode=0620", "devpts", dev / "pts")
-    for name, target in (("ptmx", "pts/ptmx"), ("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"),
-                         ("stdout", "/proc/self/fd/1"), ("stderr", "/proc/self/fd/2")):
+    for name, target in (
+        ("ptmx", "pts/ptmx"),
+        ("fd", "/proc/self/fd"),
+        ("stdin", "/proc/self/fd/0"),
+        ("stdout", "/proc/self/fd/1"),
+        ("stderr", "/proc/self/fd/2"),
+    ):
         (dev / name).symlink_to(target)
 
 

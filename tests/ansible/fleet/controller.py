@@ -26,8 +26,12 @@ local_tmp = {work}/local
 pipelining = True
 [ssh_connection]
 control_path_dir = {work}/c
-ssh_args = -F none -o ControlMaster=auto -o ControlPersist=60s -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=5 -o IdentitiesOnly=yes
+ssh_args = {ssh}
 """
+_SSH = (
+    "-F none -o ControlMaster=auto -o ControlPersist=60s -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR "
+)
+_SSH += "-o ConnectTimeout=5 -o IdentitiesOnly=yes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,8 @@ class Run:
     @property
     def recap(self) -> dict[str, Recap]:
         lines = re.findall(
-            r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)\s+skipped=(\d+)\s+rescued=(\d+)",
+            r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)\s+skipped=(\d+)"
+            r"\s+rescued=(\d+)",
             self.output,
             re.M,
         )
@@ -76,7 +81,7 @@ class Controller:
         self.key = work / "key"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.key)], check=True)
         self.public_key = (work / "key.pub").read_text()
-        (work / "ansible.cfg").write_text(_CONFIG.format(collections=collections, work=work))
+        (work / "ansible.cfg").write_text(_CONFIG.format(collections=collections, work=work, ssh=_SSH))
 
     def admit(self, host: Host) -> None:
         host.write("etc/ssh/authorized_keys", self.public_key)
@@ -92,7 +97,9 @@ class Controller:
     ) -> subprocess.Popen[str]:
         """`play` is a playbook, or the name of one in the collection."""
         inventory = self.work / f"{name}.inventory.json"
-        entries = {h.name: {"ansible_host": h.address} | dict((per_host or {}).get(h.name, {})) for h in hosts}
+        entries = {
+            h.name: {"ansible_host": h.address} | dict((per_host or {}).get(h.name, {})) for h in hosts
+        }
         everywhere = {"ansible_user": USER, "ansible_ssh_private_key_file": str(self.key)}
         inventory.write_text(json.dumps({"all": {"hosts": entries, "vars": everywhere}}))
         if not isinstance(play, str):
@@ -101,8 +108,10 @@ class Controller:
             play = str(book)
         extra = ["--extra-vars", json.dumps(variables)] if variables else []
         return subprocess.Popen(
-            ["ip", "netns", "exec", self.namespace, str(self.programs / "ansible-playbook")]
-            + ["--inventory", str(inventory), *extra, *options, play],
+            [
+                *("ip", "netns", "exec", self.namespace, str(self.programs / "ansible-playbook")),
+                *("--inventory", str(inventory), *extra, *options, play),
+            ],
             cwd=self.work,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""The Debian that the hosts have in common: bootstrapped once, cached by its inputs, never written to again."""
+"""The Debian that the hosts have in common: made once, cached by its inputs, never written to again."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def is_built() -> bool:
 def simulation() -> ModuleType:
     """docs/demo/reboot.py: how GRUB, kmod and the kernel make a boot of the files."""
     spec = importlib.util.spec_from_file_location("rocmcfg_demo_reboot", REPOSITORY / "docs/demo/reboot.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

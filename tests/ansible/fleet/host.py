@@ -98,7 +98,7 @@ class Host:
         return ":0016 00000000:0000 0A" in sockets and (self.work / "booted").exists()  # port 22, LISTEN
 
     def await_file(self, path: str, seconds: float = 60) -> Path:
-        """Until a file is there in the running host, also on what it has mounted; returns where it can be reached."""
+        """Until a file is there in the running host; returns where it can be reached from outside."""
         assert self._init is not None
         end = time.monotonic() + seconds
         while True:
@@ -128,8 +128,10 @@ class Host:
         unshare = ["unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child"]
         with (self.work / "console.log").open("ab") as console:
             self._init = subprocess.Popen(
-                ["ip", "netns", "exec", self.namespace, *unshare, "--propagation=private"]
-                + [sys.executable, "-m", "tests.ansible.fleet.boot", str(self.work)],
+                [
+                    *("ip", "netns", "exec", self.namespace, *unshare, "--propagation=private"),
+                    *(sys.executable, "-m", "tests.ansible.fleet.boot", str(self.work)),
+                ],
                 cwd=REPOSITORY,
                 stdin=subprocess.DEVNULL,
                 stdout=console,
@@ -150,7 +152,7 @@ class Host:
     # -- what is different from the layers below ------------------------------------------------------
 
     def changes(self, *, times: bool = True) -> dict[str, Entry]:
-        """Everything that the host's tree has otherwise than its layers, by path; what was removed is of kind "removed".
+        """What the host's tree has otherwise than its layers, by path; of kind "removed" where it is gone.
 
         With `times` also what was written anew as it was, and directories in which something came and went.
         """
@@ -187,4 +189,3 @@ def _entry(path: Path, times: bool) -> Entry:
         kind = "removed"  # overlayfs's whiteout
     mode = stat.S_IMODE(found.st_mode)
     return Entry(kind, mode, (found.st_uid, found.st_gid), found.st_mtime_ns if times else 0, content)
-

@@ -1,4 +1,4 @@
-"""A bridge in a network namespace of its own, with a namespace for each host. This machine's network is not touched."""
+"""A bridge in a namespace of its own, and one for each host; this machine's network is not touched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .debian import quietly
 
 
 class Network:
-    """Use it as a context. Addresses are 10.77.0.N; `controller` is the namespace that reaches all of them."""
+    """Use it as a context. Addresses are 10.77.0.N; from the namespace `controller` all can be reached."""
 
     def __init__(self) -> None:
         self._prefix = f"rocmcfg-{os.getpid()}"
@@ -36,7 +36,9 @@ class Network:
 
     def _end_processes(self, namespace: str) -> None:
         """ssh keeps its shared connections open for a minute after the last play."""
-        listed = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True, check=False)
+        listed = subprocess.run(
+            ["ip", "netns", "pids", namespace], capture_output=True, text=True, check=False
+        )
         for pid in listed.stdout.split():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
@@ -52,8 +54,10 @@ class Network:
         self._add(namespace)
         port = f"port{number}"
         quietly(
-            ["ip", "link", "add", port, "netns", self.controller, "type", "veth"]
-            + ["peer", "name", "eth0", "netns", namespace]
+            [
+                *("ip", "link", "add", port, "netns", self.controller, "type", "veth"),
+                *("peer", "name", "eth0", "netns", namespace),
+            ]
         )
         quietly(["ip", "-n", self.controller, "link", "set", port, "master", "bridge", "up"])
         quietly(["ip", "-n", namespace, "address", "add", f"{address}/24", "dev", "eth0"])
