@@ -14,7 +14,7 @@ import difflib
 import sys
 from pathlib import Path
 
-from generators import completions, diagnostics, knowledge, man, readme
+from generators import completions, diagnostics, knowledge, man, readme, schema
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGES = {
@@ -24,6 +24,7 @@ PAGES = {
     "docs/parameters.md": knowledge.parameters,
     "docs/environment.md": knowledge.environment,
     "docs/issues.md": knowledge.issues,
+    "packaging/schema/profile.json": schema.page,
     "packaging/man/rocmcfg.1": man.program_page,
     "packaging/man/rocmcfg-profile.5": man.profile_page,
     "packaging/completions/rocmcfg.bash": completions.bash,

@@ -11,6 +11,7 @@ from rocmcfg.cli.document_base import Document, FailureDocument
 from rocmcfg.cli.document_base import Model as _Model
 from rocmcfg.cli.explain_document import ExplainDocument
 from rocmcfg.cli.lint_document import LintDocument
+from rocmcfg.knowledge import profile_json_schema
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.model.report import CheckStatus
@@ -391,4 +392,5 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
 
 
 def schemas() -> dict[str, Any]:
-    return {name: model.model_json_schema(by_alias=True) for name, model in DOCUMENTS.items()}
+    known = {name: model.model_json_schema(by_alias=True) for name, model in DOCUMENTS.items()}
+    return {**known, "profile-file": profile_json_schema.document()}

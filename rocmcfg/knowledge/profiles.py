@@ -20,6 +20,7 @@ from rocmcfg.model.value import closest
 from rocmcfg.model.version import VersionRange, parse_range
 
 LOCAL_DIR = "/etc/rocmcfg/profiles"
+SCHEMA = "/usr/share/rocmcfg/profile.schema.json"  # packages install it
 _SYSTEM_DIR = "/usr/share/rocmcfg/profiles"
 _MAX_BYTES = 1 << 20  # 1 MiB; the longest shipped profile has a hundredth of it
 _MAX_EXTENDS = 16
@@ -339,8 +340,9 @@ def local_path(name: str) -> str:
     return os.path.join(LOCAL_DIR, f"{name}.toml")
 
 
-def skeleton(extends: str, gfx: Sequence[str]) -> bytes:
-    """A new profile: what is given, and the format in comments."""
+def skeleton(extends: str, gfx: Sequence[str], *, schema: bool = False) -> bytes:
+    """A new profile: what is given, and the format in comments. `schema`: name the host's copy of it, for the
+    TOML language server of editors (taplo), which stops at one that is not there."""
     import json
 
     text = resources.files("rocmcfg.knowledge").joinpath("templates/profile.toml").read_text("utf-8")
@@ -348,4 +350,5 @@ def skeleton(extends: str, gfx: Sequence[str]) -> bytes:
     base = (
         f"extends = {json.dumps(extends)}" if extends else '# extends = "rdna4"     # adds to another profile'
     )
+    text = f"#:schema file://{SCHEMA}\n{text}" if schema else text
     return text.replace("@GFX@", targets).replace("@EXTENDS@", base).encode()

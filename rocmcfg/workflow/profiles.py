@@ -62,9 +62,10 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
 
 def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> None:
     """A commented profile to start from. The caller has checked that nothing is at `path`."""
-    from rocmcfg.knowledge.profiles import LOCAL_DIR, skeleton
+    from rocmcfg.knowledge.profiles import LOCAL_DIR, SCHEMA, skeleton
 
     for directory in ("/etc/rocmcfg", LOCAL_DIR):
         if not host.is_dir(directory):
             host.make_dir(directory, 0o755)
-    host.write(path, host.new_file(skeleton(extends, gfx), 0o644), keep_mtime=False)
+    content = skeleton(extends, gfx, schema=host.exists(SCHEMA))
+    host.write(path, host.new_file(content, 0o644), keep_mtime=False)

@@ -1,0 +1,235 @@
+"""The JSON Schema of a profile file, for editors: what `profile_schema` takes, and the names that the
+catalogue knows, so that they are completed and explained. It must not be used to judge a profile: it cannot
+say all that `profile_schema` and the catalogue say.
+
+Draft 7, which is what the TOML language server of most editors (taplo) reads. A name that the catalogue does
+not know stays possible where a profile may have one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from rocmcfg.knowledge import catalogue, profile_schema
+from rocmcfg.model.catalogue import Catalogue, Feature, KernelArgument, Parameter, Variable
+from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE
+
+Schema = dict[str, Any]
+_GFX = "^gfx[0-9a-f]{3,5}$"
+_COMPARISON = r"\s*(>=|<=|==|>|<)\s*[0-9]+{more}\s*"
+_PROFILE = r"^(?!.*/)(?!.*\.toml$)"  # a name, and no path
+_TEXT: Schema = {"type": "string"}
+_VALUE: Schema = {"type": "string", "pattern": SAFE_VALUE.pattern.replace(r"\Z", "$")}
+_FLAG: Schema = {"type": "boolean"}
+_PATTERN = {"pattern": _VALUE["pattern"]}
+# What each kind of setting takes in its short form. One schema of several types, for an editor offers a name
+# once for every branch of an `anyOf`; what is said of texts holds for texts alone, and so on.
+_SHORT: Mapping[str, Schema] = {
+    "parameter": {"type": ["integer", "boolean", "string"], **_PATTERN},
+    "feature": {"type": ["boolean"]},
+    "argument": {
+        "type": ["boolean", "integer", "string", "array"],
+        "not": {"const": False},
+        **_PATTERN,
+        "items": _VALUE,
+        "minItems": 1,
+    },
+    "variable": {"type": ["string", "integer"], **_PATTERN},
+}
+_MULTIPLIED = ("parameter", "variable")  # those whose `value` may be a multiple
+_MOVABLE = ("parameter", "feature")  # those that know `via`
+
+
+def document() -> Schema:
+    known = catalogue.load()
+    targets = list(dict.fromkeys(gpu.gfx for gpu in known.gpus))
+    gfx = {"type": "array", "items": {"anyOf": [{"enum": targets}, {"type": "string", "pattern": _GFX}]}}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "A profile of rocmcfg",
+        "description": "Settings for one or more AMD GPUs: /etc/rocmcfg/profiles/NAME.toml.",
+        **_table(
+            profile_schema.ProfileFile,
+            {
+                "schema": {"const": 1},
+                "summary": _TEXT,
+                "gfx": gfx,
+                "apu": _FLAG,
+                "use": {"enum": ["auto", "named", "diagnosis"]},
+                "extends": {"type": "string", "pattern": _PROFILE},
+                "notes": {"type": "array", "items": _TEXT},
+                "parameters": _names({}, "#/definitions/number", SAFE_VARIABLE),
+                "module": _modules(known),
+                "features": _features(known.features.values()),
+                "cmdline": _names(_arguments(known), "#/definitions/argument", SAFE_NAME),
+                "env": _names(_variables(known), "#/definitions/variable", SAFE_VARIABLE),
+            },
+        ),
+        "definitions": {
+            **{kind: _setting(kind) for kind in _SHORT},
+            "when": _when(known, {**gfx, "minItems": 1}),
+            "number": _number(),
+        },
+    }
+
+
+def _table(model: type[BaseModel], properties: Mapping[str, Schema]) -> Schema:
+    """The model's keys, each as `properties` has it and with the model's own words."""
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    return {
+        "type": "object",
+        "properties": {
+            name: {"description": _said(fields[name].description), **schema}
+            for name, schema in properties.items()
+        },
+        "required": [name for name, field in fields.items() if field.is_required()],
+        "additionalProperties": False,
+    }
+
+
+def _said(text: str | None) -> str:
+    return re.sub(r"; see [A-Z]+\.", ".", text or "").replace(" Required.", "")  # the manual has sections
+
+
+def _names(known: Mapping[str, Schema], others: str, names: re.Pattern[str]) -> Schema:
+    return {
+        "type": "object",
+        "properties": dict(known),
+        "additionalProperties": {"$ref": others},
+        "propertyNames": {"pattern": names.pattern.replace(r"\Z", "$")},
+    }
+
+
+def _setting(kind: str) -> Schema:
+    """The short form or the table."""
+    short = _SHORT[kind]
+    rows: dict[str, Schema] = {
+        "value": _or_table(short, _multiple()) if kind in _MULTIPLIED else short,
+        "because": _TEXT,
+        "evidence": {"type": "array", "items": _TEXT},
+        "cost": _TEXT,
+        "confidence": {"enum": ["confirmed", "reported", "asked for"]},
+        "when": {"anyOf": [{"$ref": "#/definitions/when"}, _list({"$ref": "#/definitions/when"})]},
+        "optional": _FLAG,
+    }
+    if kind in _MOVABLE:
+        rows["via"] = {"enum": ["cmdline", "modprobe"]}
+    return _or_table(short, _table(profile_schema.SettingRow, rows))
+
+
+def _or_table(short: Schema, table: Schema) -> Schema:
+    return {**table, **short, "type": [*short["type"], "object"]}
+
+
+def _multiple() -> Schema:
+    times = {"type": "integer", "minimum": 1, "maximum": 1 << 32}
+    return _table(profile_schema.From, {"from": _TEXT, "times": times})
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items, "minItems": 1}
+
+
+def _when(known: Catalogue, gfx: Schema) -> Schema:
+    versions = _range(r"(\.[0-9]+)*")
+    return _table(
+        profile_schema.When,
+        {
+            "kernel": {**versions, "examples": [">=6.8,<6.12"]},
+            "rocm": {**versions, "examples": [">=7.0,<7.2"]},
+            "pytorch": {**versions, "examples": ["<2.6"]},
+            "lacks-fix": {"enum": list(known.fixes)},
+            "gfx": gfx,
+            "gpus": {**_range(""), "examples": [">=2"]},
+            "igpu": _FLAG,
+            "dkms": _FLAG,
+        },
+    )
+
+
+def _range(more: str) -> Schema:
+    one = _COMPARISON.format(more=more)
+    return {"type": "string", "pattern": f"^{one}(,{one})*$"}
+
+
+def _number() -> Schema:
+    bound = {"type": "integer", "minimum": 0, "maximum": 1 << 32}
+    return _table(
+        profile_schema.ParameterRow,
+        {
+            "summary": _TEXT,
+            "unit": _TEXT,
+            "min": bound,
+            "max": bound,
+            "within": {"enum": ["memory", "gpus"]},
+            "unset": {"enum": ["half of memory"]},
+        },
+    )
+
+
+# -- the names of the catalogue -------------------------------------------------------------------------
+
+
+def _modules(known: Catalogue) -> Schema:
+    found: dict[str, dict[str, Schema]] = {}
+    for parameter in known.parameters.values():
+        words = [int(v) for v in parameter.meanings if re.fullmatch("-?[0-9]+", v)]
+        entry = _known("parameter", _parameter_says(parameter), words)
+        found.setdefault(parameter.module, {})[parameter.name] = entry
+    tables = {name: _names(entries, "#/definitions/parameter", SAFE_NAME) for name, entries in found.items()}
+    return {
+        "type": "object",
+        "properties": tables,
+        "additionalProperties": _names({}, "#/definitions/parameter", SAFE_NAME),
+        "propertyNames": {"pattern": SAFE_MODULE.pattern.replace(r"\Z", "$")},
+    }
+
+
+def _parameter_says(parameter: Parameter) -> str:
+    parts = [parameter.summary, *_meanings(parameter.meanings)]
+    parts += [f"In {parameter.unit}."] if parameter.unit else []
+    parts += [f"Gone since Linux {parameter.removed}."] if parameter.removed else []
+    return " ".join(parts)
+
+
+def _features(features: Iterable[Feature]) -> Schema:
+    # a name that the catalogue does not know has no bit
+    entries = {f.name: _known("feature", f"{f.summary} ({f.parameter})", []) for f in features}
+    return {"type": "object", "properties": entries, "additionalProperties": False}
+
+
+def _arguments(known: Catalogue) -> dict[str, Schema]:
+    return {a.name: _known("argument", _argument_says(a), a.values) for a in known.arguments.values()}
+
+
+def _argument_says(argument: KernelArgument) -> str:
+    gone = [f"Gone since Linux {argument.removed}."] if argument.removed else []
+    return " ".join([argument.summary, *_meanings(argument.meanings), *gone])
+
+
+def _variables(known: Catalogue) -> dict[str, Schema]:
+    """Without those that nothing reads, or nothing that runs: nobody shall be offered them."""
+    useful = [v for v in known.variables.values() if not v.unknown and not v.build_only]
+    return {v.name: _known("variable", _variable_says(v), v.values) for v in useful}
+
+
+def _variable_says(variable: Variable) -> str:
+    reader = [f"Read by {variable.reader}."] if variable.reader else []
+    presence = ["Any value switches it on, also 0."] if variable.presence_only else []
+    return " ".join([variable.summary, *_meanings(variable.meanings), *presence, *reader])
+
+
+def _meanings(meanings: Mapping[str, str]) -> list[str]:
+    return ["; ".join(f"{value}: {text}" for value, text in meanings.items()) + "."] if meanings else []
+
+
+def _known(kind: str, text: str, words: Iterable[object]) -> Schema:
+    """`words` are offered; others are taken."""
+    offered = list(dict.fromkeys(words))
+    row = {"$ref": f"#/definitions/{kind}"}
+    # beside a $ref, draft 7 reads nothing
+    return {"description": text, "anyOf": [{"enum": offered}, row] if offered else [row]}
