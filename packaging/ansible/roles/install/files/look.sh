@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Prints what the role has to know of a host, one KEY=VALUE a line. Changes nothing.
 machine=$(uname -m)
 system=none
