@@ -270,7 +270,7 @@ def test_a_host_that_fails_after_its_reboot_goes_back_and_one_that_stays_away_is
         )
         assert "rolled back to what was before, and rebooted into it" in done.said_of(host.name), done.output
     assert "configured, not yet in effect: amdgpu.cwsr_enable" in done.said_of("deaf")
-    assert "failed at “Ask the health command”" in done.said_of("ill")
+    assert 'failed at "Ask the health command"' in done.said_of("ill")
     said = done.said_of("away")
     for words in ("Timed out waiting for last boot time check (timeout=15)", "Look at its console"):
         assert words in said
