@@ -370,6 +370,10 @@ def test_wheels_are_installed_without_a_network_and_never_beside_another_install
     exact = {host: host.changes() for host in hosts[1:]}
     from_wheels = {"rocmcfg_install_method": "wheels", "rocmcfg_install_wheels": str(wheels)}
     other = {"rocmcfg_install_package": str(other_machine(tmp_path))}
+    fresh = wheeled.changes()
+    rehearsed = controller.run([wheeled], INSTALL, "--check", per_host={"wheeled": from_wheels})
+    assert (rehearsed.status, wheeled.changes() == fresh) == (0, True), rehearsed.output
+    assert rehearsed.recap["wheeled"].changed > 0
     done = controller.run(
         hosts,
         INSTALL,
