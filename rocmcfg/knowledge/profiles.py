@@ -21,7 +21,6 @@ from rocmcfg.model.version import VersionRange, parse_range
 
 LOCAL_DIR = "/etc/rocmcfg/profiles"
 SCHEMA = "/usr/share/rocmcfg/profile.schema.json"  # packages install it
-_SYSTEM_DIR = "/usr/share/rocmcfg/profiles"
 _MAX_BYTES = 1 << 20  # 1 MiB; the longest shipped profile has a hundredth of it
 _MAX_EXTENDS = 16
 _NAMED = 20  # names in a message; more are no help
@@ -47,10 +46,12 @@ class InvalidProfile(RocmcfgError):
 
 
 def shipped_dir() -> Path:
-    """The profiles that came with this program: beside the package, in its source tree, or the system's."""
+    """The profiles that came with this program: in the package (a wheel), beside it (its source tree), or
+    under the prefix of usr/lib/rocmcfg/rocmcfg (a package, also one that was only unpacked)."""
     package = Path(str(resources.files("rocmcfg.knowledge"))).parent
     inside, source = package / "profiles", package.parent / "profiles"
-    return next((p for p in (inside, source, Path(_SYSTEM_DIR)) if p.is_dir()), inside)
+    shared = package.parent.parent.parent / "share/rocmcfg/profiles"
+    return next((p for p in (inside, source, shared) if p.is_dir()), inside)
 
 
 def names(view: HostView) -> tuple[str, ...]:
