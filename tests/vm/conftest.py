@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from . import cache, lanes, tools, wheelhouse
+from . import cache, lanes, package, tools, wheelhouse
 from . import image as images
+from .frozen import Frozen
 from .guest import Guest
 
 _HERE = Path(__file__).parent
@@ -89,31 +90,27 @@ def image(pytestconfig: pytest.Config, vm_tools: None) -> Path:
 
 
 @pytest.fixture(scope="session")
-def amdgpu_in_initramfs_image(pytestconfig: pytest.Config, image: Path) -> Path:
-    """The disk of the same Debian with amdgpu loaded from the initramfs."""
-    return images.amdgpu_in_initramfs()
-
-
-@pytest.fixture(scope="session")
 def wheels(vm_tools: None) -> Path:
     """The wheels of the project as it is in the working tree."""
     return wheelhouse.path()
 
 
 @pytest.fixture(scope="session")
-def installed_image(image: Path, wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The normal Debian with rocmcfg installed, made once for a test run because installing takes a while."""
-    disk = tmp_path_factory.mktemp("vm") / "installed.qcow2"
-    with Guest(image) as guest:
-        guest.install_rocmcfg(wheels)
-        guest.save_disk(disk)
-    return disk
+def deb(vm_tools: None) -> Path:
+    """The Debian package of the project as it is in the working tree."""
+    return package.path()
+
+
+@pytest.fixture(scope="session")
+def installed(deb: Path, image: Path) -> Frozen:
+    """A running guest that has just installed the package, for any number of scenarios to go on from."""
+    return package.installed(deb)
 
 
 @pytest.fixture
-def guest(installed_image: Path) -> Iterator[Guest]:
-    """A freshly booted Debian with rocmcfg installed; its files are kept if the test fails."""
-    with Guest(installed_image) as fresh:
+def guest(installed: Frozen) -> Iterator[Guest]:
+    """A Debian that is up and has just installed rocmcfg; its files are kept if the test fails."""
+    with Guest(installed) as fresh:
         yield fresh
 
 

@@ -23,7 +23,9 @@ chroot "$root" systemctl enable rocmcfg-vm-agent.service
 chroot "$root" systemctl disable ssh.service
 chroot "$root" systemctl mask --quiet \
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer \
-    sshd-keygen.service systemd-networkd-wait-online.service systemd-binfmt.service proc-sys-fs-binfmt_misc.automount
+    sshd-keygen.service systemd-networkd-wait-online.service systemd-binfmt.service proc-sys-fs-binfmt_misc.automount \
+    dev-hugepages.mount dev-mqueue.mount sys-fs-fuse-connections.mount sys-kernel-config.mount \
+    modprobe@configfs.service modprobe@efi_pstore.service modprobe@fuse.service systemd-pstore.service
 
 # Half of what installing rocmcfg costs is making the venv, and the venv does not depend on rocmcfg.
 chroot "$root" python3 -m venv /opt/rocmcfg

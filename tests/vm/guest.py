@@ -1,7 +1,7 @@
 """A running Debian guest that a scenario drives: commands, files, reboots through GRUB, power cuts.
 
-A guest starts from a throw-away overlay of a cached image and has no network. All waits have a time limit,
-and an error says what was waited for and shows the end of the console.
+A guest starts from a throw-away overlay of a cached image, or goes on from a frozen guest, and has no
+network. All waits have a time limit, and an error says what was waited for and shows the end of the console.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import itertools
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -20,14 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from . import cache, qemu
+from . import cache, console, qemu
 from .channel import Channel, Message
+from .frozen import Frozen
+from .monitor import Monitor
 
 CONSOLE_LINES = 60
 _CHUNK = 512 * 1024  # bytes of a file in one message
 _GRACE = 20  # seconds for the agent to report that a command has run into its own limit
-_DRAWN_MENU = re.compile(r"[ \ufffd]{8,}")  # GRUB paints its menu's frame and background
-_TERMINAL_CODES = re.compile(r"\x1b(\[[0-9;?=!]*[A-Za-z]|\][^\x07]*\x07|[()][A-Z0-9]|[=>])")
 
 
 class GuestError(Exception):
@@ -78,26 +77,26 @@ class Guest:
 
     def __init__(
         self,
-        disk: Path,
+        origin: Path | Frozen,
         *,
-        extra_disk: Path | None = None,
         extra_args: Sequence[str] = (),
-        memory_mib: int = 2048,
-        boot_timeout: float = 240,
     ) -> None:
         self.keep = "ROCMCFG_VM_KEEP" in os.environ
-        self.boot_timeout = boot_timeout
-        self._extra_disk = extra_disk
+        self.boot_timeout = 240.0
         self._extra_args = tuple(extra_args)
-        self._memory_mib = memory_mib
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: Channel | None = None
+        self._monitor: Monitor | None = None
         self._boot: str | None = None
+        self._frozen = origin if isinstance(origin, Frozen) else None
         self._numbers = itertools.count(1)
         guests = cache.root() / "guests"  # not /tmp, which may be memory
         guests.mkdir(parents=True, exist_ok=True)
         self.work = Path(tempfile.mkdtemp(prefix=time.strftime("%m%d-%H%M%S-"), dir=guests))
-        qemu.prepare_work_directory(self.work, disk)
+        if isinstance(origin, Frozen):
+            qemu.prepare_work_directory(self.work, origin.disk, origin.variables)
+        else:
+            qemu.prepare_work_directory(self.work, origin)
 
     def __enter__(self) -> Guest:
         try:
@@ -120,20 +119,55 @@ class Guest:
         """Switch the machine on and wait for its agent; returns the seconds that took."""
         if self._process is not None and self._process.poll() is None:
             raise GuestError("start(): this guest is already running")
+        if self._frozen is not None:
+            return self._go_on(self._frozen)
         self._power_on()
         return self.wait_for_boot("the agent after power-on")
 
-    def _power_on(self) -> None:
+    def _go_on(self, frozen: Frozen) -> float:
+        """Go on where another guest was frozen, once: the next start is a boot."""
+        started = time.monotonic()
+        self._frozen = None
+        self._power_on(frozen.going_on())
+        self._boot = frozen.boot
+        self.run(["date", "--set", f"@{time.time():.0f}"], check=True)  # its clock stood still
+        return time.monotonic() - started
+
+    def freeze(self, folder: Path) -> None:
+        """Write everything that other guests need to go on from here, and end this one."""
+        self.run("sync", 600, check=True)
+        assert self._monitor is not None
+        assert self._boot is not None
+        frozen = Frozen(folder)
+        self._monitor.write_memory(frozen.memory)
+        (frozen.folder / "boot-id").write_text(self._boot)
+        self.kill()
+        shutil.move(self.work / "disk.qcow2", frozen.disk)
+        shutil.move(self.work / "vars.fd", frozen.variables)
+
+    def plug_in(self, disk: Path) -> None:
+        """Add a second disk (qcow2) to the running guest, as /dev/vdb, until it is switched off."""
+        assert self._monitor is not None
+        self._monitor.plug_in(disk)
+        self.run("while ! test -e /dev/vdb2; do sleep 0.2; done; udevadm settle", check=True)
+
+    def plug_in_network(self, port: int) -> None:
+        """Give the running guest a network card for good; see qemu.network() for what it reaches."""
+        assert self._monitor is not None
+        self._monitor.plug_in_network(port)
+        self._extra_args += tuple(qemu.network(port))
+
+    def _power_on(self, more: Sequence[str] = ()) -> None:
         self.kill()
         ours, theirs = socket.socketpair()
-        with theirs, (self.work / "qemu.log").open("ab") as log:
+        our_monitor, its_monitor = socket.socketpair()
+        with theirs, its_monitor, (self.work / "qemu.log").open("ab") as log:
             line = qemu.command(
                 self.work,
                 console=self.console,
                 agent_fd=theirs.fileno(),
-                memory_mib=self._memory_mib,
-                extra_disk=self._extra_disk,
-                extra_args=self._extra_args,
+                monitor_fd=its_monitor.fileno(),
+                extra_args=(*self._extra_args, *more),
             )
             # QEMU must not outlive a killed test run: it would hold two cores and the overlay for ever.
             self._process = subprocess.Popen(
@@ -141,9 +175,9 @@ class Guest:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[theirs.fileno(), its_monitor.fileno()],
             )
-        self._channel = Channel(ours)
+        self._channel, self._monitor = Channel(ours), Monitor(our_monitor)
 
     def wait_for_boot(self, what: str = "the next boot", timeout: float | None = None) -> float:
         """Wait until the agent of another boot than the present one speaks; returns the seconds that took.
@@ -175,7 +209,7 @@ class Guest:
         return self._process.wait(qemu.patience(10))  # it has closed its end of the line already
 
     def stay_up_while(self, busy: Callable[[], bool]) -> int:
-        """Switch the machine on again after each reset until `busy()` is false; returns how many boots that were.
+        """Switch on again after each reset until `busy()` is false; returns how many boots that were.
 
         For a program outside the guest that reboots it, such as a playbook.
         """
@@ -216,9 +250,10 @@ class Guest:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-        if self._channel is not None:
-            self._channel.close()
-        self._process = self._channel = None
+        for line in (self._channel, self._monitor):
+            if line is not None:
+                line.close()
+        self._process = self._channel = self._monitor = None
 
     def save_disk(self, target: Path) -> None:
         """Shut down and move the overlay to `target`, as a disk that still needs the image below it."""
@@ -309,18 +344,6 @@ class Guest:
         """Return what /sys/module/amdgpu/parameters says, without the newline."""
         return self.read(f"/sys/module/amdgpu/parameters/{name}").decode().rstrip("\n")
 
-    def install_rocmcfg(self, wheelhouse: Path) -> float:
-        """Install the project into /opt/rocmcfg from the wheels of wheelhouse.py; returns the seconds."""
-        started = time.monotonic()
-        self.run(["mkdir", "-p", "/tmp/wheelhouse"], check=True)
-        for wheel in sorted(wheelhouse.glob("*.whl")):
-            self.put(wheel, f"/tmp/wheelhouse/{wheel.name}")
-        options = "--quiet --no-index --find-links=/tmp/wheelhouse --disable-pip-version-check"
-        self.run(f"/opt/rocmcfg/bin/pip install {options} rocmcfg", 600, check=True)
-        self.run(["ln", "-sf", "/opt/rocmcfg/bin/rocmcfg", "/usr/local/bin/rocmcfg"], check=True)
-        self.run(["rm", "-r", "/tmp/wheelhouse"], check=True)
-        return time.monotonic() - started
-
     # -- when it goes wrong
 
     @property
@@ -330,19 +353,13 @@ class Guest:
 
     def console_tail(self, lines: int = CONSOLE_LINES) -> str:
         """Return the last lines of the console without terminal codes."""
-        if not self.console.exists():
-            return "(the console is empty)"
-        text = self.console.read_bytes()[-64 * 1024 :].decode(errors="replace").replace("\r", "\n")
-        text = _DRAWN_MENU.sub(" ", _TERMINAL_CODES.sub("", text))
-        kept = [line.rstrip() for line in text.split("\n") if line.strip()]
-        return "\n".join(kept[-lines:])
+        return console.tail(self.console, lines)
 
     def _error(self, problem: str) -> GuestError:
         return GuestError(self._with_console(problem))
 
     def _with_console(self, problem: str) -> str:
-        console = f"end of its console:\n{self.console_tail()}"
-        return f"{problem}\nfiles of the guest: {self.work}\n{console}"
+        return f"{problem}\nfiles of the guest: {self.work}\nend of its console:\n{self.console_tail()}"
 
     # -- the line to the agent
 

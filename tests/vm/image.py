@@ -39,12 +39,6 @@ def base() -> Path:
     return cache.directory(f"debian-{_key()}", _build) / "disk.qcow2"
 
 
-def amdgpu_in_initramfs() -> Path:
-    """Return the disk of the same Debian with amdgpu in /etc/initramfs-tools/modules and the initramfs."""
-    below = base()
-    return cache.directory(f"debian-{_key()}-initramfs", lambda work: _add_amdgpu(below, work)) / "disk.qcow2"
-
-
 def is_built() -> bool:
     """Say whether `base()` returns at once."""
     return (cache.root() / f"debian-{_key()}").is_dir()
@@ -75,7 +69,19 @@ def _build(work: Path) -> None:
 
 
 def _bootstrap(root: Path) -> None:
-    command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}"]
+    # mmdebstrap mounts /proc, /sys and devices of this machine below the root. In namespaces of its own they
+    # are gone with it however it ends, so that who clears away a killed build finds nothing but files.
+    command = [
+        "setpriv",
+        "--pdeathsig=KILL",
+        "unshare",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--mount-proc",
+    ]
+    command += ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}"]
     command += [f"--dpkgopt=path-exclude={pattern}" for pattern in EXCLUDED]
     command += [f"--aptopt={setting}" for setting in _proxies()]
     command += [f"--customize-hook={_HERE / 'customize.sh'}", SUITE, str(root), mirror()]
@@ -124,13 +130,6 @@ def _first_boot(guest: Guest) -> None:
     efi = "--target=x86_64-efi --efi-directory=/boot/efi --removable --no-nvram"
     for command in (f"grub-install {efi}", "update-initramfs -u -k all", "update-grub"):
         guest.run(command, 900, check=True)
-
-
-def _add_amdgpu(below: Path, work: Path) -> None:
-    with Guest(below) as guest:
-        guest.run("echo amdgpu >> /etc/initramfs-tools/modules", check=True)
-        guest.run("update-initramfs -u -k all", 900, check=True)
-        guest.save_disk(work / "disk.qcow2")
 
 
 def _quietly(command: list[str], stdin: str = "") -> None:

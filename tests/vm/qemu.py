@@ -30,6 +30,12 @@ def firmware() -> Firmware | None:
     return next((found for found in _FIRMWARES if found.code.exists() and found.variables.exists()), None)
 
 
+def version() -> str:
+    """Return what QEMU calls itself, with its package's version."""
+    said = subprocess.run(["qemu-system-x86_64", "--version"], stdout=subprocess.PIPE, text=True, check=True)
+    return said.stdout.splitlines()[0]
+
+
 def patience(seconds: float) -> float:
     """Scale a time limit by ROCMCFG_VM_PATIENCE: the limits fit two idle cores, not every machine."""
     return seconds * float(os.environ.get("ROCMCFG_VM_PATIENCE", "1"))
@@ -41,13 +47,13 @@ def create_overlay(disk: Path, overlay: Path) -> None:
     subprocess.run(["qemu-img", "create", "-q", *options, str(overlay)], check=True)
 
 
-def prepare_work_directory(work: Path, disk: Path) -> None:
-    """Fill the directory of one guest: its overlay and its own firmware variables."""
+def prepare_work_directory(work: Path, disk: Path, variables: Path | None = None) -> None:
+    """Fill the directory of one guest: its overlay and its own firmware variables, new or a copy."""
     found = firmware()
     if found is None:
         raise FileNotFoundError("OVMF firmware, package ovmf")
     create_overlay(disk, work / "disk.qcow2")
-    shutil.copyfile(found.variables, work / "vars.fd")
+    shutil.copyfile(variables or found.variables, work / "vars.fd")
 
 
 def command(
@@ -55,8 +61,7 @@ def command(
     *,
     console: Path | None,
     agent_fd: int | None = None,
-    memory_mib: int = 2048,
-    extra_disk: Path | None = None,
+    monitor_fd: int | None = None,
     extra_args: Sequence[str] = (),
 ) -> list[str]:
     """Return the command line of the machine whose files are in `work`.
@@ -69,15 +74,20 @@ def command(
     line = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-nic", "none"]
     # One processor: with two under tcg,thread=multi the kernel was seen to trip over code that it was just
     # patching ("Oops: int3" in sched_clock_cpu), about once in fifty starts.
-    line += ["-accel", "tcg", "-cpu", "max", "-smp", "1", "-m", str(memory_mib)]
+    # Five-level page tables and AMD's virtualisation cost a fifth of a boot: slower walks, and a module for
+    # the latter.
+    line += ["-accel", "tcg", "-cpu", "max,-la57,-svm", "-smp", "1", "-m", "2048"]
     # A reset ends QEMU and the guest is switched on anew: a warm reset was seen to hang between the firmware
     # and GRUB (QEMU 7.2 with OVMF), and a cold start never.
     line += ["-no-reboot"]
     line += ["-drive", f"if=pflash,format=raw,readonly=on,file={_escaped(found.code)}"]
     line += ["-drive", f"if=pflash,format=raw,file={_escaped(work / 'vars.fd')}"]
-    line += _disk("root", work / "disk.qcow2", boot_index=1)
-    if extra_disk is not None:
-        line += _disk("extra", extra_disk, boot_index=2)
+    # writethrough: the guest sees a disk without a volatile cache, so what it was told is written is still
+    # there after QEMU has been killed, and what it had not yet sent is not.
+    drive = (
+        f"if=none,id=root,format=qcow2,cache=writethrough,discard=unmap,file={_escaped(work / 'disk.qcow2')}"
+    )
+    line += ["-drive", drive, "-device", "virtio-blk-pci,drive=root,serial=root,bootindex=1"]
     line += ["-device", "virtio-rng-pci"]
     if console is None:
         line += ["-serial", "mon:stdio"]
@@ -87,21 +97,15 @@ def command(
     if agent_fd is not None:
         line += ["-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,fd={agent_fd}"]
         line += ["-device", f"virtserialport,chardev=agent,name={AGENT_PORT}"]
+    if monitor_fd is not None:
+        line += ["-chardev", f"socket,id=monitor,fd={monitor_fd}", "-mon", "chardev=monitor,mode=control"]
     return [*line, *extra_args]
 
 
-def forwarded_ssh(port: int) -> list[str]:
+def network(port: int) -> list[str]:
     """Return arguments for a network card that reaches nothing and is reached on this loopback port alone."""
-    forward = f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"
-    return ["-netdev", forward, "-device", "virtio-net-pci,netdev=net"]
-
-
-def _disk(name: str, file: Path, boot_index: int) -> list[str]:
-    # writethrough: the guest sees a disk without a volatile cache, so what it was told is written is still
-    # there after QEMU has been killed, and what it had not yet sent is not.
-    image_format = "qcow2" if file.suffix == ".qcow2" else "raw"
-    drive = f"if=none,id={name},format={image_format},cache=writethrough,discard=unmap,file={_escaped(file)}"
-    return ["-drive", drive, "-device", f"virtio-blk-pci,drive={name},serial={name},bootindex={boot_index}"]
+    network = f"user,id=network,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"
+    return ["-netdev", network, "-device", "virtio-net-pci,id=card,netdev=network"]
 
 
 def _escaped(path: Path) -> str:

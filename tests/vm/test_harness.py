@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from . import wheelhouse
 from .guest import CommandFailed, Guest, GuestError
 
 pytestmark = pytest.mark.one_guest
@@ -81,5 +82,5 @@ def test_a_power_cut_loses_what_was_not_synced_and_keeps_what_was(plain: Guest) 
 
 
 def test_rocmcfg_installs_offline(plain: Guest, wheels: Path) -> None:
-    print(f"installing the wheelhouse: {plain.install_rocmcfg(wheels):.1f} s")
+    print(f"installing the wheelhouse: {wheelhouse.install(plain, wheels):.1f} s")
     assert plain.run("rocmcfg --version", user="nobody", check=True).stdout.strip()

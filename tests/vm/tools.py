@@ -13,6 +13,10 @@ _PACKAGE_OF = {
     "qemu-system-x86_64": "qemu-system-x86",
     "qemu-img": "qemu-utils",
     "setpriv": "util-linux",
+    "dpkg-buildpackage": "dpkg-dev",
+    "dh": "debhelper",
+    "dh_python3": "dh-python",
+    "ssh": "openssh-client",
 }
 _PACKAGE_OF_BUILDER = {
     "mmdebstrap": "mmdebstrap",

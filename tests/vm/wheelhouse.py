@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from . import cache
+from .guest import Guest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 GUEST_PYTHON = "3.13"  # of Debian trixie
@@ -34,6 +36,19 @@ def path(repository: Path = REPOSITORY) -> Path:
     filled = cache.directory(f"wheelhouse-{_project_key(repository, lock)}", build)
     cache.forget_older_than(filled, "wheelhouse-*", keep=5)
     return filled
+
+
+def install(guest: Guest, wheelhouse: Path) -> float:
+    """Install into /opt/rocmcfg as the README does, but from these wheels; returns the seconds."""
+    started = time.monotonic()
+    guest.run(["mkdir", "-p", "/tmp/wheelhouse"], check=True)
+    for wheel in sorted(wheelhouse.glob("*.whl")):
+        guest.put(wheel, f"/tmp/wheelhouse/{wheel.name}")
+    options = "--quiet --no-index --find-links=/tmp/wheelhouse --disable-pip-version-check"
+    guest.run(f"/opt/rocmcfg/bin/pip install {options} rocmcfg", 600, check=True)
+    guest.run(["ln", "-sf", "/opt/rocmcfg/bin/rocmcfg", "/usr/local/bin/rocmcfg"], check=True)
+    guest.run(["rm", "-r", "/tmp/wheelhouse"], check=True)
+    return time.monotonic() - started
 
 
 def _project_key(repository: Path, lock: Path) -> str:
