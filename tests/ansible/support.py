@@ -65,9 +65,9 @@ def environment(name: str) -> Path:
         if not (target / "complete").exists():
             shutil.rmtree(target, ignore_errors=True)
             subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)
-            pip = [target / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+            pip = f"{target}/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement"
             done = subprocess.run(
-                [*pip, "--requirement", wanted],
+                [*pip.split(), str(wanted)],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
@@ -127,7 +127,7 @@ def lay_out(into: Path) -> Path:
     return target
 
 
-def test_home(release: str) -> Path:
+def home_of(release: str) -> Path:
     """A home directory in which ansible-test of this release keeps its environments, and finds a pip."""
     home = cache() / f"home-{release}"
     scripts = home / ".ansible/test/cache"
@@ -142,8 +142,8 @@ def test_home(release: str) -> Path:
 def ansible_test(release: str, collection: Path, *words: str, timeout: float = 600) -> Ran:
     """`ansible-test WORDS` of this release, in a collection that `lay_out` made."""
     programs = core(release)
-    argv = [programs / "ansible-test", *words, "--color", "no"]
-    return run(argv, cwd=collection, home=test_home(release), programs=programs, timeout=timeout)
+    argv = [str(programs / "ansible-test"), *words, "--color", "no"]
+    return run(argv, cwd=collection, home=home_of(release), programs=programs, timeout=timeout)
 
 
 def build(release: str, work: Path) -> Path:

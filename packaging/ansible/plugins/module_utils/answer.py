@@ -194,8 +194,11 @@ def undone_results(found, running=None):
     }
 
 
-def verdict(found, pending_ok):
-    """(whether it is in effect, a sentence that says what is not) for a document of verify."""
+def verdict(found, pending_ok, named):
+    """(whether it is in effect, a sentence that says what is not) for a document of verify.
+
+    `named`: the task names profiles. A host that needs nothing of them is as it should be.
+    """
     status = found["status"]
     wrong = [
         "{0} is {1}{2}".format(c["name"], c["status"].replace("_", " "), _why(c))
@@ -204,6 +207,8 @@ def verdict(found, pending_ok):
     ]
     if status == "in_effect":
         return True, "in effect: {0}".format(_count(found))
+    if status == "nothing_applied" and named:
+        return True, "this host needs nothing of {0}".format(", ".join(found["profiles"]))
     if status == "nothing_applied":
         return False, "nothing is applied on this host, so there is nothing to prove"
     if status == "pending":

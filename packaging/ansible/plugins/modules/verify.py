@@ -62,7 +62,7 @@ RETURN = r"""
 status:
   description:
     - V(in_effect), V(pending) where a reboot or a tool is missing, V(differences), or V(nothing_applied).
-    - With O(profiles) that need nothing on this host it is V(in_effect) without checks.
+    - The last is also said of O(profiles) of which this host needs nothing; that does not fail the task.
   returned: always, unless rocmcfg could not be asked
   type: str
 checks:
@@ -140,7 +140,7 @@ def main():
         + ["--profile={0}".format(name) for name in profiles],
         accept=(0, 3, 6),
     )
-    good, said = answer.verdict(found, module.params["pending_ok"])
+    good, said = answer.verdict(found, module.params["pending_ok"], bool(profiles))
     results = {
         "msg": "rocmcfg: " + said,
         "status": found["status"],

@@ -148,3 +148,43 @@ def test_a_host_without_rocmcfg_has_the_same_facts_as_one_with():
 def test_the_version_is_read_or_unknown():
     assert answer.version("rocmcfg 0.1.0\n") == "0.1.0"
     assert answer.version("usage: something else\n") is None
+
+
+def check(status, **more):
+    return dict(
+        {
+            "name": "amdgpu.runpm",
+            "status": status,
+            "desired": "0",
+            "configured": "0",
+            "running": "1",
+            "detail": "",
+        },
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "checks", "pending_ok", "named", "good", "said"),
+    [
+        ("in_effect", [check("in_effect")], False, False, True, "the one setting"),
+        ("in_effect", [check("in_effect")] * 2, False, False, True, "all 2 settings"),
+        ("pending", [check("pending_reboot")], False, False, False, "amdgpu.runpm is pending reboot"),
+        ("pending", [check("pending_reboot")], True, False, True, "not yet in effect"),
+        (
+            "differences",
+            [check("overridden", detail="x wins")],
+            True,
+            False,
+            False,
+            "wanted 0, runs 1, x wins",
+        ),
+        ("differences", [check("drift", running=None)], True, False, False, "wanted 0, configured 0"),
+        ("nothing_applied", [], True, False, False, "nothing is applied"),
+        ("nothing_applied", [], False, True, True, "needs nothing of a"),
+    ],
+)
+def test_the_verdict(status, checks, pending_ok, named, good, said):
+    passes, text = answer.verdict(answered(status=status, checks=checks, profiles=["a"]), pending_ok, named)
+    assert passes is good
+    assert said in text
