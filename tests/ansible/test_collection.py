@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import tarfile
@@ -35,6 +36,22 @@ def test_every_module_is_in_the_action_group() -> None:
     """A module outside it would not take the group's module_defaults."""
     listed = re.findall(r"^    - (\w+)$", (support.SOURCE / "meta/runtime.yml").read_text(), re.M)
     assert sorted(listed) == MODULES
+
+
+@pytest.mark.parametrize("path", sorted(support.SOURCE.glob("plugins/module*/*.py")), ids=lambda p: p.stem)
+def test_an_old_python_can_read_a_module_far_enough_to_refuse_it(path: Path) -> None:
+    """ansible-core 2.16 still starts modules under Python 2.7, which ends with a SyntaxError at any of these."""
+    text = path.read_text()
+    for node in ast.walk(ast.parse(text)):
+        assert not isinstance(node, ast.JoinedStr | ast.AnnAssign | ast.NamedExpr | ast.Starred), ast.dump(
+            node
+        )
+        if isinstance(node, ast.FunctionDef):
+            assert node.returns is None
+            assert not [a for a in (*node.args.args, *node.args.kwonlyargs) if a.annotation]
+            assert not node.args.kwonlyargs
+    assert not re.search(r"^\s*\*\*.*,\n\s*\)", text, re.M), "a comma behind **"
+    assert not re.search(r"^from __future__ import annotations", text, re.M)
 
 
 @pytest.mark.parametrize("release", [support.OLDEST, support.NEWEST])
