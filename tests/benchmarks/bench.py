@@ -75,6 +75,8 @@ def measure(temporary: Path, runs: int) -> Iterator[Figure]:
     yield from growth(temporary, runs)
     yield from doctor(temporary, min(runs, 5))
     yield from small(temporary, runs)
+    yield from shipped(temporary / "shipped")
+    yield from packaged(temporary / "packaged", runs)
 
 
 # -- the figures ----------------------------------------------------------------------------------------
@@ -195,6 +197,57 @@ def small(temporary: Path, runs: int) -> Iterator[Figure]:
         yield Figure(what, seconds(repeat(runs, command)))
 
 
+def shipped(work: Path) -> Iterator[Figure]:
+    """Sizes of what users download, and of what it becomes on their disk."""
+    made = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(work), str(REPOSITORY)]
+    can = tried([str(REPOSITORY / "packaging/debian/build"), "--output", str(work)])
+    tried(made)
+    for pattern, what in (("*.whl", "wheel"), ("*.tar.gz", "sdist"), ("*.deb", ".deb, for six Pythons")):
+        found = next(work.glob(pattern), None) if work.is_dir() else None
+        yield Figure(what, "not here" if found is None else size(found.stat().st_size))
+    if can and tried(["dpkg-deb", "-x", str(next(work.glob("*.deb"))), str(work / "x")]):
+        files = [path.stat().st_size for path in (work / "x").rglob("*") if path.is_file()]
+        yield Figure("  installed, without byte code", size(sum(files)))
+
+
+def packaged(work: Path, runs: int) -> Iterator[Figure]:
+    """The tree that packages install, for this Python alone, against this environment."""
+    tree, wheels, root = str(REPOSITORY / "packaging/tree.py"), work / "wheels", work / "root"
+    python = ".".join(map(str, sys.version_info[:2]))
+    fetched = tried([sys.executable, tree, "fetch", "--into", str(wheels), "--python", python])
+    if not fetched or not tried(
+        [sys.executable, tree, "install", "--destdir", str(root), "--wheels", str(wheels)]
+    ):
+        yield Figure("packaged: --version", "not here")  # no package index, most likely
+        return
+    launcher = [sys.executable, "-IS", str(root / "usr/bin/rocmcfg")]
+    host = sample(work)
+    must([*rocmcfg("apply", host), "--profile", "gfx1201", "--yes", "--quiet"])
+    must([sys.executable, str(DEMO / "reboot.py"), str(host)])
+    verify = ["verify", "--root", str(host)]
+    yield Figure("packaged: verify without byte code", seconds(repeat(min(runs, 5), [*launcher, *verify])))
+    must([sys.executable, "-m", "compileall", "-q", str(root / "usr/lib/rocmcfg")])
+    os.sync()  # what was just written can only be dropped once it is on disk
+    first = []
+    for _ in range(min(runs, 5)):
+        forget([root, Path(os.__file__).parent])
+        first.append(timed([*launcher, *verify]))
+    yield Figure("  verify, first run: nothing of it in memory", seconds(first))
+    for arguments in (["--version"], verify):
+        pairs = in_turns(runs, [*launcher, *arguments], [*program(), *arguments])
+        yield Figure(f"  {arguments[0]}", seconds(mine for mine, _ in pairs))
+        yield Figure(f"  {arguments[0]}, from this environment", seconds(other for _, other in pairs))
+
+
+def forget(places: Sequence[Path]) -> None:
+    """Take files out of the page cache, as after a boot. What other processes have mapped stays: libc."""
+    for place in places:
+        for folder, _, names in os.walk(place):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 # -- processes ------------------------------------------------------------------------------------------
 
 
@@ -238,6 +291,15 @@ def must(command: Sequence[str]) -> str:
     return done.stdout
 
 
+def tried(command: Sequence[str]) -> bool:
+    """For what a machine may lack the tools or the network for."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except FileNotFoundError:
+        return False
+    return done.returncode == 0
+
+
 def imported(command: Sequence[str]) -> set[str]:
     """The top-level modules that a run of the script imports, from Python's own import trace."""
     command = command if command[0] != sys.executable else command[1:]
@@ -267,6 +329,10 @@ def median_wall(runs: Sequence[Run]) -> float:
 
 def seconds(runs: Sequence[Run] | Iterator[Run]) -> str:
     return f"{median_wall(list(runs)) * 1000:.0f} ms"
+
+
+def size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB"
 
 
 def memory(runs: Sequence[Run] | Iterator[Run]) -> str:
