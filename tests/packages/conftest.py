@@ -97,12 +97,35 @@ def build_deb(wheels: Path, output: Path, *options: str, repository: Path = REPO
     return Path(printed.strip())
 
 
-@pytest.fixture
-def new_root(debian_tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewRoot]:
-    """Makes clean systems: `new_root("trixie")`; they are gone after the test."""
+@pytest.fixture(scope="session")
+def with_package(deb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Path]]:
+    """What installing the package adds to a release: done once for each, and shared by the tests that start
+    from there."""
+    made: dict[str, Path] = {}
     with ExitStack() as stack:
 
-        def make(suite: str, *, live: bool = False) -> Root:
-            return stack.enter_context(roots.fresh(suite, tmp_path_factory.mktemp(suite), live=live))
+        def layer(suite: str) -> Path:
+            if suite not in made:
+                root = stack.enter_context(roots.fresh(suite, tmp_path_factory.mktemp(f"{suite}-with")))
+                root.bring(deb, f"/root/{deb.name}")
+                root.ok(f"cd /root && sudo apt install -y ./{deb.name}")
+                made[suite] = root.work / "upper"
+            return made[suite]
+
+        yield layer
+
+
+@pytest.fixture
+def new_root(
+    debian_tools: None,
+    tmp_path_factory: pytest.TempPathFactory,
+    with_package: Callable[[str], Path],
+) -> Iterator[NewRoot]:
+    """Makes clean systems: `new_root("trixie")`, with the package if `installed`; gone after the test."""
+    with ExitStack() as stack:
+
+        def make(suite: str, *, live: bool = False, installed: bool = False) -> Root:
+            on = with_package(suite) if installed else None
+            return stack.enter_context(roots.fresh(suite, tmp_path_factory.mktemp(suite), live=live, on=on))
 
         yield make

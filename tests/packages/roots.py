@@ -111,7 +111,7 @@ def debootstrap(suite: str, packages: tuple[str, ...], into: Path) -> None:
 class Root:
     """A system that one test may do anything to. `live` is what stands in for the kernel's files, or None."""
 
-    lower: Path
+    lower: str  # as overlayfs takes it: the uppermost directory first
     work: Path
     live: Path | None = None
 
@@ -203,9 +203,11 @@ class Root:
 
 
 @contextmanager
-def fresh(suite: str, work: Path, *, live: bool = False) -> Iterator[Root]:
-    """A new system of a release; `live`: with the sample host's GPU, kernel and boot menu."""
-    root = Root(system(suite), work, work / "live" if live else None)
+def fresh(suite: str, work: Path, *, live: bool = False, on: Path | None = None) -> Iterator[Root]:
+    """A new system of a release; `live`: with the sample host's GPU, kernel and boot menu; `on`: what another
+    one, which must not be used any more, has on top of the release."""
+    lower = ":".join(str(path) for path in (on, system(suite)) if path)
+    root = Root(lower, work, work / "live" if live else None)
     if root.live:
         for name in ("sys", "proc"):
             shutil.copytree(SAMPLE / name, root.live / name, symlinks=True)
