@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,21 @@ def test_the_hook_asks_about_its_kernel_and_always_succeeds(
 def test_a_hook_that_outlived_rocmcfg_does_nothing(tmp_path: Path, directory: str) -> None:
     result = run([str(hook(directory, tmp_path)), "add", "6.18.5"], env={"PATH": "/usr/bin:/bin"})
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(
+    subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "x", "/mnt"], capture_output=True).returncode
+    != 0,
+    reason="needs root and mount namespaces",
+)
+def test_the_hook_finds_the_program_whatever_path_it_is_started_with(tmp_path: Path) -> None:
+    path = hook("etc/kernel/postinst.d", tmp_path)
+    program = tmp_path / "rocmcfg"
+    program.write_text('#!/bin/sh\necho "$0 $*"\n')
+    program.chmod(0o755)
+    script = (
+        'mount -t tmpfs x /usr/local/bin && cp "$1" /usr/local/bin/ && PATH=/nowhere exec /bin/sh "$2" 6.18.5'
+    )
+    argv = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", program, path]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "/usr/local/bin/rocmcfg check-kernel 6.18.5\n"), done.stderr
