@@ -285,10 +285,6 @@ def install(destdir: Path, libraries: Libraries | None, layout: Layout) -> None:
     for path, content in sorted(files.items()):
         _write(destdir / path, content, 0o644)
     _write(destdir / "usr/bin/rocmcfg", launcher(pythons, layout.system_libraries), 0o755)
-    # Where the program looks first for the profiles of a tree that is not the running system's.
-    link = destdir / HOME / "profiles"
-    link.unlink(missing_ok=True)
-    link.symlink_to("../../share/rocmcfg/profiles")
 
 
 def launcher(pythons: Sequence[str], system_libraries: str | None) -> bytes:
@@ -328,8 +324,7 @@ def _beside(layout: Layout) -> Iterable[tuple[str, bytes]]:
     for name, target in (plain | pages).items():
         source = REPOSITORY / "packaging" / name
         if not source.is_file():
-            print(f"warning: packaging/{name} is missing", file=sys.stderr)
-            continue
+            raise CannotBuild(f"packaging/{name} is missing: this is no complete checkout or sdist")
         content = source.read_bytes()
         # No name and no time in the header: equal pages make equal files.
         yield target, gzip.compress(content, 9, mtime=0) if name in pages else content

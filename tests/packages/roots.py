@@ -111,7 +111,7 @@ def debootstrap(suite: str, packages: tuple[str, ...], into: Path) -> None:
 class Root:
     """A system that one test may do anything to. `live` is what stands in for the kernel's files, or None."""
 
-    lower: str  # as overlayfs takes it: the uppermost directory first
+    lower: Path | str  # several, as overlayfs takes them: the uppermost first
     work: Path
     live: Path | None = None
 
