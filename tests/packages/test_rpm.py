@@ -85,6 +85,14 @@ def test_a_package_made_by_rpm_6_can_be_read_by_rpm_4(root: Root) -> None:
     assert query(root, "--qf", "%{RPMFORMAT}\n", PACKAGE, source) == ["4", "4"]
 
 
+def test_a_second_build_makes_the_same_bytes(root: Root) -> None:
+    build(root, SOURCE, "/src/again")
+    for package in (PACKAGE, PACKAGE.replace("x86_64", "src")):
+        assert (
+            root.inside(package).read_bytes() == root.inside(package.replace("/out/", "/again/")).read_bytes()
+        )
+
+
 @pytest.mark.parametrize(
     ("distribution", "python", "scriptlets"),
     [
@@ -175,7 +183,7 @@ def test_a_life_of_the_package(root: Root) -> None:
 
 def test_who_erases_it_in_the_middle_of_a_change_is_told(root: Root) -> None:
     journal = f"{STATE}/transactions/000001/journal.jsonl"
-    root.run("rpm", "-i", "--nodeps", PACKAGE)
+    root.run("rpm", "-U", "--nodeps", "--replacepkgs", PACKAGE)
     root.system.write(journal, '{"kind":"begin","v":1}\n{"kind":"change","v":1}\n')
     erased = root.run("rpm", "-e", "rocmcfg").stdout
     assert "a change of this host was interrupted" in erased

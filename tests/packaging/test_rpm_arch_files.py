@@ -79,6 +79,12 @@ def test_the_descriptions_promise_no_change_of_a_boot_loader_that_is_only_recogn
 
 
 def test_the_rpm_build_says_what_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "rpmbuild").touch(mode=0o755)
+    absent = [sys.executable, str(PACKAGING / "rpm/build"), "--sdist", str(tmp_path / "none.tar.gz")]
+    done = run(absent, env={"PATH": str(tmp_path)})
+    said = f"packaging/rpm/build: [Errno 2] No such file or directory: '{tmp_path}/none.tar.gz'\n"
+    assert (done.returncode, done.stderr) == (1, said)
+    (tmp_path / "rpmbuild").unlink()
     done = run([sys.executable, str(PACKAGING / "rpm/build")], env={"PATH": str(tmp_path)})
     assert done.returncode == 1
     assert done.stderr == (
