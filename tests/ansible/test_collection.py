@@ -40,7 +40,7 @@ def test_every_module_is_in_the_action_group() -> None:
 
 @pytest.mark.parametrize("path", sorted(support.SOURCE.glob("plugins/module*/*.py")), ids=lambda p: p.stem)
 def test_an_old_python_can_read_a_module_far_enough_to_refuse_it(path: Path) -> None:
-    """ansible-core 2.16 still starts modules under Python 2.7, which ends with a SyntaxError at any of these."""
+    """ansible-core 2.16 still starts modules under Python 2.7, where any of these is a SyntaxError."""
     text = path.read_text()
     for node in ast.walk(ast.parse(text)):
         assert not isinstance(node, ast.JoinedStr | ast.AnnAssign | ast.NamedExpr | ast.Starred), ast.dump(
