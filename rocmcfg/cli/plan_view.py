@@ -123,7 +123,7 @@ def show_host(printer: Printer, facts: Facts) -> None:
 
 def host_rows(facts: Facts) -> list[tuple[str, str]]:
     others = [k.release for k in facts.kernels if k.release != facts.running]
-    running = facts.running or "none running"
+    running = facts.running or ("none running" if facts.offline else "unknown: /proc cannot be read")
     kernels = running + (f"; also installed: {', '.join(others)}" if others else "")
     kinds = Counter(f"{g.gfx or 'unknown'} {g.name}" for g in facts.gpus)
     gpus = ", ".join(f"{many} × {kind}" if many > 1 else kind for kind, many in kinds.items())

@@ -155,7 +155,7 @@ def _parameter_status(
     if trouble:
         return trouble
     if not host.running.known:
-        return CheckStatus.IN_EFFECT, OFFLINE
+        return _unseen(host)
     if not now.readable:
         return CheckStatus.NOT_READABLE, "only root may read this parameter: run verify with sudo"
     if not host.running.loaded(module):
@@ -169,6 +169,12 @@ def _parameter_status(
     if setting.rewritten:
         return CheckStatus.REWRITTEN_BY_DRIVER, "the driver replaced the value when it started"
     return CheckStatus.DRIFT, "this boot carried the setting, and the kernel shows another value"
+
+
+def _unseen(host: _Host) -> tuple[CheckStatus, str]:
+    if host.view.offline:
+        return CheckStatus.IN_EFFECT, OFFLINE
+    return CheckStatus.NOT_READABLE, "/proc is not mounted, so that the running kernel cannot be asked"
 
 
 def _configured_trouble(
@@ -300,7 +306,7 @@ def _karg_status(
         winner = last(read_by_kernel(beaten[0].kargs), setting.name)
         return CheckStatus.OVERRIDDEN, f"a later {winner.text if winner else 'argument'} wins"
     if not host.running.known:
-        return CheckStatus.IN_EFFECT, OFFLINE
+        return _unseen(host)
     if carried:
         return CheckStatus.IN_EFFECT, ""
     if contains(host.running.kargs, setting.karg):

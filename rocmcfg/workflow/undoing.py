@@ -92,14 +92,17 @@ def rollback(
 
 
 def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
-    """Undo what a crash interrupted; nothing to do is fine."""
-    with host.lock():
-        require_sight(host)
-        id = journal.open_transaction(host)
-        if id is None:  # every boot pays for this, so it loads no more than it needs
-            return _nothing_to_recover(host)
-        from rocmcfg.engine import recovery
+    """Undo what a crash interrupted; nothing to do is fine, and needs neither the lock nor a disk that can be
+    written: every boot asks."""
+    require_sight(host)
+    if journal.open_transaction(host) is None:
+        return _nothing_to_recover(host)
+    from rocmcfg.engine import recovery
 
+    with host.lock():
+        id = journal.open_transaction(host)
+        if id is None:
+            return _nothing_to_recover(host)
         recovery.wait_for_survivors(host, progress)
         found = recovery.read_existing(host, id)
         planned = _planned(host, [found])

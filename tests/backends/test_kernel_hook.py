@@ -77,6 +77,17 @@ def test_the_hook_finds_the_program_whatever_path_it_is_started_with(tmp_path: P
     script = (
         'mount -t tmpfs x /usr/local/bin && cp "$1" /usr/local/bin/ && PATH=/nowhere exec /bin/sh "$2" 6.18.5'
     )
-    argv = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", program, path]
+    argv = [
+        "unshare",
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        script,
+        "sh",
+        str(program),
+        str(path),
+    ]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "/usr/local/bin/rocmcfg check-kernel 6.18.5\n"), done.stderr

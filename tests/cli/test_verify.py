@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from rocmcfg.workflow.verifying import verify
 from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, as_nobody, command, rocmcfg
 from tests.support.tool_host import QuickHost
@@ -317,3 +318,17 @@ def test_this_file_has_every_status_of_the_contract() -> None:
 
     every = [s.value for s in CheckStatus]
     assert _statuses_of(every) == set(every)
+
+
+def test_a_live_host_without_proc_is_not_taken_for_an_offline_one(tmp_path: Path) -> None:
+    """A rescue shell: what cannot be asked is no pass."""
+
+    class Live(QuickHost):
+        offline = False
+
+    root = debian_grub_host(tmp_path, live=False)
+    apply(QuickHost(str(root)), set=("amdgpu.runpm=0", "karg.iommu=pt"))
+    assert verify(QuickHost(str(root))).status == "in_effect"
+    report = verify(Live(str(root)))
+    assert {check.status.value for check in report.checks} == {"not_readable"}
+    assert report.status == "differences"
