@@ -129,7 +129,17 @@ class Host:
         with (self.work / "console.log").open("ab") as console:
             self._init = subprocess.Popen(
                 [
-                    *("ip", "netns", "exec", self.namespace, *unshare, "--propagation=private"),
+                    # a test run that is killed takes its hosts along
+                    *(
+                        "setpriv",
+                        "--pdeathsig=KILL",
+                        "ip",
+                        "netns",
+                        "exec",
+                        self.namespace,
+                        *unshare,
+                        "--propagation=private",
+                    ),
                     *(sys.executable, "-m", "tests.ansible.fleet.boot", str(self.work)),
                 ],
                 cwd=REPOSITORY,

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+from pathlib import Path
 from types import TracebackType
 
 from .debian import quietly
@@ -20,6 +21,7 @@ class Network:
         self._namespaces: list[str] = []
 
     def __enter__(self) -> Network:
+        self._sweep()
         self._add(self.controller)
         inside = ["ip", "-n", self.controller]
         quietly([*inside, "link", "add", "bridge", "type", "bridge"])
@@ -31,8 +33,17 @@ class Network:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         for namespace in self._namespaces:
-            self._end_processes(namespace)
-            subprocess.run(["ip", "netns", "delete", namespace], check=False, capture_output=True)
+            self._remove(namespace)
+
+    def _sweep(self) -> None:
+        """What a test run left behind that was killed."""
+        for left in Path("/run/netns").glob("rocmcfg-*-*"):
+            if not Path("/proc", left.name.split("-")[1]).exists():
+                self._remove(left.name)
+
+    def _remove(self, namespace: str) -> None:
+        self._end_processes(namespace)
+        subprocess.run(["ip", "netns", "delete", namespace], check=False, capture_output=True)
 
     def _end_processes(self, namespace: str) -> None:
         """ssh keeps its shared connections open for a minute after the last play."""
