@@ -86,6 +86,8 @@ def _root(
 
     plan shows what would change, apply does it as one transaction, verify proves it
     on the running kernel, rollback takes it back.
+
+    The manual: man rocmcfg, man rocmcfg-profile.
     """
 
 
