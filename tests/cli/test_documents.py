@@ -42,6 +42,7 @@ RUNS: dict[str, tuple[str, Run]] = {
     "verify nothing": ("verify", _command("verify", applied=False)),
     "verify a profile": ("verify", _command("verify", "--profile", "rdna4", applied=False)),
     "rollback": ("rollback", _command("rollback", "--yes")),
+    "rollback --dry-run": ("rollback", _command("rollback", "--dry-run")),
     "rollback nothing": ("rollback", _command("rollback", "--yes", applied=False)),
     "recover nothing": ("recover", _command("recover")),
     "history": ("history", _command("history")),
