@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from . import readme
 from .conftest import DEB, NewRoot, build_deb
 from .roots import Root
 
-INSTALL = f"cd /root && sudo apt install -y ./{DEB}"
+INSTALL = f"cd /root && {readme.commands('package')[-1]}"
 REMOVE = "sudo apt remove -y rocmcfg"
 PURGE = "sudo apt purge -y rocmcfg"
 STATE = "/var/lib/rocmcfg"
@@ -23,7 +24,7 @@ _OTHERS = (
 
 def prepared(root: Root, *packages: Path) -> Root:
     for package in packages:
-        root.bring(package, f"/root/{package.name}")
+        root.bring(package, f"/root/dist/{package.name}")
     return root
 
 
@@ -42,7 +43,7 @@ def test_from_install_to_purge_with_an_applied_configuration(
     root.ok("update-grub")
     before = tree(root)
 
-    root.ok(f"cd /root && sudo apt install -y ./{older.name}")
+    root.ok(f"cd /root/dist && sudo apt install -y ./{older.name}")
     assert root.ok("sudo rocmcfg --version") == "rocmcfg 0.0.9\n"
     root.ok("sudo rocmcfg apply --profile gfx1201 --yes")
     assert root.run("rocmcfg verify").returncode == 6  # a reboot is missing
@@ -168,7 +169,7 @@ def test_another_rocmcfg_that_comes_first_is_named_with_what_to_do(new_root: New
     root.ok("sudo rm /usr/local/bin/rocmcfg /usr/local/sbin/rocmcfg")
     assert root.ok("sudo rocmcfg --version") == "rocmcfg 0.1.0\n"
     root.ok("ln -s /usr/bin/rocmcfg /usr/local/bin/rocmcfg")
-    assert "warning: another" not in root.ok(f"cd /root && sudo apt install -y --reinstall ./{DEB}")
+    assert "warning: another" not in root.ok(f"cd /root/dist && sudo apt install -y --reinstall ./{DEB}")
 
 
 JOURNAL = f"{STATE}/transactions/000001/journal.jsonl"
@@ -212,7 +213,7 @@ def test_the_build_on_the_distributions_libraries_does_the_same(
     root.ok("update-grub")
     root.ok(INSTALL)
     root.ok("sudo rocmcfg apply --profile gfx1201 --yes")
-    root.ok(f"cd /root && dpkg -i ./{package.name}")
+    root.ok(f"cd /root/dist && dpkg -i ./{package.name}")
     assert root.ok("find /usr/lib/rocmcfg -name '*.so' -o -name pydantic") == ""
     root.reboot()
     assert "In effect: all 4 settings." in root.ok("rocmcfg verify")
