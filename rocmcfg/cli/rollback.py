@@ -88,6 +88,7 @@ def _show(printer: Printer, planned: UndoPlan) -> None:
     plan_view.show_changes(printer, planned.changes)
     plan_view.show_activations(printer, planned.activations)
     printer.line()
+    printer.problems(planned.diagnostics)
     printer.line(plan_view.summary(planned.changes, planned.activations, planned.reboot_required))
 
 
@@ -97,7 +98,7 @@ def _document(printer: Printer, transactions: Sequence[int], found: UndoPlan | U
     from rocmcfg.cli import plan_view
 
     printer.document(
-        (),
+        found.diagnostics,
         transactions=list(transactions),
         changes=[plan_view.change(c) for c in found.changes],
         activations=[plan_view.activation(a) for a in found.activations],

@@ -42,7 +42,7 @@ def _fields(found: Status) -> dict[str, Any]:
         "facts": facts_document(facts),
         "profiles": list(found.profiles),
         "transaction": found.transaction,
-        "status": found.report.status if found.report else "nothing_applied",
+        "status": found.report.status if found.report else "differences",
         "reboot_required": found.reboot_required,
         "suggested_profiles": list(found.suggested),
         "parameters": [
@@ -114,7 +114,9 @@ def _show(printer: Printer, found: Status) -> None:
     rows = host_rows(found.facts)
     if found.facts.container:
         rows.append(("Container", f"{found.facts.container}: the kernel is not ours to configure"))
-    if found.report is None or not found.report.checks:
+    if found.report is None or found.report.unrecorded:
+        rows.append(("Profile", "cannot be told"))
+    elif not found.report.checks:
         rows.append(("Profile", "none applied"))
     else:
         rows.append(
@@ -141,7 +143,15 @@ def _show(printer: Printer, found: Status) -> None:
         printer.wrapped("(asks every condition anew; --without SETTING leaves any one out)", indent="  ")
     printer.problems([d for d in found.diagnostics if d.severity.value != "info" or d in found.remarks])
     printer.line()
-    if found.report is None or not found.report.checks:
+    _next(printer, found, root)
+
+
+def _next(printer: Printer, found: Status, root: str) -> None:
+    if any(d.id == "RC4021" for d in found.diagnostics):
+        printer.wrapped(f"Next: sudo rocmcfg recover{root}", indent="")
+    elif found.report is None or found.report.unrecorded:
+        pass  # the problem's own hint says what to do
+    elif not found.report.checks:
         if found.reboot_required:
             printer.wrapped("A reboot is due: the running kernel still has what was taken back.", indent="")
         names = " --profile ".join(found.suggested)

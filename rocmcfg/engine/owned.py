@@ -15,7 +15,7 @@ from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.plan import FileChange
 from rocmcfg.model.state import Channel, DesiredSetting, Kind
 
-_MARK = b"rocmcfg"  # in the first lines of every file that we write
+MARK = b"rocmcfg"  # in the first lines of every file that we write
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnost
             hint="move your lines to a file of your own and delete this one, then run the command again; "
             "or drop the edit with `rocmcfg rollback --force`",
         )
-    if content == file.content or _MARK in content[:400]:
+    if content == file.content or MARK in content[:400]:
         return None
     return error(
         "RC4003",

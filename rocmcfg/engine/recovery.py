@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.engine import journal
+from rocmcfg.engine import journal, receipt
 from rocmcfg.engine.journal import Journal, Record
 from rocmcfg.engine.receipt import boot_id, digest
 from rocmcfg.host.view import Host, HostView, ToolFailed
@@ -126,12 +126,15 @@ def read_existing(view: HostView, id: int) -> Journal:
 
 
 def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
-    """Files that are neither as a transaction left them nor as it found them; newest transaction first."""
+    """Files that are neither as a transaction left them nor as it found them; newest transaction first.
+    The receipt holds nobody's lines, whatever became of it."""
     state: dict[str, str] = {}
     found = []
     for one in journals:
         for step in reversed(one.of("file")):
             path = step["path"]
+            if path == receipt.PATH:
+                continue
             now = state.get(path)
             if now is None:
                 # a link is nobody's work but another's; a file that is gone holds no edit that could be lost

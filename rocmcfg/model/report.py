@@ -42,13 +42,18 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
+    """`unrecorded`: files of ours are on the host, and no receipt says what they shall be."""
+
     profiles: tuple[str, ...]
     transaction: int | None
     checks: tuple[Check, ...]
     diagnostics: tuple[Diagnostic, ...]
+    unrecorded: bool = False
 
     @property
     def exit_code(self) -> ExitCode:
+        if self.unrecorded:
+            return ExitCode.DIFFERENCES
         statuses = {check.status for check in self.checks}
         if statuses <= PASSES:
             return ExitCode.DONE
@@ -57,7 +62,7 @@ class VerificationReport:
     @property
     def status(self) -> str:
         """One word for the whole: the worst that was found."""
-        if not self.checks:
+        if not self.checks and not self.unrecorded:
             return "nothing_applied"
         return {
             ExitCode.DONE: "in_effect",

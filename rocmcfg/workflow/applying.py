@@ -72,7 +72,9 @@ class StalePlan(RocmcfgError):
 
 
 def _something_to_do(host: HostView, made: Plan) -> bool:
-    return bool(made.changes) or (bool(made.due) and host.runs_tools)
+    from rocmcfg.engine.unrecorded import record_due
+
+    return bool(made.changes) or (bool(made.due) and host.runs_tools) or record_due(host)
 
 
 def _left_to_user(activation: Activation) -> Activation:

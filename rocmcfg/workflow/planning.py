@@ -9,7 +9,7 @@ from rocmcfg.engine import receipt
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.request import Request
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, info
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile
@@ -83,11 +83,28 @@ def plan(view: HostView, request: Request) -> Planned:
     before = last.request.get("set") if last is not None else None
     if isinstance(before, list):
         remarks += tuple(forgotten(before, request, loaded))
+    remarks += _state_of_ours(view)
     if remarks:
         made = replace(made, diagnostics=(*remarks, *made.diagnostics))
     if blocked(made):
         raise RocmcfgError(*errors_first(made.diagnostics))
     return Planned(made, request, facts, loaded)
+
+
+def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
+    """What stands in the way of an apply, or will be mended by it. A plan is made all the same."""
+    from rocmcfg.engine.journal import require_finished
+    from rocmcfg.engine.unrecorded import unrecorded
+
+    found: tuple[Diagnostic, ...] = ()
+    try:
+        require_finished(view)
+        if receipt.load(view) is None:
+            lost = unrecorded(view)
+            found = (lost,) if lost is not None else ()
+    except RocmcfgError as problem:
+        found = problem.diagnostics
+    return tuple(replace(one, severity=Severity.WARNING) for one in found)
 
 
 def expand_auto(view: HostView, request: Request) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocmcfg.engine import journal
 from rocmcfg.engine.journal import Journal, read_all, require_finished, require_sight
 from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, FileChange
 
 Progress = Callable[[str], None]
@@ -22,6 +22,7 @@ class UndoPlan:
     changes: tuple[FileChange, ...]
     activations: tuple[Activation, ...]
     reboot_required: bool
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Undone:
     changes: tuple[FileChange, ...]
     activations: tuple[Activation, ...]
     reboot_required: bool
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def plan_rollback(view: HostView, *, to: int | None, force: bool) -> UndoPlan:
@@ -54,7 +56,8 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> UndoPlan:
     foreign = recovery.edited(view, chosen)
     if foreign and not force:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
-    return _planned(view, chosen)
+    planned = _planned(view, chosen)
+    return replace(planned, diagnostics=_left_after(view, committed, chosen, planned.changes))
 
 
 def _planned(view: HostView, chosen: Sequence[Journal]) -> UndoPlan:
@@ -121,7 +124,7 @@ def _nothing_to_recover(view: HostView) -> Undone:
 
 def _undone(planned: UndoPlan, activations: Iterable[Activation]) -> Undone:
     ids = tuple(j.id for j in planned.journals)
-    return Undone(ids, planned.changes, tuple(activations), planned.reboot_required)
+    return Undone(ids, planned.changes, tuple(activations), planned.reboot_required, planned.diagnostics)
 
 
 def read_journals(view: HostView) -> list[Journal]:
@@ -131,17 +134,21 @@ def read_journals(view: HostView) -> list[Journal]:
 
 def _require_no_trace(view: HostView, committed: Sequence[Journal]) -> None:
     """Our files without a record of them: somebody removed the state directory, and nothing can be undone."""
-    from rocmcfg.engine.owned import owned_paths
+    from rocmcfg.engine.unrecorded import beyond_undo, left_behind
 
-    left = [path for path in owned_paths() if view.exists(path)]
+    left = left_behind(view)
     if left and not committed:
-        raise RocmcfgError(
-            error(
-                "RC4026",
-                "files of rocmcfg are here, and no record of what was before them",
-                detail="\n".join(left),
-                location=journal.STATE_DIR,
-                hint="delete them by hand, then run update-grub, and update-initramfs -u -k all if one "
-                "of them is in modprobe.d",
-            )
-        )
+        raise RocmcfgError(beyond_undo(left))
+
+
+def _left_after(
+    view: HostView, committed: Sequence[Journal], chosen: Sequence[Journal], changes: Sequence[FileChange]
+) -> tuple[Diagnostic, ...]:
+    """Where all is taken back, files of ours that were there before the first record stay."""
+    if not chosen or len(chosen) < len(committed):
+        return ()
+    from rocmcfg.engine.unrecorded import beyond_undo, left_behind
+
+    gone = {change.path for change in changes if change.after is None}
+    left = tuple(path for path in left_behind(view) if path not in gone)
+    return (replace(beyond_undo(left), severity=Severity.WARNING),) if left else ()

@@ -23,7 +23,10 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
     if names:
         return _verify_profiles(view, names, known, pid)
     if known is None:
-        return VerificationReport((), None, (), (_nothing_applied(),))
+        from rocmcfg.engine.unrecorded import unrecorded
+
+        lost = unrecorded(view)
+        return VerificationReport((), None, (), (lost or _nothing_applied(),), lost is not None)
     return check(view, known.settings, known, known.profiles, pid)
 
 

@@ -1,0 +1,88 @@
+"""The receipt, the journals or both were damaged, removed, or belong to somebody else: what each command says
+then, and that an apply puts it right."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.hosts import debian_grub_host
+from tests.support.program import rocmcfg
+from tests.support.tool_host import QuickHost
+from tests.support.trees import tree
+from tests.support.usecases import apply as quick_apply
+
+DROP_IN = "etc/default/grub.d/zz-rocmcfg.cfg"
+RECEIPT = "var/lib/rocmcfg/receipt.json"
+RUNPM = ("--set", "amdgpu.runpm=0")
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def applied(tmp_path: Path) -> Path:
+    root = debian_grub_host(tmp_path, amdgpu_in_initramfs=True)
+    quick_apply(QuickHost(str(root)), set=("amdgpu.runpm=0",))
+    return root
+
+
+def _damage(receipt: Path) -> None:
+    receipt.write_text('{"schema_version": 1}')
+
+
+@pytest.mark.parametrize("harm", [_damage, Path.unlink], ids=["damaged", "missing"])
+def test_the_same_apply_mends_the_receipt(applied: Path, tools: Path, harm: Callable[[Path], None]) -> None:
+    before = tree(applied, state=False)
+    harm(applied / RECEIPT)
+    again = rocmcfg("apply", "--yes", *RUNPM, "--json", "--root", applied, tools=tools)
+    assert again.code == 0, again.err
+    assert again.document["transaction"] == 2
+    assert rocmcfg("verify", "--root", applied).code == 6
+    once_more = rocmcfg("apply", "--yes", *RUNPM, "--json", "--root", applied, tools=tools)
+    assert once_more.document["transaction"] is None, "and then there is nothing to mend"
+    assert tree(applied, state=False) == before
+
+
+@pytest.mark.parametrize("which", [(), ("--pristine",)])
+def test_a_damaged_receipt_is_nobodys_edit(applied: Path, tools: Path, which: tuple[str, ...]) -> None:
+    _damage(applied / RECEIPT)
+    found = rocmcfg("rollback", "--yes", *which, "--root", applied, tools=tools)
+    assert found.code == 0, found.err
+    assert not (applied / DROP_IN).exists()
+    assert not (applied / RECEIPT).exists()
+
+
+def test_files_without_any_record_are_an_error_that_says_how_on(applied: Path, tools: Path) -> None:
+    shutil.rmtree(applied / "var/lib/rocmcfg")
+    found = rocmcfg("verify", "--json", "--root", applied)
+    assert (found.code, found.document["status"], found.ids) == (3, "differences", ["RC4027"])
+    status = rocmcfg("status", "--root", applied)
+    assert "RC4027" in status.err
+    assert "none applied" not in status.out
+    refused = rocmcfg("rollback", "--yes", "--root", applied, tools=tools)
+    assert refused.code == 1
+    said = " ".join(refused.err.split())
+    assert f"sudo rm /{DROP_IN}" in said
+    assert "sudo update-grub" in said
+    assert "update-initramfs" not in said, "nothing of ours is in modprobe.d"
+    assert rocmcfg("plan", *RUNPM, "--json", "--root", applied).ids[:1] == ["RC4027"]
+
+    assert rocmcfg("apply", "--yes", *RUNPM, "--root", applied, tools=tools).code == 0
+    assert rocmcfg("verify", "--root", applied).code == 6
+    undone = rocmcfg("rollback", "--yes", "--json", "--root", applied, tools=tools)
+    assert (undone.code, undone.ids) == (0, ["RC4026"]), "what it cannot take away, it says"
+
+
+def test_a_lost_receipt_leads_to_the_journals(applied: Path) -> None:
+    (applied / RECEIPT).unlink()
+    said = " ".join(rocmcfg("verify", "--root", applied).err.split())
+    assert "the receipt of the last apply is gone" in said
+    assert "`rocmcfg rollback` undoes the last transaction" in said
