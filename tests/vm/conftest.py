@@ -16,40 +16,17 @@ from .guest import Guest
 
 _HERE = Path(__file__).parent
 _NO_GUESTS = "no guest can run here: "
-_USUAL_SECONDS = 150.0  # of a scenario that does not say what it takes
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    for marker in (
-        "seconds(n): what a scenario in a guest takes on two idle cores, to balance workers",
-        "one_guest: the tests of this file share a guest and so a worker",
-    ):
-        config.addinivalue_line("markers", marker)
-
-
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test in this folder, so that no scenario runs where `-m "not vm"` is asked for."""
-    scenarios = [item for item in items if _HERE in item.path.parents]
-    for item in scenarios:
-        item.add_marker(pytest.mark.vm)
-    if workers := getattr(config, "workerinput", {}).get("workercount"):
-        _share_out(scenarios, workers)
+    for item in items:
+        if _HERE in item.path.parents:
+            item.add_marker(pytest.mark.vm)
 
 
-def _share_out(scenarios: list[pytest.Item], workers: int) -> None:
-    seconds: dict[str, float] = {}
-    for item in scenarios:
-        mark = item.get_closest_marker("seconds")
-        seconds[_group(item)] = float(mark.args[0]) if mark else _USUAL_SECONDS
-    lane_of = lanes.balanced(seconds, workers)
-    for item in scenarios:
-        item.add_marker(pytest.mark.xdist_group(f"guest{lane_of[_group(item)] + 1}"))
-
-
-def _group(item: pytest.Item) -> str:
-    """What must stay on one worker: a file that shares one guest, or a single test."""
-    return str(item.path) if item.get_closest_marker("one_guest") else item.nodeid
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> lanes.Lanes:
+    return lanes.Lanes(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -32,7 +32,6 @@ def sockets() -> Iterator[Path]:
     shutil.rmtree(path, ignore_errors=True)
 
 
-@pytest.mark.seconds(420)
 def test_the_roles_install_apply_reboot_and_take_back(
     installed: Frozen, deb: Path, tmp_path: Path, sockets: Path
 ) -> None:

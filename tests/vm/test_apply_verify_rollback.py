@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from .guest import Guest
 
 APPLY = "rocmcfg apply --any-gpu --unconditional --yes"
@@ -132,7 +130,6 @@ def test_modprobe_d_without_amdgpu_in_the_initramfs(guest: Guest) -> None:
     assert guest.parameter("cwsr_enable") == "1"
 
 
-@pytest.mark.seconds(560)
 def test_modprobe_d_with_amdgpu_in_the_initramfs(guest: Guest) -> None:
     """The image carries the driver and a copy of modprobe.d of its own, so it is rebuilt and looked into."""
     guest.run("echo amdgpu >> /etc/initramfs-tools/modules", check=True)

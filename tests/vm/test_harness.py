@@ -14,7 +14,6 @@ import pytest
 from . import wheelhouse
 from .guest import CommandFailed, Guest, GuestError
 
-pytestmark = pytest.mark.one_guest
 DROP_IN = "/etc/default/grub.d/zz-harness.cfg"
 
 
