@@ -32,9 +32,12 @@ def main():
     sys.dont_write_bytecode = True
     try:
         from rocmcfg.cli.app import main as rocmcfg
-    except ImportError as problem:
+    except Exception as problem:  # a missing file, half a file, an empty one: each ends in another one
+        if "--debug" in sys.argv:
+            raise
         sys.exit(
-            f"rocmcfg: {libraries} is incomplete ({problem}); nothing was changed. Reinstall the package."
+            f"rocmcfg: this installation is damaged ({type(problem).__name__}: {problem}); nothing was changed. "
+            "Reinstall the package."
         )
     rocmcfg()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -104,11 +105,25 @@ def test_a_python_without_libraries_ends_in_one_line(
     done = started(launcher)
     assert done.returncode == 1
     if ".".join(map(str, sys.version_info[:2])) in pythons:
-        assert "is incomplete (No module named 'rocmcfg')" in done.stderr
+        assert "installation is damaged (ModuleNotFoundError: No module named 'rocmcfg')" in done.stderr
     else:
         assert f"libraries for {pythons[0]} to {pythons[1]}" in done.stderr
     assert "nothing was changed" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("content", ["", "def main(:\n", "\0", "raise ValueError('half')\n"])
+def test_a_damaged_file_ends_in_one_line(installed: Path, tmp_path: Path, content: str) -> None:
+    """A disk that was full, or failed: what is imported is empty, or any bytes."""
+    shutil.copytree(installed, tmp_path / "tree")
+    launcher = tmp_path / "tree/usr/bin/rocmcfg"
+    (tmp_path / "tree/usr/lib/rocmcfg/rocmcfg/cli/app.py").write_text(content)
+    done = started(launcher, "verify")
+    assert done.returncode == 1
+    assert "installation is damaged" in done.stderr
+    assert "Reinstall the package" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" in started(launcher, "verify", "--debug").stderr
 
 
 # -- how wheels are merged ------------------------------------------------------------------------------
