@@ -158,7 +158,15 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress) -
     for path in activation.outputs:
         state = host.state(path)
         saved[path] = journal.save(host, id, state) if state else None
-    journal.append(host, id, "activation", tool=activation.tool, argv=list(activation.argv), outputs=saved)
+    journal.append(
+        host,
+        id,
+        "activation",
+        tool=activation.tool,
+        argv=list(activation.argv),
+        outputs=saved,
+        scratch=[path for path in activation.scratch if not host.exists(path)],
+    )
     recovery.run_tool(host, activation.argv, progress)
     written = {path: receipt.digest(host.read(path)) for path in activation.outputs}
     journal.append(host, id, "activated", tool=activation.tool, outputs=written)

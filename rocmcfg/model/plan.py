@@ -38,7 +38,8 @@ class Activation:
     """A derived step. It has no undo and runs again after a rollback.
 
     `outputs` are files that the tool writes and that are small enough to be kept, so that a rollback can
-    put them back where the tool itself is what broke. `state` SKIPPED carries its why in `reason`.
+    put them back where the tool itself is what broke. `scratch` are files that it works in and takes away
+    at its end: one that fails leaves them. `state` SKIPPED carries its why in `reason`.
     """
 
     tool: str
@@ -46,6 +47,7 @@ class Activation:
     reason: str
     outputs: tuple[str, ...] = ()
     state: ActivationState = ActivationState.PLANNED
+    scratch: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -322,6 +322,24 @@ def test_a_full_file_system_changes_nothing(root: Path, tmp_path: Path, free: in
     assert rocmcfg("apply", "--yes", *settings, "--root", report).code == 0, "usable once there is room"
 
 
+@needs_mounts
+@pytest.mark.parametrize("damage", ["", ': > "$1/boot/grub/grub.cfg"\n'], ids=["before", "in the middle"])
+def test_a_boot_disk_that_fills_up_is_a_failed_apply(root: Path, tools: Path, damage: str) -> None:
+    """As grub-mkconfig does it: into grub.cfg.new, which then is what fills the disk."""
+    tool(tools, "update-grub", f'{damage}cat /dev/zero > "$1/boot/grub/grub.cfg.new"\n')
+    before = host(root)
+    script = (
+        'cp -a "$1/boot" "$1/saved" && mount -t tmpfs -o size=1m tmpfs "$1/boot" && '
+        'cp -a "$1/saved/." "$1/boot/" && cd / && root=$1 && shift && "$@"; code=$?; '
+        'ls "$root/boot/grub"; cmp "$root/boot/grub/grub.cfg" "$root/saved/grub/grub.cfg" || code=99; '
+        'rm -r "$root/saved"; exit $code'
+    )
+    found = in_namespace(script, root, *tool_command(tools, "apply", "--yes", *RUNPM, "--root", root))
+    problem(found, "RC3003", 4)
+    assert "grub.cfg.new" not in found.out
+    assert host(root) == before
+
+
 @pytest.mark.skipif(ROOT, reason="root may write everywhere")
 def test_a_directory_without_the_right_to_write(root: Path) -> None:
     (root / "etc/default/grub.d").mkdir(exist_ok=True)

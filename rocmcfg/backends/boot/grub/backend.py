@@ -77,7 +77,9 @@ def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
 
 
 def activation(reason: str) -> Activation:
-    return Activation(menu.TOOL, (menu.TOOL,), reason, outputs=(_GRUB_CFG,))
+    # grub-mkconfig removes the .new, writes it anew and takes it away at its end (util/grub-mkconfig.in);
+    # where it failed on a full /boot, that file is what fills it
+    return Activation(menu.TOOL, (menu.TOOL,), reason, outputs=(_GRUB_CFG,), scratch=(f"{_GRUB_CFG}.new",))
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
