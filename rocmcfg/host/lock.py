@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rocmcfg.host.view import Locked
 
-FILE = "/run/lock/rocmcfg.lock"
+# In a directory that is root's alone, and readable by root alone: whoever can open a file can hold its lock,
+# and /run/lock is everybody's.
+FILE = "/run/rocmcfg.lock"
 # An offline root is locked by its own directory: nothing of ours is left in it, whatever follows.
 OFFLINE = "/"
+_SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe in its place is not waited on
 
 
 @contextmanager
 def exclusive(real: str, path: str) -> Iterator[None]:
     """`real` is where `path` of the host lies. Raises Locked at once where another holds it, or OSError."""
     flags = os.O_RDONLY if path == OFFLINE else os.O_RDWR | os.O_CREAT
-    descriptor = os.open(real, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    descriptor = os.open(real, flags | _SAFELY, 0o600)
     try:
+        if path != OFFLINE:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise OSError(errno.EINVAL, "it is not a regular file")
+            os.fchmod(descriptor, 0o600)  # whatever the umask says, and whoever made it
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as problem:
@@ -33,10 +42,11 @@ def exclusive(real: str, path: str) -> Iterator[None]:
 
 
 def held(real: str, path: str) -> Locked | None:
-    """Whether another holds it. Never creates the file, and needs no right but to read it."""
+    """Whether another holds it. Never creates the file; without the right to open it nothing is known, and
+    what only reads goes on."""
     try:
-        descriptor = os.open(real, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:  # nobody ever locked it, or it is hidden from us
+        descriptor = os.open(real, os.O_RDONLY | _SAFELY)
+    except OSError:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

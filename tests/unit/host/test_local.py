@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -337,6 +338,28 @@ def test_the_holder_of_a_running_hosts_lock_is_named(tmp_path: Path, monkeypatch
     process.communicate("")
     with LocalHost("/").lock():
         assert lock_file.read_text() == f"{os.getpid()}\n"
+
+
+def test_nobody_but_root_can_get_at_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may open it could hold it, and so keep every apply away."""
+    assert os.path.dirname(lock.FILE) == "/run", "which only root may write to"
+    lock_file = tmp_path / "rocmcfg.lock"
+    lock_file.touch(0o666)
+    lock_file.chmod(0o666)
+    monkeypatch.setattr(lock, "FILE", str(lock_file))
+    with LocalHost("/").lock():
+        assert lock_file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: os.symlink("/dev/null", path)])
+def test_what_is_no_file_in_the_locks_place_is_said_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[str], None]
+) -> None:
+    monkeypatch.setattr(lock, "FILE", str(tmp_path / "rocmcfg.lock"))
+    make(lock.FILE)
+    assert LocalHost("/").locked_by() is None
+    with pytest.raises(Unwritable), LocalHost("/").lock():
+        pytest.fail("no lock")
 
 
 def test_a_lock_that_cannot_be_made_is_a_refused_write(
