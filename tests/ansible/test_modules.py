@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from . import support
 from .plays import Task, play, script, with_tools
 
 APPLY: Task = {"profile": {"profiles": ["gfx1201"]}}
+BACK: Task = {"rollback": {"to": "previous"}}
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def test_check_mode_writes_nothing_at_all(collections: Path, tmp_path: Path, hos
         APPLY,
         {"profile": {"set": {"amdgpu.runpm": 0}, "via": "modprobe"}},
         {"profile": {"state": "absent"}},
-        {"rollback": {}},
+        BACK,
         {"verify": {"fail": False}},
         {"facts": {}},
     ]
@@ -85,8 +87,11 @@ def _documented(collections: Path, module: str) -> dict[str, Any]:
 
 
 def test_what_the_modules_return_is_what_they_document(collections: Path, tmp_path: Path, host: Path) -> None:
-    tasks: list[Task] = [APPLY, {"verify": {"fail": False}}, {"facts": {}}, {"rollback": {}}]
+    tasks: list[Task] = [APPLY, {"verify": {"fail": False}}, {"facts": {}}, BACK]
     tasks += [{"profile": {"state": "absent"}}, {"profile": {"profiles": ["nope"]}}]
+    # what the modules refuse before they ask rocmcfg, or instead of it
+    tasks += [{"profile": {}}, {"rollback": {"to": None}}, {"verify": {"profiles": [1]}}]
+    tasks += [{"facts": {"root": ""}}, {"verify": {"executable": "/nowhere"}}, {"verify": {}}]
     results = play(collections, tmp_path, tasks, root=host).results
     # what Ansible itself adds, or documents once for all modules
     common = {
@@ -105,10 +110,18 @@ def test_what_the_modules_return_is_what_they_document(collections: Path, tmp_pa
 
     failure = {"rc", "rolled_back", "recovery_required"}
     assert keys(0) == set(_documented(collections, "profile")) - failure - {"transactions"}
-    assert keys(1) == set(_documented(collections, "verify")) - {"msg"}
+    assert keys(1) == set(_documented(collections, "verify")) - {"msg"} - failure
     assert keys(3) == set(_documented(collections, "rollback")) - failure
     assert keys(4) == set(_documented(collections, "profile")) - failure
     assert keys(5) == failure | {"diagnostics", "version", "executable"}
+    for refused in range(6, 11):
+        assert results[refused]["failed"]
+        assert results[refused]["rc"] is None
+        assert keys(refused) == failure | {"diagnostics"}
+    assert keys(11) == set(_documented(collections, "verify")) - {"msg"}
+    # that nothing is applied is an answer to rocmcfg, and a failure only to the task
+    assert results[11]["rc"] == 0
+    assert set(_documented(collections, "facts")) == keys(5) | {"ansible_facts"}
     fact = _documented(collections, "facts")["ansible_facts"]["contains"]["rocmcfg"]["contains"]
     assert set(results[2]["ansible_facts"]["rocmcfg"]) == set(fact)
 
@@ -137,9 +150,7 @@ def test_a_killed_run_is_told_from_a_refusal_and_the_next_play_asks_for_recover(
     assert "signal 9 ended it" in killed["msg"]
     assert "rocmcfg recover" in killed["msg"]
     sound = with_tools(tmp_path / "sound")
-    refused = play(
-        collections, tmp_path / "b", [APPLY, {"rollback": {}}], root=host, executable=sound
-    ).results
+    refused = play(collections, tmp_path / "b", [APPLY, BACK], root=host, executable=sound).results
     for result in refused:
         assert (result["failed"], result["recovery_required"], result["rc"]) == (True, True, 5)
         assert "Run `rocmcfg recover` there before anything else" in result["msg"]
@@ -159,7 +170,7 @@ def test_the_second_of_two_plays_at_once_is_told_who_is_at_work(
         stdout=subprocess.DEVNULL,
     )
     try:
-        lock = host / "run/lock/rocmcfg.lock"
+        lock = host / "run/rocmcfg.lock"
         for _ in range(200):
             if lock.exists() and lock.read_text():
                 break
@@ -173,18 +184,42 @@ def test_the_second_of_two_plays_at_once_is_told_who_is_at_work(
     assert "wait until it has ended" in second["msg"]
 
 
+def _answers(text: str) -> str:
+    """A program with a version of rocmcfg, which answers whatever else it is asked with this."""
+    return f'if [ "$1" = --version ]; then echo rocmcfg 9.9; exit 0; fi\n{text}'
+
+
+_EMPTY_ANSWER = """echo '{"schema_version": 1, "diagnostics": []}'"""
 _NO_ROCMCFG = {
     "too new": (
-        """echo '{"schema_version": 2, "command": "x", "diagnostics": []}'""",
+        _answers("""echo '{"schema_version": 2, "command": "x", "diagnostics": []}'"""),
         "upgrade the collection",
     ),
-    "too old": ("echo 'Error: No such option: --json' >&2; exit 2", "No such option: --json"),
+    "too old": (_answers("echo 'Error: No such option: --json' >&2; exit 2"), "No such option: --json"),
     "damaged": (
-        f"exec {sys.executable} -c 'import rocmcfg_libraries_that_are_gone'",
+        _answers(f"exec {sys.executable} -c 'import rocmcfg_libraries_that_are_gone'"),
         "No module named 'rocmcfg_libraries_that_are_gone'. Its installation is damaged",
     ),
-    "silent": ("exit 0", "It said nothing."),
-    "half an answer": ("""printf '{"schema_version": 1, "comm'; exit 0""", "its answer is not JSON"),
+    "silent": (_answers("exit 0"), "It said nothing."),
+    "half an answer": (
+        _answers("""printf '{"schema_version": 1, "comm'; exit 0"""),
+        "its answer is not JSON",
+    ),
+    "keys missing": (_answers(_EMPTY_ANSWER), "its answer is not complete: it has no "),
+    "text for a diagnostic": (
+        _answers("""echo '{"schema_version": 1, "diagnostics": ["text"]}'; exit 1"""),
+        "diagnostics[0] is not an object",
+    ),
+    "nested without end": (
+        _answers(f"""exec {sys.executable} -c 'print("[" * 200000)'"""),
+        "its answer is not JSON",
+    ),
+    "true for a number": (
+        _answers("""echo '{"schema_version": true, "diagnostics": []}'"""),
+        "has schema_version true",
+    ),
+    "noise": (f"echo look here; echo rocmcfg 9.9\n{_EMPTY_ANSWER}", "It said: look here"),
+    "killed": ("kill -9 $$", "signal 9 ended it when it was asked for its version"),
 }
 
 
@@ -193,24 +228,67 @@ def test_a_program_that_is_no_rocmcfg_of_ours_ends_in_one_message(
 ) -> None:
     found = with_directory_times(host)
     programs = {
-        name: script(
-            tmp_path / name.replace(" ", "-"),
-            f'if [ "$1" = --version ]; then echo rocmcfg 9.9; exit 0; fi\n{text}',
-        )
-        for name, (text, _) in _NO_ROCMCFG.items()
+        name: script(tmp_path / name.replace(" ", "-"), text) for name, (text, _) in _NO_ROCMCFG.items()
     }
+    said = {name: text for name, (_, text) in _NO_ROCMCFG.items()}
+    for name, first_line, text in (
+        (
+            "interpreter gone",
+            "#!/nowhere/python3 -I",
+            "first line names /nowhere/python3 -I, which is missing",
+        ),
+        ("no program", "", "no program that this host can start"),
+    ):
+        programs[name], said[name] = script(tmp_path / name.replace(" ", "-"), ""), text
+        programs[name].write_text(first_line)
     tasks: list[Task] = []
     for program in programs.values():
         for module, options in (("profile", {"profiles": ["auto"]}), ("facts", {})):
             tasks.append({module: {**options, "executable": str(program)}})
     results = play(collections, tmp_path / "play", tasks, root=host).results
-    for number, (name, (_, said)) in enumerate(_NO_ROCMCFG.items()):
+    for number, name in enumerate(said):
         for result in results[2 * number : 2 * number + 2]:
             assert result["failed"], name
-            assert said in result["msg"], name
-            assert f"{programs[name]} (version 9.9) cannot be used" in result["msg"]
+            assert said[name] in result["msg"], name
+            assert (
+                f"{programs[name]} (version {result['version'] or 'unknown'}) cannot be used" in result["msg"]
+            )
             assert "\n" not in result["msg"]
+            assert set(result) >= {"rc", "rolled_back", "recovery_required", "diagnostics"}
     assert with_directory_times(host) == found
+
+
+def test_a_value_arrives_without_anything_put_for_a_dollar_sign_or_a_tilde(
+    collections: Path, tmp_path: Path, host: Path
+) -> None:
+    """As text that no shell has seen; without rocmcfg, which has rules of its own for such values."""
+    told = tmp_path / "told"
+    echo = script(tmp_path / "echo", _answers(f"""printf '%s\\n' "$@" > {told}"""))
+    wanted = {"env.A": "$HOME/a", "karg.b": "~/b:~", "profile.c": "${USER}", "env.D": "quo'te \"d"}
+    play(collections, tmp_path / "play", [{"profile": {"set": wanted}}], root=host, executable=echo)
+    words = told.read_text().splitlines()
+    assert [f"--set={key}={value}" for key, value in wanted.items()] == [w for w in words if "--set" in w]
+
+
+def test_absent_with_auto_leaves_all_where_auto_stands_for_nothing(collections: Path, tmp_path: Path) -> None:
+    """The GPU was taken out of the host, or the profile was applied with any_gpu."""
+    bare = tmp_path / "bare"
+    (bare / "etc/default").mkdir(parents=True)
+    shutil.copytree(debian_grub_host(tmp_path / "other"), bare, symlinks=True, dirs_exist_ok=True)
+    for gpus in ("sys/class/kfd", "sys/class/drm", "sys/bus/pci", "sys/devices"):
+        shutil.rmtree(bare / gpus, ignore_errors=True)
+    tasks: list[Task] = [
+        {"profile": {"set": {"amdgpu.runpm": 0}, "any_gpu": True}},
+        {"facts": {}},
+        {"profile": {"profiles": ["auto"], "state": "absent"}},
+        # of everything else that describes what was applied, absent takes no notice
+        {"profile": {"state": "absent", "set": {"karg.iommu": False}, "with": [1]}},
+    ]
+    applied, facts, auto, everything = play(collections, tmp_path / "play", tasks, root=bare).results
+    assert applied["changed"]
+    assert facts["ansible_facts"]["rocmcfg"]["suggested_profiles"] == []
+    assert (auto["failed"], auto["changed"]) == (False, False)
+    assert everything["changed"]
 
 
 def test_a_warning_of_rocmcfg_is_seen_in_the_play(collections: Path, tmp_path: Path, host: Path) -> None:

@@ -13,13 +13,15 @@ options:
   executable:
     description:
       - The rocmcfg to run.
-      - Without it, the first one on E(PATH), C(/usr/local/bin) and the sbin directories.
+      - Without it, the first one on E(PATH), then in the sbin directories, then in C(/usr/local/bin).
+      - An empty path is refused.
     type: path
   root:
     description:
       - The root directory of another host, for example of a mounted image, that is meant instead of the
         running one.
       - Nothing of the running host is read or written then.
+      - An empty path is refused, so that a variable without a value does not stand for the running host.
     type: path
   chroot:
     description:

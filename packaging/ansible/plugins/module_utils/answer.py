@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: MIT
 """What rocmcfg answered, as the results of a task. Pure: documents in, dictionaries out."""
 
+import errno
 import json
 import re
+
+from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import shapes
 
 # The contract of `rocmcfg … --json` that this collection reads; every document carries its number.
 SCHEMA_VERSION = 1
@@ -26,24 +29,61 @@ def version(output):
     return found.group(1) if found else None
 
 
+def no_version(output, errors, code):
+    """Why a program that printed no version is not used; asked before it may change anything."""
+    if code < 0:
+        return "signal {0} ended it when it was asked for its version.".format(-code)
+    return _damaged(output, errors) or (
+        "asked for --version it does not answer as rocmcfg does. Install rocmcfg there, name the right "
+        "program with executable, or keep others from writing to its standard output." + _told(output, errors)
+    )
+
+
+def unstartable(number, reason, first_line):
+    """Why the system did not start the file of the program, from the error and the first line of the file."""
+    anew = "Install rocmcfg anew; a virtual environment breaks when the Python that it was made with goes."
+    if number == errno.ENOENT and first_line.startswith("#!"):
+        return "its first line names {0}, which is missing. {1}".format(_line(first_line[2:]), anew)
+    if number == errno.ENOEXEC:
+        return "it is no program that this host can start. " + anew
+    return "it could not be started: {0}.".format(_line(reason))
+
+
 def document(output, errors, code):
     """The document in the standard output of a command. Raises Unreadable."""
     try:
         found = json.loads(output)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Unreadable(_no_document(output, errors, code))
     if not isinstance(found, dict) or "schema_version" not in found:
         raise Unreadable(
             "its answer is JSON without a schema_version. " + _UPGRADE + "install a current rocmcfg there."
         )
     number = found["schema_version"]
-    if number != SCHEMA_VERSION:
-        newer = isinstance(number, int) and number > SCHEMA_VERSION
+    # not only another number: to Python, true and 1.0 are equal to 1
+    if type(number) is not int or number != SCHEMA_VERSION:
+        newer = type(number) is int and number > SCHEMA_VERSION
         do = "upgrade the collection rocmcfg.amdgpu." if newer else "upgrade rocmcfg there."
-        raise Unreadable("its answer has schema_version {0}. ".format(json.dumps(number)) + _UPGRADE + do)
+        shown = _line(json.dumps(number))
+        raise Unreadable("its answer has schema_version {0}. ".format(shown) + _UPGRADE + do)
     if not isinstance(found.get("diagnostics"), list):
         raise Unreadable("its answer has no diagnostics. " + _UPGRADE + "install a current rocmcfg there.")
+    _hold(found["diagnostics"], shapes.DIAGNOSTICS, "diagnostics")
     return found
+
+
+def complete(found, command):
+    """The document, held against what the modules read of that command's. Raises Unreadable."""
+    _hold(found, shapes.OF[command], "it")
+    return found
+
+
+def _hold(value, shape, name):
+    wrong = shapes.fault(value, shape, name)
+    if wrong:
+        raise Unreadable(
+            "its answer is not complete: {0}. ".format(wrong) + _UPGRADE + "install a current rocmcfg there."
+        )
 
 
 def _no_document(output, errors, code):
@@ -52,22 +92,37 @@ def _no_document(output, errors, code):
             "signal {0} ended it before it answered. If it was changing the host, "
             "`rocmcfg recover` there puts back what was begun.".format(-code)
         )
-    said = [line.strip() for line in (errors + "\n" + output).splitlines() if line.strip()]
-    last = said[-1][:300] if said else ""
-    if any(line.startswith("Traceback (most recent call last)") for line in said):
-        # the last line of standard error is the exception; standard output is no part of a traceback
-        lines = [line.strip() for line in errors.splitlines() if line.strip()]
-        last = lines[-1][:300] if lines else last
-        return (
-            "it broke off with a Python error: {0}. Its installation is damaged or incomplete: "
-            "install it anew, from a package or into a virtual environment of its own.".format(last)
-        )
-    told = " It said: {0}".format(last) if last else " It said nothing."
-    return (
+    return _damaged(output, errors) or (
         "its answer is not JSON (exit code {0}). ".format(code)
         + _UPGRADE
-        + ("install a current one there." + told)
+        + ("install a current one there." + _told(output, errors))
     )
+
+
+def _damaged(output, errors):
+    if not re.search(r"^\s*Traceback \(most recent call last\)", errors + "\n" + output, re.M):
+        return ""
+    # the last line of standard error is the exception; standard output is no part of a traceback
+    last = (_lines(errors) or _lines(output))[-1]
+    return (
+        "it broke off with a Python error: {0}. Its installation is damaged or incomplete: "
+        "install it anew, from a package or into a virtual environment of its own.".format(last)
+    )
+
+
+def _told(output, errors):
+    """What it said: the end of its complaint, or else what stands where the answer should begin."""
+    lines = _lines(errors)[-1:] or _lines(output)[:1]
+    return " It said: {0}".format(lines[0]) if lines else " It said nothing."
+
+
+def _lines(text):
+    return [_line(line) for line in text.splitlines() if line.strip()]
+
+
+def _line(text):
+    """A text of unknown origin as it may stand in a message: on one line, and not for ever."""
+    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))[:300]
 
 
 def sentence(diagnostic):
@@ -78,7 +133,8 @@ def sentence(diagnostic):
     for part, before in (("detail", ". "), ("hint", ". What to do: ")):
         if diagnostic.get(part):
             text = text.rstrip(".") + before + " ".join(diagnostic[part].split())
-    return "{0} [{1}]".format(text, diagnostic.get("id", "?"))
+    shown = "".join(c if c.isprintable() else "?" for c in text)
+    return "{0} [{1}]".format(shown, diagnostic.get("id", "?"))
 
 
 def of_severity(found, severity):
@@ -156,11 +212,14 @@ def plan_results(found):
 
 
 def to_take_back(wanted, in_force):
-    """Whether `absent` has to do something, for the profiles of the task (all, if none) and those in force.
+    """Whether `absent` has to do something, for the profiles of the task and those in force.
+
+    `wanted` is None where the task names no profiles, which means all. A list that turns out empty, as auto
+    does on a host without a GPU that has a profile, means none.
 
     Returns (whether, refusal): rocmcfg takes back all that it applied or nothing, so a part is refused.
     """
-    if not wanted:
+    if wanted is None:
         return True, ""
     wanted = [profile_name(name) for name in wanted]
     if not set(wanted) & set(in_force):

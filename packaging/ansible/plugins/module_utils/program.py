@@ -5,7 +5,7 @@
 import os
 import sys
 
-from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import answer
+from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import answer, request
 
 # What every module takes; with defaults for a group of them, each must know all three.
 HOST_OPTIONS = {
@@ -14,17 +14,27 @@ HOST_OPTIONS = {
     "chroot": {"type": "bool", "default": False},
 }
 OLDEST_PYTHON = (3, 6)
+# Searched after PATH and the sbin directories: sudo's PATH may lack it, and the role links wheels there.
+OTHER_DIRECTORIES = ("/usr/local/bin",)
+
+
+def refuse(module, said, **more):
+    """Ends the task for what the module itself refuses, with the results that every failure has."""
+    results = {"rc": None, "diagnostics": [], "rolled_back": False, "recovery_required": False}
+    results.update(more)
+    module.fail_json(msg=said, **results)
 
 
 def refuse_old_python(module):
     """Ends the task under a Python that the modules are not written for; ansible-core 2.16 still starts
     them."""
     if sys.version_info < OLDEST_PYTHON:
-        module.fail_json(
-            msg="rocmcfg.amdgpu needs Python 3.6 or newer on the target, and runs under {0} ({1}). "
+        refuse(
+            module,
+            "rocmcfg.amdgpu needs Python 3.6 or newer on the target, and runs under {0} ({1}). "
             "Set ansible_python_interpreter to a newer one.".format(
                 ".".join(str(n) for n in sys.version_info[:3]), sys.executable
-            )
+            ),
         )
 
 
@@ -34,11 +44,19 @@ class Program(object):
     def __init__(self, module, path):
         self._module = module
         self.path = path
-        self.version = answer.version(self._run(["--version"])[1])
+        self.version = None
+        self.code, output, errors = self._run(["--version"])
+        self.version = answer.version(output)
+        if self.version is None:
+            self._unusable(answer.no_version(output, errors, self.code))
 
     @classmethod
     def of(cls, module, required=True):
         """The program that the task names or PATH has. None where there is none and none is required."""
+        try:
+            request.check_paths(module.params)
+        except request.NotAsWritten as problem:
+            refuse(module, str(problem))
         named = module.params["executable"]
         if named:
             if os.path.isfile(named) and os.access(named, os.X_OK):
@@ -46,44 +64,76 @@ class Program(object):
             path = None
             where = "at {0} (executable)".format(named)
         else:
-            path = module.get_bin_path("rocmcfg", opt_dirs=["/usr/local/bin"])
-            where = "on PATH or in the sbin directories"
+            # Ansible looks into directories that it is given before PATH, so they are for a second look.
+            path = module.get_bin_path("rocmcfg") or module.get_bin_path(
+                "rocmcfg", opt_dirs=list(OTHER_DIRECTORIES)
+            )
+            where = "on PATH, in the sbin directories or in /usr/local/bin"
         if path:
             return cls(module, path)
         if required:
-            module.fail_json(
-                msg="There is no rocmcfg {0} on this host. Install it first, for example with the role "
-                "rocmcfg.amdgpu.install, or name it with executable.".format(where)
+            refuse(
+                module,
+                "There is no rocmcfg {0} on this host. Install it first, for example with the role "
+                "rocmcfg.amdgpu.install, or name it with executable.".format(where),
             )
         return None
 
     def ask(self, arguments, accept=(0,)):
         """The document of a command; ends the task unless its exit code is one of `accept`."""
-        code, output, errors = self._run(list(arguments) + ["--json"])
+        self.code, output, errors = self._run(list(arguments) + ["--json"])
+        found = None
         try:
-            found = answer.document(output, errors, code)
+            found = answer.document(output, errors, self.code)
+            if self.code in accept:
+                answer.complete(found, arguments[0])
         except answer.Unreadable as problem:
-            self.fail(
-                {
-                    "msg": "{0} (version {1}) cannot be used: {2}".format(
-                        self.path, self.version or "unknown", problem
-                    ),
-                    "rc": code,
-                }
-            )
-        if code not in accept:
-            self.fail(answer.failure(found, code))
+            said = str(problem)
+            if "--yes" in arguments and self.code >= 0:
+                said += " It was asked to change the host: `rocmcfg history` there says whether it did."
+            self._unusable(said)
+        if self.code not in accept:
+            self.fail(answer.failure(found, self.code))
         for warning in answer.of_severity(found, "warning"):
             self._module.warn("rocmcfg: " + answer.sentence(warning))
         return found
 
     def fail(self, results):
-        results.setdefault("diagnostics", [])
-        results.setdefault("rolled_back", False)
-        results.setdefault("recovery_required", False)
-        self._module.fail_json(version=self.version, executable=self.path, **results)
+        """Ends the task with these results and those that every failure has."""
+        results = dict(results)
+        results.setdefault("rc", self.code)
+        refuse(self._module, results.pop("msg"), version=self.version, executable=self.path, **results)
+
+    def _unusable(self, said):
+        known = self.version or "unknown"
+        self.fail({"msg": "{0} (version {1}) cannot be used: {2}".format(self.path, known, said)})
 
     def _run(self, arguments):
         # A run that only looks must leave no trace, and an unprepared Python would write its byte code.
         environment = {"LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        return self._module.run_command([self.path] + arguments, environ_update=environment)
+        self.code = None
+        try:
+            # Without the last two, Ansible would put its own values for $NAME and ~, and end the task itself.
+            return self._module.run_command(
+                [self.path] + arguments,
+                environ_update=environment,
+                expand_user_and_vars=False,
+                handle_exceptions=False,
+            )
+        except OSError as problem:
+            reason = problem.strerror or str(problem)
+            self._unusable(answer.unstartable(problem.errno, reason, _first_line(self.path)))
+        except ValueError as problem:
+            # a NUL, or half of a surrogate pair: no command line can carry them
+            self.fail(
+                {"msg": "A name or value of the task cannot be handed to a program: {0}.".format(problem)}
+            )
+
+
+def _first_line(path):
+    try:
+        with open(path, "rb") as opened:
+            lines = opened.read(256).splitlines()
+    except OSError:
+        return ""
+    return lines[0].decode("utf-8", "replace") if lines else ""

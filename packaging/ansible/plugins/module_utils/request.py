@@ -3,9 +3,12 @@
 """What a task asks for, as the words of a command line.
 
 Nothing here knows what a setting means: rocmcfg judges that. It only sees to it that rocmcfg gets the value
-that
-the author of the playbook wrote, and not one that YAML made of it.
+that the author of the playbook wrote, as far as a module can tell: of an unquoted 007 it sees the number 7,
+of an unquoted date a text that Ansible made.
 """
+
+import json
+import re
 
 # Read as numbers wherever they are written, by the kernel or by rocmcfg: 0x1F and 31 are the same to them.
 _NOT_NUMERIC = ("karg", "env", "feature")
@@ -30,6 +33,35 @@ def profile_arguments(parameters):
     if parameters.get("boot_backend"):
         words.append("--boot-backend={0}".format(parameters["boot_backend"]))
     return words
+
+
+def rollback_arguments(target):
+    """Options of `rocmcfg rollback` for how far the task goes back. Raises NotAsWritten."""
+    if target == "previous":
+        return []
+    if isinstance(target, int) and not isinstance(target, bool) and target >= 0:
+        return ["--to={0}".format(target)]
+    # Templates give text where they are given a number.
+    if isinstance(target, str) and re.match(r"[0-9]{1,18}\Z", target):
+        return ["--to={0}".format(int(target))]
+    shown = (
+        "an empty text" if isinstance(target, str) and not target.strip() else json.dumps(target, default=str)
+    )
+    raise NotAsWritten(
+        "to: {0} says nothing of how far to go back. Write the number of a transaction, as the module "
+        "profile returns it and `rocmcfg history` shows it, or previous to undo the last one.".format(shown)
+    )
+
+
+def check_paths(parameters):
+    """Raises NotAsWritten for an empty path, which a variable without a value leaves behind."""
+    for name, otherwise in (("root", "the running host"), ("executable", "the rocmcfg that is found")):
+        value = parameters.get(name)
+        if value is not None and not value.strip():
+            raise NotAsWritten(
+                "{0}: an empty path. If you mean {1} leave {0} out; of a variable that may be empty write "
+                '{0}: "{{{{ NAME | default(omit, true) }}}}".'.format(name, otherwise)
+            )
 
 
 def host_arguments(parameters, chroot=True):

@@ -44,7 +44,9 @@ ansible_facts:
   type: dict
   contains:
     rocmcfg:
-      description: All of it. Where rocmcfg is not installed, lists are empty and the rest is null.
+      description:
+        All of it. Where rocmcfg is not installed, C(installed) and C(reboot_required) are false,
+        lists are empty and the rest is null.
       type: dict
       returned: success
       contains:
@@ -120,6 +122,34 @@ ansible_facts:
           description: What is applied and no longer needed, with C(setting), C(reason) and C(command).
           type: list
           elements: dict
+diagnostics:
+  description: The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
+    C(hint).
+  returned: failure, unless Ansible itself refuses the options
+  type: list
+  elements: dict
+version:
+  description: The version of the rocmcfg that was used.
+  returned: failure, unless no rocmcfg was asked
+  type: str
+  sample: 0.1.0
+executable:
+  description: Where it is.
+  returned: failure, unless no rocmcfg was asked
+  type: str
+  sample: /usr/bin/rocmcfg
+rc:
+  description: The exit code of rocmcfg. Null where the module refused the task before it asked rocmcfg.
+  returned: failure, unless Ansible itself refuses the options
+  type: int
+rolled_back:
+  description: Always false here, as all modules return it.
+  returned: failure, unless Ansible itself refuses the options
+  type: bool
+recovery_required:
+  description: Whether C(rocmcfg recover) must be run on the host first.
+  returned: failure, unless Ansible itself refuses the options
+  type: bool
 """
 
 from ansible.module_utils.basic import AnsibleModule

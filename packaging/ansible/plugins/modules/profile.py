@@ -22,7 +22,8 @@ options:
   profiles:
     description:
       - Names of profiles, V(auto) for those of the GPUs found, or the path of a C(.toml) file on the host.
-      - With O(state=absent), only take back if these are in force.
+      - With O(state=absent), only take back if these are in force. V(auto) on a host that no profile is
+        for, or an empty list, names none, and nothing is taken back.
     type: list
     elements: raw
   set:
@@ -32,12 +33,14 @@ options:
         for what a profile leaves to you. C(rocmcfg explain NAME) says what one is.
       - An empty text stands for a kernel argument without a value.
       - A value must reach rocmcfg as you wrote it, and YAML turns C(on), C(off), C(yes) and C(no) into
-        truth values and
-        C(0777), C(0x1F), C(1:30) and C(1_000) into other numbers. Truth values, fractions, lists and
-        nothing at all are
-        therefore refused. So are integers beyond one digit for C(karg.), C(env.) and C(feature.); put them
-        in quotes.
-        Module parameters and C(profile.) settings are read as numbers anyway and may be any integer.
+        truth values and C(0777), C(0x1F), C(1:30) and C(1_000) into other numbers. Truth values, fractions,
+        lists and nothing at all are therefore refused. So are integers beyond one digit for C(karg.),
+        C(env.) and C(feature.). Module parameters and C(profile.) settings are read as numbers anyway and
+        may be any integer.
+      - Some changes of YAML cannot be seen, so put values of C(karg.), C(env.) and C(feature.) in quotes.
+        Without them a number of one digit is taken as that digit, also where it was written as C(007) or
+        C(0x7), and a date with a time arrives as Ansible writes it.
+      - C($NAME) and C(~) arrive as they are; neither Ansible nor a shell puts a value for them.
     type: dict
   with:
     description: Optional settings of the profiles to add.
@@ -202,30 +205,30 @@ diagnostics:
   description:
     - The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and C(hint).
     - Warnings among them are also shown as warnings of the task.
-  returned: always, unless rocmcfg could not be asked
+  returned: always, unless Ansible itself refuses the options
   type: list
   elements: dict
 version:
   description: The version of the rocmcfg that was used.
-  returned: always, unless there is none
+  returned: always, unless no rocmcfg was asked
   type: str
   sample: 0.1.0
 executable:
   description: Where it is.
-  returned: always, unless there is none
+  returned: always, unless no rocmcfg was asked
   type: str
   sample: /usr/bin/rocmcfg
 rc:
-  description: The exit code of rocmcfg.
-  returned: failure
+  description: The exit code of rocmcfg. Null where the module refused the task before it asked rocmcfg.
+  returned: failure, unless Ansible itself refuses the options
   type: int
 rolled_back:
   description: Whether something failed half way and the host was rolled back, so that nothing of it remains.
-  returned: failure
+  returned: failure, unless Ansible itself refuses the options
   type: bool
 recovery_required:
   description: Whether C(rocmcfg recover) must be run on the host first.
-  returned: failure
+  returned: failure, unless Ansible itself refuses the options
   type: bool
 """
 
@@ -234,6 +237,7 @@ from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import answer, requ
 from ansible_collections.rocmcfg.amdgpu.plugins.module_utils.program import (
     HOST_OPTIONS,
     Program,
+    refuse,
     refuse_old_python,
 )
 
@@ -254,15 +258,15 @@ def main():
     refuse_old_python(module)
     try:
         wanted = request.names("profiles", module.params["profiles"])
-        arguments = request.profile_arguments(module.params)
+        arguments = None if module.params["state"] == "absent" else request.profile_arguments(module.params)
     except request.NotAsWritten as problem:
-        module.fail_json(msg=str(problem))
-    if module.params["state"] == "present":
-        if not wanted and not module.params["set"]:
-            module.fail_json(msg="Say what is to be present: profiles (a name, or auto), or set, or both.")
-        results = present(module, arguments)
+        refuse(module, str(problem))
+    if arguments is None:
+        results = absent(module, None if module.params["profiles"] is None else wanted)
+    elif not wanted and not module.params["set"]:
+        refuse(module, "Say what is to be present: profiles (a name, or auto), or set, or both.")
     else:
-        results = absent(module, wanted)
+        results = present(module, arguments)
     module.exit_json(**results)
 
 
@@ -280,12 +284,12 @@ def absent(module, wanted):
     program = Program.of(module)
     host = request.host_arguments(module.params)
     in_force = program.ask(["verify"] + request.host_arguments(module.params, chroot=False), accept=(0, 3, 6))
-    if "auto" in wanted:
+    if wanted and "auto" in wanted:
         status = program.ask(["status"] + request.host_arguments(module.params, chroot=False))
         wanted = [name for name in wanted if name != "auto"] + status["suggested_profiles"]
     take_back, refusal = answer.to_take_back(wanted, in_force["profiles"])
     if refusal:
-        program.fail({"msg": "rocmcfg: " + refusal, "rc": 0})
+        program.fail({"msg": "rocmcfg: " + refusal, "diagnostics": in_force["diagnostics"]})
     lists = ("changes", "diff", "activations", "transactions", "settings", "skipped_settings")
     results = dict((name, []) for name in lists)
     results.update(transaction=None, reboot_required=False, diagnostics=in_force["diagnostics"])

@@ -10,16 +10,20 @@ version_added: 0.1.0
 description:
   - Undoes what rocmcfg applied last, files byte by byte, then the boot menu and images.
   - To take back everything, use M(rocmcfg.amdgpu.profile) with O(rocmcfg.amdgpu.profile#module:state=absent).
-  - Without O(to), each run takes back one transaction more, until none is left.
+  - With O(to=previous), each run takes back one transaction more, until none is left.
   - It never reboots.
 extends_documentation_fragment:
   - rocmcfg.amdgpu.host
 options:
   to:
     description:
-      - The number of the transaction to go back to, as it left the host.
-      - If it is the one in force nothing is changed.
-    type: int
+      - How far to go back.
+      - The number of a transaction, which brings the host to what that one left. If it is the one in force
+        nothing is changed.
+      - V(previous) undoes the last transaction, and with the next run the one before it.
+      - Nothing at all is refused, so that a variable without a value takes nothing back.
+    type: raw
+    required: true
 attributes:
   check_mode:
     support: full
@@ -28,7 +32,7 @@ attributes:
     support: full
   idempotent:
     support: partial
-    details: With O(to). Without, the next run goes back one transaction further.
+    details: With the number of a transaction. With V(previous) the next run goes back one further.
 seealso:
   - module: rocmcfg.amdgpu.profile
 author:
@@ -38,6 +42,12 @@ author:
 EXAMPLES = r"""
 - name: Take back what was applied last
   rocmcfg.amdgpu.rollback:
+    to: previous
+  become: true
+
+- name: Go back to what transaction 3 left
+  rocmcfg.amdgpu.rollback:
+    to: 3
   become: true
 
 - name: Apply, prove, and take it back where the proof fails
@@ -54,6 +64,7 @@ EXAMPLES = r"""
   rescue:
     - name: Take it back
       rocmcfg.amdgpu.rollback:
+        to: previous
       when: amdgpu.changed
 """
 
@@ -85,30 +96,30 @@ reboot_required:
 diagnostics:
   description: The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
     C(hint).
-  returned: always, unless rocmcfg could not be asked
+  returned: always, unless Ansible itself refuses the options
   type: list
   elements: dict
 version:
   description: The version of the rocmcfg that was used.
-  returned: always, unless there is none
+  returned: always, unless no rocmcfg was asked
   type: str
   sample: 0.1.0
 executable:
   description: Where it is.
-  returned: always, unless there is none
+  returned: always, unless no rocmcfg was asked
   type: str
   sample: /usr/bin/rocmcfg
 rc:
-  description: The exit code of rocmcfg.
-  returned: failure
+  description: The exit code of rocmcfg. Null where the module refused the task before it asked rocmcfg.
+  returned: failure, unless Ansible itself refuses the options
   type: int
 rolled_back:
   description: Whether the rollback itself failed and was undone.
-  returned: failure
+  returned: failure, unless Ansible itself refuses the options
   type: bool
 recovery_required:
   description: Whether C(rocmcfg recover) must be run on the host first.
-  returned: failure
+  returned: failure, unless Ansible itself refuses the options
   type: bool
 """
 
@@ -117,17 +128,23 @@ from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import answer, requ
 from ansible_collections.rocmcfg.amdgpu.plugins.module_utils.program import (
     HOST_OPTIONS,
     Program,
+    refuse,
     refuse_old_python,
 )
 
 
 def main():
-    module = AnsibleModule(argument_spec=dict(HOST_OPTIONS, to={"type": "int"}), supports_check_mode=True)
+    module = AnsibleModule(
+        argument_spec=dict(HOST_OPTIONS, to={"type": "raw", "required": True}),
+        supports_check_mode=True,
+    )
     refuse_old_python(module)
+    try:
+        target = request.rollback_arguments(module.params["to"])
+    except request.NotAsWritten as problem:
+        refuse(module, str(problem))
     program = Program.of(module)
-    arguments = ["rollback"] + request.host_arguments(module.params)
-    if module.params["to"] is not None:
-        arguments.append("--to={0}".format(module.params["to"]))
+    arguments = ["rollback"] + request.host_arguments(module.params) + target
     preview = program.ask(arguments + ["--dry-run"])
     ran = None if module.check_mode or not preview["transactions"] else program.ask(arguments + ["--yes"])
     results = answer.undone_results(preview, ran)

@@ -63,33 +63,33 @@ status:
   description:
     - V(in_effect), V(pending) where a reboot or a tool is missing, V(differences), or V(nothing_applied).
     - The last is also said of O(profiles) of which this host needs nothing; that does not fail the task.
-  returned: always, unless rocmcfg could not be asked
+  returned: always, unless rocmcfg gave no verdict
   type: str
 checks:
   description:
     - One for each setting, with C(name), C(target), C(desired), C(configured), C(running), C(status),
       C(source) and
       C(detail).
-  returned: always, unless rocmcfg could not be asked
+  returned: always, unless rocmcfg gave no verdict
   type: list
   elements: dict
 pending:
   description: Whether RV(status) is V(pending).
-  returned: always, unless rocmcfg could not be asked
+  returned: always, unless rocmcfg gave no verdict
   type: bool
 profiles:
   description: The profiles that were judged by.
-  returned: always, unless rocmcfg could not be asked
+  returned: always, unless rocmcfg gave no verdict
   type: list
   elements: str
 transaction:
   description: The transaction in force, or null.
-  returned: always, unless rocmcfg could not be asked
+  returned: always, unless rocmcfg gave no verdict
   type: int
 diagnostics:
   description: The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
     C(hint).
-  returned: always, unless rocmcfg could not be asked
+  returned: always, unless Ansible itself refuses the options
   type: list
   elements: dict
 msg:
@@ -99,14 +99,26 @@ msg:
   sample: "in effect: all 4 settings"
 version:
   description: The version of the rocmcfg that was used.
-  returned: always, unless there is none
+  returned: always, unless no rocmcfg was asked
   type: str
   sample: 0.1.0
 executable:
   description: Where it is.
-  returned: always, unless there is none
+  returned: always, unless no rocmcfg was asked
   type: str
   sample: /usr/bin/rocmcfg
+rc:
+  description: The exit code of rocmcfg. Null where the module refused the task before it asked rocmcfg.
+  returned: failure, unless Ansible itself refuses the options
+  type: int
+rolled_back:
+  description: Always false here, as all modules return it.
+  returned: failure, unless Ansible itself refuses the options
+  type: bool
+recovery_required:
+  description: Whether C(rocmcfg recover) must be run on the host first.
+  returned: failure, unless Ansible itself refuses the options
+  type: bool
 """
 
 from ansible.module_utils.basic import AnsibleModule
@@ -114,6 +126,7 @@ from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import answer, requ
 from ansible_collections.rocmcfg.amdgpu.plugins.module_utils.program import (
     HOST_OPTIONS,
     Program,
+    refuse,
     refuse_old_python,
 )
 
@@ -132,7 +145,7 @@ def main():
     try:
         profiles = request.names("profiles", module.params["profiles"])
     except request.NotAsWritten as problem:
-        module.fail_json(msg=str(problem))
+        refuse(module, str(problem))
     program = Program.of(module)
     found = program.ask(
         ["verify"]
@@ -153,7 +166,7 @@ def main():
         "executable": program.path,
     }
     if module.params["fail"] and not good:
-        module.fail_json(**results)
+        refuse(module, results.pop("msg"), rc=program.code, **results)
     module.exit_json(changed=False, **results)
 
 

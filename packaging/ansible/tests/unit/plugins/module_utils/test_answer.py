@@ -1,6 +1,7 @@
 # Copyright: The rocmcfg authors
 # SPDX-License-Identifier: MIT
 
+import errno
 import json
 
 import pytest
@@ -28,7 +29,14 @@ def answered(*diagnostics, **fields):
         (json.dumps({"schema_version": 2}), "", 0, "upgrade the collection"),
         (json.dumps({"schema_version": 0}), "", 0, "upgrade rocmcfg"),
         (json.dumps({"schema_version": "1"}), "", 0, 'schema_version "1"'),
+        ('{"schema_version": true, "diagnostics": []}', "", 0, "schema_version true"),
+        ('{"schema_version": 1.0, "diagnostics": []}', "", 0, "schema_version 1.0"),
         (json.dumps({"schema_version": 1}), "", 0, "no diagnostics"),
+        ('{"schema_version": 1, "diagnostics": ["text"]}', "", 0, "diagnostics[0] is not an object"),
+        ('{"schema_version": 1, "diagnostics": [{"id": "x"}]}', "", 0, "diagnostics[0] has no severity"),
+        ("[" * 200000, "", 0, "is not JSON"),
+        ('warning: look\n{\n"schema_version": 1\n}\n', "", 0, "It said: warning: look"),
+        ("\x00\ud800\x1b[31m{", "", 0, "It said: ???[31m{"),
         (json.dumps({"version": 3}), "", 0, "without a schema_version"),
         ("[]", "", 0, "without a schema_version"),
         ("", "", 0, "It said nothing."),
@@ -43,6 +51,69 @@ def test_whatever_is_no_answer_is_said_in_one_line(output, errors, code, said):
         answer.document(output, errors, code)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+WHOLE = {
+    "apply": {
+        "profiles": ["a"],
+        "changes": [{"path": "/a", "kind": "create", "before": None, "after": "x\n", "reason": ""}],
+        "activations": [{"state": "done"}],
+        "settings": [{}],
+        "skipped": [{}],
+        "reboot_required": False,
+        "transaction": None,
+    },
+    "verify": {"status": "in_effect", "profiles": [], "transaction": 1, "checks": []},
+}
+
+
+@pytest.mark.parametrize("command", sorted(WHOLE))
+def test_a_whole_document_is_taken_and_one_that_lacks_anything_is_not(command):
+    assert answer.complete(answered(**WHOLE[command]), command)
+    for field in WHOLE[command]:
+        lacks = answered(**WHOLE[command])
+        del lacks[field]
+        with pytest.raises(answer.Unreadable) as refused:
+            answer.complete(lacks, command)
+        assert "it has no {0}.".format(field) in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("profiles", None, "profiles is not a list"),
+        ("profiles", ["a", 1], "profiles[1] is not of the right kind"),
+        ("transaction", True, "transaction is not of the right kind"),
+        ("reboot_required", 1, "reboot_required is not of the right kind"),
+        ("changes", [{"path": "/a"}], "changes[0] has no kind"),
+        ("activations", [3], "activations[0] is not an object"),
+    ],
+)
+def test_a_field_of_another_kind_is_named(field, value, said):
+    with pytest.raises(answer.Unreadable) as refused:
+        answer.complete(answered(**dict(WHOLE["apply"], **{field: value})), "apply")
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("output", "errors", "code", "said"),
+    [
+        ("warning: look\nrocmcfg 0.1.0\n", "", 0, "It said: warning: look"),
+        ("", "", 0, "It said nothing."),
+        ("", TRACEBACK, 1, "No module named 'typer'. Its installation is damaged"),
+        ("", "", -9, "signal 9"),
+    ],
+)
+def test_a_program_without_a_version_is_told(output, errors, code, said):
+    assert answer.version(output) is None
+    assert said in answer.no_version(output, errors, code)
+
+
+def test_a_program_that_the_system_does_not_start():
+    gone = answer.unstartable(errno.ENOENT, "No such file or directory", "#!/opt/x/bin/python3 -I")
+    assert "its first line names /opt/x/bin/python3 -I, which is missing" in gone
+    assert "no program that this host can start" in answer.unstartable(errno.ENOEXEC, "Exec format error", "")
+    assert "Argument list too long" in answer.unstartable(errno.E2BIG, "Argument list too long", "#!/bin/sh")
 
 
 def test_a_failure_says_all_problems_and_what_to_do():
@@ -103,7 +174,8 @@ def test_what_a_run_calls_a_change(transaction, states, changed):
 @pytest.mark.parametrize(
     ("wanted", "in_force", "take_back"),
     [
-        ([], ["a"], True),
+        (None, ["a"], True),
+        ([], ["a"], False),
         (["a"], ["a"], True),
         (["a", "b"], ["a"], True),
         (["/etc/x/a.toml"], ["a"], True),

@@ -96,3 +96,32 @@ def test_what_only_looks_is_not_told_of_chroot():
     parameters = {"root": "/mnt", "chroot": True}
     assert request.host_arguments(parameters) == ["--root=/mnt", "--chroot"]
     assert request.host_arguments(parameters, chroot=False) == ["--root=/mnt"]
+
+
+@pytest.mark.parametrize(
+    ("target", "words"), [("previous", []), (0, ["--to=0"]), (3, ["--to=3"]), ("12", ["--to=12"])]
+)
+def test_how_far_to_go_back(target, words):
+    assert request.rollback_arguments(target) == words
+
+
+@pytest.mark.parametrize(
+    "target", [None, "", " ", True, False, -1, "-1", 1.0, "1.0", "last", [3], {}, "\u0663"]
+)
+def test_whoever_does_not_say_how_far_is_told_what_to_write(target):
+    with pytest.raises(request.NotAsWritten) as refused:
+        request.rollback_arguments(target)
+    assert "previous to undo the last one" in str(refused.value)
+
+
+@pytest.mark.parametrize("option", ["root", "executable"])
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_path_is_not_the_running_host(option, value):
+    with pytest.raises(request.NotAsWritten) as refused:
+        request.check_paths({"root": None, "executable": None, option: value})
+    assert "{0}: an empty path".format(option) in str(refused.value)
+    assert '%s: "{{ NAME | default(omit, true) }}"' % option in str(refused.value)
+
+
+def test_a_path_that_is_not_given_is_fine():
+    request.check_paths({"root": None, "executable": None})
