@@ -36,8 +36,8 @@ def main():
         if "--debug" in sys.argv:
             raise
         sys.exit(
-            f"rocmcfg: this installation is damaged ({type(problem).__name__}: {problem}); nothing was changed. "
-            "Reinstall the package."
+            f"rocmcfg: this installation is damaged ({type(problem).__name__}: {problem}); "
+            "nothing was changed. Reinstall the package."
         )
     rocmcfg()
 

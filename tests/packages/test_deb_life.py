@@ -71,6 +71,7 @@ def test_from_install_to_purge_with_an_applied_configuration(
     assert root.exists(f"{STATE}/receipt.json")
 
     root.ok(f"sudo sh {STATE}/undo.sh")
+    root.ok("rm -r /var/backups/rocmcfg/etc && rmdir /var/backups/rocmcfg")
     assert tree(root) == before
 
 

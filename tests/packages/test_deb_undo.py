@@ -1,0 +1,135 @@
+"""What the package leaves for who removes it with something applied, and what it finds of another rocmcfg."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import NewRoot
+from .roots import Root
+from .test_deb_life import ENABLED, JOURNAL, PURGE, REMOVE, STATE
+
+UNDO = f"sh {STATE}/undo.sh"
+SAVED = "/var/backups/rocmcfg"
+# Ours comes first on the script's PATH: it fails while /root/broken is there, and tells that it ran.
+STUB = "#!/bin/sh\necho $(basename $0) $* >>/root/ran\ntest ! -e /root/broken || exit 3\n"
+MENU = "grep -c amdgpu.cwsr_enable /boot/grub/grub.cfg || true"
+
+
+@pytest.fixture
+def removed(new_root: NewRoot) -> Callable[[], Root]:
+    """Applied, then removed. update-initramfs is a stub, since the sample host's kernels are no kernels."""
+
+    def make() -> Root:
+        root = new_root("bookworm", live=True, installed=True)
+        root.ok("update-grub")
+        root.write("/usr/local/sbin/update-initramfs", STUB, mode="755")
+        root.ok("sudo rocmcfg apply --profile gfx1201 --yes")
+        assert root.ok(MENU) != "0\n"
+        assert f"sudo {UNDO}" in root.ok(REMOVE)
+        return root
+
+    return make
+
+
+def test_it_needs_no_path_and_keeps_what_somebody_added(removed: Callable[[], Root]) -> None:
+    root = removed()
+    root.ok("echo MINE=1 >>/etc/rocmcfg/env")
+    said = root.ok(f"PATH=/usr/bin:/bin {UNDO}")
+    assert root.ok(MENU) == "0\n"
+    assert SAVED in said
+    assert "MINE=1" in root.ok(f"cat {SAVED}/etc/rocmcfg/env")
+    assert not root.exists(STATE)
+    assert not root.exists("/etc/rocmcfg")
+    assert not root.exists("/root/ran"), "no image had anything of rocmcfg"
+
+
+def test_a_menu_that_was_not_made_again_is_not_taken_back(removed: Callable[[], Root]) -> None:
+    root = removed()
+    root.ok("mv /usr/sbin/update-grub /root/")
+    done = root.run(UNDO)
+    assert done.returncode == 1
+    assert "update-grub (package grub2-common) is missing" in done.stdout
+    assert root.exists("/etc/default/grub.d/zz-rocmcfg.cfg"), "changed although it says otherwise"
+
+    root.ok("mv /root/update-grub /usr/sbin/; touch /root/broken")
+    root.write("/usr/local/sbin/update-grub", STUB, mode="755")
+    done = root.run(UNDO)
+    assert done.returncode == 1
+    assert "failed: update-grub." in done.stdout
+    assert f"run again: sudo {UNDO}" in done.stdout
+    assert f"{STATE} stays" in root.ok(PURGE)
+
+    root.ok("rm /usr/local/sbin/update-grub")
+    root.ok(UNDO)
+    assert root.ok(MENU) == "0\n"
+    assert not root.exists(STATE)
+
+
+def test_it_looks_at_the_host_when_it_runs(removed: Callable[[], Root]) -> None:
+    """Written files may have become more since, and another rocmcfg may know more than it."""
+    root = removed()
+    root.ok(f"touch -d '+1 minute' {JOURNAL}")
+    done = root.run(UNDO)
+    assert done.returncode == 1
+    assert JOURNAL in done.stdout
+    assert "sudo rocmcfg rollback --pristine" in done.stdout
+    assert root.exists("/etc/rocmcfg/env")
+
+    root.ok(
+        f"touch -d '-1 minute' {JOURNAL}; mkdir -p /etc/modprobe.d; touch /etc/modprobe.d/zz-rocmcfg.conf"
+    )
+    root.ok(UNDO)
+    assert root.ok("cat /root/ran") == "update-initramfs -u -k all\n"
+    assert not root.exists("/etc/modprobe.d/zz-rocmcfg.conf")
+
+
+def test_a_full_disk_leaves_no_empty_script(new_root: NewRoot) -> None:
+    root = new_root("bookworm", installed=True)
+    full = (
+        f"mkdir -p {STATE} && mount -t tmpfs -o size=8k none {STATE} && head -c 99999 /dev/zero >{STATE}/fill"
+    )
+    root.ok("mkdir -p /etc/rocmcfg && touch /etc/rocmcfg/env")
+    said = root.ok(f"({full}); {REMOVE}; ls {STATE} | grep undo && exit 1; {PURGE}")
+    assert "undo.sh" not in said
+    assert "delete these files, then run" in said
+
+
+def test_an_apply_at_work_is_not_called_interrupted(new_root: NewRoot) -> None:
+    root = new_root("bookworm", installed=True)
+    root.ok(f'mkdir -p $(dirname {JOURNAL}); printf \'{{"kind":"begin"\' >{JOURNAL}')
+    said = root.ok(f"flock /run/rocmcfg.lock {REMOVE}")
+    assert "is at work on this host right now" in said
+    assert "interrupted" not in said
+
+
+UNIT = "/etc/systemd/system/rocmcfg-recover.service"
+OTHER = "/opt/rocmcfg/lib/systemd/system/rocmcfg-recover.service"
+
+
+def test_the_unit_of_another_installation_does_not_hide_the_packages(new_root: NewRoot, deb: Path) -> None:
+    """Enabled by the README's line for a virtual environment; that is deleted after the package, or before."""
+    links = f"ln -sfn {OTHER} {UNIT}; mkdir -p $(dirname {ENABLED}); ln -sfn {OTHER} {ENABLED}"
+    install = f"apt install -y --reinstall /root/{deb.name}"
+    root = new_root("bookworm", installed=True)
+    root.bring(deb, f"/root/{deb.name}")
+    root.write(OTHER, "[Unit]\n")
+    root.ok(links)
+    said = root.ok(install)
+    assert f"{UNIT} -> {OTHER}" in said
+    assert "sudo systemctl disable rocmcfg-recover.service && sudo systemctl enable" in said
+    assert root.exists(UNIT), "it is in use"
+
+    root.ok("rm -r /opt/rocmcfg")
+    assert "is gone; the package's unit takes its place" in root.ok(install)
+    assert root.run(f"test -L {UNIT}").returncode == 1
+    assert root.ok(f"readlink -e {ENABLED}").endswith("lib/systemd/system/rocmcfg-recover.service\n")
+    assert "takes its place" not in root.ok(install)
+
+    clean = new_root("bookworm")
+    clean.bring(deb, f"/root/{deb.name}")
+    clean.ok(links)
+    clean.ok(install)
+    assert clean.ok(f"readlink -e {ENABLED}").endswith("lib/systemd/system/rocmcfg-recover.service\n")
