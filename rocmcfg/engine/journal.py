@@ -30,9 +30,8 @@ class BadJournal(RocmcfgError):
     exit_code = ExitCode.RECOVERY_REQUIRED
 
     def __init__(self, path: str, line: int, reason: str, hint: str) -> None:
-        super().__init__(
-            error("RC4020", f"the journal cannot be used: {reason}", location=f"{path}:{line}", hint=hint)
-        )
+        place = f"{path}:{line}" if line else path
+        super().__init__(error("RC4020", f"the journal cannot be used: {reason}", location=place, hint=hint))
 
 
 class RecoveryRequired(RocmcfgError):
@@ -86,8 +85,11 @@ def path_of(id: int) -> str:
 
 
 def ids(view: HostView) -> tuple[int, ...]:
-    """All transactions, oldest first."""
-    return tuple(int(name) for name in view.names(TRANSACTIONS) if name.isdigit())
+    """All transactions, oldest first. Raises BadJournal where something else than a directory is in its
+    place: that is not "none"."""
+    if not view.is_dir(TRANSACTIONS) and (view.exists(TRANSACTIONS) or view.is_symlink(TRANSACTIONS)):
+        raise BadJournal(TRANSACTIONS, 0, "this is no directory", "move it away, and put the directory back")
+    return tuple(int(name) for name in view.names(TRANSACTIONS) if name.isascii() and name.isdigit())
 
 
 def read_all(view: HostView) -> list[Journal]:
@@ -100,6 +102,7 @@ def read_all(view: HostView) -> list[Journal]:
 def require_sight(view: HostView) -> None:
     """Raises Unreadable for want of rights: a directory that cannot be listed looks empty, and "nothing to
     undo" would be a lie."""
+    ids(view)
     if view.hidden(TRANSACTIONS):
         raise Unreadable(TRANSACTIONS, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
@@ -150,7 +153,7 @@ def _records(path: str, content: bytes) -> Iterator[Record]:
         try:
             record = json.loads(line)
             version = record["v"]
-        except (ValueError, KeyError, TypeError) as problem:
+        except (ValueError, KeyError, TypeError, RecursionError) as problem:
             raise BadJournal(path, number, "it is damaged", _DAMAGED) from problem
         if version != VERSION:
             raise BadJournal(

@@ -86,3 +86,35 @@ def test_a_lost_receipt_leads_to_the_journals(applied: Path) -> None:
     said = " ".join(rocmcfg("verify", "--root", applied).err.split())
     assert "the receipt of the last apply is gone" in said
     assert "`rocmcfg rollback` undoes the last transaction" in said
+
+
+COMMANDS = (
+    ("apply", "--yes", "--set", "amdgpu.runpm=1"),
+    ("rollback", "--yes"),
+    ("recover",),
+    ("history",),
+    ("verify",),
+)
+
+
+@pytest.mark.parametrize("harm", [Path.touch, lambda path: path.symlink_to("transactions")])
+def test_something_else_in_the_place_of_the_journals_is_said(
+    applied: Path, harm: Callable[[Path], None]
+) -> None:
+    journals = applied / "var/lib/rocmcfg/transactions"
+    shutil.rmtree(journals)
+    harm(journals)
+    before = tree(applied)
+    for verb in COMMANDS:
+        found = rocmcfg(*verb, "--root", applied)
+        assert found.code in (1, 5), verb
+        assert "RC9000" not in found.err
+        assert "/var/lib/rocmcfg/transactions" in found.err, verb
+    assert rocmcfg("status", "--root", applied).code == 0
+    assert tree(applied) == before
+
+
+def test_a_name_that_is_no_number_is_no_transaction(applied: Path) -> None:
+    (applied / "var/lib/rocmcfg/transactions/²").mkdir()
+    assert rocmcfg("history", "--root", applied).code == 0
+    assert rocmcfg("verify", "--root", applied).code == 6

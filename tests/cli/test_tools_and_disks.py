@@ -453,10 +453,11 @@ def _future(line: bytes) -> bytes:
         (lambda _: b"{not json", "it is damaged"),
         (lambda _: b"[]", "it is damaged"),
         (lambda _: b"\xff\xfe", "it is damaged"),
+        (lambda _: b"[" * 200_000, "it is damaged"),
         (_changed, "a checksum is wrong"),
         (_future, "its format is 99"),
     ],
-    ids=["not JSON", "not an object", "not text", "changed", "of a newer version"],
+    ids=["not JSON", "not an object", "not text", "too deep", "changed", "of a newer version"],
 )
 def test_a_journal_that_cannot_be_trusted_stops_everything(applied: Path, damage: object, says: str) -> None:
     path = _journal(applied)
