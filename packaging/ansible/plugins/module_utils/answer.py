@@ -60,11 +60,11 @@ def document(output, errors, code):
             "its answer is JSON without a schema_version. " + _UPGRADE + "install a current rocmcfg there."
         )
     number = found["schema_version"]
-    # not only another number: to Python, true and 1.0 are equal to 1
-    if type(number) is not int or number != SCHEMA_VERSION:
-        newer = type(number) is int and number > SCHEMA_VERSION
+    shown = _line(json.dumps(number))
+    # compared as text: to Python, true and 1.0 are equal to 1
+    if shown != str(SCHEMA_VERSION):
+        newer = isinstance(number, int) and number > SCHEMA_VERSION
         do = "upgrade the collection rocmcfg.amdgpu." if newer else "upgrade rocmcfg there."
-        shown = _line(json.dumps(number))
         raise Unreadable("its answer has schema_version {0}. ".format(shown) + _UPGRADE + do)
     if not isinstance(found.get("diagnostics"), list):
         raise Unreadable("its answer has no diagnostics. " + _UPGRADE + "install a current rocmcfg there.")
