@@ -132,3 +132,16 @@ def test_a_build_without_a_wheel_says_which_and_leaves_no_package(wheels: Path, 
     with pytest.raises(RuntimeError, match=r"cp312 lacks pydantic-core==.*`tree.py fetch` again"):
         build_deb(short, tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_build_without_pip_says_so_before_it_starts(debian_tools: None, tmp_path: Path) -> None:
+    python = tmp_path / "python3"
+    python.write_text("#!/bin/sh\ntest $2 != pip || exit 1\n")
+    python.chmod(0o755)
+    command = [str(REPOSITORY / "packaging/debian/build"), "--output", str(tmp_path / "out")]
+    environment = os.environ | {"PYTHON": str(python)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    needs = "sudo apt install dpkg-dev debhelper dh-python python3-pip"
+    assert done.stderr == f"build: pip for {python} is missing: {needs}\n"
+    assert not (tmp_path / "out").exists()

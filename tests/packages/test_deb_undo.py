@@ -110,7 +110,7 @@ OTHER = "/opt/rocmcfg/lib/systemd/system/rocmcfg-recover.service"
 
 
 def test_the_unit_of_another_installation_does_not_hide_the_packages(new_root: NewRoot, deb: Path) -> None:
-    """Enabled by the README's line for a virtual environment; that is deleted after the package, or before."""
+    """Enabled by the README's line for a virtual environment; that is deleted later, or was before."""
     links = f"ln -sfn {OTHER} {UNIT}; mkdir -p $(dirname {ENABLED}); ln -sfn {OTHER} {ENABLED}"
     install = f"apt install -y --reinstall /root/{deb.name}"
     root = new_root("bookworm", installed=True)
