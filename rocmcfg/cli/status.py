@@ -157,10 +157,18 @@ def _next(printer: Printer, found: Status, root: str) -> None:
         names = " --profile ".join(found.suggested)
         plan = f"Next: rocmcfg plan --profile {names}{root}"
         printer.wrapped(plan if names else _no_suggestion(found.facts), indent="")
-    elif found.reboot_required:
+    elif found.reboot_required and not _left_to_user(found):
         printer.wrapped(f"Next: reboot, then rocmcfg verify{root}", indent="")
     elif found.report.exit_code:
         printer.wrapped(f"Next: rocmcfg verify{root}", indent="")
+
+
+def _left_to_user(found: Status) -> bool:
+    """A tool is to be run before a reboot can do any good; verify says which."""
+    from rocmcfg.model.report import CheckStatus
+
+    checks = found.report.checks if found.report else ()
+    return any(c.status is CheckStatus.PENDING_ACTIVATION for c in checks)
 
 
 def _issues(found: Status) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from rocmcfg.backends.boot.contract import BootMenu, Entry
 from rocmcfg.backends.environment import observe as environment
 from rocmcfg.backends.environment.files import FILES
 from rocmcfg.engine.effective import Effective, effective
+from rocmcfg.engine.journal import TRANSACTIONS
 from rocmcfg.engine.receipt import Receipt, boot_id, digest
 from rocmcfg.engine.running import Now, Running
 from rocmcfg.host.view import HostView, Unreadable
@@ -77,13 +78,16 @@ def _environ(view: HostView, pid: int) -> dict[str, str]:
 
 
 def _changed_files(host: _Host) -> list[Diagnostic]:
+    unsure = host.view.hidden(TRANSACTIONS)
     return [
         warning(
             "RC5001",
             f"{path} is not as rocmcfg left it",
             location=path,
             detail="it is gone" if host.view.read(path) is None else "its content was changed",
-            hint="`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it",
+            hint="run verify as root: only root can tell whether an apply was interrupted"
+            if unsure
+            else "`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it",
         )
         for path in (host.receipt.files if host.receipt else {})
         if not _as_left(host, path)

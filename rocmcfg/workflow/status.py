@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 from rocmcfg.engine import receipt
 from rocmcfg.engine.inventory import SetParameter, set_parameters
-from rocmcfg.engine.journal import require_finished
-from rocmcfg.engine.reboot import given_up
+from rocmcfg.engine.journal import TRANSACTIONS, require_finished
+from rocmcfg.engine.reboot import due, given_up
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.request import Request, command_line, from_document
+from rocmcfg.engine.running import Running
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info
 from rocmcfg.model.facts import Facts
@@ -72,13 +73,16 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
     except RocmcfgError as problem:
         problems += problem.diagnostics
     unnecessary, remarks = _unnecessary(view, known, facts, root) if known else ((), ())
+    reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in (report.checks if report else ()))
+    reboot = reboot or _reboot_due(view, known)
+    if not reboot and known is None and view.hidden(TRANSACTIONS):
+        remarks = (*remarks, _only_root_knows())
     return Status(
         facts,
         report,
         known.profiles if known else (),
         known.transaction if known else None,
-        any(c.status is CheckStatus.PENDING_REBOOT for c in (report.checks if report else ()))
-        or given_up(view, known.settings if known else ()),
+        reboot,
         suggested,
         unnecessary,
         set_parameters(view, catalogue.load().modules(), facts.boot.loader),
@@ -86,6 +90,22 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         (*problems, *remarks, *(report.diagnostics if report else ())),
         remarks,
         root,
+    )
+
+
+def _reboot_due(view: HostView, known: Receipt | None) -> bool:
+    """As apply tells it; of what does not run, nothing is due."""
+    if Running(view).known:
+        return due(view, known.settings if known else (), known, replaced=False)
+    return given_up(view, known.settings if known else ())
+
+
+def _only_root_knows() -> Diagnostic:
+    return info(
+        "RC5003",
+        "whether the running kernel still has what was taken back, only root can tell",
+        location=TRANSACTIONS,
+        hint="run status as root",
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rocmcfg.engine import journal
 from rocmcfg.engine.journal import Journal, read_all, require_finished, require_sight
-from rocmcfg.host.view import Host, HostView
+from rocmcfg.host.view import Host, HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, FileChange
 
@@ -102,15 +102,20 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
         return _nothing_to_recover(host)
     from rocmcfg.engine import recovery
 
-    with host.lock():
-        id = journal.open_transaction(host)
-        if id is None:
-            return _nothing_to_recover(host)
-        recovery.wait_for_survivors(host, progress)
-        found = recovery.read_existing(host, id)
-        planned = _planned(host, [found])
-        activations = recovery.undo(host, found, progress, after_failure=True, force=force)
-        host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
+    try:
+        with host.lock():
+            id = journal.open_transaction(host)
+            if id is None:
+                return _nothing_to_recover(host)
+            recovery.wait_for_survivors(host, progress)
+            found = recovery.read_existing(host, id)
+            planned = _planned(host, [found])
+            activations = recovery.undo(host, found, progress, after_failure=True, force=force)
+            host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
+    except Locked:
+        raise
+    except RocmcfgError as problem:  # whatever it was, and be it a disk that is read-only: it is still open
+        raise RocmcfgError(*problem.diagnostics, exit_code=ExitCode.RECOVERY_REQUIRED) from problem
     return _undone(planned, activations)
 
 

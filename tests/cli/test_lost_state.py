@@ -3,14 +3,17 @@ then, and that an apply puts it right."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.hosts import debian_grub_host
-from tests.support.program import rocmcfg
+from tests.support.program import SOURCE, as_nobody, command, rocmcfg, tool_command
 from tests.support.tool_host import QuickHost
 from tests.support.trees import tree
 from tests.support.usecases import apply as quick_apply
@@ -87,6 +90,84 @@ def test_a_lost_receipt_leads_to_the_journals(applied: Path) -> None:
     assert "the receipt of the last apply is gone" in said
     assert "`rocmcfg rollback` undoes the last transaction" in said
 
+
+# -- interrupted ---------------------------------------------------------------------------------------
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has files that others may not read")
+
+
+@pytest.fixture
+def interrupted(tmp_path: Path, tools: Path) -> Path:
+    """Killed in its first apply, at update-grub."""
+    root = debian_grub_host(tmp_path)
+    tool = tools / "update-grub"
+    tool.write_text(f"#!/bin/sh\ntouch {tmp_path}/there\nexec sleep 60\n")
+    tool.chmod(0o755)
+    argv = tool_command(tools, "apply", "--yes", *RUNPM, "--root", root)
+    with subprocess.Popen(argv, cwd=SOURCE, start_new_session=True, stdout=subprocess.DEVNULL) as running:
+        while not (tmp_path / "there").exists():
+            assert running.poll() is None
+            time.sleep(0.02)
+        running.kill()
+    tool.unlink()
+    return root
+
+
+def test_a_plan_of_an_interrupted_host_says_so_and_status_what_comes_next(interrupted: Path) -> None:
+    found = rocmcfg("plan", *RUNPM, "--json", "--root", interrupted)
+    assert (found.code, found.ids[0]) == (0, "RC4021")
+    assert found.document["diagnostics"][0]["severity"] == "warning"
+    status = rocmcfg("status", "--root", interrupted)
+    assert f"Next: sudo rocmcfg recover --root {interrupted}" in " ".join(status.out.split())
+    assert "none applied" not in status.out
+
+
+@needs_root
+def test_a_user_is_told_that_root_knows(interrupted: Path, tools: Path) -> None:
+    _reachable(interrupted)
+    found = as_nobody(command("verify", "--json", "--root", interrupted))
+    assert (found.code, found.ids) == (3, ["RC4027"])
+    assert "root can tell" in found.document["diagnostics"][0]["hint"]
+    status = as_nobody(command("status", "--json", "--root", interrupted))
+    assert (status.code, status.document["status"]) == (0, "differences")
+    assert "RC4027" in status.ids
+    assert rocmcfg("recover", "--root", interrupted, tools=tools).code == 0
+    clean = as_nobody(command("status", "--json", "--root", interrupted))
+    assert clean.ids == ["RC5003", "RC5002"], "of what was taken back, root's journals tell"
+    assert "RC5003" not in rocmcfg("status", "--json", "--root", interrupted).ids
+
+
+@needs_root
+def test_recover_on_a_disk_that_is_read_only_leaves_recovery_required(interrupted: Path) -> None:
+    state = interrupted / "var/lib/rocmcfg"
+    script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"'
+    argv = ["unshare", "-m", "sh", "-c", script, "sh", str(state)]
+    argv += command("recover", "--json", "--root", interrupted)
+    done = subprocess.run(argv, cwd=SOURCE, capture_output=True, text=True, check=False)
+    if "permission denied" in done.stderr:
+        pytest.skip("no right to mount")
+    assert done.returncode == 5, done.stderr
+    assert "recovery_required" in done.stdout
+    assert "read-only" in done.stdout
+
+
+def _reachable(path: Path) -> None:
+    """pytest's own directories are 0700."""
+    for parent in path.parents:
+        if parent.owner() == "root" and parent not in (Path("/"), Path("/tmp")):
+            parent.chmod(parent.stat().st_mode | 0o055)
+
+
+def test_status_says_reboot_where_apply_does(tmp_path: Path) -> None:
+    """Also where update-grub is left to the user: the kernel has it after the next boot, not before."""
+    root = debian_grub_host(tmp_path)
+    applied = rocmcfg("apply", "--yes", *RUNPM, "--json", "--root", root)
+    status = rocmcfg("status", "--json", "--root", root)
+    assert applied.document["reboot_required"] is status.document["reboot_required"] is True
+    assert "Next: reboot" not in rocmcfg("status", "--root", root).out, "update-grub comes first"
+
+
+# -- foreign things in the place of the journals ---------------------------------------------------------
 
 COMMANDS = (
     ("apply", "--yes", "--set", "amdgpu.runpm=1"),
