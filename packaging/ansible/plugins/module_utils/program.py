@@ -90,7 +90,10 @@ class Program(object):
         except answer.Unreadable as problem:
             said = str(problem)
             if "--yes" in arguments and self.code >= 0:
-                said += " It was asked to change the host: `rocmcfg history` there says whether it did."
+                said = (
+                    said.rstrip(".")
+                    + ". It was asked to change the host: `rocmcfg history` there says whether it did."
+                )
             self._unusable(said)
         if self.code not in accept:
             self.fail(answer.failure(found, self.code))
