@@ -51,8 +51,8 @@ def apply(
         if dry_run:
             plan_view.present(printer, planning.plan(host, request))
             return
-        opt.require_root(host, "apply")
-        opt.require_terminal(yes or json)
+        opt.require_root(host, "apply", "plan")
+        opt.require_terminal(yes or json, "plan")
         if json and not yes:
             raise typer.BadParameter("--json asks no question: add --yes, or --dry-run to see the plan")
         stop_politely()

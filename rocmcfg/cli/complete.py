@@ -35,10 +35,12 @@ Candidates = Iterator[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What the words before the cursor say: the profiles, and the host that they are for."""
+    """What the words before the cursor say: the profiles, and the host that they are for. `literally`: of a
+    command on profiles as such, for which auto is none."""
 
     profiles: tuple[str, ...]
     host: LocalHost
+    literally: bool = False
 
 
 @app.command(
@@ -91,7 +93,8 @@ def _read(words: Sequence[str]) -> Line:
         elif word.startswith("-p"):
             name, value = "-p", word[2:]
         found.setdefault("--profile" if name == "-p" else name, []).append(value)
-    return Line(tuple(filter(None, found["--profile"])), LocalHost((found["--root"] or ["/"])[-1] or "/"))
+    host = LocalHost((found["--root"] or ["/"])[-1] or "/")
+    return Line(tuple(filter(None, found["--profile"])), host, words[:1] == ["profile"])
 
 
 # -- profiles and what is in them -------------------------------------------------------------------------
@@ -112,7 +115,8 @@ def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds
 
 def _profiles_and_auto(line: Line, word: str) -> Candidates:
     yield from _profiles(line, word)
-    yield "auto", "the shipped profile of each GPU that is here"
+    if not line.literally:
+        yield "auto", "the shipped profile of each GPU that is here"
 
 
 def _loaded(line: Line) -> Iterator[Profile]:

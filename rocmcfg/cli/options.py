@@ -113,20 +113,23 @@ def open_host(root: str, *, chroot: bool = False) -> LocalHost:
     return LocalHost(root, chroot=chroot)
 
 
-def require_root(host: LocalHost, command: str) -> None:
-    """Changing the running host is root's; an offline tree belongs to whoever can write it."""
+def require_root(host: LocalHost, command: str, look: str = "") -> None:
+    """Changing the running host is root's; an offline tree belongs to whoever can write it. `look` is the
+    command that shows without any rights what this one would do, where there is one."""
     if not host.offline and os.geteuid() != 0:
         raise fail(
             "RC3023",
             f"{command} changes this host and needs root",
-            hint=f"sudo rocmcfg {command} …; `rocmcfg plan` shows what it would do without any rights",
+            hint=f"sudo rocmcfg {command} …"
+            + (f"; `rocmcfg {look}` shows what it would do without any rights" if look else ""),
         )
 
 
-def require_terminal(yes: bool) -> None:
+def require_terminal(yes: bool, look: str) -> None:
+    """`look` is the command that shows what would be asked about."""
     if not yes and not sys.stdin.isatty():
         raise fail(
             "RC3024",
             "nobody can be asked: the input is not a terminal",
-            hint="add --yes to go ahead without a question; `rocmcfg plan` shows the plan",
+            hint=f"add --yes to go ahead without a question; `rocmcfg {look}` shows what it would do",
         )

@@ -49,7 +49,7 @@ def rollback(
             _present(printer, undoing.plan_rollback(host, to=to, force=force))
             return
         opt.require_root(host, "rollback")
-        opt.require_terminal(yes or json)
+        opt.require_terminal(yes or json, "rollback --dry-run")
         if json and not yes:
             raise typer.BadParameter(
                 "--json asks no question: add --yes, or --dry-run to see what it would do"

@@ -19,6 +19,7 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 
 Progress = Callable[[str], None]
+_LONGEST = 1e6  # seconds; beyond it, and with inf, clocks overflow
 _DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slow disk takes minutes
 
 
@@ -72,11 +73,12 @@ def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
 
 
 def timeout() -> float:
-    """Seconds that a tool of the host may take; ROCMCFG_TOOL_TIMEOUT changes it."""
+    """Seconds that a tool of the host may take; ROCMCFG_TOOL_TIMEOUT changes it, if it is a time."""
     try:
-        return float(os.environ.get("ROCMCFG_TOOL_TIMEOUT", "")) or _DEFAULT_TIMEOUT
+        wanted = float(os.environ.get("ROCMCFG_TOOL_TIMEOUT", ""))
     except ValueError:
         return _DEFAULT_TIMEOUT
+    return wanted if 0 < wanted < _LONGEST else _DEFAULT_TIMEOUT
 
 
 def run_tool(host: Host, argv: Sequence[str], progress: Progress) -> None:

@@ -38,12 +38,14 @@ def test_changing_the_running_host_needs_root(verb: tuple[str, ...]) -> None:
     found = as_nobody(command(*verb, *yes))
     said = problem(found, "RC3025" if verb == ("history",) else "RC3023", 1)
     assert f"sudo rocmcfg {verb[0]}" in said
+    assert ("rocmcfg plan" in said) == (verb[0] == "apply"), "which is what a plan shows"
 
 
 def test_without_a_terminal_a_question_is_not_asked(root: Path, before: Tree) -> None:
     for verb in (("apply", *RUNPM), ("rollback",)):
         said = problem(rocmcfg(*verb, "--root", root), "RC3024", 1)
         assert "--yes" in said
+        assert ("rollback --dry-run" if verb == ("rollback",) else "rocmcfg plan") in said
     assert tree(root) == before
 
 

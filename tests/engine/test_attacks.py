@@ -101,6 +101,12 @@ def test_a_program_that_never_ends_stops_the_recovery(
     assert (stop.value.diagnostics[0].id, stop.value.exit_code) == ("RC4025", ExitCode.RECOVERY_REQUIRED)
 
 
+@pytest.mark.parametrize("nonsense", ["", "0", "-1", "nan", "inf", "1e300", "soon"])
+def test_a_time_limit_that_is_none_is_ignored(monkeypatch: pytest.MonkeyPatch, nonsense: str) -> None:
+    monkeypatch.setenv("ROCMCFG_TOOL_TIMEOUT", nonsense)
+    assert recovery.timeout() == 1800
+
+
 def test_another_process_root_is_another_host(tmp_path: Path) -> None:
     """/proc/PID/root is a link that reads as "/" and leads elsewhere: here into a directory of its own."""
     link = tmp_path / "root"

@@ -298,6 +298,8 @@ def test_whatever_is_asked_nothing_but_candidates_is_said(root: Path, tmp_path: 
     assert "mine\tours\n" in offered
     assert "minus\n" in offered
     assert "touch" not in offered
+    assert "auto\t" in rocmcfg("complete", "profile", "plan", "--root", root, "--profile", "").out
+    assert "auto" not in rocmcfg("complete", "profile", "profile", "show", "--root", root, "").out
 
 
 def test_a_transaction_is_offered_with_what_it_set(tmp_path: Path) -> None:
