@@ -404,6 +404,10 @@ def test_wheels_are_installed_without_a_network_and_never_beside_another_install
     refused = controller.run([wheeled], INSTALL, per_host={"wheeled": gone})
     assert "has a configuration of rocmcfg applied" in refused.said_of("wheeled"), refused.output
     before = wheeled.changes(times=False)
+    # as -e and inventories in INI give it
+    word = gone | {"rocmcfg_install_keep_applied": "false"}
+    refused = controller.run([wheeled], INSTALL, per_host={"wheeled": word})
+    assert "has a configuration of rocmcfg applied" in refused.said_of("wheeled"), refused.output
     removed = controller.run(
         [wheeled], INSTALL, per_host={"wheeled": gone | {"rocmcfg_install_keep_applied": True}}
     )
@@ -411,6 +415,50 @@ def test_wheels_are_installed_without_a_network_and_never_beside_another_install
     left = wheeled.changes(times=False)
     assert not {p for p in left if p.startswith("/opt/rocmcfg") or p == "/usr/local/bin/rocmcfg"}
     assert {p for p in before if p.startswith(RECORD)} == {p for p in left if p.startswith(RECORD)}
+
+
+def test_a_virtual_environment_is_made_in_no_place_of_others_and_repaired_when_broken(
+    controller: Controller, new_host: NewHost, wheels: Path
+) -> None:
+    only = (debian.base(),)
+    names = ("taken", "slashed", "emptied", "gone", "blind")
+    taken, slashed, emptied, gone, blind = hosts = [new_host(name, only) for name in names]
+    taken.write("srv/tools/precious.txt", "years of work")
+    boot(*hosts)
+    untouched = taken.changes()
+    from_wheels = {"rocmcfg_install_method": "wheels", "rocmcfg_install_wheels": str(wheels)}
+    own = {
+        "slashed": {"rocmcfg_install_prefix": "//opt/rocmcfg/"},
+        "taken": {"rocmcfg_install_prefix": "/srv/tools"},
+    }
+    first = controller.run(hosts, INSTALL, variables=from_wheels, per_host=own)
+    assert {name for name, recap in first.recap.items() if recap.failed} == {"taken"}, first.output
+    assert "has /srv/tools, which is not empty" in first.said_of("taken")
+
+    breaks = {
+        "emptied": "rm -rf /opt/rocmcfg/*",
+        "gone": "rm -rf /opt/rocmcfg",
+        "blind": "rm /opt/rocmcfg/bin/python*",
+    }
+    harm = [{"name": "Harm", "ansible.builtin.shell": "{{ harm }}"}]
+    harming = [{"hosts": "all", "gather_facts": False, "become": True, "tasks": harm}]
+    broken = [emptied, gone, blind]
+    each = {name: {"harm": text} for name, text in breaks.items()}
+    controller.run(broken, harming, per_host=each)
+    again = controller.run([slashed, *broken], INSTALL, variables=from_wheels, per_host=own)
+    assert again.status == 0, again.output
+    assert [again.recap[h.name].changed > 0 for h in (slashed, *broken)] == [False, True, True, True]
+
+    controller.run(broken, harming, per_host=each)
+    away = from_wheels | {"rocmcfg_install_state": "absent", "rocmcfg_install_keep_applied": "true"}
+    removed = controller.run(hosts, INSTALL, variables=away, per_host=own)
+    assert {name for name, recap in removed.recap.items() if recap.failed} == {"taken"}, removed.output
+    for host in (slashed, *broken):
+        left = {
+            path for path in host.changes(times=False) if "rocmcfg" in path and not path.startswith("/root")
+        }
+        assert left == set(), host.name
+    assert taken.changes() == untouched
 
 
 def other_machine(work: Path) -> Path:

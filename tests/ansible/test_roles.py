@@ -157,7 +157,7 @@ def test_a_host_that_dies_in_the_gate_counts_as_failed_and_the_rollout_stops(
     assert [recap.failed for recap in done.recap.values()] == [1, 1], done.output
     said = done.said_of("checked")
     assert 'failed at "Ask the health command"' in said
-    # 2.16 takes it for a failure where only the removal of its own files meets it, and the next step meets it too
+    # 2.16 takes it for a failure where only the removal of its files meets it; the next step meets it too
     told = ("its settings stay applied as transaction 1", "Taking it back did not work")
     assert any(words in said for words in told), said
     assert told[1] in done.said_of("undone")

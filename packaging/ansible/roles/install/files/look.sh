@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Prints what the role has to know of a host, one KEY=VALUE a line. Changes nothing.
+# Prints what the role has to know of a host, one KEY=VALUE a line. Changes nothing. $1: the prefix for wheels.
+prefix=$1
 machine=$(uname -m)
 system=none
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
@@ -13,12 +14,28 @@ elif command -v rpm >/dev/null; then
     version=$(rpm -q --qf '%{VERSION}-%{RELEASE}' rocmcfg 2>/dev/null) || version=
     for tool in dnf zypper; do command -v $tool >/dev/null && installer=$tool && break; done
 fi
-# What would be found before the package's own program, or by another name than the one asked for.
-foreign=
+# What this role made of wheels: its link, which may lead nowhere, and the directory with its stamp.
+link=no foreign=
 for path in /usr/local/bin/rocmcfg /usr/local/sbin/rocmcfg; do
-    if [ -e "$path" ] || [ -L "$path" ]; then foreign=$path; target=$(readlink -f "$path"); fi
+    if [ "$path" = /usr/local/bin/rocmcfg ] && [ "$(readlink "$path" | tr -s /)" = "$prefix/bin/rocmcfg" ]; then
+        link=yes
+    elif [ -e "$path" ] || [ -L "$path" ]; then
+        # would be found before the package's own program, or by another name than the one asked for
+        foreign=$path; target=$(readlink -f "$path")
+    fi
 done
+place=foreign runs=no
+if [ -L "$prefix" ]; then :
+elif [ ! -e "$prefix" ]; then place=absent
+elif [ -d "$prefix" ] && grep -q '^Made by the role rocmcfg[.]amdgpu[.]install' "$prefix/installed" 2>/dev/null; then
+    place=ours stamp=$(sed -n 2p "$prefix/installed")
+    "$prefix/bin/rocmcfg" --version >/dev/null 2>&1 </dev/null && runs=yes
+elif [ -d "$prefix" ] && [ -z "$(ls -A "$prefix")" ]; then place=empty
+fi
+record=no
+[ -n "$(ls -A /var/lib/rocmcfg/transactions 2>/dev/null)" ] && record=yes
 systemd=no
 command -v systemctl >/dev/null && systemd=yes
 printf '%s\n' "system=$system" "machine=$machine" "version=$version" "installer=$installer" \
-    "foreign=$foreign" "target=$target" "systemd=$systemd"
+    "foreign=$foreign" "target=$target" "systemd=$systemd" "link=$link" "place=$place" "stamp=$stamp" \
+    "runs=$runs" "record=$record"
