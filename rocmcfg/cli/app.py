@@ -109,6 +109,8 @@ def main() -> None:
     except (typer.Abort, KeyboardInterrupt):
         render.complain("interrupted; nothing was changed\n")
         code = ExitCode.ERROR
+    except (ImportError, AttributeError, SyntaxError) as problem:
+        code = _damaged(problem)
     except OSError as problem:  # of --help and --version: commands turn theirs into diagnostics
         if "--debug" in sys.argv:
             raise
@@ -116,6 +118,22 @@ def main() -> None:
         code = ExitCode.DONE
     render.flush()
     sys.exit(int(code or 0))
+
+
+def _damaged(problem: Exception) -> int:
+    """A command that could not be loaded."""
+    from rocmcfg.cli.render import Printer
+    from rocmcfg.model.installation import damage
+
+    found = damage(problem)
+    if found is None or "--debug" in sys.argv:
+        raise problem
+    known = next((a for a in sys.argv[1:] if a in _COMMANDS), "")
+    printer = Printer(known, json="--json" in sys.argv[1:])
+    printer.failure([found], ExitCode.ERROR)
+    if not printer.json:
+        printer.problems([found])
+    return int(ExitCode.ERROR)
 
 
 def _open_streams() -> None:

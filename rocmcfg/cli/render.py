@@ -131,16 +131,14 @@ class Printer:
         except Exception as defect:
             if debug:
                 raise
-            self._stop(
-                [
-                    error(
-                        "RC9000",
-                        f"unexpected: {type(defect).__name__}: {defect}",
-                        hint="this is a defect of rocmcfg: please report it with what --debug prints",
-                    )
-                ],
-                ExitCode.ERROR,
+            from rocmcfg.model.installation import damage
+
+            unexpected = error(
+                "RC9000",
+                f"unexpected: {type(defect).__name__}: {defect}",
+                hint="this is a defect of rocmcfg: please report it with what --debug prints",
             )
+            self._stop([damage(defect) or unexpected], ExitCode.ERROR)
 
     def _stop(self, diagnostics: Sequence[Diagnostic], code: ExitCode) -> None:
         self.end_progress()

@@ -15,6 +15,7 @@ from rocmcfg.engine.journal import Journal, Record
 from rocmcfg.engine.receipt import boot_id, digest
 from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
+from rocmcfg.model.installation import damage
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 
@@ -63,6 +64,9 @@ def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
         return problem.diagnostics
     if isinstance(problem, KeyboardInterrupt):
         return (error("RC4010", "interrupted", hint="run the command again when you are ready"),)
+    damaged = damage(problem)
+    if damaged is not None:
+        return (damaged,)
     return (
         error(
             "RC9000",
