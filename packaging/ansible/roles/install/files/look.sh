@@ -31,6 +31,8 @@ elif [ -d "$prefix" ] && grep -q '^Made by the role rocmcfg[.]amdgpu[.]install' 
     place=ours stamp=$(sed -n 2p "$prefix/installed")
     "$prefix/bin/rocmcfg" --version >/dev/null 2>&1 </dev/null && runs=yes
 elif [ -d "$prefix" ] && [ -z "$(ls -A "$prefix")" ]; then place=empty
+# `rm -rf PREFIX/*` leaves the file that venv writes since Python 3.13; the link tells whose it was
+elif [ -d "$prefix" ] && [ "$link" = yes ] && [ "$(ls -A "$prefix")" = .gitignore ]; then place=empty
 fi
 record=no
 [ -n "$(ls -A /var/lib/rocmcfg/transactions 2>/dev/null)" ] && record=yes
