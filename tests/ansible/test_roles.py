@@ -120,7 +120,7 @@ def test_a_failed_host_is_taken_back_also_where_any_error_is_fatal(
     """ansible-core 2.18 and newer end the rescues of a play with any_errors_fatal, also a templated one."""
     good, bad, _ = (site.add(name) for name in ("good", "bad", "refused"))
     found = tree(bad, state=False, times=False)
-    hosts = {
+    hosts: dict[str, dict[str, object]] = {
         "good": {"rocmcfg_health_command": "true"},
         "bad": {"rocmcfg_health_command": "sh -c 'echo too hot; exit 7'", "rocmcfg_health_retries": 0},
         "refused": {"rocmcfg_with": ["env.NOSUCH"]},
@@ -146,7 +146,7 @@ def test_a_host_that_dies_in_the_gate_counts_as_failed_and_the_rollout_stops(
     back = with_tools(site.work / "undone/bin").read_text()
     program = site.work / "undone/bin/rocmcfg"
     program.write_text(back.replace("\n", f'\n[ "$1" != rollback ] || {away["undone"]}\n', 1))
-    hosts = {
+    hosts: dict[str, dict[str, object]] = {
         "checked": {"rocmcfg_health_command": away["checked"], "rocmcfg_health_delay": 0},
         "undone": {"rocmcfg_health_command": "false", "program": str(program), "rocmcfg_health_retries": 0},
         "next": {},
