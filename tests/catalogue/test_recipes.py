@@ -32,8 +32,8 @@ def run(copy: Path, *arguments: str) -> str:
 @pytest.mark.slow
 def test_an_issue_a_parameter_and_a_profile_are_added_as_the_recipes_say(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
-    for name in ("rocmcfg", "profiles", "docs", "tests"):
-        ignored = shutil.ignore_patterns("__pycache__", "vm", "packaging")
+    for name in ("rocmcfg", "profiles", "docs", "packaging", "tests"):
+        ignored = shutil.ignore_patterns("__pycache__", "vm", "ansible", "packages")
         shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=ignored)
     for name in ("README.md", "CONTRIBUTING.md", "pyproject.toml"):
         shutil.copy(ROOT / name, copy / name)
