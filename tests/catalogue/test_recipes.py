@@ -35,7 +35,7 @@ def test_an_issue_a_parameter_and_a_profile_are_added_as_the_recipes_say(tmp_pat
     for name in ("rocmcfg", "profiles", "docs", "packaging", "tests"):
         ignored = shutil.ignore_patterns("__pycache__", "vm", "ansible", "packages")
         shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=ignored)
-    for name in ("README.md", "CONTRIBUTING.md", "pyproject.toml"):
+    for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "pyproject.toml"):
         shutil.copy(ROOT / name, copy / name)
     data = copy / "rocmcfg/knowledge/data"
     (data / "issues/a-new-one.toml").write_text(ISSUE)
