@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]  # it ships no types
 
-# What they take on two idle cores, two guests at a time.
+# Roughly, with a core for each guest; only the proportions matter.
 SECONDS = {
     "test_the_roles_install_apply_reboot_and_take_back": 330,
     "test_modprobe_d_with_amdgpu_in_the_initramfs": 420,

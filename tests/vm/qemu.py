@@ -74,9 +74,7 @@ def command(
     line = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-nic", "none"]
     # One processor: with two under tcg,thread=multi the kernel was seen to trip over code that it was just
     # patching ("Oops: int3" in sched_clock_cpu), about once in fifty starts.
-    # Five-level page tables and AMD's virtualisation cost a fifth of a boot: slower walks, and a module for
-    # the latter.
-    line += ["-accel", "tcg", "-cpu", "max,-la57,-svm", "-smp", "1", "-m", "2048"]
+    line += ["-accel", "tcg", "-cpu", "max", "-smp", "1", "-m", "2048"]
     # A reset ends QEMU and the guest is switched on anew: a warm reset was seen to hang between the firmware
     # and GRUB (QEMU 7.2 with OVMF), and a cold start never.
     line += ["-no-reboot"]
