@@ -35,7 +35,7 @@ ansible: $(READY)
 	$(RUN) -m pytest tests/ansible
 
 vm: $(READY)
-	$(RUN) -m pytest tests/vm -n 2 --dist loadgroup
+	$(RUN) -m pytest tests/vm -n 2
 
 lint: $(READY)
 	$(RUN) -m ruff check .
