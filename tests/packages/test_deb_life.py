@@ -122,7 +122,7 @@ POISON = "raise SystemExit('foreign code was run')\n"
 def test_nothing_of_the_user_or_of_pip_gets_into_a_run_as_root(new_root: NewRoot) -> None:
     root = new_root("trixie", live=True, installed=True)
     version = root.ok("python3 -c 'import sys; print(\"python%d.%d\" % sys.version_info[:2])'").strip()
-    places = ("/root/.local/lib/{}/site-packages", "/usr/local/lib/{}/dist-packages", "/work", "/path")
+    places = ("/root/.local/lib/{}/site-packages", "/usr/local/lib/{}/dist-packages", "/here", "/path")
     for place in places:
         for name in (
             "pydantic",
@@ -139,10 +139,10 @@ def test_nothing_of_the_user_or_of_pip_gets_into_a_run_as_root(new_root: NewRoot
     keep = "--preserve-env=" + ",".join(poisoned)
     commands = ("profile validate rdna4", "plan --profile gfx1201 -q", "verify")
     for command in commands:
-        done = root.run(f"cd /work && sudo {keep} rocmcfg {command}", env=poisoned)
+        done = root.run(f"cd /here && sudo {keep} rocmcfg {command}", env=poisoned)
         assert done.returncode == 0, done.stdout
         assert "foreign" not in done.stdout
-    assert "foreign" in root.run("cd /work && sudo python3 -c 'import typer'").stdout  # the poison is one
+    assert "foreign" in root.run("cd /here && sudo python3 -c 'import typer'").stdout  # the poison is one
 
 
 def test_it_runs_at_a_rescue_shell(new_root: NewRoot) -> None:
