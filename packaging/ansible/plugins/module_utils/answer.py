@@ -273,7 +273,8 @@ def verdict(found, pending_ok, named):
     if status == "pending":
         said = "configured, not yet in effect: {0}".format("; ".join(wrong))
         return pending_ok, said
-    return False, "not in effect: {0}".format("; ".join(wrong))
+    # no check at all, but an error: the record of what was applied is lost or damaged
+    return False, "not in effect: {0}".format("; ".join(wrong or map(sentence, of_severity(found, "error"))))
 
 
 def _count(found):

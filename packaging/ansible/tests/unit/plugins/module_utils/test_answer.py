@@ -260,3 +260,11 @@ def test_the_verdict(status, checks, pending_ok, named, good, said):
     passes, text = answer.verdict(answered(status=status, checks=checks, profiles=["a"]), pending_ok, named)
     assert passes is good
     assert said in text
+
+
+def test_a_lost_record_is_said_where_there_is_no_check_to_name():
+    lost = {"id": "RC4027", "severity": "error", "summary": "its record is gone", "hint": "apply again"}
+    found = answered(status="differences", checks=[], profiles=[], diagnostics=[lost])
+    passes, text = answer.verdict(found, False, [])
+    assert not passes
+    assert text == "not in effect: its record is gone. What to do: apply again [RC4027]"
