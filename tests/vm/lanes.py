@@ -38,7 +38,8 @@ class Lanes(LoadScopeScheduling):  # type: ignore[misc]
 
     def _split_scope(self, nodeid: str) -> str:
         everything = {_group(other): _seconds(other) for other in self.collection or ()}
-        return f"lane {balanced(everything, len(self.nodes))[_group(nodeid)]}"
+        # Not the workers of this moment: one that is done leaves, and the others keep their lanes.
+        return f"lane {balanced(everything, self.numnodes)[_group(nodeid)]}"
 
 
 def _group(nodeid: str) -> str:
