@@ -71,69 +71,69 @@ def parse(content: bytes) -> Receipt:
 def _from(document: dict[str, Any]) -> Receipt:
     """Raises KeyError, TypeError or ValueError for anything that `dump` would not have written."""
     return Receipt(
-        _typed(document["transaction"], int, "transaction"),
-        _texts(document["profiles"], "profiles"),
-        _request(document["request"]),
-        _text(document["boot_backend"], "boot_backend"),
-        _text(document["boot_id"], "boot_id"),
-        tuple(_setting(row) for row in _typed(document["settings"], list, "settings")),
+        typed(document["transaction"], int, "transaction"),
+        texts(document["profiles"], "profiles"),
+        request(document["request"]),
+        text(document["boot_backend"], "boot_backend"),
+        text(document["boot_id"], "boot_id"),
+        tuple(setting(row) for row in typed(document["settings"], list, "settings")),
         _files(document["files"]),
         {
-            _text(tool, "activations"): ActivationState(state)
-            for tool, state in _typed(document["activations"], dict, "activations").items()
+            text(tool, "activations"): ActivationState(state)
+            for tool, state in typed(document["activations"], dict, "activations").items()
         },
     )
 
 
-def _setting(row: Any) -> DesiredSetting:
+def setting(row: Any) -> DesiredSetting:
     fields: dict[str, Any] = {
-        name: _text(value, f"settings: {name}")
-        for name, value in _typed(row, dict, "settings").items()
+        name: text(value, f"settings: {name}")
+        for name, value in typed(row, dict, "settings").items()
         if name not in ("text", "evidence", "rewritten")
     }
     fields["kind"], fields["channel"] = Kind(row["kind"]), Channel(row["channel"])
-    text = row["text"]
+    value = row["text"]
     return DesiredSetting(
         **fields,
-        text=None if text is None else _text(text, "settings: text"),
-        evidence=_texts(row["evidence"], "settings: evidence"),
-        rewritten=_typed(row["rewritten"], bool, "settings: rewritten"),
+        text=None if value is None else text(value, "settings: text"),
+        evidence=texts(row["evidence"], "settings: evidence"),
+        rewritten=typed(row["rewritten"], bool, "settings: rewritten"),
     )
 
 
 def _files(document: Any) -> dict[str, str]:
-    files = _typed(document, dict, "files")
+    files = typed(document, dict, "files")
     for path, content in files.items():
-        _text(content, "files")
+        text(content, "files")
         if not path.startswith("/") or not path.isprintable():
             raise ValueError(f"files: {path!r} is not a path")
     return files
 
 
-def _request(document: Any) -> dict[str, Any]:
+def request(document: Any) -> dict[str, Any]:
     """A list of texts, a text or true/false each: what `engine.request.Request` has for fields."""
-    request = _typed(document, dict, "request")
+    request = typed(document, dict, "request")
     for name, value in request.items():
         if isinstance(value, list):
-            _texts(value, f"request: {name}")
+            texts(value, f"request: {name}")
         elif not isinstance(value, bool):
-            _text(value, f"request: {name}")
+            text(value, f"request: {name}")
     return request
 
 
-def _texts(value: Any, name: str) -> tuple[str, ...]:
-    return tuple(_text(item, name) for item in _typed(value, list, name))
+def texts(value: Any, name: str) -> tuple[str, ...]:
+    return tuple(text(item, name) for item in typed(value, list, name))
 
 
-def _text(value: Any, name: str) -> str:
-    text = _typed(value, str, name)
+def text(value: Any, name: str) -> str:
+    text = typed(value, str, name)
     text.encode("utf-8", "surrogateescape")  # a name becomes a path in /sys: half a character raises
     if "\0" in text:
         raise ValueError(f"{name} holds a NUL")
     return text
 
 
-def _typed(value: Any, wanted: type[_T], name: str) -> _T:
+def typed(value: Any, wanted: type[_T], name: str) -> _T:
     if type(value) is not wanted:  # exactly: true is no number
         raise TypeError(f"{name} is of type {type(value).__name__}, not {wanted.__name__}")
     return value

@@ -1,0 +1,91 @@
+"""The trial on record, and how far it has come. `verify` reads this, so it loads nothing heavy."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from rocmcfg.engine import receipt
+from rocmcfg.engine.receipt import boot_id
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.kargs import last, split
+from rocmcfg.model.trial import MARKER, Stage, Terms, Trial
+
+PATH = "/var/lib/rocmcfg/trial.json"
+_VERSION = 1
+
+
+class BadTrial(RocmcfgError):
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            error(
+                "RC4300",
+                f"the record of the trial cannot be used: {reason}",
+                location=PATH,
+                hint="`rocmcfg reject` ends the trial and takes away what it wrote",
+            )
+        )
+
+
+def load(view: HostView) -> Trial | None:
+    """None where no trial is on record. Raises BadTrial, or Unreadable without the right to read it."""
+    content = view.read(PATH)
+    return None if content is None else parse(content)
+
+
+def parse(content: bytes) -> Trial:
+    """Raises BadTrial."""
+    try:
+        document = json.loads(content)
+        if document["schema_version"] > _VERSION:
+            raise BadTrial(f"a newer rocmcfg wrote it (format {document['schema_version']})")
+        return _from(document)
+    except KeyError as problem:
+        raise BadTrial(f"it is damaged ({problem} is missing)") from problem
+    except (ValueError, TypeError, AttributeError, RecursionError) as problem:
+        raise BadTrial(f"it is damaged ({problem})") from problem
+
+
+def _from(document: dict[str, Any]) -> Trial:
+    """Raises KeyError, TypeError or ValueError for anything that `dump` would not have written."""
+    terms = receipt.typed(document["terms"], dict, "terms")
+    after = terms["confirm_after"]
+    return Trial(
+        receipt.typed(document["transaction"], int, "transaction"),
+        receipt.texts(document["profiles"], "profiles"),
+        receipt.request(document["request"]),
+        receipt.text(document["boot_backend"], "boot_backend"),
+        receipt.text(document["boot_id"], "boot_id"),
+        receipt.text(document["time"], "time"),
+        tuple(receipt.setting(row) for row in receipt.typed(document["settings"], list, "settings")),
+        receipt.texts(document["arguments"], "arguments"),
+        receipt.text(document["token"], "token"),
+        Terms(
+            None if after is None else receipt.typed(after, int, "confirm_after"),
+            receipt.text(terms["health_check"], "health_check"),
+        ),
+        receipt.texts(document["gpus"], "gpus"),
+    )
+
+
+def dump(trial: Trial) -> bytes:
+    document = {"schema_version": _VERSION, **asdict(trial)}
+    return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
+
+
+def stage(view: HostView, trial: Trial) -> Stage:
+    """How far it has come, by the kernel command line and the boot id alone."""
+    if carried(view, trial.token):
+        return Stage.RUNNING
+    return Stage.ARMED if trial.boot_id == boot_id(view) else Stage.OVER
+
+
+def carried(view: HostView, token: str) -> bool:
+    """Whether this boot is the one of that trial."""
+    try:
+        found = last(split(view.text("/proc/cmdline") or ""), MARKER)
+    except Unreadable:
+        return False
+    return bool(token) and found is not None and found.value == token

@@ -1,0 +1,50 @@
+"""A trial: settings that one boot carries, and that are kept only where somebody confirms them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from rocmcfg.model.state import DesiredSetting
+
+# On the kernel command line of a trial's boot. The kernel takes `name.name=` for a parameter of a module that
+# is not there and ignores it (init/main.c, unknown_bootoption).
+MARKER = "rocmcfg.trial"
+
+
+class Stage(str, Enum):
+    """ARMED: the next boot is the trial. RUNNING: this boot is. OVER: another boot came after it."""
+
+    ARMED = "armed"
+    RUNNING = "running"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the user asked of a trial. `confirm_after` in seconds after the boot's begin: when the trial
+    confirms itself where all is well; None: never. `health_check` is a shell command that has to succeed then
+    in place of a login; empty: none."""
+
+    confirm_after: int | None = None
+    health_check: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A trial on record. `request` is as in a receipt; `boot_id` and `time` (ISO 8601, UTC) are of its apply;
+    `arguments` is all that the boot loader adds for one boot, `token` the marker's value among them; `gpus`
+    are the PCI addresses that amdgpu drove then."""
+
+    transaction: int
+    profiles: tuple[str, ...]
+    request: dict[str, Any]
+    boot_backend: str
+    boot_id: str
+    time: str
+    settings: tuple[DesiredSetting, ...]
+    arguments: tuple[str, ...]
+    token: str
+    terms: Terms
+    gpus: tuple[str, ...]
