@@ -33,7 +33,22 @@ def read_gpus(view: HostView, models: tuple[GpuModel, ...]) -> tuple[Gpu, ...]:
     return tuple(found)
 
 
+def driven_gpus(view: HostView) -> tuple[str, ...]:
+    """PCI addresses of the AMD display controllers and accelerators to which amdgpu is bound now."""
+    return tuple(address for address in _on_pci(view) if driver_of(view, address) == "amdgpu")
+
+
+def driver_of(view: HostView, address: str) -> str:
+    """The driver that is bound to a PCI device; empty where none is, or no such device is there."""
+    link = f"{_PCI}/{address}/driver"  # to the driver's directory (Documentation/ABI, sysfs-bus-pci)
+    return view.real_path(link).rpartition("/")[2] if view.is_symlink(link) else ""
+
+
 def _pci_devices(view: HostView) -> dict[str, str]:
+    return _on_pci(view) or _drm_devices(view)
+
+
+def _on_pci(view: HostView) -> dict[str, str]:
     """AMD display controllers (class 0x03…) and accelerators (0x12…): address to device id."""
     devices = {}
     for address in view.names(_PCI):
@@ -42,7 +57,7 @@ def _pci_devices(view: HostView) -> dict[str, str]:
             continue
         if _hex(view, f"{folder}/class") >> 16 in (0x03, 0x12):
             devices[address] = f"{_hex(view, f'{folder}/device'):04x}"
-    return devices or _drm_devices(view)
+    return devices
 
 
 def _drm_devices(view: HostView) -> dict[str, str]:

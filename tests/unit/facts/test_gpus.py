@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.facts.gpus import gfx_name, read_gpus
+from rocmcfg.facts.gpus import driven_gpus, driver_of, gfx_name, read_gpus
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.knowledge.catalogue import gpu_models
@@ -17,6 +17,7 @@ from rocmcfg.model.facts import Gpu
 from tests.support.hosts import (
     GPUS,
     File,
+    Link,
     debian_grub_host,
     gpu_files,
     make_root,
@@ -72,6 +73,24 @@ def test_a_card_beside_an_igpu_are_two_gpus_of_which_one_is_integrated(tmp_path:
     for number, kfd in enumerate((True, False)):
         found = gpus(make_root(tmp_path, gpu_files(["gfx1201", "gfx1036"], kfd=kfd), name=str(number)))
         assert [(g.gfx, g.integrated) for g in found] == [("gfx1201", False), ("gfx1036", True)]
+
+
+def test_only_gpus_to_which_amdgpu_is_bound_are_driven(tmp_path: Path) -> None:
+    files = gpu_files(["gfx1201", "gfx1036"]) | {
+        "sys/bus/pci/devices/0000:09:00.0/vendor": "0x1002\n",  # a card that is passed on to a guest
+        "sys/bus/pci/devices/0000:09:00.0/class": "0x030000\n",
+        "sys/bus/pci/devices/0000:09:00.0/driver": Link("../../drivers/vfio-pci"),
+        "sys/bus/pci/drivers/vfio-pci/bind": "",
+        "sys/bus/pci/devices/0000:00:1f.3/vendor": "0x1002\n",  # its sound device
+        "sys/bus/pci/devices/0000:00:1f.3/class": "0x040300\n",
+        "sys/bus/pci/devices/0000:00:1f.3/driver": Link("../../drivers/amdgpu"),
+    }
+    view = LocalHost(str(make_root(tmp_path, files)))
+    assert driven_gpus(view) == ("0000:03:00.0", "0000:04:00.0")
+    assert driver_of(view, "0000:09:00.0") == "vfio-pci"
+    assert driver_of(view, "0000:0a:00.0") == ""
+    bare = LocalHost(str(make_root(tmp_path, gpu_files(["gfx1201"], bound=False), name="unbound")))
+    assert driven_gpus(bare) == ()
 
 
 def test_a_gpu_that_kfd_does_not_list_is_found_by_pci(tmp_path: Path) -> None:
