@@ -167,21 +167,30 @@ def failure(found, code):
 
 
 def diffs(changes):
-    """Ansible's diffs of the changes to files."""
-    return [
-        {
-            "before_header": change["path"] if change["before"] is not None else "/dev/null",
-            "after_header": change["path"] if change["after"] is not None else "/dev/null",
-            "before": change["before"] or "",
-            "after": change["after"] or "",
-        }
-        for change in changes
-    ]
+    """Ansible's diffs of the changes, to files and to what only a program can change."""
+    return [_diff(change, change.get("path") or "by " + change["tool"]) for change in changes]
+
+
+def _diff(change, header):
+    before, after = (_whole_lines(change, side) for side in ("before", "after"))
+    return {
+        "before_header": header if change["before"] is not None else "/dev/null",
+        "after_header": header if change["after"] is not None else "/dev/null",
+        "before": before,
+        "after": after,
+    }
+
+
+def _whole_lines(change, side):
+    text = change[side] or ""
+    # of a file it matters whether its last line ends; what a tool keeps is one line or none
+    return text + "\n" if text and not change.get("path") and not text.endswith("\n") else text
 
 
 def short(changes):
     """The changes without the texts, which the diff has."""
-    return [{key: change[key] for key in ("path", "kind", "reason")} for change in changes]
+    keys = ("path", "tool", "kind", "reason")
+    return [{key: change[key] for key in keys if change.get(key) is not None} for change in changes]
 
 
 def planned(found, runs_tools):
@@ -207,8 +216,34 @@ def plan_results(found):
         "profiles": found["profiles"],
         "reboot_required": found["reboot_required"],
         "transaction": found["transaction"],
+        "trial": found["trial"],
         "diagnostics": found["diagnostics"],
     }
+
+
+def tried_already(status, wanted, asked):
+    """Results of a task whose trial is on record and not yet over; None where it has to ask rocmcfg for one.
+
+    `status` is a document of status, `wanted` the profiles of the task, `asked` its settings. What is
+    compared: the names of the profiles, and that each of these settings is tried with this value.
+    """
+    trial = status["trial"]
+    if trial is None or trial["stage"] == "over":
+        return None
+    names = []
+    for name in wanted:
+        names.extend(status["suggested_profiles"] if name == "auto" else [profile_name(name)])
+    if sorted(set(names)) != sorted(trial["profiles"]) or not set(asked) <= set(trial["settings"]):
+        return None
+    lists = ("diff", "changes", "activations", "settings", "skipped_settings")
+    return dict(
+        dict((name, []) for name in lists),
+        profiles=trial["profiles"],
+        reboot_required=trial["stage"] == "armed",
+        transaction=None,
+        trial=dict((key, trial[key]) for key in ("arguments", "confirm_after", "health_check")),
+        diagnostics=status["diagnostics"],
+    )
 
 
 def to_take_back(wanted, in_force):
@@ -316,4 +351,5 @@ def facts(found, version_text, executable):
         "parameters": status.get("parameters", []),
         "issues": status.get("issues", []),
         "unnecessary": status.get("unnecessary", []),
+        "trial": status.get("trial"),
     }

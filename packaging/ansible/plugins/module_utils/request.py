@@ -12,6 +12,8 @@ import re
 
 # Read as numbers wherever they are written, by the kernel or by rocmcfg: 0x1F and 31 are the same to them.
 _NOT_NUMERIC = ("karg", "env", "feature")
+# What becomes of these is decided on the host: their value in the task is not the one that is tried.
+_NOT_COMPARED = ("env", "feature", "profile")
 
 
 class NotAsWritten(Exception):
@@ -32,6 +34,31 @@ def profile_arguments(parameters):
         words.append("--via={0}".format(parameters["via"]))
     if parameters.get("boot_backend"):
         words.append("--boot-backend={0}".format(parameters["boot_backend"]))
+    return words
+
+
+def trial_arguments(parameters):
+    """Options of `rocmcfg apply` that make a trial of it. Raises NotAsWritten."""
+    terms = [(name, parameters.get(name)) for name in ("confirm_after", "health_check")]
+    if not parameters.get("trial"):
+        for name, value in terms:
+            if value is not None:
+                raise NotAsWritten("{0} is said of a trial, so it goes with trial: true".format(name))
+        return []
+    if parameters.get("state") == "absent":
+        raise NotAsWritten(
+            "trial: true tries settings, and state: absent has none. To end a trial write "
+            "rocmcfg.amdgpu.trial with state: rejected"
+        )
+    words = ["--trial"]
+    for name, value in terms:
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise NotAsWritten("{0}: {1}. {2}".format(name, _shown(value), _explanation(value)))
+        if not value.strip():
+            raise NotAsWritten("{0}: an empty text; leave the option out".format(name))
+        words.append("--{0}={1}".format(name.replace("_", "-"), value))
     return words
 
 
@@ -99,6 +126,12 @@ def settings(wanted):
         bare = text == "" and key.startswith("karg.")
         words.append("--set={0}".format(key) if bare else "--set={0}={1}".format(key, text))
     return words
+
+
+def tried(wanted):
+    """The settings of a task that a trial has on record as they are written: parameters and arguments."""
+    compared = dict((k, v) for k, v in wanted.items() if k.partition(".")[0] not in _NOT_COMPARED)
+    return [word[len("--set=") :] for word in settings(compared)]
 
 
 def as_written(key, value):

@@ -5,13 +5,30 @@
 Not the whole contract, which `rocmcfg schema` prints: only the fields that the modules take hold of.
 """
 
+
+class Maybe(object):
+    """A shape, or null in its place."""
+
+    def __init__(self, shape):
+        self.shape = shape
+
+
 _TEXT = (str,)
 _MAYBE_TEXT = (str, type(None))
 _MAYBE_NUMBER = (int, type(None))
 _YES_NO = (bool,)
 _ANY_OBJECT = {}
 
-_CHANGE = {"path": _TEXT, "kind": _TEXT, "before": _MAYBE_TEXT, "after": _MAYBE_TEXT, "reason": _TEXT}
+# That of a file has a path, and what a program keeps elsewhere the name of that tool in its place.
+_CHANGE = {
+    ("path", "tool"): _TEXT,
+    "kind": _TEXT,
+    "before": _MAYBE_TEXT,
+    "after": _MAYBE_TEXT,
+    "reason": _TEXT,
+}
+_TERMS = {"arguments": [_TEXT], "confirm_after": _MAYBE_NUMBER, "health_check": _TEXT}
+_ON_RECORD = dict(_TERMS, transaction=(int,), stage=_TEXT, profiles=[_TEXT], settings=[_TEXT])
 _ACTIVATION = {"state": _TEXT}
 _CHECK = {
     "name": _TEXT,
@@ -26,23 +43,35 @@ DIAGNOSTICS = [
     {"id": _TEXT, "severity": _TEXT, "summary": _TEXT, "detail": _TEXT, "location": _TEXT, "hint": _TEXT}
 ]
 
+_PLAN = {
+    "profiles": [_TEXT],
+    "changes": [_CHANGE],
+    "activations": [_ACTIVATION],
+    "settings": [_ANY_OBJECT],
+    "skipped": [_ANY_OBJECT],
+    "reboot_required": _YES_NO,
+    "transaction": _MAYBE_NUMBER,
+    "trial": Maybe(_TERMS),
+}
+_UNDONE = {
+    "transactions": [(int,)],
+    "changes": [_CHANGE],
+    "activations": [_ACTIVATION],
+    "reboot_required": _YES_NO,
+}
+
 OF = {
-    "apply": {
+    "apply": _PLAN,
+    "confirm": _PLAN,
+    "rollback": _UNDONE,
+    "reject": _UNDONE,
+    "verify": {
+        "status": _TEXT,
         "profiles": [_TEXT],
-        "changes": [_CHANGE],
-        "activations": [_ACTIVATION],
-        "settings": [_ANY_OBJECT],
-        "skipped": [_ANY_OBJECT],
-        "reboot_required": _YES_NO,
         "transaction": _MAYBE_NUMBER,
+        "trial": _MAYBE_NUMBER,
+        "checks": [_CHECK],
     },
-    "rollback": {
-        "transactions": [(int,)],
-        "changes": [_CHANGE],
-        "activations": [_ACTIVATION],
-        "reboot_required": _YES_NO,
-    },
-    "verify": {"status": _TEXT, "profiles": [_TEXT], "transaction": _MAYBE_NUMBER, "checks": [_CHECK]},
     "status": {
         "facts": {"gpus": [_ANY_OBJECT], "kernels": [_ANY_OBJECT], "boot_chain": _ANY_OBJECT},
         "profiles": [_TEXT],
@@ -53,12 +82,15 @@ OF = {
         "parameters": [_ANY_OBJECT],
         "issues": [_TEXT],
         "unnecessary": [_ANY_OBJECT],
+        "trial": Maybe(_ON_RECORD),
     },
 }
 
 
 def fault(value, shape, name="it"):
-    """What is wrong with a value, in words; empty where it has the shape."""
+    """What is wrong with a value, in words; empty where it has the shape. Of names in a tuple one will do."""
+    if isinstance(shape, Maybe):
+        return "" if value is None else fault(value, shape.shape, name)
     if isinstance(shape, tuple):
         # True is an int to Python, and no number to a reader of JSON.
         fits = isinstance(value, shape) and (bool in shape or not isinstance(value, bool))
@@ -70,11 +102,14 @@ def fault(value, shape, name="it"):
     elif not isinstance(value, dict):
         return "{0} is not an object".format(name)
     else:
-        missing = [key for key in shape if key not in value]
-        if missing:
-            return "{0} has no {1}".format(name, missing[0])
         before = "" if name == "it" else name + "."
-        pairs = [(before + key, value[key], shape[key]) for key in shape]
+        pairs = []
+        for key in shape:
+            names = key if isinstance(key, tuple) else (key,)
+            there = [n for n in names if value.get(n) is not None] or [n for n in names if n in value]
+            if not there:
+                return "{0} has no {1}".format(name, " and no ".join(names))
+            pairs.append((before + there[0], value[there[0]], shape[key]))
     for where, part, wanted in pairs:
         found = fault(part, wanted, where)
         if found:

@@ -122,6 +122,13 @@ ansible_facts:
           description: What is applied and no longer needed, with C(setting), C(reason) and C(command).
           type: list
           elements: dict
+        trial:
+          description:
+            - The trial on record, or null, with C(transaction), C(profiles), C(settings), C(arguments),
+              C(confirm_after), C(health_check), C(until) when it confirms itself, and C(withheld), a list of
+              why it did not.
+            - C(stage) is V(armed) before its boot, V(running) in it, and V(over) after it.
+          type: dict
 diagnostics:
   description: The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
     C(hint).

@@ -16,6 +16,7 @@ description:
   - It never reboots. Most settings take effect with the next boot; see RV(reboot_required).
   - What is needed on a host depends on its GPUs, kernels and ROCm. RV(skipped_settings) says what was left
     out, and why.
+  - With O(trial) the settings hold for one boot, and go unless they are confirmed during it.
 extends_documentation_fragment:
   - rocmcfg.amdgpu.host
 options:
@@ -77,6 +78,28 @@ options:
   boot_backend:
     description: The boot loader, for a host that has two and does not tell which one boots.
     type: str
+  trial:
+    description:
+      - Only try. The next boot carries the settings, and the boot after it is the old one, also after a hang,
+        a panic or a power cut, unless M(rocmcfg.amdgpu.trial) or O(confirm_after) confirms them in between.
+      - Needs a boot loader that rocmcfg can do it with, which is GRUB on a file system that it can write.
+      - A task whose trial is on record already changes nothing. Compared are the names of the profiles, and
+        of O(set) that each module parameter and kernel argument is tried with its value. Any other trial on
+        record fails the task, and so does one that was tried and not confirmed, until it is confirmed or
+        rejected.
+    type: bool
+    default: false
+  confirm_after:
+    description:
+      - After how long the trial confirms itself, such as V(10m), if by then all is in effect and nothing is
+        wrong that rocmcfg can see.
+      - Without it, only somebody confirms it. Only with O(trial).
+    type: raw
+  health_check:
+    description:
+      - A shell command that has to succeed before the trial confirms itself. Without it, somebody has to
+        have logged in. Only with O(trial).
+    type: raw
 attributes:
   check_mode:
     support: full
@@ -88,6 +111,7 @@ attributes:
 seealso:
   - module: rocmcfg.amdgpu.verify
   - module: rocmcfg.amdgpu.rollback
+  - module: rocmcfg.amdgpu.trial
 author:
   - The rocmcfg authors (@rocmcfg)
 """
@@ -120,6 +144,14 @@ EXAMPLES = r"""
       env.HSA_ENABLE_SDMA: "0"
   become: true
 
+- name: Try it for one boot, which confirms itself after ten minutes if the self-test passes
+  rocmcfg.amdgpu.profile:
+    profiles: auto
+    trial: true
+    confirm_after: 10m
+    health_check: /usr/local/sbin/gpu-selftest
+  become: true
+
 - name: Take back whatever rocmcfg applied
   rocmcfg.amdgpu.profile:
     state: absent
@@ -136,13 +168,16 @@ EXAMPLES = r"""
 
 RETURN = r"""
 changes:
-  description: The files that were changed, or would be in check mode.
+  description: The files that were changed, or would be in check mode, and what a program keeps elsewhere.
   returned: success
   type: list
   elements: dict
   contains:
     path:
       description: The file.
+      type: str
+    tool:
+      description: In place of RV(changes[].path), the program that changed it, such as C(grub-editenv).
       type: str
     kind:
       description: One of V(create), V(modify), V(remove).
@@ -151,7 +186,7 @@ changes:
       description: What it is for.
       type: str
 diff:
-  description: The differences of those files, whole texts before and after. Shown with C(--diff).
+  description: The differences of those, whole texts before and after. Shown with C(--diff).
   returned: success
   type: list
   elements: dict
@@ -182,6 +217,13 @@ transactions:
   returned: O(state=absent)
   type: list
   elements: int
+trial:
+  description:
+    - What is tried for one boot, with C(arguments) that the kernel command line carries then,
+      C(confirm_after) in seconds or null, and C(health_check).
+    - Null where nothing is tried.
+  returned: success
+  type: dict
 settings:
   description: Each setting with its value, where it goes, why it applies to this host, evidence and cost.
   returned: success
@@ -253,11 +295,15 @@ def main():
         "unconditional": {"type": "bool", "default": False},
         "any_gpu": {"type": "bool", "default": False},
         "boot_backend": {"type": "str"},
+        "trial": {"type": "bool", "default": False},
+        "confirm_after": {"type": "raw"},
+        "health_check": {"type": "raw"},
     }
     module = AnsibleModule(argument_spec=dict(options, **HOST_OPTIONS), supports_check_mode=True)
     refuse_old_python(module)
     try:
         wanted = request.names("profiles", module.params["profiles"])
+        trial = request.trial_arguments(module.params)
         arguments = None if module.params["state"] == "absent" else request.profile_arguments(module.params)
     except request.NotAsWritten as problem:
         refuse(module, str(problem))
@@ -266,18 +312,27 @@ def main():
     elif not wanted and not module.params["set"]:
         refuse(module, "Say what is to be present: profiles (a name, or auto), or set, or both.")
     else:
-        results = present(module, arguments)
+        results = present(module, trial + arguments, wanted)
     module.exit_json(**results)
 
 
-def present(module, arguments):
+def present(module, arguments, wanted):
     program = Program.of(module)
     host = request.host_arguments(module.params)
+    tried = on_record(module, program, wanted) if module.params["trial"] else None
+    if tried:
+        return dict(tried, changed=False, version=program.version, executable=program.path)
     how = "--dry-run" if module.check_mode else "--yes"
     found = program.ask(["apply", how] + host + arguments)
     runs_tools = not module.params["root"] or module.params["chroot"]
     changed = answer.planned(found, runs_tools) if module.check_mode else answer.done(found)
     return dict(answer.plan_results(found), changed=changed, version=program.version, executable=program.path)
+
+
+def on_record(module, program, wanted):
+    """Results for the trial that is on record, if that is what the task asks for."""
+    status = program.ask(["status"] + request.host_arguments(module.params, chroot=False))
+    return answer.tried_already(status, wanted, request.tried(module.params["set"] or {}))
 
 
 def absent(module, wanted):
@@ -292,7 +347,7 @@ def absent(module, wanted):
         program.fail({"msg": "rocmcfg: " + refusal, "diagnostics": in_force["diagnostics"]})
     lists = ("changes", "diff", "activations", "transactions", "settings", "skipped_settings")
     results = dict((name, []) for name in lists)
-    results.update(transaction=None, reboot_required=False, diagnostics=in_force["diagnostics"])
+    results.update(transaction=None, trial=None, reboot_required=False, diagnostics=in_force["diagnostics"])
     if take_back:
         undo = ["rollback", "--pristine"] + host
         preview = program.ask(undo + ["--dry-run"])

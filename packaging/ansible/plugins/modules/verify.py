@@ -86,6 +86,12 @@ transaction:
   description: The transaction in force, or null.
   returned: always, unless rocmcfg gave no verdict
   type: int
+trial:
+  description:
+    - The number of the transaction of a trial that is on record, or null.
+    - While it runs, RV(status) and RV(checks) are those of its settings.
+  returned: always, unless rocmcfg gave no verdict
+  type: int
 diagnostics:
   description: The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
     C(hint).
@@ -161,6 +167,7 @@ def main():
         "pending": found["status"] == "pending",
         "profiles": found["profiles"],
         "transaction": found["transaction"],
+        "trial": found["trial"],
         "diagnostics": found["diagnostics"],
         "version": program.version,
         "executable": program.path,

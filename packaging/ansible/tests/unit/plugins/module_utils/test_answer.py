@@ -53,17 +53,19 @@ def test_whatever_is_no_answer_is_said_in_one_line(output, errors, code, said):
     assert "\n" not in str(refused.value)
 
 
+CHANGE = {"path": "/a", "kind": "create", "before": None, "after": "x\n", "reason": ""}
 WHOLE = {
     "apply": {
         "profiles": ["a"],
-        "changes": [{"path": "/a", "kind": "create", "before": None, "after": "x\n", "reason": ""}],
+        "changes": [CHANGE],
         "activations": [{"state": "done"}],
         "settings": [{}],
         "skipped": [{}],
         "reboot_required": False,
         "transaction": None,
+        "trial": {"arguments": ["panic=10"], "confirm_after": 600, "health_check": ""},
     },
-    "verify": {"status": "in_effect", "profiles": [], "transaction": 1, "checks": []},
+    "verify": {"status": "in_effect", "profiles": [], "transaction": 1, "trial": None, "checks": []},
 }
 
 
@@ -86,6 +88,9 @@ def test_a_whole_document_is_taken_and_one_that_lacks_anything_is_not(command):
         ("transaction", True, "transaction is not of the right kind"),
         ("reboot_required", 1, "reboot_required is not of the right kind"),
         ("changes", [{"path": "/a"}], "changes[0] has no kind"),
+        ("changes", [dict(CHANGE, path=None)], "changes[0].path is not of the right kind"),
+        ("changes", [{k: v for k, v in CHANGE.items() if k != "path"}], "changes[0] has no path and no tool"),
+        ("trial", {"arguments": []}, "trial has no confirm_after"),
         ("activations", [3], "activations[0] is not an object"),
     ],
 )
@@ -196,7 +201,7 @@ def test_absent_for_a_part_is_refused_and_says_what_to_write():
 def test_a_task_result_is_never_taken_for_a_skipped_task():
     fields = {key: [] for key in ("changes", "activations", "settings", "profiles")}
     found = answered(
-        skipped=[{"setting": "x", "reason": "y"}], reboot_required=False, transaction=1, **fields
+        skipped=[{"setting": "x", "reason": "y"}], reboot_required=False, transaction=1, trial=None, **fields
     )
     results = answer.plan_results(found)
     assert "skipped" not in results
@@ -208,6 +213,59 @@ def test_the_diff_of_a_new_and_of_a_removed_file():
     new, gone = answer.diffs([change, dict(change, before="x\n", after=None)])
     assert (new["before_header"], new["before"], new["after"]) == ("/dev/null", "", "x\n")
     assert (gone["after_header"], gone["before"], gone["after"]) == ("/dev/null", "x\n", "")
+
+
+def test_what_only_a_program_can_change_is_a_change_with_the_name_of_the_program():
+    arming = {
+        "tool": "grub-editenv",
+        "kind": "modify",
+        "before": "",
+        "after": "rocmcfg_next=a",
+        "reason": "r",
+    }
+    found = answered(**dict(WHOLE["apply"], changes=[CHANGE, arming]))
+    for changes in ([CHANGE, arming], [CHANGE, dict(arming, path=None)]):
+        assert answer.complete(dict(found, changes=changes), "apply")
+        assert answer.short(changes) == [
+            {"path": "/a", "kind": "create", "reason": ""},
+            {"tool": "grub-editenv", "kind": "modify", "reason": "r"},
+        ]
+        shown = answer.diffs(changes)[1]
+        assert shown["before_header"] == shown["after_header"] == "by grub-editenv"
+        assert (shown["before"], shown["after"]) == ("", "rocmcfg_next=a\n")
+
+
+TRIED = {
+    "transaction": 3,
+    "stage": "running",
+    "profiles": ["gfx1201"],
+    "settings": ["amdgpu.cwsr_enable=0", "amdgpu.runpm=0", "karg.nosmt"],
+    "arguments": ["amdgpu.cwsr_enable=0", "amdgpu.runpm=0", "nosmt", "panic=10", "rocmcfg.trial=1a2b3c4d"],
+    "confirm_after": None,
+    "health_check": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "asked", "stage", "same"),
+    [
+        (["gfx1201"], [], "running", True),
+        (["auto"], [], "armed", True),
+        (["auto", "/etc/x/gfx1201.toml"], ["amdgpu.runpm=0", "karg.nosmt"], "running", True),
+        (["gfx1201"], ["amdgpu.runpm=1"], "running", False),
+        (["gfx1201", "other"], [], "running", False),
+        ([], ["amdgpu.runpm=0"], "running", False),
+        (["gfx1201"], [], "over", False),
+    ],
+)
+def test_a_trial_on_record_is_what_the_task_asks_for_or_rocmcfg_judges(wanted, asked, stage, same):
+    status = answered(trial=dict(TRIED, stage=stage), suggested_profiles=["gfx1201"])
+    results = answer.tried_already(status, wanted, asked)
+    assert (results is not None) is same
+    if results:
+        assert results["reboot_required"] is (stage == "armed")
+        assert set(results) == set(answer.plan_results(answered(**WHOLE["apply"])))
+    assert answer.tried_already(dict(status, trial=None), wanted, asked) is None
 
 
 def test_a_host_without_rocmcfg_has_the_same_facts_as_one_with():

@@ -33,6 +33,39 @@ def test_the_words_of_a_task_become_options():
     ]
 
 
+def test_the_terms_of_a_trial_become_options():
+    task = {"trial": True, "state": "present", "confirm_after": "10m", "health_check": "a | b"}
+    assert request.trial_arguments(task) == ["--trial", "--confirm-after=10m", "--health-check=a | b"]
+    assert request.trial_arguments({"trial": True, "state": "present"}) == ["--trial"]
+    assert request.trial_arguments({"trial": False, "state": "absent"}) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "said"),
+    [
+        ({"confirm_after": "10m"}, "confirm_after is said of a trial"),
+        ({"health_check": "true"}, "health_check is said of a trial"),
+        ({"trial": True, "state": "absent"}, "has none"),
+        ({"trial": True, "health_check": True}, "health_check: YAML made true"),
+        ({"trial": True, "confirm_after": 90}, "confirm_after: YAML made the number 90"),
+        ({"trial": True, "health_check": " "}, "health_check: an empty text"),
+    ],
+)
+def test_what_makes_no_sense_of_a_trial_is_refused(task, said):
+    with pytest.raises(request.NotAsWritten) as refused:
+        request.trial_arguments(dict({"state": "present"}, **task))
+    assert said in str(refused.value)
+
+
+def test_what_is_compared_with_a_trial_on_record():
+    wanted = {"amdgpu.runpm": 0, "karg.nosmt": "", "karg.x": "y", "env.A": "1", "feature.psr": "false"}
+    assert request.tried(dict(wanted, **{"profile.gtt_gib": 96})) == [
+        "amdgpu.runpm=0",
+        "karg.nosmt",
+        "karg.x=y",
+    ]
+
+
 def test_a_name_that_looks_like_an_option_stays_a_name():
     assert request.profile_arguments({"profiles": ["--yes"]}) == ["--profile=--yes"]
 

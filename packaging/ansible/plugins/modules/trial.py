@@ -1,0 +1,181 @@
+#!/usr/bin/python
+# Copyright: The rocmcfg authors
+# GNU General Public License v3.0+ (LICENSES/GPL-3.0-or-later.txt, https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: trial
+short_description: Keep the settings that a trial boot carries, or end the trial
+version_added: 0.1.0
+description:
+  - A trial begins with O(rocmcfg.amdgpu.profile#module:trial). Its boot carries the settings, and the boot
+    after it does not, unless they are confirmed.
+  - It never reboots.
+extends_documentation_fragment:
+  - rocmcfg.amdgpu.host
+options:
+  state:
+    description:
+      - V(confirmed) applies for good what this boot carries, as one transaction. It needs no other reboot,
+        and fails where no trial is running or its settings are not in effect.
+      - V(rejected) ends a trial, whether its boot is still to come, has begun or is over, and takes away what
+        made it. What was applied before stays. It changes nothing where there is no trial.
+    type: str
+    choices: [confirmed, rejected]
+    required: true
+attributes:
+  check_mode:
+    support: full
+    details: Nothing at all is written on the host.
+  diff_mode:
+    support: full
+  idempotent:
+    support: partial
+    details: With V(rejected). A trial that is confirmed is none any more, so the next V(confirmed) fails.
+seealso:
+  - module: rocmcfg.amdgpu.profile
+  - module: rocmcfg.amdgpu.verify
+author:
+  - The rocmcfg authors (@rocmcfg)
+"""
+
+EXAMPLES = r"""
+- name: Try the profile of the GPUs for one boot
+  rocmcfg.amdgpu.profile:
+    profiles: auto
+    trial: true
+  become: true
+  register: amdgpu
+
+- name: Boot
+  ansible.builtin.reboot:
+  become: true
+  when: amdgpu.reboot_required
+
+- name: Keep what holds, end the trial where it does not
+  become: true
+  when: amdgpu.trial is not none
+  block:
+    - name: Prove it
+      rocmcfg.amdgpu.verify:
+
+    - name: Keep it
+      rocmcfg.amdgpu.trial:
+        state: confirmed
+  rescue:
+    - name: End the trial
+      rocmcfg.amdgpu.trial:
+        state: rejected
+"""
+
+RETURN = r"""
+changes:
+  description: What was changed, or would be in check mode, with C(path) or C(tool), C(kind) and C(reason).
+  returned: success
+  type: list
+  elements: dict
+diff:
+  description: The differences of those, whole texts before and after. Shown with C(--diff).
+  returned: success
+  type: list
+  elements: dict
+activations:
+  description: The programs that make the files count, each with C(tool), C(argv), C(reason) and C(state).
+  returned: success
+  type: list
+  elements: dict
+reboot_required:
+  description: Whether the running kernel has other settings than the next boot.
+  returned: success
+  type: bool
+transaction:
+  description: The number of the transaction that keeps the settings. Null in check mode.
+  returned: O(state=confirmed)
+  type: int
+transactions:
+  description: The number of the trial's transaction, if there was one that was taken back, or would be.
+  returned: O(state=rejected)
+  type: list
+  elements: int
+trial:
+  description: What was tried, with C(arguments), C(confirm_after) and C(health_check).
+  returned: O(state=confirmed)
+  type: dict
+settings:
+  description: Each setting with its value, where it goes, why it applies to this host, evidence and cost.
+  returned: O(state=confirmed)
+  type: list
+  elements: dict
+skipped_settings:
+  description: The settings that this host does not need or that are optional, with C(setting) and C(reason).
+  returned: O(state=confirmed)
+  type: list
+  elements: dict
+profiles:
+  description: The names of the profiles that are in force now.
+  returned: O(state=confirmed)
+  type: list
+  elements: str
+diagnostics:
+  description: The remarks of rocmcfg, each with C(id), C(severity), C(summary), C(detail), C(location) and
+    C(hint).
+  returned: always, unless Ansible itself refuses the options
+  type: list
+  elements: dict
+version:
+  description: The version of the rocmcfg that was used.
+  returned: always, unless no rocmcfg was asked
+  type: str
+  sample: 0.1.0
+executable:
+  description: Where it is.
+  returned: always, unless no rocmcfg was asked
+  type: str
+  sample: /usr/bin/rocmcfg
+rc:
+  description: The exit code of rocmcfg. Null where the module refused the task before it asked rocmcfg.
+  returned: failure, unless Ansible itself refuses the options
+  type: int
+rolled_back:
+  description: Whether a step failed half way and was undone, so that the trial is as before.
+  returned: failure, unless Ansible itself refuses the options
+  type: bool
+recovery_required:
+  description: Whether C(rocmcfg recover) must be run on the host first.
+  returned: failure, unless Ansible itself refuses the options
+  type: bool
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.rocmcfg.amdgpu.plugins.module_utils import answer, request
+from ansible_collections.rocmcfg.amdgpu.plugins.module_utils.program import (
+    HOST_OPTIONS,
+    Program,
+    refuse_old_python,
+)
+
+
+def main():
+    state = {"type": "str", "choices": ["confirmed", "rejected"], "required": True}
+    module = AnsibleModule(argument_spec=dict(HOST_OPTIONS, state=state), supports_check_mode=True)
+    refuse_old_python(module)
+    program = Program.of(module)
+    host = request.host_arguments(module.params)
+    act = confirm if module.params["state"] == "confirmed" else reject
+    module.exit_json(version=program.version, executable=program.path, **act(module, program, host))
+
+
+def confirm(module, program, host):
+    found = program.ask(["confirm", "--dry-run" if module.check_mode else "--yes"] + host)
+    return dict(answer.plan_results(found), changed=True)
+
+
+def reject(module, program, host):
+    preview = program.ask(["reject", "--dry-run"] + host)
+    due = bool(preview["transactions"])
+    ran = program.ask(["reject", "--yes"] + host) if due and not module.check_mode else None
+    return dict(answer.undone_results(preview, ran), changed=due)
+
+
+if __name__ == "__main__":
+    main()
