@@ -1,0 +1,197 @@
+"""Who logged in during this boot: people, not services, and no desktop that logs somebody in by itself.
+
+systemd-logind writes a message with an id of its own for each session (SD_MESSAGE_SESSION_START in
+sd-messages.h): `SESSION_ID`, `USER_ID` (which is a name), `LEADER` (a process id), and from systemd 258 on
+`CLASS` and `TYPE` (session_start() in logind-session.c; background sessions, cron's among them, are left out
+unless one asks for debug messages). It names no PAM service: that is known of sessions that are still there,
+by `loginctl show-session`, and else from the line of pam_unix(8) that the session's leader wrote, such as
+`pam_unix(sshd:session): session opened for user root(uid=0) by root(uid=0)`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from rocmcfg.host.view import HostView, Unreadable
+
+_SESSION_START = "8d45620c1a4348dbb17410da57c60c66"
+_JOURNAL = ("journalctl", "--no-pager", "--quiet", "-b", "0", "-o", "json")
+_LOGIND = "_SYSTEMD_UNIT=systemd-logind.service"  # the underscore: journald says so, not the sender
+_FIRST_PERSON, _NOBODY = 1000, 65534  # UID_MIN of login.defs(5); systemd's UIDS-GIDS
+_DYNAMIC = range(61184, 65520)  # users of one service while it runs (DynamicUser=): UIDS-GIDS again
+_MOST = 200  # sessions that are looked at: enough for anybody, and an end to the work
+# What takes on another user without asking who that is, also within a service that no person started.
+_CHANGES_USER = {"su", "su-l", "runuser", "runuser-l", "sudo", "sudo-i", "systemd-run0", "polkit-1"}
+_RUNS_JOBS = {"cron", "crond", "atd", "anacron", "systemd-user"}
+# gdm-launch-environment and sddm-greeter ask for a name; gdm-autologin, lightdm-autologin and sddm-autologin
+# log somebody in, and the screen may be black.
+_BY_ITSELF = re.compile(r"-(autologin|greeter|launch-environment)$")
+_OPENED = re.compile(r"^pam_\w+\(([^():]{1,64}):session\): session opened for user ")
+# agetty(8) --autologin runs `login -f`, with `--` and the user behind it (agetty.c)
+_GETTY_AUTOLOGIN = re.compile(r"(?:^|/)login (?:\S+ )*-f\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """`service` is the PAM service that let them in: sshd, login, gdm-password …"""
+
+    user: str
+    service: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """Texts are empty where nothing says them; `uid` is None then."""
+
+    user: str
+    leader: str
+    kind: str = ""
+    service: str = ""
+    uid: int | None = None
+
+
+def logins(view: HostView) -> tuple[Login, ...] | None:
+    """Each login of this boot, oldest first; None where neither the journal nor logind can be asked."""
+    written = _written(view)
+    present = _present(view)
+    if written is None and present is None:
+        return None
+    sessions = dict(list((written or {}).items())[:_MOST])
+    openings = _openings(view, [s.leader for s in sessions.values()]) if sessions else {}
+    for id, session in sessions.items():
+        service = openings.get(session.leader, "")
+        sessions[id] = replace(session, service=service)
+    for id, session in (present or {}).items():
+        # one line says that nobody typed anything, which logind does not know
+        known = openings.get(session.leader) or _opening(view, session.leader)
+        sessions[id] = replace(session, service=known or session.service)
+    people = _Accounts(view)
+    found = (Login(s.user, s.service) for s in sessions.values() if _counts(s, people))
+    return tuple(dict.fromkeys(found))
+
+
+def _counts(session: _Session, people: _Accounts) -> bool:
+    """Without a service it cannot be told from what a unit did under a person's name."""
+    if session.kind and (not session.kind.startswith("user") or session.kind == "user-incomplete"):
+        return False
+    service = session.service
+    if not service or service in _CHANGES_USER | _RUNS_JOBS or _BY_ITSELF.search(service):
+        return False
+    return _is_person(people.uid(session.user) if session.uid is None else session.uid)
+
+
+def _is_person(uid: int | None) -> bool:
+    if uid is None or uid == _NOBODY or uid in _DYNAMIC:
+        return False
+    return uid == 0 or uid >= _FIRST_PERSON
+
+
+# -- the journal ------------------------------------------------------------------------------------------
+
+
+def _written(view: HostView) -> dict[str, _Session] | None:
+    """By session id, what the journal of this boot has; None where it cannot be read."""
+    records = _records(view, "SESSION_ID,USER_ID,LEADER,CLASS", f"MESSAGE_ID={_SESSION_START}", _LOGIND)
+    if records is None:
+        return None
+    return {
+        _said(record, "SESSION_ID"): _Session(
+            _said(record, "USER_ID"), _said(record, "LEADER"), _said(record, "CLASS")
+        )
+        for record in records
+    }
+
+
+def _openings(view: HostView, leaders: Iterable[str]) -> dict[str, str]:
+    """The PAM service by process id. One that was begun without a question is called `NAME-autologin`, as
+    display managers call theirs."""
+    pids = [f"_PID={pid}" for pid in dict.fromkeys(leaders) if pid.isascii() and pid.isdigit()]
+    found: dict[str, str] = {}
+    for record in (_records(view, "MESSAGE,_PID,_CMDLINE", *pids) or ()) if pids else ():
+        opened = _OPENED.match(_said(record, "MESSAGE"))
+        if opened is not None:
+            itself = opened[1] == "login" and _GETTY_AUTOLOGIN.search(_said(record, "_CMDLINE"))
+            found.setdefault(_said(record, "_PID"), f"{opened[1]}-autologin" if itself else opened[1])
+    return found
+
+
+def _opening(view: HostView, leader: str) -> str:
+    return _openings(view, [leader]).get(leader, "")
+
+
+def _records(view: HostView, fields: str, *matches: str) -> list[dict[str, object]] | None:
+    """Matches of one field are alternatives, of several fields conditions (journalctl(1))."""
+    done = view.query((*_JOURNAL, f"--output-fields={fields}", *matches))
+    if done is None or not done.ok:
+        return None
+    found = []
+    for line in done.stdout.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            found.append(record)
+    return found
+
+
+def _said(record: dict[str, object], field: str) -> str:
+    """A field that is no UTF-8, or given twice, is a list: nothing that logind or PAM would write."""
+    value = record.get(field)
+    return value if isinstance(value, str) else ""
+
+
+# -- logind -----------------------------------------------------------------------------------------------
+
+
+def _present(view: HostView) -> dict[str, _Session] | None:
+    """By session id, those that are there now; None where logind cannot be asked."""
+    listed = view.query(("loginctl", "--no-pager", "--no-legend", "list-sessions"))
+    if listed is None or not listed.ok:
+        return None
+    found: dict[str, _Session] = {}
+    for line in listed.stdout.splitlines()[:_MOST]:
+        # the first column is the id in every version; others came and went
+        id = next(iter(line.split()), "")
+        properties = ("-p", "Name", "-p", "User", "-p", "Class", "-p", "Service", "-p", "Leader")
+        shown = view.query(("loginctl", "--no-pager", "show-session", *properties, "--", id)) if id else None
+        if shown is None or not shown.ok:
+            continue  # it ended meanwhile
+        said = dict(row.partition("=")[::2] for row in shown.stdout.splitlines() if "=" in row)
+        uid = said.get("User", "")
+        found[id] = _Session(
+            said.get("Name", ""),
+            said.get("Leader", ""),
+            said.get("Class", ""),
+            said.get("Service", ""),
+            int(uid) if uid.isascii() and uid.isdigit() else None,
+        )
+    return found
+
+
+# -- accounts ---------------------------------------------------------------------------------------------
+
+
+class _Accounts:
+    """User ids by name: of the host's own file, and of what else it knows users from (LDAP, homed)."""
+
+    def __init__(self, view: HostView) -> None:
+        self._view = view
+        try:
+            self._known = _uids(view.text("/etc/passwd") or "")
+        except Unreadable:
+            self._known = {}
+
+    def uid(self, name: str) -> int | None:
+        if name not in self._known:
+            asked = self._view.query(("getent", "passwd", "--", name)) if name else None
+            self._known |= _uids(asked.stdout) if asked is not None and asked.ok else {}
+        return self._known.get(name)
+
+
+def _uids(text: str) -> dict[str, int]:
+    rows = (line.split(":") for line in text.splitlines())
+    return {row[0]: int(row[2]) for row in rows if len(row) > 2 and row[2].isascii() and row[2].isdigit()}
