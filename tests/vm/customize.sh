@@ -25,7 +25,8 @@ chroot "$root" systemctl mask --quiet \
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer \
     sshd-keygen.service systemd-networkd-wait-online.service systemd-binfmt.service proc-sys-fs-binfmt_misc.automount \
     dev-hugepages.mount dev-mqueue.mount sys-fs-fuse-connections.mount sys-kernel-config.mount \
-    modprobe@configfs.service modprobe@efi_pstore.service modprobe@fuse.service systemd-pstore.service
+    modprobe@configfs.service modprobe@efi_pstore.service modprobe@fuse.service systemd-pstore.service \
+    blk-availability.service lvm2-lvmpolld.socket lvm2-monitor.service
 
 # Half of what installing rocmcfg costs is making the venv, and the venv does not depend on rocmcfg.
 chroot "$root" python3 -m venv /opt/rocmcfg

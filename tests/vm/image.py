@@ -22,9 +22,16 @@ PACKAGES = (
     *("systemd-sysv", "udev", "dbus", "e2fsprogs", "login", "passwd", "procps"),
     *("python3", "python3-venv"),
     "openssh-server",  # disabled; for scenarios over a forwarded port
+    "libpam-systemd",  # a login is a session, as on any Debian that was not made by hand
+    *("btrfs-progs", "lvm2"),  # for a /boot on which GRUB cannot write
 )
-# Nothing on the guest reads them, and they are a third of the files.
-EXCLUDED = ("/usr/share/man/*", "/usr/share/locale/*", "/usr/share/doc/*")
+EXCLUDED = (
+    # Nothing on the guest reads them, and they are a third of the files.
+    *("/usr/share/man/*", "/usr/share/locale/*", "/usr/share/doc/*"),
+    # The root file system is neither, and each boot and each image would pay for them.
+    *("/usr/share/initramfs-tools/*/btrfs", "/usr/share/initramfs-tools/*/lvm2"),
+    "/usr/lib/udev/rules.d/*btrfs*",
+)
 
 ROOT_UUID = "0e5a3f5c-7d1b-4b0e-9a53-2f6c1d0a7b11"  # also in root/etc/fstab
 ESP_VOLUME_ID = "52434647"  # also in root/etc/fstab
