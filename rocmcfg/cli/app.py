@@ -22,6 +22,8 @@ _COMMANDS = {
     "plan": ("plan", True),
     "apply": ("apply", True),
     "verify": ("verify", True),
+    "confirm": ("confirm", True),
+    "reject": ("reject", True),
     "rollback": ("rollback", True),
     "history": ("history", True),
     "recover": ("recover", True),

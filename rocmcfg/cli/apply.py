@@ -12,6 +12,7 @@ from rocmcfg.cli.render import Printer
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
+    from rocmcfg.model.plan import TrialPlan
     from rocmcfg.workflow.applying import Applied
     from rocmcfg.workflow.planning import Planned
 
@@ -28,6 +29,9 @@ def apply(
     any_gpu: opt.AnyGpu = False,
     via: opt.ViaOption = None,
     boot_backend: opt.BootBackend = "",
+    trial: opt.Trial = False,
+    confirm_after: opt.ConfirmAfter = "",
+    health_check: opt.HealthCheck = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan only, as `rocmcfg plan`.")
     ] = False,
@@ -47,9 +51,10 @@ def apply(
         request = plan_view.request(profile, set, with_, without, unconditional, any_gpu, via, boot_backend)
         if not request.profiles and not request.set:
             raise typer.BadParameter("say what to apply: --profile NAME (or auto), or --set KEY=VALUE")
+        terms = plan_view.terms(trial, confirm_after, health_check)
         host = opt.open_host(root, chroot=chroot)
         if dry_run:
-            plan_view.present(printer, planning.plan(host, request))
+            plan_view.present(printer, planning.plan(host, request, terms))
             return
         opt.require_root(host, "apply", "plan")
         opt.require_terminal(yes or json, "plan")
@@ -62,9 +67,9 @@ def apply(
             plan_view.remarks(printer, planned.plan.diagnostics)
             printer.line()
             printer.line(plan_view.plan_summary(planned.plan))
-            return yes or printer.ask("Apply this?")
+            return yes or printer.ask("Try this at the next boot?" if terms else "Apply this?")
 
-        applied = applying.apply(host, request, confirm, printer.progress, asks=not yes)
+        applied = applying.apply(host, request, confirm, printer.progress, asks=not yes, terms=terms)
         only_words_are_left()
         printer.end_progress()
         if applied is None:
@@ -74,10 +79,10 @@ def apply(
             applied.planned.plan.diagnostics,
             **plan_view.fields(applied.planned, applied.activations, applied.transaction),
         )
-        _say(printer, applied, host.root)
+        say(printer, applied, host.root)
 
 
-def _say(printer: Printer, applied: Applied, root: str) -> None:
+def say(printer: Printer, applied: Applied, root: str) -> None:
     from rocmcfg.cli import plan_view
     from rocmcfg.engine.request import root_option
     from rocmcfg.model.state import ActivationState
@@ -91,6 +96,9 @@ def _say(printer: Printer, applied: Applied, root: str) -> None:
         if not made.rows:
             printer.pairs([(s.setting, s.reason) for s in made.skipped])
         plan_view.remarks(printer, made.diagnostics)
+    elif made.trial:
+        _say_trial(printer, applied, made.trial)
+        return
     else:
         printer.line(f"Applied as transaction {applied.transaction}.")
     if left:
@@ -111,6 +119,18 @@ def _say(printer: Printer, applied: Applied, root: str) -> None:
         printer.line("Next: reboot, then `rocmcfg verify`.  Undo: `rocmcfg rollback`.")
     elif applied.transaction:
         printer.line("Next: `rocmcfg verify`.  Undo: `rocmcfg rollback`.")
+
+
+def _say_trial(printer: Printer, applied: Applied, made: TrialPlan) -> None:
+    from rocmcfg.cli.plan_view import duration
+
+    printer.line(f"The next boot is a trial (transaction {applied.transaction}).")
+    after = made.terms.confirm_after
+    alone = f"It confirms itself {duration(after)} after its begin, if all is well. " if after else ""
+    printer.wrapped(f"{alone}Unconfirmed, the boot after it is as this one, also after a hang.", "")
+    printer.wrapped(
+        "Next: reboot, then `rocmcfg verify` and `rocmcfg confirm`.  Forget it: `rocmcfg reject`.", ""
+    )
 
 
 def only_words_are_left() -> None:

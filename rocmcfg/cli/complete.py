@@ -291,6 +291,8 @@ TAKES = {
     "--via": "choice",
     "--format": "choice",
     "--boot-backend": "boot-backend",
+    "--confirm-after": "free",
+    "--health-check": "free",
     "--root": "directory",
     "--log": "file",
     "--bundle": "file",

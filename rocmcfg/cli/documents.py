@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from rocmcfg.cli.doctor_document import DoctorDocument
 from rocmcfg.cli.document_base import Document, FailureDocument
 from rocmcfg.cli.document_base import Model as _Model
 from rocmcfg.cli.explain_document import ExplainDocument
@@ -24,6 +25,25 @@ class Change(_Model):
     after: str | None
     diff: str
     reason: str
+
+
+class ToolChange(_Model):
+    """Something that a program changes and that is not a file of ours."""
+
+    tool: str
+    kind: Literal["modify"]
+    before: str
+    after: str
+    diff: str
+    reason: str
+
+
+class TrialPlan(_Model):
+    """`arguments` is all that the one boot carries, `confirm_after` in seconds after its begin."""
+
+    arguments: list[str]
+    confirm_after: int | None
+    health_check: str
 
 
 class Activation(_Model):
@@ -60,10 +80,10 @@ class CommandLine(_Model):
 
 
 class PlanDocument(Document):
-    """Of `plan` and `apply`."""
+    """Of `plan`, `apply` and `confirm`. `trial` is null where the plan is for good."""
 
     profiles: list[str]
-    changes: list[Change]
+    changes: list[Change | ToolChange]
     activations: list[Activation]
     settings: list[Setting]
     skipped: list[Skipped]
@@ -71,6 +91,7 @@ class PlanDocument(Document):
     boot_backend: str
     reboot_required: bool
     transaction: int | None
+    trial: TrialPlan | None
 
 
 class Check(_Model):
@@ -85,19 +106,39 @@ class Check(_Model):
 
 
 class VerifyDocument(Document):
+    """`trial` is the transaction of the trial that was checked; null where it was what is applied."""
+
     status: Literal["in_effect", "pending", "differences", "nothing_applied"]
     profiles: list[str]
     transaction: int | None
+    trial: int | None
     checks: list[Check]
 
 
 class UndoneDocument(Document):
-    """Of `rollback` and `recover`."""
+    """Of `rollback`, `recover` and `reject`."""
 
     transactions: list[int]
     changes: list[Change]
     activations: list[Activation]
     reboot_required: bool
+
+
+class TrialEvidence(_Model):
+    """What there is of a boot that was not confirmed: `text` says it in a sentence, `lines` are its last."""
+
+    source: Literal["journal", "pstore", "none"]
+    boot_id: str
+    text: str
+    lines: list[str]
+
+
+class PastTrial(_Model):
+    """`withheld`: why it did not confirm itself."""
+
+    outcome: Literal["armed", "running", "over", "confirmed", "not_confirmed", "not_tried", "rejected"]
+    evidence: TrialEvidence | None
+    withheld: list[str]
 
 
 class Transaction(_Model):
@@ -108,6 +149,7 @@ class Transaction(_Model):
     settings: list[str]
     files: list[str]
     state: Literal["committed", "rolled_back", "unfinished"]
+    trial: PastTrial | None
 
 
 class HistoryDocument(Document):
@@ -186,6 +228,21 @@ class Unnecessary(_Model):
     command: str
 
 
+class TrialOnRecord(_Model):
+    """`until`: when it confirms itself (ISO 8601, UTC), if all is well then; null where it does not.
+    `withheld` is why it did not, and empty also where only root can tell."""
+
+    transaction: int
+    stage: Literal["armed", "running", "over"]
+    profiles: list[str]
+    settings: list[str]
+    arguments: list[str]
+    confirm_after: int | None
+    health_check: str
+    until: str | None
+    withheld: list[str]
+
+
 class StatusDocument(Document):
     facts: Facts
     profiles: list[str]
@@ -196,6 +253,7 @@ class StatusDocument(Document):
     parameters: list[SetParameter]
     issues: list[str]
     unnecessary: list[Unnecessary]
+    trial: TrialOnRecord | None
 
 
 class ProfileBrief(_Model):
@@ -256,121 +314,12 @@ class EnvDocument(Document):
     removed: bool | None = None
 
 
-class ReadLog(_Model):
-    """`size` in bytes, unpacked."""
-
-    name: str
-    size: int
-    complete: bool
-
-
-class LogMachine(_Model):
-    """On which machine it happened; each `…_source` says who says so."""
-
-    gfx: list[str]
-    gfx_source: str
-    possible_gfx: list[str]
-    kernel: str
-    kernel_source: str
-    rocm: str | None
-    rocm_source: str
-    dkms: str
-
-
-class Reason(_Model):
-    """`met` is null where it cannot be told."""
-
-    what: str
-    met: bool | None
-    text: str
-
-
-class Stages(_Model):
-    wanted: list[str]
-    seen: list[str]
-    in_order: list[str]
-
-
-class LogLines(_Model):
-    """Lines that differ in numbers only. `more`: counted to `count` and no further."""
-
-    log: str
-    line: int
-    last_line: int
-    count: int
-    more: bool
-    text: str
-    strength: Literal["specific", "typical", "generic", ""]
-
-
-class KernelPart(_Model):
-    name: str
-    text: str
-
-
-class KernelName(_Model):
-    name: str
-    parts: list[KernelPart]
-
-
-class Cure(_Model):
-    """`settings` in the spelling of --set, without those that are in force already."""
-
-    settings: list[str]
-    unset: list[str]
-    steps: list[str]
-    profile: str
-    command: str
-
-
-class InForce(_Model):
-    setting: str
-    where: str
-
-
-class AppliedSetting(_Model):
-    """Applied by rocmcfg, and not in force when the log was written."""
-
-    setting: str
-    state: str
-
-
-class Match(_Model):
-    """`score` is 0 to 1; from 0.5 we would tell the user so. `workaround` is null where nothing helps, or
-    what helps is in force."""
-
-    issue: str
-    title: str
-    kind: Literal["fault", "advice", "spelling"]
-    summary: str
-    score: float
-    confidence: Literal["confirmed", "reported", "unverified"]
-    reasons: list[Reason]
-    stages: Stages | None
-    evidence: list[LogLines]
-    kernel_names: list[KernelName]
-    workaround: Cure | None
-    in_force: list[InForce]
-    applied: list[AppliedSetting]
-    cost: str
-    fixed_in: str
-    does_not_help: list[str]
-    notes: list[str]
-    sources: list[str]
-
-
-class DoctorDocument(Document):
-    logs: list[ReadLog]
-    facts: LogMachine
-    matches: list[Match]
-    unknown: list[LogLines]
-    collect: list[str]
-
-
 DOCUMENTS: dict[str, type[BaseModel]] = {
     "failure": FailureDocument,
     "plan": PlanDocument,
     "apply": PlanDocument,
+    "confirm": PlanDocument,
+    "reject": UndoneDocument,
     "verify": VerifyDocument,
     "rollback": UndoneDocument,
     "recover": UndoneDocument,

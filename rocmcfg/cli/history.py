@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import typer
 
 from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Printer
+
+if TYPE_CHECKING:
+    from rocmcfg.workflow.trying import Told
+
+_OUTCOMES = {
+    "armed": "trial: waits for the next boot",
+    "running": "trial: is this boot",
+    "over": "trial: over",
+    "confirmed": "tried, confirmed",
+    "not_confirmed": "tried, not confirmed",
+    "not_tried": "trial, never begun",
+    "rejected": "trial, rejected",
+}
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -22,7 +38,7 @@ def history(
         import os
 
         from rocmcfg.model.diagnostic import fail
-        from rocmcfg.workflow import undoing
+        from rocmcfg.workflow import trying, undoing
 
         host = opt.open_host(root)
         if not host.offline and os.geteuid() != 0:
@@ -37,6 +53,7 @@ def history(
                 "settings": j.header["settings"],
                 "files": list(dict.fromkeys(step["path"] for step in j.of("file"))),
                 "state": j.state,
+                "trial": _trial(trying.told(host, j, journals)),
             }
             for j in journals
         ]
@@ -50,7 +67,7 @@ def history(
                 r["time"].replace("T", " ")[:16],
                 r["user"],
                 ",".join(r["profiles"]) or "-",
-                r["state"].replace("_", " "),
+                _state(r),
             )
             for r in rows
         ]
@@ -59,5 +76,29 @@ def history(
             for row in rows:
                 printer.heading(f"Transaction {row['transaction']}")
                 printer.wrapped(", ".join(row["settings"]) or "no settings")
+                _tell(printer, row["trial"])
                 for path in row["files"]:
                     printer.line(f"  {path}")
+
+
+def _trial(told: Told | None) -> dict[str, Any] | None:
+    if told is None:
+        return None
+    return {"outcome": told.outcome, "evidence": told.evidence, "withheld": list(told.withheld)}
+
+
+def _state(row: dict[str, Any]) -> str:
+    if row["trial"] is None or row["state"] == "unfinished":
+        return str(row["state"]).replace("_", " ")
+    return _OUTCOMES[row["trial"]["outcome"]]
+
+
+def _tell(printer: Printer, trial: dict[str, Any] | None) -> None:
+    if trial is None:
+        return
+    for reason in trial["withheld"]:
+        printer.wrapped(f"did not confirm itself: {reason}")
+    if trial["evidence"]:
+        printer.wrapped(trial["evidence"]["text"])
+        for line in trial["evidence"]["lines"]:
+            printer.line(f"    {line}")

@@ -85,6 +85,29 @@ AnyGpu = Annotated[bool, typer.Option("--any-gpu", help="Apply although no GPU o
 ViaOption = Annotated[
     Via | None, typer.Option("--via", help="Where module parameters go (default: the kernel command line).")
 ]
+Trial = Annotated[
+    bool,
+    typer.Option(
+        "--trial", help="For the next boot only: kept if you confirm, forgotten by the boot after it if not."
+    ),
+]
+ConfirmAfter = Annotated[
+    str,
+    typer.Option(
+        "--confirm-after",
+        metavar="TIME",
+        help="With --trial: it confirms itself so long after its boot began (90s, 10m, 1h) where verify "
+        "holds, the kernel log is clean and somebody has logged in.",
+    ),
+]
+HealthCheck = Annotated[
+    str,
+    typer.Option(
+        "--health-check",
+        metavar="COMMAND",
+        help="With --confirm-after: a shell command, run as root, that has to succeed in place of a login.",
+    ),
+]
 BootBackend = Annotated[
     str, typer.Option("--boot-backend", metavar="NAME", help="The boot loader, where two are installed.")
 ]

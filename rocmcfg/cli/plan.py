@@ -22,6 +22,9 @@ def plan(
     any_gpu: opt.AnyGpu = False,
     via: opt.ViaOption = None,
     boot_backend: opt.BootBackend = "",
+    trial: opt.Trial = False,
+    confirm_after: opt.ConfirmAfter = "",
+    health_check: opt.HealthCheck = "",
     detailed_exitcode: Annotated[
         bool, typer.Option("--detailed-exitcode", help="Exit 3 where something would change.")
     ] = False,
@@ -40,7 +43,8 @@ def plan(
         request = plan_view.request(profile, set, with_, without, unconditional, any_gpu, via, boot_backend)
         if not request.profiles and not request.set:
             raise typer.BadParameter("say what to plan: --profile NAME (or auto), or --set KEY=VALUE")
-        planned = planning.plan(opt.open_host(root, chroot=chroot), request)
+        terms = plan_view.terms(trial, confirm_after, health_check)
+        planned = planning.plan(opt.open_host(root, chroot=chroot), request, terms)
         plan_view.present(printer, planned)
         if detailed_exitcode and not planned.plan.empty:
             raise typer.Exit(int(ExitCode.DIFFERENCES))

@@ -13,12 +13,22 @@ from rocmcfg.engine import diff
 from rocmcfg.engine.request import Request
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts, PyTorch
-from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, SettingRow
+from rocmcfg.model.plan import (
+    Activation,
+    CommandLine,
+    FileChange,
+    Plan,
+    SettingRow,
+    ToolChange,
+    TrialPlan,
+)
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, Skipped
+from rocmcfg.model.trial import Terms
 from rocmcfg.model.version import format_version
 from rocmcfg.workflow.planning import Planned
 
+_SOONEST, _LATEST = 30, 24 * 3600  # seconds of --confirm-after; a boot itself takes longer than less
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
 _STATES = {
     ActivationState.PLANNED: "to run",
@@ -50,6 +60,37 @@ def request(
     )
 
 
+def terms(trial: bool, confirm_after: str, health_check: str) -> Terms | None:
+    """What is asked of a trial; None for no trial. Raises BadParameter for what makes no sense."""
+    import typer
+
+    if not trial and (confirm_after or health_check):
+        raise typer.BadParameter("--confirm-after and --health-check belong to --trial")
+    if not trial:
+        return None
+    if health_check and not confirm_after:
+        raise typer.BadParameter(
+            "--health-check decides with --confirm-after TIME; by hand it is yours to run"
+        )
+    if any(ord(character) < 32 for character in health_check):
+        raise typer.BadParameter("--health-check takes one line; put more into a script of its own")
+    return Terms(_seconds(confirm_after), health_check)
+
+
+def _seconds(text: str) -> int | None:
+    import typer
+
+    if not text:
+        return None
+    found = re.fullmatch(r"([0-9]{1,6})(s|m|h)", text)
+    seconds = int(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]] if found else 0
+    if not _SOONEST <= seconds <= _LATEST:
+        raise typer.BadParameter(
+            f"--confirm-after {text}: write a time such as 90s, 10m or 1h, from 30s to 24h"
+        )
+    return seconds
+
+
 def _absolute(name: str) -> str:
     """A profile file is asked for again later, by the kernel hook, from another directory."""
     import os
@@ -65,7 +106,7 @@ def fields(planned: Planned, activations: Sequence[Activation], transaction: int
     line = made.command_line
     return {
         "profiles": list(made.profiles),
-        "changes": [change(c) for c in made.changes],
+        "changes": [*(change(c) for c in made.changes), *(_tool_change(t) for t in made.tools)],
         "activations": [activation(a) for a in activations],
         "settings": [_setting(row) for row in made.rows],
         "skipped": [skip(s) for s in made.skipped],
@@ -73,7 +114,16 @@ def fields(planned: Planned, activations: Sequence[Activation], transaction: int
         "boot_backend": made.boot_backend,
         "reboot_required": made.reboot_required,
         "transaction": transaction,
+        "trial": _trial(made.trial) if made.trial else None,
     }
+
+
+def _trial(made: TrialPlan) -> dict[str, Any]:
+    return {"arguments": list(made.arguments), **terms_document(made.terms)}
+
+
+def terms_document(terms: Terms) -> dict[str, Any]:
+    return {"confirm_after": terms.confirm_after, "health_check": terms.health_check}
 
 
 def activation(step: Activation) -> dict[str, Any]:
@@ -91,6 +141,17 @@ def change(one: FileChange) -> dict[str, Any]:
         "before": diff.text(one.before.content) if one.before else None,
         "after": diff.text(one.after),
         "diff": diff.unified(one),
+        "reason": one.reason,
+    }
+
+
+def _tool_change(one: ToolChange) -> dict[str, Any]:
+    return {
+        "tool": one.tool,
+        "kind": "modify",
+        "before": one.before,
+        "after": one.after,
+        "diff": "",
         "reason": one.reason,
     }
 
@@ -155,9 +216,12 @@ def show(printer: Printer, planned: Planned, activations: Sequence[Activation]) 
     if made.skipped:
         printer.heading("Left out")
         printer.pairs([(s.setting, s.reason) for s in made.skipped])
-    _show_command_line(printer, made.command_line)
+    if made.trial:
+        show_trial(printer, made.trial)
+    else:
+        _show_command_line(printer, made.command_line)
     show_changes(printer, made.changes)
-    show_activations(printer, activations)
+    show_activations(printer, activations, made.tools)
     for note in _notes(planned.profiles):
         printer.line()
         printer.wrapped(f"Note: {note}", indent="")
@@ -237,15 +301,42 @@ def show_changes(printer: Printer, changes: Sequence[FileChange]) -> None:
         printer.diff(diff.unified(one))
 
 
-def show_activations(printer: Printer, activations: Sequence[Activation]) -> None:
-    if activations:
+def show_activations(
+    printer: Printer, activations: Sequence[Activation], tools: Sequence[ToolChange] = ()
+) -> None:
+    steps = [(" ".join(a.argv), f"{_STATES[a.state]}: {a.reason}") for a in activations]
+    steps += [(f"{' '.join(t.argv[:-1])} …", f"last of all: {t.reason}") for t in tools]
+    if steps:
         printer.heading("Programs")
-        printer.pairs([(" ".join(a.argv), f"{_STATES[a.state]}: {a.reason}") for a in activations])
+        printer.pairs(steps)
+
+
+def show_trial(printer: Printer, made: TrialPlan) -> None:
+    printer.heading("For one boot, behind the arguments that stay")
+    printer.wrapped(" ".join(made.arguments))
+    after = made.terms.confirm_after
+    kept = (
+        f"it confirms itself, {duration(after)} after its begin where all is well" if after else "you confirm"
+    )
+    printer.wrapped(
+        "panic=… reboots a kernel that panics, rocmcfg.trial=… marks the boot. The boot after it is the "
+        f"old one again, unless {kept}."
+    )
+
+
+def duration(seconds: int) -> str:
+    """As --confirm-after takes it."""
+    for unit, size in (("h", 3600), ("m", 60)):
+        if seconds % size == 0:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
 
 
 def plan_summary(made: Plan) -> str:
     if made.empty:
         return "In sync: nothing to change."
+    if made.trial:
+        return f"{summary(made.changes, made.due, False)[:-1]}; the next boot is the trial."
     return summary(made.changes, made.due, made.reboot_required)
 
 

@@ -57,7 +57,7 @@ def rollback(
         stop_politely()
 
         def confirm(planned: UndoPlan) -> bool:
-            _show(printer, planned)
+            show(printer, planned)
             return yes or printer.ask("Roll back?")
 
         undone = undoing.rollback(host, to=to, force=force, confirm=confirm, progress=printer.progress)
@@ -72,14 +72,14 @@ def rollback(
 def _present(printer: Printer, planned: UndoPlan) -> None:
     _document(printer, [j.id for j in planned.journals], planned)
     if planned.journals:
-        _show(printer, planned)
+        show(printer, planned)
         printer.line("Dry run: nothing was changed.")
     else:
         printer.line(_NOTHING)
         _remind(printer, planned.reboot_required, offline=False)
 
 
-def _show(printer: Printer, planned: UndoPlan) -> None:
+def show(printer: Printer, planned: UndoPlan) -> None:
     from rocmcfg.cli import plan_view
 
     for one in planned.journals:

@@ -13,6 +13,7 @@ from rocmcfg.model.version import format_version
 if TYPE_CHECKING:
     from rocmcfg.model.facts import Facts
     from rocmcfg.workflow.status import Status
+    from rocmcfg.workflow.trying import Standing
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -59,7 +60,30 @@ def _fields(found: Status) -> dict[str, Any]:
         "unnecessary": [
             {"setting": u.setting, "reason": u.reason, "command": u.command} for u in found.unnecessary
         ],
+        "trial": _trial_document(found.trial) if found.trial else None,
     }
+
+
+def _trial_document(found: Standing) -> dict[str, Any]:
+    from rocmcfg.cli.plan_view import terms_document
+
+    tried = found.trial
+    return {
+        "transaction": tried.transaction,
+        "stage": found.stage.value,
+        "profiles": list(tried.profiles),
+        "settings": [setting.spelled for setting in tried.settings],
+        "arguments": list(tried.arguments),
+        **terms_document(tried.terms),
+        "until": _time(found.until) if found.until is not None else None,
+        "withheld": list(found.withheld),
+    }
+
+
+def _time(seconds: float) -> str:
+    from datetime import datetime, timezone
+
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")
 
 
 def facts_document(facts: Facts) -> dict[str, Any]:
@@ -114,7 +138,9 @@ def _show(printer: Printer, found: Status) -> None:
     rows = host_rows(found.facts)
     if found.facts.container:
         rows.append(("Container", f"{found.facts.container}: the kernel is not ours to configure"))
-    if found.report is None or found.report.unrecorded:
+    if found.trial is not None:
+        rows += _trial(found, found.trial)
+    elif found.report is None or found.report.unrecorded:
         rows.append(("Profile", "cannot be told"))
     elif not found.report.checks:
         rows.append(("Profile", "none applied"))
@@ -146,8 +172,45 @@ def _show(printer: Printer, found: Status) -> None:
     _next(printer, found, root)
 
 
+def _trial(found: Status, standing: Standing) -> list[tuple[str, str]]:
+    """What is tried, how it stands, and beside it what is applied for good."""
+    from rocmcfg.cli.plan_view import duration
+    from rocmcfg.model.trial import Stage
+
+    tried = standing.trial
+    name = ", ".join(tried.profiles) or ", ".join(s.spelled for s in tried.settings)
+    rows = [
+        (
+            "Profile",
+            f"{', '.join(found.profiles)} (transaction {found.transaction})"
+            if found.transaction
+            else "none applied for good",
+        )
+    ]
+    rows.append(("Trial", f"{name} (transaction {tried.transaction})"))
+    if standing.stage is Stage.ARMED:
+        after = tried.terms.confirm_after
+        alone = f", and confirms itself {duration(after)} later if all is well" if after else ""
+        rows.append(("", f"waits for the next boot{alone}"))
+    elif standing.stage is Stage.RUNNING:
+        rows.append(("", f"is this boot, until the next one; {_state(found)}"))
+        if standing.until is not None:
+            rows.append(("", f"confirms itself at {_time(standing.until)} if all is well"))
+        rows += [("", f"did not confirm itself: {reason}") for reason in standing.withheld]
+    else:
+        rows.append(("", "is over: this boot has the old configuration again"))
+    return rows
+
+
 def _next(printer: Printer, found: Status, root: str) -> None:
-    if any(d.id == "RC4021" for d in found.diagnostics):
+    if found.trial is not None:
+        steps = {
+            "armed": "reboot, or sudo rocmcfg reject",
+            "running": "sudo rocmcfg confirm, or sudo rocmcfg reject",
+            "over": "sudo rocmcfg recover",
+        }
+        printer.wrapped(f"Next: {steps[found.trial.stage.value]}{root}", indent="")
+    elif any(d.id == "RC4021" for d in found.diagnostics):
         printer.wrapped(f"Next: sudo rocmcfg recover{root}", indent="")
     elif found.report is None or found.report.unrecorded:
         pass  # the problem's own hint says what to do

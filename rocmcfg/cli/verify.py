@@ -43,6 +43,7 @@ def _fields(report: VerificationReport) -> dict[str, object]:
         "status": report.status,
         "profiles": list(report.profiles),
         "transaction": report.transaction,
+        "trial": report.trial,
         "checks": [
             {
                 "name": c.name,
@@ -63,6 +64,9 @@ def _show(printer: Printer, report: VerificationReport, root: str) -> None:
     if not report.checks:
         printer.problems(report.diagnostics)
         return
+    if report.trial is not None:
+        printer.line(f"Trial (transaction {report.trial}); CONFIGURED is the boot after it.")
+        printer.line()
     rows = [
         (
             c.name,

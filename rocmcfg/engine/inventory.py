@@ -60,7 +60,7 @@ def deviations(
     """What somebody sets, for the next boot or on the command line of this one, known or not, and what runs
     otherwise than the running kernel's default. What the driver replaces by itself is left out unless set."""
     found = {
-        p.name: Deviation(p.name, p.running, p.next_boot, _default(p.name, kernel, catalogue), p.source)
+        p.name: Deviation(p.name, p.running, p.next_boot, default_of(p.name, kernel, catalogue), p.source)
         for p in set_here
     }
     running = Running(view)
@@ -68,10 +68,10 @@ def deviations(
         if "." in karg.key and karg.key.partition(".")[0] in catalogue.modules() and karg.key not in found:
             now = running.parameter(karg.key)
             value = now.value if now.present else f"{karg.value}, ignored"
-            default = _default(karg.key, kernel, catalogue)
+            default = default_of(karg.key, kernel, catalogue)
             found[karg.key] = Deviation(karg.key, value, None, default, karg.source)
     for parameter in catalogue.parameters.values():
-        default = _default(parameter.id, kernel, catalogue)
+        default = default_of(parameter.id, kernel, catalogue)
         if parameter.id in found or parameter.rewritten or parameter.computed or not default:
             continue
         value = running.parameter(parameter.id).value
@@ -80,7 +80,7 @@ def deviations(
     return tuple(sorted(found.values()))
 
 
-def _default(name: str, kernel: Kernel | None, catalogue: Catalogue) -> str:
+def default_of(name: str, kernel: Kernel | None, catalogue: Catalogue) -> str:
     """Empty where the kernel or the parameter is not known, or the neighbouring builds disagree."""
     parameter = catalogue.parameters.get(name)
     if parameter is None or kernel is None:

@@ -42,6 +42,11 @@ def owned_files(
         for path, content in backend.propose(on_line if loader == backend.NAME else ()).items()
     ]
     owned += [
+        OwnedFile(path, content, "the trial is over: this is for good", mode)
+        for trial in registry.trials()
+        for path, (content, mode) in trial.propose(False).items()
+    ]
+    owned += [
         OwnedFile(modprobe.PATH, modprobe.propose(options), "module options: " + _ids(options)),
     ]
     owned += [
@@ -77,7 +82,17 @@ def replaces(changes: Iterable[FileChange]) -> bool:
 
 def owned_paths() -> tuple[str, ...]:
     """Every path that we may write on a host, apart from our own state."""
-    return (*kernel_paths(), *(f.path for f in environment.FILES), *kernel_hook.PATHS)
+    return (
+        *kernel_paths(),
+        *trial_paths(),
+        *(f.path for f in environment.FILES),
+        *kernel_hook.PATHS,
+    )
+
+
+def trial_paths() -> tuple[str, ...]:
+    """Those that are there as long as a trial is."""
+    return tuple(path for trial in registry.trials() for path in trial.FILES)
 
 
 def changes_to(

@@ -11,7 +11,7 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment.observe import later_assignments
 from rocmcfg.engine import reboot
 from rocmcfg.engine.observe import Observed, observe
-from rocmcfg.engine.owned import changes_to, owned_files, replaces
+from rocmcfg.engine.owned import changes_to, owned_files, replaces, trial_paths
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.refusals import foreign_trouble, host_problems
 from rocmcfg.engine.request import Request
@@ -24,6 +24,7 @@ from rocmcfg.model.kargs import Karg, adds_up, contains, last
 from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, unique_kargs
+from rocmcfg.model.trial import Terms
 from rocmcfg.model.value import same
 
 
@@ -34,8 +35,10 @@ def make_plan(
     facts: Facts,
     catalogue: Catalogue,
     receipt: Receipt | None,
+    terms: Terms | None = None,
 ) -> Plan:
-    """The plan, with every diagnostic. One that holds errors must not be carried out."""
+    """The plan, with every diagnostic; with `terms` that of a trial. One that holds errors must not be
+    carried out."""
     observed = observe(view, facts)
     resolution = resolve(profiles, request, facts, catalogue, observed.effective)
     desired = tuple(_adopt(setting, observed) for setting in resolution.desired)
@@ -53,7 +56,7 @@ def make_plan(
     changes, wrong = changes_to(view, owned, receipt)
     problems += wrong
     activations = _activations(view, facts, on_line, observed, changes, receipt)
-    return Plan(
+    made = Plan(
         profiles=tuple(profile.name for profile in profiles),
         changes=tuple(changes),
         activations=tuple(activations),
@@ -64,6 +67,11 @@ def make_plan(
         reboot_required=reboot.due(view, desired, receipt, replaced=replaces(changes)),
         boot_backend=loader,
     )
+    if terms is None:
+        return made
+    from rocmcfg.engine.trial_plan import trial_plan
+
+    return trial_plan(view, made, terms, observed, facts, catalogue, receipt)
 
 
 def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
@@ -103,7 +111,7 @@ def _activations(
             for k in observed.boot.ours
             if k.text not in wanted and not contains(observed.kargs, k.text)
         ]
-        if changed & set(backend.OWNED):
+        if changed & {*backend.OWNED, *trial_paths()}:
             found.append(backend.activation("the boot menu is generated from the drop-in"))
         elif observed.boot.ours and not observed.boot.unreadable and backend.check(view, wanted, gone):
             found.append(backend.activation("the boot menu does not hold what the drop-in says"))

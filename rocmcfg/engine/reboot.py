@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rocmcfg.engine import journal
+from rocmcfg.engine import journal, trial
 from rocmcfg.engine.receipt import Receipt, boot_id
 from rocmcfg.engine.running import Running
 from rocmcfg.host.view import HostView, Unreadable
@@ -53,13 +53,17 @@ def booted_with(view: HostView) -> Given | None:
     if found is None:
         return None
     for one in found:
-        if one.of("commit") and _met(one, boot):
+        if one.of("commit") and _met(view, one, boot):
             return _given(one)
     return {}
 
 
-def _met(one: journal.Journal, boot: str) -> bool:
-    """Whether this boot may have begun with its files: begun in an earlier one, and not undone in one."""
+def _met(view: HostView, one: journal.Journal, boot: str) -> bool:
+    """Whether this boot may have begun with its files: begun in an earlier one, and not undone in one. What a
+    trial gives, the boots after its own do not get."""
+    tried = one.header.get("trial")
+    if tried is not None and not trial.carried(view, tried["token"]):
+        return False
     undone = one.last("undo")
     return one.header["boot_id"] != boot and (undone is None or undone.get("boot_id") == boot)
 
@@ -70,7 +74,7 @@ def _half_applied(view: HostView) -> Given:
     running = Running(view)
     found: dict[str, str | None] = {}
     for one in _journals(view) or () if boot else ():
-        if not one.of("commit") and _met(one, boot):
+        if not one.of("commit") and _met(view, one, boot):
             found |= {name: text for name, text in _given(one).items() if _shows(running, name, text)}
     return found
 

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.engine import journal, receipt
+from rocmcfg.engine import journal, receipt, trial
 from rocmcfg.engine.journal import Journal, Record
+from rocmcfg.engine.owned import trial_paths
 from rocmcfg.engine.receipt import boot_id, digest
 from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
@@ -139,7 +140,7 @@ def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
     for one in journals:
         for step in reversed(one.of("file")):
             path = step["path"]
-            if path == receipt.PATH:
+            if path in (receipt.PATH, trial.PATH):
                 continue
             now = state.get(path)
             if now is None:
@@ -178,6 +179,7 @@ def undo(
             state = None if host.is_symlink(path) else host.state(path)
             if state is not None:
                 journal.append(host, found.id, "kept", path=path, copy=journal.save(host, found.id, state))
+        disarmed = _tools_back(host, found, progress)
         for step in reversed(found.of("file")):
             _undo_file(host, found.id, step)
         for step in reversed(found.of("mkdir")):
@@ -186,7 +188,27 @@ def undo(
         journal.append(host, found.id, "undone")
     except BaseException as problem:
         raise UndoIncomplete(found.id, cause(problem)) from problem
-    return activations
+    return (*disarmed, *activations)
+
+
+def _tools_back(host: Host, found: Journal, progress: Progress) -> list[Activation]:
+    """First of all: without it, what is taken back next does nothing."""
+    due = tool_changes_back(host, found)
+    for activation in due if host.runs_tools else ():
+        run_tool(host, activation.argv, progress)
+    state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
+    return [replace(activation, state=state) for activation in due]
+
+
+def tool_changes_back(view: HostView, found: Journal) -> list[Activation]:
+    """The programs that take back what a transaction changed by a program, where it is still there."""
+    loader = registry.trial(found.header["expect"]["backend"])
+    if loader is None or loader.armed(view) is None:
+        return []
+    return [
+        Activation(record["tool"], tuple(record["inverse"]), "what one boot was to get")
+        for record in reversed(found.of("tool"))
+    ]
 
 
 def _undo_file(host: Host, id: int, step: Record) -> None:
@@ -312,7 +334,7 @@ def left_to_user(found: Journal) -> list[Activation]:
     if modprobe.PATH in changed:
         due += [generator.activation("modprobe.d was put back") for generator in initramfs.backends()]
     for backend in registry.backends():
-        if changed & set(backend.OWNED):
+        if changed & {*backend.OWNED, *trial_paths()}:
             due.append(backend.activation("the files it reads were put back"))
     return [replace(a, state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in ran]
 

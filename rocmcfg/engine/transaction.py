@@ -10,13 +10,16 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
-from rocmcfg.engine import journal, reboot, receipt, recovery
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import BootTrial
+from rocmcfg.engine import journal, reboot, receipt, recovery, trial
 from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
 from rocmcfg.model.kargs import contains
-from rocmcfg.model.plan import Activation, FileChange, Plan
+from rocmcfg.model.plan import Activation, FileChange, Plan, ToolChange, TrialPlan
 from rocmcfg.model.state import ActivationState, Channel
+from rocmcfg.model.trial import Trial
 
 Progress = Callable[[str], None]
 
@@ -38,19 +41,36 @@ class Outcome:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def execute(host: Host, plan: Plan, request: Request, progress: Progress) -> Outcome:
-    """The plan, all of it or nothing. The caller holds the lock and has checked that the plan is fresh."""
+def execute(
+    host: Host, plan: Plan, request: Request, progress: Progress, confirms: Trial | None = None
+) -> Outcome:
+    """The plan, all of it or nothing. The caller holds the lock and has checked that the plan is fresh.
+
+    `confirms` is the trial that this makes permanent. A trial takes effect by its last step alone, the tool
+    change: one that is cut off before has only written what does nothing by itself.
+    """
     _preflight(host, plan)
-    id = journal.create(host, _header(host, plan, request))
+    header = _header(host, plan, request)
+    if confirms is not None:
+        header["confirms"] = confirms.transaction
+    id = journal.create(host, header)
     try:
         for change in plan.changes:
             _change(host, id, change)
         activations = tuple(_activate(host, id, activation, progress) for activation in plan.activations)
         expect = _expectations(plan)
         problems = recovery.observe(host, expect["backend"], expect["wanted"], expect["removed"], activations)
+        if plan.trial is not None:
+            problems += _loader_of(plan).check(host, plan.trial.arguments)
         if problems:
             raise RocmcfgError(*problems)
-        _write_receipt(host, id, plan, request, activations)
+        if plan.trial is not None:
+            _write_trial(host, id, plan, plan.trial, header)
+        else:
+            _write_receipt(host, id, plan, request, activations)
+            _forget_trial(host, id)
+        for tool in plan.tools:
+            _change_by_tool(host, id, plan, tool, progress)
         journal.append(host, id, "commit")
     except BaseException as cause:
         raise _rolled_back(host, id, cause, progress) from cause
@@ -61,7 +81,7 @@ def execute(host: Host, plan: Plan, request: Request, progress: Progress) -> Out
 def _header(host: Host, plan: Plan, request: Request) -> journal.Record:
     from datetime import datetime, timezone
 
-    return {
+    header: journal.Record = {
         "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "user": host.user(),
         "boot_id": receipt.boot_id(host),
@@ -71,14 +91,22 @@ def _header(host: Host, plan: Plan, request: Request) -> journal.Record:
         "kernel": reboot.given([row.setting for row in plan.rows]),
         "expect": _expectations(plan),
     }
+    if plan.trial is not None:
+        header["trial"] = {"token": plan.trial.token, "arguments": list(plan.trial.arguments)}
+    return header
 
 
 def _expectations(plan: Plan) -> journal.Record:
     """What the generated results must hold afterwards, and after an undo must hold no more."""
-    line = plan.command_line
-    before, after = (line.before, line.after) if line else ((), ())
     from rocmcfg.model.kargs import Karg
 
+    place = registry.trial(plan.boot_backend)
+    if plan.trial is not None and place is not None:
+        return {"backend": plan.boot_backend, "wanted": [place.TOKEN], "added": [place.TOKEN], "removed": []}
+    line = plan.command_line
+    before, after = (line.before, line.after) if line else ((), ())
+    if place is not None and any(change.path in place.FILES for change in plan.changes):
+        before = (*before, place.TOKEN)
     return {
         "backend": plan.boot_backend,
         "wanted": [
@@ -95,6 +123,7 @@ def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
     problems = []
     paths = [change.path for change in plan.changes] + [journal.STATE_DIR]
+    paths += [_loader_of(plan).BLOCK] if plan.tools else []
     if host.runs_tools:
         paths += [output for activation in plan.due for output in activation.outputs]
     for path in paths:
@@ -108,16 +137,17 @@ def _preflight(host: Host, plan: Plan) -> None:
                     hint="remount it writable or run the command as root, then try again",
                 )
             )
+    programs: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
         problems += [
             error(
                 "RC3005",
-                f"{activation.argv[0]} is not installed",
-                detail=activation.reason,
+                f"{program.argv[0]} is not installed",
+                detail=program.reason,
                 hint="install the package that brings it, then run the command again",
             )
-            for activation in plan.due
-            if not host.has_tool(activation.argv[0])
+            for program in programs
+            if not host.has_tool(program.argv[0])
         ]
     if problems:
         raise RocmcfgError(*dict.fromkeys(problems))
@@ -205,6 +235,55 @@ def _write_receipt(
     _change(host, id, FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt"))
 
 
+def _write_trial(host: Host, id: int, plan: Plan, tried: TrialPlan, header: journal.Record) -> None:
+    content = trial.dump(
+        Trial(
+            id,
+            plan.profiles,
+            header["request"],
+            plan.boot_backend,
+            header["boot_id"],
+            header["time"],
+            tuple(row.setting for row in plan.rows),
+            tried.arguments,
+            tried.token,
+            tried.terms,
+            tried.gpus,
+        )
+    )
+    _change(host, id, FileChange(trial.PATH, host.state(trial.PATH), content, "trial"))
+
+
+def _forget_trial(host: Host, id: int) -> None:
+    state = host.state(trial.PATH)
+    if state is not None:
+        _change(host, id, FileChange(trial.PATH, state, None, "trial"))
+
+
+def _change_by_tool(host: Host, id: int, plan: Plan, tool: ToolChange, progress: Progress) -> None:
+    journal.append(host, id, "tool", tool=tool.tool, argv=list(tool.argv), inverse=list(tool.inverse))
+    recovery.run_tool(host, tool.argv, progress)
+    loader = _loader_of(plan)
+    if plan.trial is None or loader.armed(host) != " ".join(plan.trial.arguments):
+        raise RocmcfgError(
+            error(
+                "RC4315",
+                f"{tool.tool} ended well, and {loader.BLOCK} does not hold what it was given",
+                location=loader.BLOCK,
+                hint="run it by hand and see: " + " ".join(tool.argv[:2]) + " list",
+            )
+        )
+
+
+def _loader_of(plan: Plan) -> BootTrial:
+    found = registry.trial(plan.boot_backend)
+    if found is None:
+        raise RocmcfgError(
+            error("RC4310", "no trial boot with this boot loader", hint="apply without --trial")
+        )
+    return found
+
+
 def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> RocmcfgError:
     found = recovery.read_existing(host, id)
     first = recovery.cause(cause)
@@ -232,4 +311,6 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
 def _log_line(host: Host, id: int, plan: Plan) -> str:
     settings = " ".join(row.setting.spelled for row in plan.rows)
     profiles = ",".join(plan.profiles) or "none"
+    if plan.trial is not None:
+        return f"transaction {id}, a trial of the next boot, by {host.user()}: {settings}"
     return f"transaction {id} committed by {host.user()}: profile {profiles}: {settings or 'nothing'}"

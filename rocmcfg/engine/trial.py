@@ -6,10 +6,10 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from rocmcfg.engine import receipt
+from rocmcfg.engine import journal, receipt
 from rocmcfg.engine.receipt import boot_id
-from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.kargs import last, split
 from rocmcfg.model.trial import MARKER, Stage, Terms, Trial
 
@@ -27,6 +27,37 @@ class BadTrial(RocmcfgError):
                 hint="`rocmcfg reject` ends the trial and takes away what it wrote",
             )
         )
+
+
+class InForce(RocmcfgError):
+    """Nothing else may be applied as long as a trial is on record."""
+
+    def __init__(self, trial: Trial, found: Stage) -> None:
+        said = {
+            Stage.ARMED: ("waits for the next boot", "reboot to try it, or forget it with `rocmcfg reject`"),
+            Stage.RUNNING: (
+                "runs in this boot",
+                "keep it with `rocmcfg confirm`, or end it with `rocmcfg reject`; then run the command again",
+            ),
+            Stage.OVER: ("is over and not taken away yet", "run `rocmcfg recover`, then the command again"),
+        }
+        super().__init__(
+            error(
+                "RC4316",
+                f"a trial (transaction {trial.transaction}) {said[found][0]}, and nothing else is "
+                "applied meanwhile",
+                location=PATH,
+                hint=said[found][1],
+            ),
+            exit_code=ExitCode.ERROR,
+        )
+
+
+def require_none(view: HostView) -> None:
+    """Raises InForce or BadTrial."""
+    found = load(view)
+    if found is not None:
+        raise InForce(found, stage(view, found))
 
 
 def load(view: HostView) -> Trial | None:
@@ -89,3 +120,28 @@ def carried(view: HostView, token: str) -> bool:
     except Unreadable:
         return False
     return bool(token) and found is not None and found.value == token
+
+
+# -- in the journal -----------------------------------------------------------------------------------
+
+
+def note(host: Host, id: int, event: str, **data: Any) -> None:
+    """What became of a trial, in its own journal: withheld, not_confirmed, not_tried, rejected, confirmed."""
+    journal.append(host, id, "trial", event=event, **data)
+
+
+def of_journal(found: journal.Journal) -> bool:
+    return "trial" in found.header
+
+
+def outcome(found: journal.Journal, stage: Stage | None) -> str:
+    """What became of the trial that this is the journal of; `stage` where it is the one on record."""
+    last_event = next((r["event"] for r in reversed(found.of("trial")) if r["event"] != "withheld"), "")
+    if last_event == "confirmed" or found.state == "rolled_back":
+        return last_event or "rejected"
+    return stage.value if stage is not None else last_event or "over"
+
+
+def armed_at_last(found: journal.Journal) -> bool:
+    """Whether its apply had come to the step that makes the next boot the trial."""
+    return of_journal(found) and bool(found.of("tool"))

@@ -10,7 +10,7 @@ from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.engine import journal, receipt
 from rocmcfg.engine.journal import Journal, Record
 from rocmcfg.engine.receipt import Receipt
-from rocmcfg.engine.recovery import left_to_user, menu_with_ours
+from rocmcfg.engine.recovery import left_to_user, menu_with_ours, tool_changes_back
 from rocmcfg.host.view import HostView
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.state import ActivationState, FileState
@@ -64,6 +64,7 @@ def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, 
     """The programs that will be run again, or that are left to the user on a host whose tools cannot run."""
     found: dict[str, Activation] = {}
     for one in chosen:
+        found |= {a.tool: a for a in tool_changes_back(view, one)}
         for record in one.of("activation"):
             found[record["tool"]] = Activation(
                 record["tool"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.engine import journal, receipt
-from rocmcfg.engine.owned import MARK, owned_paths
+from rocmcfg.engine.owned import MARK, owned_paths, trial_paths
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 
@@ -79,7 +79,7 @@ def by_hand(paths: tuple[str, ...]) -> str:
     """The commands that remove these files and what was generated from them."""
     steps = ["sudo rm " + " ".join(paths)]
     for backend in registry.backends():
-        if set(paths) & set(backend.OWNED):
+        if set(paths) & {*backend.OWNED, *trial_paths()}:
             steps.append("sudo " + " ".join(backend.activation("").argv))
     if modprobe.PATH in paths:
         steps += ["sudo " + " ".join(one.activation("").argv) for one in initramfs.backends()]

@@ -20,6 +20,7 @@ from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.report import OFFLINE, Check, CheckStatus, VerificationReport
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
+from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.model.value import ParamType, as_number, hexint, printed, same
 
 _ENV_FILES = tuple(file.path for file in FILES)
@@ -48,10 +49,19 @@ def verify(
     pid: int | None = None,
 ) -> VerificationReport:
     """`receipt` is None when a profile is checked that nobody applied: then only values count, not files."""
+    host = _look(view, settings, receipt, pid)
+    checks = tuple(_check(host, setting) for setting in settings)
+    changed = _changed_files(host)
+    return VerificationReport(profiles, receipt.transaction if receipt else None, checks, tuple(changed))
+
+
+def _look(
+    view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None, pid: int | None = None
+) -> _Host:
     menu = registry.menu(receipt.boot_backend) if receipt else registry.menu_on(view)
     entries, unreadable = menu.read_entries(view) if menu else ((), "")
     variables = any(s.kind is Kind.ENV for s in settings)
-    host = _Host(
+    return _Host(
         view,
         Running(view),
         modprobe.read_options(view),
@@ -63,9 +73,33 @@ def verify(
         environment.later_assignments(view) if variables else {},
         _environ(view, pid) if pid is not None else None,
     )
-    checks = tuple(_check(host, setting) for setting in settings)
-    changed = _changed_files(host)
-    return VerificationReport(profiles, receipt.transaction if receipt else None, checks, tuple(changed))
+
+
+def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | None) -> VerificationReport:
+    """What a trial's boot made of its settings. Configured is what the boot after it will have: the old."""
+    host = _look(view, trial.settings, receipt)
+    checks = []
+    for setting in trial.settings:
+        found = _tried(host, setting)
+        if stage is Stage.ARMED:
+            status, detail = CheckStatus.PENDING_REBOOT, "the next boot tries it"
+            found = found._replace(status=status, detail=detail)
+        checks.append(found)
+    return VerificationReport(trial.profiles, None, tuple(checks), (), trial=trial.transaction)
+
+
+def _tried(host: _Host, setting: DesiredSetting) -> Check:
+    """By the running kernel alone; the files of a trial's boot are not its own."""
+    alone = host._replace(menu=None, entries=None, unreadable="", receipt=None)
+    check = _parameter(alone, setting) if setting.parameter else _karg(alone, setting)
+    configured = None
+    if setting.parameter and host.entries is not None:
+        configured = _configured(host, setting).value
+    elif host.entries:
+        found = last(read_by_kernel(host.entries[0].kargs), setting.name)
+        configured = ("present" if found.value is None else found.value) if found else None
+    source = check.source if setting.adopted_from else "the trial's arguments"
+    return check._replace(configured=configured, source=source)
 
 
 def _environ(view: HostView, pid: int) -> dict[str, str]:

@@ -8,6 +8,7 @@ from enum import Enum
 
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.state import ActivationState, DesiredSetting, FileState, Skipped
+from rocmcfg.model.trial import Terms
 
 
 class ChangeKind(str, Enum):
@@ -31,6 +32,32 @@ class FileChange:
         if self.before is None:
             return ChangeKind.CREATE
         return ChangeKind.REMOVE if self.after is None else ChangeKind.MODIFY
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChange:
+    """Something that is not a file of ours and that a program changes: `inverse` takes it back, and may be
+    run where nothing was changed. `before` and `after` are for the reader's eye."""
+
+    tool: str
+    argv: tuple[str, ...]
+    inverse: tuple[str, ...]
+    before: str
+    after: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPlan:
+    """What makes a plan one of a trial: `arguments` is all that one boot will carry, `token` the marker's
+    value among them, `gpus` the PCI addresses that amdgpu drives now. `checked` is False where it could not
+    be asked whether the loader can do it."""
+
+    arguments: tuple[str, ...]
+    token: str
+    terms: Terms
+    gpus: tuple[str, ...] = ()
+    checked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +106,8 @@ class Plan:
     command_line: CommandLine | None
     reboot_required: bool
     boot_backend: str
+    tools: tuple[ToolChange, ...] = ()
+    trial: TrialPlan | None = None
 
     @property
     def empty(self) -> bool:

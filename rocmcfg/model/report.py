@@ -42,13 +42,15 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """`unrecorded`: files of ours are on the host, and no receipt says what they shall be."""
+    """`unrecorded`: files of ours are on the host, and no receipt says what they shall be. `trial`: it is a
+    trial that was checked, and not what is applied; the number of its transaction."""
 
     profiles: tuple[str, ...]
     transaction: int | None
     checks: tuple[Check, ...]
     diagnostics: tuple[Diagnostic, ...]
     unrecorded: bool = False
+    trial: int | None = None
 
     @property
     def exit_code(self) -> ExitCode:

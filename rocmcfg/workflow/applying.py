@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from rocmcfg.engine import trial
 from rocmcfg.engine.journal import require_finished
 from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.diagnostic import RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, Plan
 from rocmcfg.model.state import ActivationState
+from rocmcfg.model.trial import Terms, Trial
 from rocmcfg.workflow.planning import Planned, plan
 from rocmcfg.workflow.undoing import Progress
 
@@ -31,8 +33,11 @@ def apply(
     progress: Progress,
     *,
     asks: bool = True,
+    terms: Terms | None = None,
+    confirms: Trial | None = None,
 ) -> Applied | None:
-    """Plan, ask, and carry out as one transaction. None where the user said no.
+    """Plan, ask, and carry out as one transaction; with `terms` as a trial. None where the user said no.
+    `confirms` is the trial that this makes permanent: with any other on record nothing is applied.
 
     Where `confirm` asks somebody, the plan is made again after the answer: what the user saw must still be
     what happens.
@@ -42,18 +47,31 @@ def apply(
 
     with host.lock():
         require_finished(host)
-        planned = plan(host, request)
+        if confirms is None or trial.load(host) != confirms:
+            trial.require_none(host)
+        planned = plan(host, request, terms, confirms=confirms is not None)
+        _require_checked(planned.plan)
         if not _something_to_do(host, planned.plan):
             left = [_left_to_user(a) for a in planned.plan.due]
             return Applied(planned, None, (*left, *_skipped(planned.plan)))
         if not confirm(planned):
             return None
-        now = plan(host, request) if asks else planned
+        now = plan(host, request, terms, confirms=confirms is not None) if asks else planned
         changed = list(stale(planned.plan, now.plan))
         if changed:
             raise StalePlan(changed)
-        outcome = transaction.execute(host, now.plan, request, progress)
+        outcome = transaction.execute(host, now.plan, request, progress, confirms)
+        if confirms is not None:
+            trial.note(host, confirms.transaction, "confirmed", by=outcome.transaction)
     return Applied(now, outcome.transaction, outcome.activations)
+
+
+def _require_checked(made: Plan) -> None:
+    """A trial on a host whose loader cannot take it back would not be one."""
+    if made.trial is not None and not made.trial.checked:
+        raise RocmcfgError(
+            *(replace(d, severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303")
+        )
 
 
 class StalePlan(RocmcfgError):

@@ -37,7 +37,7 @@ class Diagnosis:
     """`found` is sorted, best first; `unknown` are errors of the driver that no issue explains, `collect` is
     what a maintainer needs for those. `applied` is what rocmcfg was asked for on this host, if anything.
     `given`: by profile, the settings of workarounds that it gives on this host by itself (empty text), or
-    with the option --with and the text."""
+    with the option --with and the text. `resets` are looked for in the log of one boot only."""
 
     logs: tuple[LogRead, ...]
     where: Circumstances
@@ -47,6 +47,7 @@ class Diagnosis:
     applied: Request
     diagnostics: tuple[Diagnostic, ...]
     given: Mapping[str, Mapping[str, str]]
+    resets: tuple[Evidence, ...] = ()
 
     def cure(self, match: Match) -> str:
         """The command that applies what of a workaround is not in force yet, on top of what is applied; empty
@@ -74,9 +75,12 @@ def diagnose(
     options: Options,
     environment: Mapping[str, str],
     progress: Callable[[str], None] = lambda _: None,
+    *,
+    this_boot: bool = False,
 ) -> Diagnosis:
-    """`paths` are logs that the user names; without one, this host's own are read. `environment` is the
-    caller's; empty for another root. Raises RocmcfgError where none of the named logs can be read."""
+    """`paths` are logs that the user names; without one, this host's own are read, with `this_boot` only the
+    kernel's of the boot that runs now. `environment` is the caller's; empty for another root. Raises
+    RocmcfgError where none of the named logs can be read."""
     from rocmcfg.doctor import circumstances, evidence, host_checks, knowledge, log_checks, log_facts
     from rocmcfg.doctor import probes as probing
     from rocmcfg.doctor.host_checks.software import loaded_firmware
@@ -90,8 +94,11 @@ def diagnose(
 
     known, every, of_logs = catalogue.load(), issues.load(), knowledge.of_logs()
     probes = [fact.probe for fact in of_logs.facts] + list(of_logs.errors) + probing.of_issues(every)
-    scanner = Scanner(probes)
-    problems = _read_named(scanner, paths, progress) if paths else _read_host(scanner, view, progress)
+    scanner = Scanner(probes + list(of_logs.resets) if this_boot else probes)
+    if paths:
+        problems = _read_named(scanner, paths, progress)
+    else:
+        problems = _read_host(scanner, view, progress, this_boot=this_boot)
 
     facts = collect_facts(view, ask_modinfo=False)
     machine = read_machine(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
@@ -119,6 +126,7 @@ def diagnose(
         _applied(receipt),
         tuple(problems),
         {} if where.host is None else _given(view, ranked, facts, known),
+        evidence.resets(scanner.hits, scanner),
     )
 
 
@@ -194,12 +202,14 @@ def _read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str]
     return problems
 
 
-def _read_host(scanner: Scanner, view: HostView, progress: Callable[[str], None]) -> list[Diagnostic]:
+def _read_host(
+    scanner: Scanner, view: HostView, progress: Callable[[str], None], *, this_boot: bool = False
+) -> list[Diagnostic]:
     """The journal, else the ring buffer, else files: the first way that gives anything."""
     from rocmcfg.doctor.logs import of_host
 
     problems: list[Diagnostic] = []
-    for way in of_host(view):
+    for way in of_host(view, this_boot=this_boot):
         for source in way:
             try:
                 problems += _read(scanner, source, progress)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.request import from_document, named
+from rocmcfg.engine.trial import InForce
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.workflow.applying import apply
@@ -65,7 +66,18 @@ def _withdraw(
         set=tuple(s for s in asked.set if s.partition("=")[0] not in harmful),
         profiles=asked.profiles,
     )
-    apply(host, request, lambda _: True, progress, asks=False)
+    try:
+        apply(host, request, lambda _: True, progress, asks=False)
+    except InForce:
+        return [
+            warning(
+                "RC4043",
+                f"{', '.join(harmful)} stays: kernel {release} will not load the driver with it, and nothing "
+                "is withdrawn while a trial is on record",
+                hint="`rocmcfg confirm` or `rocmcfg reject` ends the trial; then run "
+                f"`rocmcfg check-kernel {release}`",
+            )
+        ]
     host.log(f"kernel {release}: withdrew {', '.join(harmful)}, which would have stopped its driver")
     return [
         warning(

@@ -13,6 +13,7 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, 
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile
+from rocmcfg.model.trial import Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,9 @@ def collect_facts(
     )
 
 
-def plan(view: HostView, request: Request) -> Planned:
-    """What `apply` would do. Raises RocmcfgError with every reason against it."""
+def plan(view: HostView, request: Request, terms: Terms | None = None, *, confirms: bool = False) -> Planned:
+    """What `apply` would do, with `terms` as a trial. Raises RocmcfgError with every reason against it.
+    `confirms`: it is to make the trial on record permanent."""
     from rocmcfg.engine.given import forgotten
     from rocmcfg.engine.plan import blocked, make_plan
     from rocmcfg.engine.request import parse_set
@@ -79,11 +81,11 @@ def plan(view: HostView, request: Request) -> Planned:
     settings = [s for profile in loaded for s in profile.settings] + asked
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings))
     last = receipt_or_none(view)
-    made = make_plan(view, loaded, request, facts, known, last)
+    made = make_plan(view, loaded, request, facts, known, last, terms)
     before = last.request.get("set") if last is not None else None
     if isinstance(before, list):
         remarks += tuple(forgotten(before, request, loaded))
-    remarks += _state_of_ours(view)
+    remarks += _state_of_ours(view) if not confirms else ()
     if remarks:
         made = replace(made, diagnostics=(*remarks, *made.diagnostics))
     if blocked(made):
@@ -94,11 +96,13 @@ def plan(view: HostView, request: Request) -> Planned:
 def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
     """What stands in the way of an apply, or will be mended by it. A plan is made all the same."""
     from rocmcfg.engine.journal import require_finished
+    from rocmcfg.engine.trial import require_none
     from rocmcfg.engine.unrecorded import unrecorded
 
     found: tuple[Diagnostic, ...] = ()
     try:
         require_finished(view)
+        require_none(view)
         if receipt.load(view) is None:
             lost = unrecorded(view)
             found = (lost,) if lost is not None else ()

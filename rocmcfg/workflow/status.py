@@ -18,6 +18,7 @@ from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.report import VerificationReport
 from rocmcfg.workflow.planning import collect_facts
+from rocmcfg.workflow.trying import Standing, standing
 from rocmcfg.workflow.verifying import verify
 
 
@@ -48,6 +49,7 @@ class Status:
     issues: tuple[KnownIssue, ...]
     diagnostics: tuple[Diagnostic, ...]
     remarks: tuple[Diagnostic, ...] = ()
+    trial: Standing | None = None
     root: str = "/"
 
 
@@ -61,8 +63,10 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
     problems: list[Diagnostic] = []
     report: VerificationReport | None = None
     known: Receipt | None = None
+    tried: Standing | None = None
     try:
         known = receipt.load(view)
+        tried = standing(view)
         report = verify(view)
         require_finished(view)
     except RocmcfgError as problem:
@@ -74,7 +78,7 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         problems += problem.diagnostics
     unnecessary, remarks = _unnecessary(view, known, facts, root) if known else ((), ())
     reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in (report.checks if report else ()))
-    reboot = reboot or _reboot_due(view, known)
+    reboot = reboot or (tried is None and _reboot_due(view, known))
     if not reboot and known is None and view.hidden(TRANSACTIONS):
         remarks = (*remarks, _only_root_knows())
     return Status(
@@ -89,6 +93,7 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         exposed(issues.load(), facts, catalogue.load()),
         (*problems, *remarks, *(report.diagnostics if report else ())),
         remarks,
+        tried,
         root,
     )
 

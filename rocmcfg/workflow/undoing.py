@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rocmcfg.engine import journal
+from rocmcfg.backends.boot import registry
+from rocmcfg.engine import journal, trial
 from rocmcfg.engine.journal import Journal, read_all, require_finished, require_sight
 from rocmcfg.host.view import Host, HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, FileChange
+from rocmcfg.model.trial import Stage
 
 Progress = Callable[[str], None]
 
@@ -50,7 +52,15 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> UndoPlan:
                 hint="see `rocmcfg history`; 0 is the start",
             )
         )
-    chosen = committed[:1] if to is None else [j for j in committed if j.id > to]
+    if to is not None and any(trial.of_journal(j) and j.id == to for j in committed):
+        raise RocmcfgError(
+            error(
+                "RC4325",
+                f"transaction {to} is a trial, and nobody can go back into one",
+                hint=f"to what was before it: `rocmcfg rollback --to {max(k for k in known if k < to)}`",
+            )
+        )
+    chosen = _last(committed) if to is None else [j for j in committed if j.id > to]
     if not chosen:
         _require_no_trace(view, committed)
     foreign = recovery.edited(view, chosen)
@@ -58,6 +68,14 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> UndoPlan:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
     planned = _planned(view, chosen)
     return replace(planned, diagnostics=_left_after(view, committed, chosen, planned.changes))
+
+
+def _last(committed: Sequence[Journal]) -> list[Journal]:
+    """The newest transaction; with one that confirmed a trial goes the trial."""
+    if not committed:
+        return []
+    confirmed = committed[0].header.get("confirms")
+    return [committed[0], *(j for j in committed[1:] if j.id == confirmed)]
 
 
 def _planned(view: HostView, chosen: Sequence[Journal]) -> UndoPlan:
@@ -88,6 +106,8 @@ def rollback(
             return None
         activations: dict[str, Activation] = {}
         for one in planned.journals:
+            if trial.of_journal(one) and not one.of("trial"):
+                trial.note(host, one.id, "rejected")
             for activation in recovery.undo(host, one, progress, force=force):
                 activations[activation.tool] = activation
             host.log(f"transaction {one.id} rolled back by {host.user()}")
@@ -98,7 +118,7 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
     """Undo what a crash interrupted; nothing to do is fine, and needs neither the lock nor a disk that can be
     written: every boot asks."""
     require_sight(host)
-    if journal.open_transaction(host) is None:
+    if journal.open_transaction(host) is None and not _trial_over(host):
         return _nothing_to_recover(host)
     from rocmcfg.engine import recovery
 
@@ -106,9 +126,13 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
         with host.lock():
             id = journal.open_transaction(host)
             if id is None:
-                return _nothing_to_recover(host)
+                return _end_trial(host, progress) if _trial_over(host) else _nothing_to_recover(host)
             recovery.wait_for_survivors(host, progress)
             found = recovery.read_existing(host, id)
+            if _begun_after_all(host, found):
+                journal.append(host, id, "commit")
+                host.log(f"transaction {id}, a trial, was cut off at its last step, and this boot is its own")
+                return _nothing_to_recover(host)
             planned = _planned(host, [found])
             activations = recovery.undo(host, found, progress, after_failure=True, force=force)
             host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
@@ -116,6 +140,48 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
         raise
     except RocmcfgError as problem:  # whatever it was, and be it a disk that is read-only: it is still open
         raise RocmcfgError(*problem.diagnostics, exit_code=ExitCode.RECOVERY_REQUIRED) from problem
+    return _undone(planned, activations)
+
+
+def _begun_after_all(view: HostView, found: Journal) -> bool:
+    """A trial that was cut off between its last step and the line that says so, and this is its boot."""
+    return (
+        trial.armed_at_last(found)
+        and not found.of("undo")
+        and trial.carried(view, found.header["trial"]["token"])
+        and trial.load(view) is not None
+    )
+
+
+def _trial_over(view: HostView) -> bool:
+    """Whether a trial is on record whose boot another one came after."""
+    try:
+        found = trial.load(view)
+    except trial.BadTrial:
+        return False
+    return found is not None and trial.stage(view, found) is Stage.OVER
+
+
+def _end_trial(host: Host, progress: Progress) -> Undone:
+    """Take away what is left of a trial that fell back, and keep what there is to know of its boot."""
+    from dataclasses import asdict
+
+    from rocmcfg.doctor import fallen_boot
+    from rocmcfg.engine import recovery
+
+    found = trial.load(host)
+    one = recovery.read_existing(host, found.transaction) if found is not None else None
+    if found is None or one is None or one.state != "committed":
+        return _nothing_to_recover(host)
+    evidence = fallen_boot.evidence(host, found)
+    loader = registry.trial(found.boot_backend)
+    waits = loader is not None and bool(loader.armed(host))
+    event = "not_tried" if waits and evidence.source == "none" else "not_confirmed"
+    if not one.last("undo"):
+        trial.note(host, one.id, event, evidence=asdict(evidence))
+    planned = _planned(host, [one])
+    activations = recovery.undo(host, one, progress, after_failure=True)
+    host.log(f"the trial of transaction {one.id} was not confirmed and is taken back: {evidence.text}")
     return _undone(planned, activations)
 
 

@@ -5,23 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rocmcfg.engine import receipt
+from rocmcfg.engine import receipt, trial
 from rocmcfg.engine.journal import require_finished
 from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.verify import verify as check
+from rocmcfg.engine.verify import verify_trial as check_trial
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, Severity, info
 from rocmcfg.model.report import VerificationReport
+from rocmcfg.model.trial import Stage, Trial
 
 
 def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) -> VerificationReport:
     """Compare with the receipt, or with a profile that need not have been applied by us."""
-    from rocmcfg.model.report import VerificationReport
 
     require_finished(view)
     known = receipt.load(view)
+    tried = trial.load(view) if not names else None
+    if tried is not None:
+        stage = trial.stage(view, tried)
+        if stage is not Stage.OVER:
+            return check_trial(view, tried, stage, known)
+        report = verify_applied(view, known, pid)
+        return replace(report, diagnostics=(_trial_over(tried), *report.diagnostics))
     if names:
         return _verify_profiles(view, names, known, pid)
+    return verify_applied(view, known, pid)
+
+
+def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None) -> VerificationReport:
+    """What is applied for good, whatever is tried."""
     if known is None:
         from rocmcfg.engine.unrecorded import unrecorded
 
@@ -50,6 +63,15 @@ def _verify_profiles(
     told = [d for d in errors_first(made.diagnostics) if d.severity is not Severity.INFO]
     report = check(view, settings, None, made.profiles, pid)
     return replace(report, diagnostics=(*told, *report.diagnostics))
+
+
+def _trial_over(tried: Trial) -> Diagnostic:
+    return info(
+        "RC4326",
+        f"the trial of transaction {tried.transaction} is over: this boot has the old configuration again",
+        location=trial.PATH,
+        hint="`sudo rocmcfg recover` takes away what is left of it",
+    )
 
 
 def _nothing_applied() -> Diagnostic:

@@ -9,6 +9,9 @@ update-grub        grub-mkconfig sources /etc/default/grub, then grub.d/*.cfg (a
 update-initramfs   mkinitramfs copies all of /etc/modprobe.d, whatever else the image holds. With
                    update_initramfs=no in update-initramfs.conf it prints a line and exits 0 without any
                    work (initramfs-tools, update-initramfs: `if [ "$update_initramfs" = "no" ] … exit 0`).
+                   grub-mkconfig runs the programs of /etc/grub.d in order and frames what each prints; of
+                   them the stand-in runs those of rocmcfg alone, before the entries.
+grub-editenv       the real one, on the tree's own block (`-` is /boot/grub/grubenv).
 lsinitramfs, unmkinitramfs   list and unpack an uncompressed newc archive.
 
 They are no oracle: what GRUB, kmod and initramfs-tools really do is shown by the tests in real guests.
@@ -32,6 +35,9 @@ printf '%s\\0%s' "$GRUB_CMDLINE_LINUX" "$GRUB_CMDLINE_LINUX_DEFAULT"
 """
 
 
+_OURS = "/etc/grub.d/01_rocmcfg_trial"
+
+
 def update_grub(root: Path) -> int:
     shell = subprocess.run(
         ["sh", "-c", _SOURCE, "sh", str(root)], capture_output=True, text=True, check=False
@@ -48,9 +54,27 @@ def update_grub(root: Path) -> int:
         found = re.match(r"\s*linux\t\S+ root=\S+ ro ", line)
         arguments = f"single {always}" if recovery else f"{always} {default}"
         lines.append(f"{found.group()}{arguments}\n" if found else line)
-    _replace(menu, "".join(lines).encode())
+    _replace(menu, (_printed(root) + _without_printed("".join(lines))).encode())
     print("Generating grub configuration file ...\ndone", file=sys.stderr)
     return 0
+
+
+def _printed(root: Path) -> str:
+    """What our program in /etc/grub.d prints, in grub-mkconfig's frame."""
+    script = root / "etc/grub.d/01_rocmcfg_trial"
+    if not os.access(script, os.X_OK):
+        return ""
+    said = subprocess.run([script], capture_output=True, text=True, check=True).stdout
+    return f"### BEGIN {_OURS} ###\n{said}### END {_OURS} ###\n\n"
+
+
+def _without_printed(text: str) -> str:
+    return re.sub(rf"### BEGIN {_OURS} ###\n.*?### END {_OURS} ###\n\n", "", text, flags=re.S)
+
+
+def grub_editenv(root: Path, arguments: list[str]) -> int:
+    block = root / "boot/grub/grubenv"
+    return subprocess.run(["grub-editenv", block, *arguments[1:]], check=False).returncode
 
 
 def update_initramfs(root: Path) -> int:
@@ -116,6 +140,8 @@ def main() -> int:
         return update_grub(Path(root))
     if tool == "update-initramfs":
         return update_initramfs(Path(root))
+    if tool == "grub-editenv":
+        return grub_editenv(Path(root), arguments)
     if tool == "lsinitramfs":
         print("\n".join(unpacked(Path(root + arguments[-1]))))
         return 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import ClassVar
 from unittest import mock
 
 from rocmcfg.host import runner
@@ -23,6 +24,7 @@ class ToolHost(LocalHost):
     """An offline tree that may nevertheless run its tools, as --chroot would on a real one."""
 
     tools: Path | None = None
+    probed: ClassVar[dict[str, str]] = {"abstraction": "\n", "fs": "ext2\n"}
 
     @property
     def runs_tools(self) -> bool:
@@ -32,6 +34,8 @@ class ToolHost(LocalHost):
         if argv[0] == "lsinitramfs":
             listing = "\n".join(fake_tools.unpacked(Path(self.root + argv[-1])))
             return CommandResult(tuple(argv), 0, listing, "")
+        if argv[0] == "grub-probe":  # prints nothing for a plain partition, and the file system's name
+            return CommandResult(tuple(argv), 0, self.probed[argv[1].partition("=")[2]], "")
         return None
 
     def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
@@ -55,6 +59,10 @@ class QuickHost(ToolHost):
 
     def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
         del timeout, progress
+        if argv[0] == "grub-editenv":
+            return CommandResult(
+                tuple(argv), fake_tools.grub_editenv(Path(self.root), list(argv[1:])), "", ""
+            )
         tool = {"update-grub": fake_tools.update_grub, "update-initramfs": fake_tools.update_initramfs}
         return CommandResult(tuple(argv), tool[argv[0]](Path(self.root)), "", "")
 

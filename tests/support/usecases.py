@@ -8,7 +8,8 @@ from rocmcfg.engine.journal import Journal
 from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.plan import Plan
-from rocmcfg.workflow import applying, planning, undoing
+from rocmcfg.model.trial import Terms
+from rocmcfg.workflow import applying, planning, trying, undoing
 
 
 def quiet(_: str) -> None:
@@ -21,6 +22,20 @@ def plan(view: HostView, **request: Any) -> Plan:
 
 def apply(host: Host, **request: Any) -> None:
     assert applying.apply(host, Request(**request), lambda _: True, quiet) is not None
+
+
+def attempt(host: Host, terms: Terms | None = None, **request: Any) -> None:
+    """An apply as a trial."""
+    asked = terms or Terms()
+    assert applying.apply(host, Request(**request), lambda _: True, quiet, terms=asked) is not None
+
+
+def confirm(host: Host) -> None:
+    assert trying.confirm(host, lambda _: True, quiet) is not None
+
+
+def reject(host: Host) -> None:
+    assert trying.reject(host, lambda _: True, quiet) is not None
 
 
 def rollback(host: Host) -> None:

@@ -1,12 +1,13 @@
 """What a boot loader must offer so that the engine can use it without knowing its name.
 
 A backend is a package of `rocmcfg.backends.boot` with two modules: `backend` fulfils `BootBackend`, `menu`
-fulfils `BootMenu` and is light, because `verify` loads nothing else of it.
+fulfils `BootMenu` and is light, because `verify` loads nothing else of it. A third, `trial`, fulfils
+`BootTrial` where the loader can boot something once by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rocmcfg.host.view import HostView
@@ -15,7 +16,7 @@ from rocmcfg.model.kargs import Karg
 if TYPE_CHECKING:
     from rocmcfg.model.diagnostic import Diagnostic
     from rocmcfg.model.facts import Detection
-    from rocmcfg.model.plan import Activation
+    from rocmcfg.model.plan import Activation, ToolChange
     from rocmcfg.model.state import DesiredSetting
 
 
@@ -88,4 +89,35 @@ class BootBackend(Protocol):
 
     def check(self, view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
         """Read the menu: every normal entry has each wanted argument and no unwanted one."""
+        ...
+
+
+class BootTrial(Protocol):
+    """Arguments for the next boot alone, which the loader itself takes back. `TOKEN` is what stands for them
+    on every normal entry of the menu, `FILES` are those of ours that make it so, `BLOCK` is where the loader
+    keeps them."""
+
+    TOKEN: str
+    FILES: tuple[str, ...]
+    BLOCK: str
+
+    def propose(self, wanted: bool) -> Mapping[str, tuple[bytes | None, int]]:
+        """Our files by path, with content and mode; None for one that shall not be there."""
+        ...
+
+    def arming(self, arguments: Sequence[str]) -> ToolChange:
+        """The one step that makes the next boot the trial; what comes before it does nothing alone."""
+        ...
+
+    def armed(self, view: HostView) -> str | None:
+        """The arguments that the next boot will get: empty where the loader has taken them, None where there
+        were none, or where it cannot be told."""
+        ...
+
+    def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        """Why the loader cannot do it on this host, asked before anything is written."""
+        ...
+
+    def check(self, view: HostView, arguments: Sequence[str]) -> list[Diagnostic]:
+        """Read the generated menu: what makes a trial of one boot is in it, and nothing beats it."""
         ...

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, cast
 
-from rocmcfg.backends.boot.contract import BootBackend, BootMenu
+from rocmcfg.backends.boot.contract import BootBackend, BootMenu, BootTrial
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg, join
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rocmcfg.model.facts import BootChain, Detection
 
 _BACKENDS = ("grub",)
+_TRIALS = ("grub",)  # those of them that can boot something once
 
 
 def backend(name: str) -> BootBackend:
@@ -30,6 +31,15 @@ def backends() -> tuple[BootBackend, ...]:
 def menu(name: str) -> BootMenu | None:
     """The reader of a supported loader's menu; None for any other name."""
     return cast(BootMenu, _module(name, "menu")) if name in _BACKENDS else None
+
+
+def trial(name: str) -> BootTrial | None:
+    """How a loader boots something once; None for one that cannot, or of which we do not know how."""
+    return cast(BootTrial, _module(name, "trial")) if name in _TRIALS else None
+
+
+def trials() -> tuple[BootTrial, ...]:
+    return tuple(cast(BootTrial, _module(name, "trial")) for name in _TRIALS)
 
 
 def menu_on(view: HostView) -> BootMenu | None:

@@ -57,7 +57,7 @@ def observe(view: HostView) -> Observed:
     if always is None or default is None:
         normal = [entry for entry in entries if not entry.recovery]
         seen = normal[0].kargs if normal else ()
-        left = tuple(k for k in seen if not contains(ours, k.text))
+        left = tuple(k for k in seen if k.text != menu.TRIAL_TOKEN and not contains(ours, k.text))
         at = without.opaque or next(
             iter(without.unknown.get(v, "") for v in _VARIABLES if v in without.unknown), ""
         )
@@ -85,8 +85,8 @@ def activation(reason: str) -> Activation:
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
     """What would go wrong, before anything is written."""
     problems: list[Diagnostic] = []
-    longest = max((_length(entry) for entry in observed.normal), default=0)
-    total = longest - _bytes(k.text for k in observed.ours) + _bytes(kargs)
+    longest = max((length(entry) for entry in observed.normal), default=0)
+    total = longest - size(k.text for k in observed.ours) + size(kargs)
     if total >= COMMAND_LINE_LIMIT:
         problems.append(
             error(
@@ -202,9 +202,9 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
 
 def _files(view: HostView, ours: str | None = None) -> list[tuple[str, str]]:
     """What grub-mkconfig sources, in order: /etc/default/grub, then grub.d/*.cfg in glob order (a Debian
-    patch). Our drop-in is left out, or holds `ours`."""
+    patch). Our drop-in is left out, or holds `ours`; that of a trial is left out, since GRUB fills it."""
     names = [n for n in view.names(_DROP_INS) if n.endswith(".cfg") and not n.startswith(".")]
-    paths = sorted({*(f"{_DROP_INS}/{name}" for name in names), DROP_IN})
+    paths = sorted({*(f"{_DROP_INS}/{name}" for name in names), DROP_IN} - {menu.TRIAL_DROP_IN})
     found = [(_DEFAULTS, _text(view, _DEFAULTS))]
     for path in paths:
         if path != DROP_IN:
@@ -256,10 +256,12 @@ def _text(view: HostView, path: str) -> str:
         return ""
 
 
-def _length(entry: Entry) -> int:
+def length(entry: Entry) -> int:
+    """Bytes of the command line that the kernel gets."""
     # GRUB itself puts BOOT_IMAGE=PATH before the arguments (grub-core/loader/i386/linux.c).
-    return len(f"BOOT_IMAGE={entry.kernel}") + _bytes(k.text for k in entry.kargs)
+    return len(f"BOOT_IMAGE={entry.kernel}") + size(k.text for k in entry.kargs)
 
 
-def _bytes(texts: Iterable[str]) -> int:
+def size(texts: Iterable[str]) -> int:
+    """Bytes that these arguments take on the line, each with the blank before it."""
     return sum(len(text.encode()) + 1 for text in texts)

@@ -12,6 +12,9 @@ NAME = "grub"
 CARRIER = "/etc/default/grub.d/zz-rocmcfg.cfg"
 PATH = "/boot/grub/grub.cfg"
 TOOL = "update-grub"
+# What a trial adds to every normal entry: a variable that GRUB fills, for one boot.
+TRIAL_DROP_IN = "/etc/default/grub.d/zzz-rocmcfg-trial.cfg"
+TRIAL_TOKEN = "$rocmcfg_trial"
 
 
 def read_entries(view: HostView) -> tuple[tuple[Entry, ...], str]:

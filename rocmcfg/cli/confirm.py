@@ -1,0 +1,58 @@
+"""`rocmcfg confirm`: keep what this boot tries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from rocmcfg.cli import options as opt
+from rocmcfg.model.diagnostic import ExitCode
+
+if TYPE_CHECKING:
+    from rocmcfg.workflow.planning import Planned
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command("confirm")
+def confirm(
+    yes: opt.Yes = False,
+    root: opt.Root = "/",
+    chroot: opt.Chroot = False,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Keep the settings of the trial that this boot is: applies them for good."""
+    with opt.session("confirm", json, quiet, verbose, debug) as printer:
+        from rocmcfg.cli import plan_view
+        from rocmcfg.cli.apply import only_words_are_left, say, stop_politely
+        from rocmcfg.workflow import trying
+
+        host = opt.open_host(root, chroot=chroot)
+        opt.require_root(host, "confirm")
+        opt.require_terminal(yes or json, "status")
+        if json and not yes:
+            raise typer.BadParameter("--json asks no question: add --yes")
+        stop_politely()
+
+        def ask(planned: Planned) -> bool:
+            plan_view.show(printer, planned, planned.plan.activations)
+            plan_view.remarks(printer, planned.plan.diagnostics)
+            printer.line()
+            printer.line(plan_view.plan_summary(planned.plan))
+            return yes or printer.ask("Keep this?")
+
+        applied = trying.confirm(host, ask, printer.progress, asks=not yes)
+        only_words_are_left()
+        printer.end_progress()
+        if applied is None:
+            printer.line("Nothing was changed: the trial goes on.")
+            raise typer.Exit(int(ExitCode.ERROR))
+        printer.document(
+            applied.planned.plan.diagnostics,
+            **plan_view.fields(applied.planned, applied.activations, applied.transaction),
+        )
+        say(printer, applied, host.root)

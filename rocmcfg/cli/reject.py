@@ -1,0 +1,51 @@
+"""`rocmcfg reject`: forget a trial."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from rocmcfg.cli import options as opt
+from rocmcfg.model.diagnostic import ExitCode
+
+if TYPE_CHECKING:
+    from rocmcfg.workflow.undoing import UndoPlan
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command("reject")
+def reject(
+    yes: opt.Yes = False,
+    root: opt.Root = "/",
+    chroot: opt.Chroot = False,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Forget the trial: the next boot is as it was before; this one keeps what it has."""
+    with opt.session("reject", json, quiet, verbose, debug) as printer:
+        from rocmcfg.cli.apply import only_words_are_left, stop_politely
+        from rocmcfg.cli.rollback import say, show
+        from rocmcfg.workflow import trying
+
+        host = opt.open_host(root, chroot=chroot)
+        opt.require_root(host, "reject")
+        opt.require_terminal(yes or json, "status")
+        if json and not yes:
+            raise typer.BadParameter("--json asks no question: add --yes")
+        stop_politely()
+
+        def ask(planned: UndoPlan) -> bool:
+            show(printer, planned)
+            return yes or printer.ask("Forget this trial?")
+
+        undone = trying.reject(host, ask, printer.progress)
+        only_words_are_left()
+        printer.end_progress()
+        if undone is None:
+            printer.line("Nothing was changed: the trial stays.")
+            raise typer.Exit(int(ExitCode.ERROR))
+        say(printer, undone, "Nothing to reject: no trial is on record.", host.offline)

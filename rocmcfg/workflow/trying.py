@@ -1,0 +1,189 @@
+"""A trial and its three ends: kept, forgotten, or over because another boot came after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rocmcfg.engine import journal, trial
+from rocmcfg.engine.journal import Journal
+from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.plan import Plan
+from rocmcfg.model.state import Kind
+from rocmcfg.model.trial import Stage, Trial
+from rocmcfg.workflow.applying import Applied, apply
+from rocmcfg.workflow.planning import Planned
+from rocmcfg.workflow.undoing import Progress, Undone, UndoPlan, rollback
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The trial on record. `until` is when it confirms itself, in seconds since 1970; None: it does not, or
+    its boot has not begun. `withheld` is why it did not; empty also where only root can tell."""
+
+    trial: Trial
+    stage: Stage
+    until: float | None
+    withheld: tuple[str, ...]
+
+
+def standing(view: HostView) -> Standing | None:
+    """None where no trial is on record. Raises BadTrial, or Unreadable without the right to read it."""
+    found = trial.load(view)
+    if found is None:
+        return None
+    stage = trial.stage(view, found)
+    withheld = _withheld(view, found)
+    after = found.terms.confirm_after
+    begun = _boot_time(view)
+    waits = stage is Stage.RUNNING and not withheld and after is not None and begun is not None
+    return Standing(found, stage, begun + after if waits and begun and after else None, withheld)
+
+
+def _withheld(view: HostView, found: Trial) -> tuple[str, ...]:
+    try:
+        one = journal.read(view, found.transaction)
+    except (Unreadable, journal.BadJournal):
+        return ()
+    events = one.of("trial") if one is not None else ()
+    return tuple(reason for event in events if event["event"] == "withheld" for reason in event["reasons"])
+
+
+def _boot_time(view: HostView) -> float | None:
+    """When this boot began, in seconds since 1970 (proc(5), /proc/stat, btime)."""
+    try:
+        lines = (view.text("/proc/stat") or "").splitlines()
+    except Unreadable:
+        return None
+    return next((float(line.split()[1]) for line in lines if line.startswith("btime ")), None)
+
+
+def confirm(
+    host: Host, ask: Callable[[Planned], bool], progress: Progress, *, asks: bool = True
+) -> Applied | None:
+    """Apply for good what this boot tries; None where the user said no. Raises where there is no trial, where
+    this boot is not its own, or where the kernel does not show what was to be tried."""
+    found = trial.load(host)
+    if found is None:
+        raise RocmcfgError(
+            error("RC4320", "there is no trial to confirm", hint="`rocmcfg apply … --trial` begins one")
+        )
+    _require_running(host, found)
+    _require_in_effect(host)
+    from rocmcfg.engine.request import from_document
+
+    try:
+        request = from_document(found.request)
+    except TypeError as problem:
+        raise trial.BadTrial("another version of rocmcfg wrote it, with other options") from problem
+
+    def as_tried(planned: Planned) -> bool:
+        _require_same(found, planned.plan)
+        return ask(planned)
+
+    return apply(host, request, as_tried, progress, asks=asks, confirms=found)
+
+
+def _require_running(view: HostView, found: Trial) -> None:
+    stage = trial.stage(view, found)
+    if stage is Stage.ARMED:
+        raise RocmcfgError(
+            error(
+                "RC4321",
+                "the trial has not begun: this is still the boot before it",
+                location=trial.PATH,
+                hint="reboot, look whether all is well, then confirm",
+            )
+        )
+    if stage is Stage.OVER:
+        raise RocmcfgError(
+            error(
+                "RC4322",
+                "the trial is over: this boot has the old configuration again",
+                location=trial.PATH,
+                hint="`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended",
+            )
+        )
+
+
+def _require_in_effect(view: HostView) -> None:
+    from rocmcfg.model.report import PASSES
+    from rocmcfg.workflow.verifying import verify
+
+    wrong = [check for check in verify(view).checks if check.status not in PASSES]
+    if wrong:
+        raise RocmcfgError(
+            *(
+                error(
+                    "RC4323",
+                    f"{check.name} is not in effect, so that the trial proves nothing: {check.detail}",
+                    detail=f"wanted {check.desired}, running {check.running}",
+                    hint="see `rocmcfg verify`; `rocmcfg reject` ends the trial",
+                )
+                for check in wrong
+            )
+        )
+
+
+def _require_same(found: Trial, made: Plan) -> None:
+    """What is kept is what was tried: profiles, and what their conditions ask, may have changed since."""
+    tried = {s.karg for s in found.settings}
+    wanted = {row.setting.karg for row in made.rows if row.setting.kind is not Kind.ENV}
+    if tried != wanted:
+        raise RocmcfgError(
+            error(
+                "RC4324",
+                "what the request means has changed since the trial began: "
+                + ", ".join(sorted(tried ^ wanted)),
+                location=trial.PATH,
+                hint="end it with `rocmcfg reject`, then try the new settings",
+            )
+        )
+
+
+def reject(host: Host, ask: Callable[[UndoPlan], bool], progress: Progress) -> Undone | None:
+    """Forget the trial, whatever its stage: nothing of it is left but its journal. No journals in the answer
+    where there is none; None where the user said no."""
+    if _on_record(host) is None:
+        from rocmcfg.engine import reboot, receipt
+
+        known = receipt.load_quietly(host)
+        due = reboot.due(host, known.settings if known else (), known, replaced=False)
+        return Undone((), (), (), due)
+    return rollback(host, to=None, force=False, confirm=ask, progress=progress)
+
+
+def _on_record(view: HostView) -> Journal | None:
+    """The trial's journal, also where its record is damaged or gone: nothing is applied after a trial but its
+    confirmation."""
+    newest = next((one for one in journal.read_all(view) if one.state == "committed"), None)
+    return newest if newest is not None and trial.of_journal(newest) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What history says of a trial."""
+
+    outcome: str
+    evidence: journal.Record | None
+    withheld: tuple[str, ...]
+
+
+def told(view: HostView, one: Journal, every: list[Journal]) -> Told | None:
+    """None for what is no trial. `every` are all journals, newest first."""
+    if not trial.of_journal(one):
+        return None
+    events = one.of("trial")
+    confirmed = any(other.header.get("confirms") == one.id and other.state == "committed" for other in every)
+    evidence = next((r["evidence"] for r in reversed(events) if "evidence" in r), None)
+    withheld = tuple(x for r in events if r["event"] == "withheld" for x in r["reasons"])
+    return Told("confirmed" if confirmed else trial.outcome(one, _stage(view, one)), evidence, withheld)
+
+
+def _stage(view: HostView, one: Journal) -> Stage | None:
+    try:
+        found = trial.load(view)
+    except (trial.BadTrial, Unreadable):
+        return None
+    return trial.stage(view, found) if found is not None and found.transaction == one.id else None
