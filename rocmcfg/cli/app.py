@@ -35,6 +35,7 @@ _COMMANDS = {
     "run": ("run", True),
     "schema": ("schema", True),
     "check-kernel": ("check_kernel", False),
+    "watch-trial": ("watch_trial", False),
     "complete": ("complete", False),
 }
 

@@ -335,6 +335,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "doctor": DoctorDocument,
     "env": EnvDocument,
     "check-kernel": Document,
+    "watch-trial": Document,
     "profile-file": ProfileFile,
     "known-issue": KnownIssueFile,
 }

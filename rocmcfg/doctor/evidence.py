@@ -51,6 +51,17 @@ def unknown(
     return tuple(found[position] for position in sorted(found))
 
 
+def resets(hits: Sequence[Hits], scanner: Scanner) -> tuple[Evidence, ...]:
+    """Hangs and resets of a GPU, in the order of the log, whether an issue explains them or not."""
+    found = {
+        group.first: _evidence(group, hit, scanner, "")
+        for hit in hits
+        if hit.probe.role == "reset"
+        for group in hit.groups
+    }
+    return tuple(found[position] for position in sorted(found))
+
+
 def kernel_names(evidence: Sequence[Evidence]) -> tuple[KernelName, ...]:
     """The GEMM kernels that the lines name, decoded, each once."""
     names = {name.name: name for one in evidence if (name := decode(one.text)) is not None}

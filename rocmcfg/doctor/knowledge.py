@@ -30,10 +30,11 @@ class FactPattern:
 @dataclass(frozen=True, slots=True)
 class LogKnowledge:
     """`families`: the driver's name of a generation to gfx patterns. A kernel's command line has one of
-    `boot_words`."""
+    `boot_words`. `resets` are for a boot that is on trial: whatever came of them, they speak against it."""
 
     facts: tuple[FactPattern, ...]
     errors: tuple[Probe, ...]
+    resets: tuple[Probe, ...]
     families: Mapping[str, tuple[str, ...]]
     boot_words: tuple[str, ...]
     collect: tuple[str, ...]
@@ -108,6 +109,7 @@ def of_logs() -> LogKnowledge:
     return LogKnowledge(
         tuple(facts),
         errors,
+        tuple(probe("reset", row["pattern"], needs=(b"amdgpu",)) for row in document["reset"]),
         families,
         tuple(document["cmdline"]["boot_words"]),
         tuple(document["unknown"]["collect"]),

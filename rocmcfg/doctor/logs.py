@@ -35,8 +35,12 @@ def named(path: str) -> Source:
     return Source("standard input" if path == "-" else path, lambda: unpacked(open_callers_log(path), path))
 
 
-def of_host(view: HostView) -> list[list[Source]]:
-    """The kernel's logs of this host, oldest first: ways, of which the first that gives anything will do."""
+def of_host(view: HostView, *, this_boot: bool = False) -> list[list[Source]]:
+    """The kernel's logs of this host, oldest first: ways, of which the first that gives anything will do.
+    `this_boot`: of the boot that runs now and of no other, which the files are not."""
+    if this_boot:
+        journal = _program(view, "the journal of this boot", (*_JOURNAL, "-b", "0"))
+        return [[journal], [_program(view, "dmesg", ("dmesg",))]]
     files = _files(view)
     if not view.runs_tools:
         return [files] if files else []

@@ -16,10 +16,10 @@ from typing import Any, Literal
 from rocmcfg.doctor.grouping import DIGITS
 from rocmcfg.model.issue import KnownIssue, Signature
 
-Role = Literal["signature", "fact", "error"]
+Role = Literal["signature", "fact", "error", "reset"]
 # A pattern that was seen this often, or in so many bytes of lines, is no longer looked for: a storm of faults
 # says nothing new, and this keeps the time for it bounded. Its count then reads "at least".
-ENOUGH = {"signature": 20_000, "error": 20_000, "fact": 500}
+ENOUGH = {"signature": 20_000, "error": 20_000, "fact": 500, "reset": 500}
 ENOUGH_BYTES = 1 << 20
 _KEPT = 4  # characters that the first word of a pattern keeps
 

@@ -54,6 +54,11 @@ class Match:
         return self.score >= TOLD
 
     @property
+    def there(self) -> bool:
+        """Told, or not told for the sole reason that its workaround is in force, which did not help."""
+        return self.score >= TOLD * _damped(self.issue, len(self.in_force))
+
+    @property
     def remaining(self) -> tuple[str, ...]:
         """What of the workaround is neither in force nor applied yet."""
         done = {setting for setting, _ in (*self.in_force, *self.applied)}
@@ -126,10 +131,17 @@ def _judge(
     )
     if tried:
         reasons += [Reason("in_force", False, f"{s} was in force ({p}) and did not help") for s, p in tried]
-        score *= 0.8 if len(tried) == len(issue.workaround.settings) else 0.95
+        score *= _damped(issue, len(tried))
     return Match(
         issue, round(min(max(score, 0.0), 0.99), 2), tuple(ordered), tuple(reasons), stages, tried, waiting
     )
+
+
+def _damped(issue: KnownIssue, tried: int) -> float:
+    """What is left of a score where so many settings of the workaround were in force."""
+    if not tried:
+        return 1.0
+    return 0.8 if tried == len(issue.workaround.settings) else 0.95
 
 
 def _limited(score: float, best: str, stated: Sequence[Reason], against: Sequence[Reason]) -> float:

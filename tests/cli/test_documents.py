@@ -66,6 +66,7 @@ RUNS: dict[str, tuple[str, Run]] = {
     "lint with findings": ("lint", _command("lint", "--fix", LINTED, applied=False)),
     "lint of nothing": ("lint", _command("lint", "/nowhere", applied=False)),
     "check-kernel": ("check-kernel", _command("check-kernel", "6.99.0-none")),
+    "watch-trial without one": ("watch-trial", _command("watch-trial")),
     "a refusal": ("failure", _command("apply", "--profile", "nope", "--yes", applied=False)),
     "a usage error": ("failure", _command("apply", "--yes", applied=False)),
 }

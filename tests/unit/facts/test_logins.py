@@ -1,6 +1,5 @@
 """Who counts as logged in. What the programs print has the form of systemd 252 (Debian 12), 255 (Ubuntu
-24.04) and 257 (Debian 13), which agree, or 258; the messages are those of session_start() in logind-session.c.
-"""
+24.04) and 257 (Debian 13), which agree, or 258: session_start() in logind-session.c."""
 
 from __future__ import annotations
 
