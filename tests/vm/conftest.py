@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from . import cache, lanes, package, tools, wheelhouse
+from . import cache, lanes, package, tools, trials, wheelhouse
 from . import image as images
 from .frozen import Frozen
 from .guest import Guest
@@ -88,6 +88,18 @@ def installed(deb: Path, image: Path) -> Frozen:
 def guest(installed: Frozen) -> Iterator[Guest]:
     """A Debian that is up and has just installed rocmcfg; its files are kept if the test fails."""
     with Guest(installed) as fresh:
+        yield fresh
+
+
+@pytest.fixture(scope="session")
+def armed(installed: Frozen) -> trials.Armed:
+    """A running guest whose next boot is a trial of gfx1201, for any number of scenarios to go on from."""
+    return trials.armed(installed)
+
+
+@pytest.fixture
+def armed_guest(armed: trials.Armed) -> Iterator[Guest]:
+    with Guest(armed.frozen) as fresh:
         yield fresh
 
 
