@@ -125,22 +125,45 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
     try:
         with host.lock():
             id = journal.open_transaction(host)
-            if id is None:
-                return _end_trial(host, progress) if _trial_over(host) else _nothing_to_recover(host)
             recovery.wait_for_survivors(host, progress)
-            found = recovery.read_existing(host, id)
-            if _begun_after_all(host, found):
-                journal.append(host, id, "commit")
-                host.log(f"transaction {id}, a trial, was cut off at its last step, and this boot is its own")
-                return _nothing_to_recover(host)
-            planned = _planned(host, [found])
-            activations = recovery.undo(host, found, progress, after_failure=True, force=force)
-            host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
+            done = _finish(host, id, progress, force=force) if id is not None else None
+            # what was cut off may have been the confirmation of a trial that is over now
+            ended = _end_trial(host, progress) if _trial_over(host) else None
     except Locked:
         raise
     except RocmcfgError as problem:  # whatever it was, and be it a disk that is read-only: it is still open
         raise RocmcfgError(*problem.diagnostics, exit_code=ExitCode.RECOVERY_REQUIRED) from problem
+    if done is None and ended is None:
+        return _nothing_to_recover(host)
+    return _both(ended, done) if ended and done else (ended or done or _nothing_to_recover(host))
+
+
+def _finish(host: Host, id: int, progress: Progress, *, force: bool) -> Undone | None:
+    """Undo it; None for the one thing that is finished instead."""
+    from rocmcfg.engine import recovery
+
+    found = recovery.read_existing(host, id)
+    if _begun_after_all(host, found):
+        journal.append(host, id, "commit")
+        host.log(f"transaction {id}, a trial, was cut off at its last step, and this boot is its own")
+        return None
+    planned = _planned(host, [found])
+    activations = recovery.undo(host, found, progress, after_failure=True, force=force)
+    host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
     return _undone(planned, activations)
+
+
+def _both(last: Undone, first: Undone) -> Undone:
+    """Two that were undone one after the other, as one."""
+    changes = {change.path: change for change in (*first.changes, *last.changes)}
+    activations = {activation.tool: activation for activation in (*first.activations, *last.activations)}
+    return replace(
+        last,
+        transactions=(*first.transactions, *last.transactions),
+        changes=tuple(changes.values()),
+        activations=tuple(activations.values()),
+        diagnostics=(*first.diagnostics, *last.diagnostics),
+    )
 
 
 def _begun_after_all(view: HostView, found: Journal) -> bool:
@@ -162,7 +185,7 @@ def _trial_over(view: HostView) -> bool:
     return found is not None and trial.stage(view, found) is Stage.OVER
 
 
-def _end_trial(host: Host, progress: Progress) -> Undone:
+def _end_trial(host: Host, progress: Progress) -> Undone | None:
     """Take away what is left of a trial that fell back, and keep what there is to know of its boot."""
     from dataclasses import asdict
 
@@ -172,7 +195,7 @@ def _end_trial(host: Host, progress: Progress) -> Undone:
     found = trial.load(host)
     one = recovery.read_existing(host, found.transaction) if found is not None else None
     if found is None or one is None or one.state != "committed":
-        return _nothing_to_recover(host)
+        return None
     evidence = fallen_boot.evidence(host, found)
     loader = registry.trial(found.boot_backend)
     waits = loader is not None and bool(loader.armed(host))

@@ -108,6 +108,14 @@ ROLLBACK = Act("rollback", usecases.rollback)
 RECOVER = Act("recover", usecases.recover)
 
 
+def attempt(**request: object) -> Act:
+    return Act("apply --trial", lambda host: usecases.attempt(host, None, **request))
+
+
+CONFIRM = Act("confirm", usecases.confirm)
+REJECT = Act("reject", usecases.reject)
+
+
 def copy(root: Path, place: Path) -> Path:
     shutil.copytree(root, place, symlinks=True)
     return place
