@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ from tests.support.trees import Tree, tree
 DROP_IN = "etc/default/grub.d/zzz-rocmcfg-trial.cfg"
 SCRIPT = "etc/grub.d/01_rocmcfg_trial"
 PERMANENT = "etc/default/grub.d/zz-rocmcfg.cfg"
-CWSR = {"set": ("amdgpu.cwsr_enable=0",)}
+CWSR: dict[str, Any] = {"set": ("amdgpu.cwsr_enable=0",)}
 
 
 @pytest.fixture(autouse=True)
