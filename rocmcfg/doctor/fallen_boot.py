@@ -1,15 +1,53 @@
-"""What is left of a boot that fell back."""
+"""What is left of a trial's boot that nobody confirmed: the journal's record of it, else what the kernel put
+into pstore when it died, else nothing, and why. Read only, bounded in work and time, and never a stop: the
+boot after it waits for this.
+
+The kernel prints its command line, and the trial's marker on it tells its boot from every other.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
-from rocmcfg.host.view import HostView
-from rocmcfg.model.trial import Trial
+from rocmcfg.doctor.grouping import message
+from rocmcfg.engine.receipt import boot_id
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.trial import MARKER, Trial
+
+_PATIENCE = 60.0  # seconds for all boots; one program gets half of it
+_BOOTS = 20  # that are looked at
+_HEAD = 600  # lines of the kernel among which its command line is
+_TAIL, _KERNEL_TAIL = 300, 2000  # entries at the end of a boot, and of the kernel's
+_LINES, _LAST = 12, 3  # lines that are kept: telling ones, or the very last
+_LONGEST = 1 << 16  # bytes of a line
+_DUMPS = 200  # files of pstore
+_PSTORE = ("/sys/fs/pstore", "/var/lib/systemd/pstore")  # systemd-pstore.service(8) moves them
+# Message ids of sd-messages.h: the journal begins, and ends; logind shuts down; a unit was started.
+_JOURNAL_START, _JOURNAL_STOP = "f77379a8490b408bbe5f6940505a777b", "d93fb3c9c24d451a97cea615ce59c00b"
+_SHUTDOWN, _UNIT_STARTED = "98268866d1d54a499c4e98921d93bc40", "39f53479d3a045ac8e11786248231fbf"
+_LAST_UNITS = {
+    *("shutdown.target", "umount.target", "final.target", "reboot.target", "poweroff.target"),
+    *("halt.target", "kexec.target", "soft-reboot.target"),
+}
+_ERROR = 3  # LOG_ERR of syslog(3); smaller is worse
+_TELLING = re.compile(
+    r"Kernel panic|\bBUG\b|\bOops\b|soft lockup|hard LOCKUP|blocked for more than|rcu.*stall|Call Trace"
+    r"|GPU reset|ring \S+ timeout|device wedged|general protection|Unable to handle"
+)
+_PANIC = re.compile(r"Kernel panic - not syncing.*")
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
+    """`source` is journal, pstore or none; `boot_id` without dashes, empty where it is not known; `lines` are
+    the last telling lines of the kernel, oldest first."""
+
     source: str
     boot_id: str
     text: str
@@ -17,5 +55,206 @@ class Evidence:
 
 
 def evidence(view: HostView, trial: Trial) -> Evidence:
-    del view, trial
-    return Evidence("none", "", "nothing is left of that boot", ())
+    """Never raises for what a host may hold."""
+    try:
+        boot, why = _find(view, trial)
+        ended = _end(view, boot) if boot else None
+    except RocmcfgError as problem:
+        ended, why = None, f"its journal cannot be read: {problem.diagnostics[0].summary}"
+    if ended is not None and ended.orderly:
+        return ended.evidence
+    dump = _dump(view, trial.time)
+    if dump is not None:
+        lasted = f"its boot lasted {ended.lasted}; " if ended is not None else ""
+        return replace(dump, boot_id=boot, text=lasted + dump.text) if ended is not None else dump
+    if ended is not None:
+        return ended.evidence
+    return Evidence("none", "", f"nothing is left of its boot: {why}, and pstore holds no dump", ())
+
+
+# -- the journal ------------------------------------------------------------------------------------------
+
+
+def _journalctl(*arguments: str) -> tuple[str, ...]:
+    limit = f"{_PATIENCE / 2:.0f}"
+    return ("timeout", limit, "journalctl", "--no-pager", "--quiet", *arguments)
+
+
+def _find(view: HostView, trial: Trial) -> tuple[str, str]:
+    """The id of the trial's boot; without it, why there is none."""
+    if not view.runs_tools:
+        return "", "no program of that host is run, so its journal was not read"
+    listed = view.query(_journalctl("--list-boots", "-o", "json"))
+    if listed is None or not listed.ok:
+        return "", "its journal cannot be read"
+    ids = _ids(listed.stdout)
+    before, now = (id.replace("-", "") for id in (trial.boot_id, boot_id(view)))
+    later = [id for id in (ids[ids.index(before) + 1 :] if before in ids else ids) if id != now]
+    # right after the boot of the apply comes the trial's; where that one is gone, it is among the newest
+    asked = later[:_BOOTS] if before in ids else later[: -_BOOTS - 1 : -1]
+    deadline = time.monotonic() + _PATIENCE
+    for id in asked:
+        if _carries(view, id, trial.token):
+            return id, ""
+        if time.monotonic() > deadline:
+            return "", "its journal is too large to be searched in a minute"
+    if not view.is_dir("/var/log/journal"):
+        return "", "the journal of this host is not kept across boots (there is no /var/log/journal)"
+    return "", "it never began, or ended before its journal reached the disk"
+
+
+def _ids(listed: str) -> list[str]:
+    """Oldest first: JSON from systemd 254 on, before that a table whatever was asked for."""
+    try:
+        rows = json.loads(listed)
+        return [row["boot_id"] for row in rows if isinstance(row["boot_id"], str)]
+    except (ValueError, TypeError, KeyError):
+        return re.findall(r"^\s*-?[0-9]+\s+([0-9a-f]{32})\b", listed, re.M)
+
+
+def _carries(view: HostView, id: str, token: str) -> bool:
+    stream = view.stream_query(_journalctl(f"_BOOT_ID={id}", "_TRANSPORT=kernel", "-o", "cat"))
+    if stream is None or not token:
+        return False
+    marker = re.compile(rb"(?:^|[\s\"])%s(?![^\s\"])" % re.escape(f"{MARKER}={token}").encode())
+    with stream:
+        return any(marker.search(stream.readline(_LONGEST)) for _ in range(_HEAD))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    orderly: bool
+    lasted: str
+    evidence: Evidence
+
+
+def _end(view: HostView, boot: str) -> _Ended:
+    fields = "--output-fields=MESSAGE_ID,UNIT"
+    last = list(_records(view, f"_BOOT_ID={boot}", "-r", "-n", str(_TAIL), fields))
+    kernel = ("_TRANSPORT=kernel", "-r", "-n", str(_KERNEL_TAIL), "--output-fields=MESSAGE,PRIORITY")
+    said = [(_level(r), _text(r)) for r in _records(view, f"_BOOT_ID={boot}", *kernel)][::-1]
+    lasted = _duration(last[0].get("__MONOTONIC_TIMESTAMP") if last else None)
+    orderly = _was_shut_down(last)
+    how = "was shut down in order; nobody had confirmed the trial"
+    if not orderly:
+        how = "broke off: there is no shutdown in its journal, as after a hang, a panic or a power cut"
+    text = f"its boot lasted {lasted} and {how}"
+    return _Ended(orderly, lasted, Evidence("journal", boot, text, _telling(said)))
+
+
+def _was_shut_down(newest_first: Sequence[dict[str, object]]) -> bool:
+    """The journal of the initramfs stops, too, but there the one of the system starts after it."""
+    for record in newest_first:
+        id = record.get("MESSAGE_ID")
+        if id in (_JOURNAL_STOP, _SHUTDOWN) or (id == _UNIT_STARTED and record.get("UNIT") in _LAST_UNITS):
+            return True
+        if id == _JOURNAL_START:
+            return False
+    return False
+
+
+def _records(view: HostView, *arguments: str) -> Iterator[dict[str, object]]:
+    done = view.query(_journalctl("-o", "json", *arguments))
+    for line in done.stdout.splitlines() if done is not None else ():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            yield record
+
+
+def _text(record: dict[str, object]) -> str:
+    """Bytes that are no UTF-8 come as numbers (systemd's JOURNAL_EXPORT_FORMATS)."""
+    said = record.get("MESSAGE")
+    if isinstance(said, list):
+        said = bytes(n for n in said if isinstance(n, int) and 0 <= n < 256).decode("utf-8", "replace")
+    return message(said.encode()) if isinstance(said, str) else ""
+
+
+def _level(record: dict[str, object]) -> int:
+    said = str(record.get("PRIORITY"))
+    return int(said) if said in set("01234567") else 7
+
+
+def _duration(microseconds: object) -> str:
+    """The clock that starts with the kernel and does not jump. "38 s", "4 min 12 s", "2 h 5 min"."""
+    if not isinstance(microseconds, str) or not microseconds.isascii() or not microseconds.isdigit():
+        return "an unknown time"
+    minutes, seconds = divmod(int(microseconds) // 1_000_000, 60)
+    if minutes < 60:
+        return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def _telling(said: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    """`said` is level and text, oldest first."""
+    chosen = [text for level, text in said if text and (level <= _ERROR or _TELLING.search(text))]
+    return tuple(chosen[-_LINES:] or [text for _, text in said if text][-_LAST:])
+
+
+# -- pstore -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A piece of a dump. `folder` and `crash` are the same for all of its pieces; of these the first is the
+    newest. `when` in nanoseconds since 1970."""
+
+    when: int
+    folder: str
+    crash: str
+    number: int
+    text: str
+
+
+def _dump(view: HostView, since: str) -> Evidence | None:
+    """The newest dump that was written after the trial was applied, panics before others."""
+    try:
+        begun = datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()
+    except ValueError:
+        return None
+    parts = [part for part in _parts(view) if part.when >= begun * 1e9]
+    if not parts:
+        return None
+    newest = max(parts, key=lambda part: (part.crash.startswith("Panic"), part.when))
+    ours = [p for p in parts if (p.folder, p.crash) == (newest.folder, newest.crash)]
+    ours.sort(key=lambda part: -part.number)
+    said = [_level_and_text(line) for part in ours for line in part.text.splitlines()[1:]]
+    panic = next((m[0] for _, text in said if (m := _PANIC.search(text))), "")
+    kind = newest.crash.partition("#")[0] or "dump"
+    told = f"the kernel ended with: {panic}" if panic else f"the kernel left a dump of its log ({kind})"
+    return Evidence("pstore", "", told, _telling(said))
+
+
+def _parts(view: HostView) -> Iterator[_Part]:
+    """Each begins with a line such as `Panic#1 Part2` (fs/pstore/platform.c). systemd joins them besides, in
+    dmesg.txt, which is left out: the pieces lie beside it."""
+    paths = [path for folder in _PSTORE for path in _files(view, folder, 3)]
+    for path in paths[:_DUMPS]:
+        folder, _, name = path.rpartition("/")
+        if not name.startswith("dmesg-"):
+            continue
+        try:
+            state = view.state(path)
+        except Unreadable:
+            continue
+        text = state.content.decode("utf-8", "replace") if state is not None else ""
+        head = re.match(r"([A-Z][A-Za-z]*#[0-9]+) Part([0-9]{1,4})\b", text)
+        if state is not None and head is not None:
+            yield _Part(state.mtime_ns, folder, head[1], int(head[2]), text)
+
+
+def _files(view: HostView, folder: str, depth: int) -> Iterator[str]:
+    for name in view.names(folder):
+        path = f"{folder}/{name}"
+        if not view.is_dir(path):
+            yield path
+        elif depth > 1 and not view.is_symlink(path):
+            yield from _files(view, path, depth - 1)
+
+
+def _level_and_text(line: str) -> tuple[int, str]:
+    """`<3>[   12.345678] text`, as in a dump."""
+    found = re.match(r"<([0-7])>", line)
+    return int(found[1]) if found else 7, message(line.encode())

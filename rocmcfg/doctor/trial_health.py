@@ -1,5 +1,5 @@
-"""What speaks against keeping the settings of a trial, as sentences: GPUs that lost their driver, and what the
-kernel's log of the trial's boot shows. A log that cannot be read speaks against it, too."""
+"""What speaks against keeping the settings of a trial, as sentences: GPUs that lost their driver, and what
+the kernel's log of the trial's boot shows. A log that cannot be read speaks against it, too."""
 
 from __future__ import annotations
 
