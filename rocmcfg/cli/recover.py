@@ -33,4 +33,5 @@ def recover(
         undone = undoing.recover(host, force=force, progress=printer.progress)
         only_words_are_left()
         printer.end_progress()
+        printer.problems(undone.diagnostics)
         say(printer, undone, "Nothing to recover: no transaction was interrupted.", host.offline)

@@ -278,9 +278,7 @@ def _change_by_tool(host: Host, id: int, plan: Plan, tool: ToolChange, progress:
 def _loader_of(plan: Plan) -> BootTrial:
     found = registry.trial(plan.boot_backend)
     if found is None:
-        raise RocmcfgError(
-            error("RC4310", "no trial boot with this boot loader", hint="apply without --trial")
-        )
+        raise RocmcfgError(trial.unable(plan.boot_backend))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from rocmcfg.engine import journal, receipt
 from rocmcfg.engine.receipt import boot_id
 from rocmcfg.host.view import Host, HostView, Unreadable
-from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.kargs import last, split
 from rocmcfg.model.trial import MARKER, Stage, Terms, Trial
 
@@ -58,6 +58,16 @@ def require_none(view: HostView) -> None:
     found = load(view)
     if found is not None:
         raise InForce(found, stage(view, found))
+
+
+def unable(loader: str) -> Diagnostic:
+    """Why nothing is tried with a boot loader of which we do not know how it boots something once."""
+    return error(
+        "RC4310",
+        "no trial boot with this boot loader: rocmcfg does not know how it boots something once",
+        detail=f"it is {loader}" if loader else "",
+        hint="apply without --trial; `rocmcfg rollback` takes it back",
+    )
 
 
 def load(view: HostView) -> Trial | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rocmcfg.backends.boot import registry
-from rocmcfg.engine import reboot
+from rocmcfg.engine import reboot, trial
 from rocmcfg.engine.digest import sha256
 from rocmcfg.engine.inventory import default_of
 from rocmcfg.engine.observe import Observed
@@ -91,12 +91,7 @@ def _on_line(row: SettingRow) -> SettingRow:
 
 def _refusals(made: Plan, wanted: Sequence[str], unable: bool) -> Iterable[Diagnostic]:
     if unable:
-        yield error(
-            "RC4310",
-            "no trial boot with this boot loader: rocmcfg does not know how it boots something once",
-            detail=f"it is {made.boot_backend}" if made.boot_backend else "",
-            hint="apply without --trial; `rocmcfg rollback` takes it back",
-        )
+        yield trial.unable(made.boot_backend)
     if not wanted:
         yield error(
             "RC4311",

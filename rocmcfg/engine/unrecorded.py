@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.engine import journal, receipt
+from rocmcfg.engine import journal, receipt, trial
 from rocmcfg.engine.owned import MARK, owned_paths, trial_paths
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 
 
 def left_behind(view: HostView) -> tuple[str, ...]:
-    """The files that are ours by place and by mark; what cannot be read counts by its place."""
-    return tuple(path for path in owned_paths() if _ours(view, path))
+    """The files that are ours by place and by mark; what cannot be read counts by its place. Those of a trial
+    are spoken of by its own record."""
+    known = trial_paths() if view.exists(trial.PATH) else ()
+    return tuple(path for path in owned_paths() if path not in known and _ours(view, path))
 
 
 def _ours(view: HostView, path: str) -> bool:

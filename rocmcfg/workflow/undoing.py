@@ -9,7 +9,7 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.engine import journal, trial
 from rocmcfg.engine.journal import Journal, read_all, require_finished, require_sight
 from rocmcfg.host.view import Host, HostView, Locked
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, info
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.trial import Stage
 
@@ -205,7 +205,14 @@ def _end_trial(host: Host, progress: Progress) -> Undone | None:
     planned = _planned(host, [one])
     activations = recovery.undo(host, one, progress, after_failure=True)
     host.log(f"the trial of transaction {one.id} was not confirmed and is taken back: {evidence.text}")
-    return _undone(planned, activations)
+    lines = "\n".join(evidence.lines)
+    remark = info(
+        "RC4327",
+        f"the trial of transaction {one.id} was not confirmed, and is taken back",
+        detail=f"{evidence.text}\n{lines}".strip(),
+        hint="`rocmcfg doctor` asks the logs; to try it again, apply it with --trial again",
+    )
+    return replace(_undone(planned, activations), diagnostics=(remark,))
 
 
 def _nothing_to_recover(view: HostView) -> Undone:

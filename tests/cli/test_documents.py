@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.cli.documents import DOCUMENTS
+from tests.support.boots import reboot
 from tests.support.hosts import OTHER_HOSTS, debian_grub_host, other_host, partitioned_instinct_host
 from tests.support.program import Result, rocmcfg
+from tests.support.tools import require_tool
 
 RUNPM = ("--set", "amdgpu.runpm=0")
 DOCTOR_LOG = Path(__file__).resolve().parents[1] / "doctor/logs/rdna4-gemm-overread.log"
@@ -27,6 +29,20 @@ def _command(*arguments: str, applied: bool = True) -> Run:
         if applied:
             _applied(root)
         return rocmcfg(*arguments, "--root", root, "--json")
+
+    return run
+
+
+def _tried(boots: int, *arguments: str) -> Run:
+    """After `apply --trial` and so many boots; on a tree whose tools can be run."""
+
+    def run(root: Path) -> Result:
+        require_tool("grub-editenv", "grub-common")
+        asked = ("--confirm-after", "10m", "--health-check", "true")
+        assert rocmcfg("apply", *RUNPM, "--trial", *asked, "--root", root, "--yes", tools=root).code == 0
+        for _ in range(boots):
+            reboot(root)
+        return rocmcfg(*arguments, "--root", root, "--json", tools=root)
 
     return run
 
@@ -67,6 +83,17 @@ RUNS: dict[str, tuple[str, Run]] = {
     "lint of nothing": ("lint", _command("lint", "/nowhere", applied=False)),
     "check-kernel": ("check-kernel", _command("check-kernel", "6.99.0-none")),
     "watch-trial without one": ("watch-trial", _command("watch-trial")),
+    "plan --trial": ("plan", _command("plan", *RUNPM, "--trial", applied=False)),
+    "apply --trial": ("failure", _tried(0, "apply", "--set", "karg.iommu=pt", "--trial", "--yes")),
+    "apply --trial --dry-run": ("apply", _command("apply", *RUNPM, "--trial", "--dry-run", applied=False)),
+    "verify a trial": ("verify", _tried(1, "verify")),
+    "status of a trial to come": ("status", _tried(0, "status")),
+    "status of a trial": ("status", _tried(1, "status")),
+    "status after a trial": ("status", _tried(2, "status")),
+    "history of a trial": ("history", _tried(1, "history")),
+    "confirm": ("confirm", _tried(1, "confirm", "--yes")),
+    "reject": ("reject", _tried(1, "reject", "--yes")),
+    "recover after a trial": ("recover", _tried(2, "recover")),
     "a refusal": ("failure", _command("apply", "--profile", "nope", "--yes", applied=False)),
     "a usage error": ("failure", _command("apply", "--yes", applied=False)),
 }

@@ -19,7 +19,7 @@ from tests.support.trees import tree
 PROFILES = sorted(path.stem for path in (SOURCE / "profiles").glob("*.toml"))
 
 
-def _too_wide(result: Result) -> list[str]:
+def too_wide(result: Result) -> list[str]:
     """Lines over 80 columns, but for diffs and lines that are one long word after their indent."""
     wide = []
     for line in (result.out + result.err).splitlines():
@@ -37,14 +37,14 @@ def test_a_plan_and_a_profile_fit_eighty_columns(tmp_path: Path, name: str, verb
     for verb in (("plan", "--any-gpu", "--profile"), ("profile", "show")):
         found = rocmcfg(*verb, name, "--root", root, *verbose)
         assert found.code == 0, found.err
-        assert _too_wide(found) == []
+        assert too_wide(found) == []
 
 
 def test_a_long_value_fits_too(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, gfx="gfx1100")
     found = rocmcfg("plan", "-p", "rdna3", "--with", "env.PYTORCH_ALLOC_CONF", "--root", root)
     assert "max_split_size_mb:512" in found.out
-    assert _too_wide(found) == []
+    assert too_wide(found) == []
 
 
 @pytest.mark.parametrize("state", ["nothing", "applied", "everything wrong"])
@@ -62,7 +62,7 @@ def test_status_verify_and_history_fit_eighty_columns(
         (root / "etc/rocmcfg/env").unlink()
         (root / "etc/profile.d/zz-rocmcfg.sh").unlink()
     for verb in (("status",), ("verify",), ("history",), ("profile", "list")):
-        assert _too_wide(rocmcfg(*verb, "--root", root, *verbose)) == []
+        assert too_wide(rocmcfg(*verb, "--root", root, *verbose)) == []
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_an_explanation_fits_eighty_columns(tmp_path: Path, name: str) -> None:
     for verbose in ((), ("-v",)):
         found = rocmcfg("explain", name, "--root", root, *verbose)
         assert found.code == 0, found.err
-        assert _too_wide(found) == []
+        assert too_wide(found) == []
 
 
 @pytest.mark.parametrize("verbose", [(), ("-v",), ("--fix",)])
@@ -102,7 +102,7 @@ def test_findings_fit_eighty_columns(tmp_path: Path, verbose: tuple[str, ...]) -
         found = rocmcfg("lint", SOURCE / "tests/lint/data" / name, "--root", root, *verbose)
         assert found.code == 3, found.err
         written = (SOURCE / "tests/lint/data" / name).read_text().splitlines()
-        wide = [line for line in _too_wide(found) if line[1:] not in written and not line.startswith("+")]
+        wide = [line for line in too_wide(found) if line[1:] not in written and not line.startswith("+")]
         own = [line for line in wide if not line.startswith(("    ", "  → "))]
         assert own == [], "only a token, and a line of a diff, may be as long as it was written"
 
@@ -112,7 +112,7 @@ def test_errors_fit_eighty_columns(tmp_path: Path) -> None:
     wrong = ("amdgpu.cwsr_enable=foo", "amdgpu.gfxoff=0", "feature.gfxof=false", "karg.amd_iommu=pt")
     found = rocmcfg("plan", "--profile", "gfx1100", *(a for t in wrong for a in ("--set", t)), "--root", root)
     assert found.err.count("error[") == 5
-    assert _too_wide(found) == []
+    assert too_wide(found) == []
 
 
 @pytest.mark.parametrize(

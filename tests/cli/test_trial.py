@@ -1,0 +1,142 @@
+"""A trial at the keyboard: what is asked, what is said, and with which exit code it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.boots import reboot
+from tests.support.hosts import debian_grub_host, other_host
+from tests.support.program import Result, rocmcfg
+from tests.support.tools import require_tool
+from tests.support.trees import tree
+
+from .test_output import too_wide
+
+CWSR = ("--set", "amdgpu.cwsr_enable=0")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    require_tool("grub-editenv", "grub-common")
+    return debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
+
+
+def run(root: Path, *arguments: str, answer: str | None = None) -> Result:
+    found = rocmcfg(*arguments, "--root", root, tools=root / "none", answer=answer)
+    assert "--json" in arguments or too_wide(found) == []
+    assert "Traceback" not in found.err
+    return found
+
+
+def test_a_trial_says_at_each_stage_what_it_is_and_what_is_next(root: Path) -> None:
+    begun = run(root, "apply", *CWSR, "--trial", "--confirm-after", "10m", "--yes")
+    assert begun.code == 0
+    assert "The next boot is a trial (transaction 1)." in begun.out
+    assert "amdgpu.cwsr_enable=0 panic=10 rocmcfg.trial=" in begun.out
+    armed = run(root, "status").out
+    assert "waits for the next boot, and confirms itself 10m later" in " ".join(armed.split())
+    assert run(root, "verify").code == 6
+    reboot(root)
+    running = run(root, "status").out
+    assert "is this boot, until the next one; in effect: all 1 settings" in running
+    assert "Next: sudo rocmcfg confirm, or sudo rocmcfg reject" in running
+    verified = run(root, "verify")
+    assert (verified.code, "Trial (transaction 1)" in verified.out) == (0, True)
+    assert "trial: is this boot" in run(root, "history").out
+    reboot(root)
+    assert "is over: this boot has the old configuration again" in " ".join(run(root, "status").out.split())
+    over = run(root, "verify")
+    assert (over.code, "RC4326" in over.err) == (0, True)
+    ended = run(root, "recover")
+    assert (ended.code, "RC4327" in ended.err) == (0, True)
+    assert "tried, not confirmed" in run(root, "history").out
+    assert "Trial" not in run(root, "status").out
+
+
+def test_a_confirmed_trial_says_so(root: Path) -> None:
+    run(root, "apply", *CWSR, "--trial", "--yes")
+    reboot(root)
+    assert "Undo: rocmcfg rollback" in run(root, "confirm", "--yes").out
+    history = run(root, "history").out
+    assert "tried, confirmed" in history
+    assert run(root, "verify").code == 0
+
+
+def test_a_no_changes_nothing(root: Path) -> None:
+    before = tree(root)
+    asked = run(root, "apply", *CWSR, "--trial", answer="n\n")
+    assert (asked.code, "Try this at the next boot?" in asked.out + asked.err) == (1, True)
+    assert tree(root) == before
+    run(root, "apply", *CWSR, "--trial", "--yes")
+    reboot(root)
+    before = tree(root)
+    for verb, question in (("confirm", "Keep this?"), ("reject", "Forget this trial?")):
+        asked = run(root, verb, answer="n\n")
+        assert (asked.code, question in asked.out + asked.err) == (1, True)
+        assert tree(root) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--confirm-after", "10m"), "belong to --trial"),
+        (("--health-check", "true"), "belong to --trial"),
+        (("--trial", "--health-check", "true"), "--confirm-after TIME"),
+        (("--trial", "--confirm-after", "10"), "write a time such as 90s"),
+        (("--trial", "--confirm-after", "-5m"), "write a time such as 90s"),
+        (("--trial", "--confirm-after", "5s"), "from 30s to 24h"),
+        (("--trial", "--confirm-after", "99h"), "from 30s to 24h"),
+        (("--trial", "--confirm-after", "10m", "--health-check", "a\nb"), "one line"),
+    ],
+)
+def test_what_makes_no_sense_is_a_usage_error(root: Path, arguments: tuple[str, ...], said: str) -> None:
+    before = tree(root)
+    for verb in ("plan", "apply"):
+        found = rocmcfg(verb, *CWSR, *arguments, "--root", root)
+        assert found.code == 2
+        assert said in " ".join(found.err.replace("│", "").split())
+    assert tree(root) == before
+
+
+def test_without_a_trial_there_is_nothing_to_confirm_and_nothing_to_reject(root: Path) -> None:
+    found = run(root, "confirm", "--yes")
+    assert (found.code, "RC4320" in found.err) == (1, True)
+    found = run(root, "reject", "--yes")
+    assert (found.code, found.out) == (0, "Nothing to reject: no trial is on record.\n")
+
+
+@pytest.mark.parametrize("chain", ["arch-grub", "fedora-bls", "arch-systemd-boot", "ostree"])
+def test_other_loaders_are_refused(tmp_path: Path, chain: str) -> None:
+    root = other_host(tmp_path, chain)
+    before = tree(root)
+    found = rocmcfg("apply", *CWSR, "--trial", "--yes", "--root", root, tools=root)
+    assert (found.code, "which rocmcfg cannot configure yet" in " ".join(found.err.split())) == (1, True)
+    assert tree(root) == before
+
+
+@pytest.mark.parametrize(
+    "damage", ["{", "[]", '{"schema_version": 9}', "{}", "\x00", '{"schema_version": 1}']
+)
+def test_a_damaged_record_is_told_and_can_be_rejected(root: Path, damage: str) -> None:
+    before = tree(root, state=False, times=False)
+    run(root, "apply", *CWSR, "--trial", "--yes")
+    (root / "var/lib/rocmcfg/trial.json").write_text(damage)
+    for verb in (("verify",), ("confirm", "--yes"), ("apply", *CWSR, "--yes")):
+        found = run(root, *verb)
+        assert (found.code, "RC4300" in found.err) == (1, True), verb
+    assert run(root, "status").code == 0
+    assert run(root, "recover").code == 0
+    assert run(root, "reject", "--yes").code == 0
+    left = tree(root, state=False, times=False)
+    left.pop("boot/grub/grubenv")  # grub-editenv made it, and empty it is nobody's
+    assert left == before
+
+
+def test_what_is_in_force_already_needs_no_trial(root: Path) -> None:
+    assert run(root, "apply", *CWSR, "--yes").code == 0
+    found = run(root, "apply", *CWSR, "--trial", "--yes", "--json")
+    document = json.loads(found.out)
+    assert (found.code, document["transaction"], document["trial"]) == (0, None, None)
