@@ -75,12 +75,7 @@ class Guest:
     exception passes through, `keep` is set or ROCMCFG_VM_KEEP is in the environment.
     """
 
-    def __init__(
-        self,
-        origin: Path | Frozen,
-        *,
-        extra_args: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, origin: Path | Frozen, *, extra_args: Sequence[str] = ()) -> None:
         self.keep = "ROCMCFG_VM_KEEP" in os.environ
         self.boot_timeout = 240.0
         self._extra_args = tuple(extra_args)
@@ -121,14 +116,14 @@ class Guest:
             raise GuestError("start(): this guest is already running")
         if self._frozen is not None:
             return self._go_on(self._frozen)
-        self._power_on()
+        self.power_on()
         return self.wait_for_boot("the agent after power-on")
 
     def _go_on(self, frozen: Frozen) -> float:
         """Go on where another guest was frozen, once: the next start is a boot."""
         started = time.monotonic()
         self._frozen = None
-        self._power_on(frozen.going_on())
+        self.power_on(frozen.going_on())
         self._boot = frozen.boot
         self.run(["date", "--set", f"@{time.time():.0f}"], check=True)  # its clock stood still
         return time.monotonic() - started
@@ -157,7 +152,8 @@ class Guest:
         self._monitor.plug_in_network(port)
         self._extra_args += tuple(qemu.network(port))
 
-    def _power_on(self, more: Sequence[str] = ()) -> None:
+    def power_on(self, more: Sequence[str] = ()) -> None:
+        """Switch the machine on and wait for nothing: for a boot that is not expected to get anywhere."""
         self.kill()
         ours, theirs = socket.socketpair()
         our_monitor, its_monitor = socket.socketpair()
@@ -199,7 +195,7 @@ class Guest:
             except MachineStopped:
                 if self._status() != 0:  # not a reset: QEMU refused to start or crashed
                     raise
-                self._power_on()
+                self.power_on()
             else:
                 self._boot = str(hello["hello"])
                 return time.monotonic() - started
