@@ -30,6 +30,15 @@ EXAMPLES = (
         ),
     ),
     (
+        "Try it for one boot; after the reboot, keep it or forget it:",
+        (
+            "sudo rocmcfg apply --profile gfx1201 --trial",
+            "sudo reboot",
+            "sudo rocmcfg confirm",
+            "sudo rocmcfg reject",
+        ),
+    ),
+    (
         "The profiles of the GPUs that are here with one setting left out; one parameter alone:",
         ("sudo rocmcfg apply --profile auto --without karg.iommu", "sudo rocmcfg apply --set amdgpu.runpm=0"),
     ),

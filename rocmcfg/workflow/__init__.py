@@ -2,6 +2,8 @@
 
     planning     facts in, plan out                     rocmcfg plan
     applying     plan, ask, carry out                   rocmcfg apply
+    trying       one boot, then kept or forgotten        rocmcfg apply --trial, confirm, reject
+    watching     a trial that confirms itself            rocmcfg-trial.service
     verifying    proof on the running kernel            rocmcfg verify
     undoing      the way back                           rocmcfg rollback, history, recover
     status       one look at a host                     rocmcfg status
