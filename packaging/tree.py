@@ -309,13 +309,14 @@ def _program() -> Iterable[tuple[str, bytes]]:
 
 
 def _beside(layout: Layout) -> Iterable[tuple[str, bytes]]:
-    """What is not Python: generated pages and completions, the schema, the unit."""
+    """What is not Python: generated pages and completions, the schema, the units."""
     plain = {
         "schema/profile.json": "usr/share/rocmcfg/profile.schema.json",
         "completions/rocmcfg.bash": "usr/share/bash-completion/completions/rocmcfg",
         "completions/_rocmcfg": f"{layout.zsh}/_rocmcfg",
         "completions/rocmcfg.fish": "usr/share/fish/vendor_completions.d/rocmcfg.fish",
         "systemd/rocmcfg-recover.service": "usr/lib/systemd/system/rocmcfg-recover.service",
+        "systemd/rocmcfg-trial.service": "usr/lib/systemd/system/rocmcfg-trial.service",
     }
     pages = {
         "man/rocmcfg.1": "usr/share/man/man1/rocmcfg.1.gz",

@@ -26,6 +26,7 @@ SHARED = {
     "share/fish/vendor_completions.d/rocmcfg.fish": "packaging/completions/rocmcfg.fish",
     "share/rocmcfg/profile.schema.json": "packaging/schema/profile.json",
     "lib/systemd/system/rocmcfg-recover.service": "packaging/systemd/rocmcfg-recover.service",
+    "lib/systemd/system/rocmcfg-trial.service": "packaging/systemd/rocmcfg-trial.service",
 }
 
 

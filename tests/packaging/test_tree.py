@@ -62,7 +62,7 @@ def test_every_file_is_where_the_distribution_looks_for_it(installed: Path) -> N
         usr/share/rocmcfg/profile.schema.json usr/share/man/man1/rocmcfg.1.gz
         usr/share/man/man5/rocmcfg-profile.5.gz usr/share/bash-completion/completions/rocmcfg
         usr/share/zsh/vendor-completions/_rocmcfg usr/share/fish/vendor_completions.d/rocmcfg.fish
-        usr/lib/systemd/system/rocmcfg-recover.service
+        usr/lib/systemd/system/rocmcfg-recover.service usr/lib/systemd/system/rocmcfg-trial.service
     """
     assert [path for path in expected.split() if not (installed / path).is_file()] == []
     assert not [path for path in installed.rglob("*") if path.suffix == ".pyc"]

@@ -1,4 +1,4 @@
-"""The unit that undoes at boot what a crash interrupted: systemd takes it, and its command does the work."""
+"""The units: what systemd thinks of them, and that the command of the one that recovers does the work."""
 
 from __future__ import annotations
 
@@ -12,22 +12,27 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.cli import app
+from rocmcfg.engine import trial
 from tests.crash.crashing import CrashingHost, apply, killed, seen
 from tests.support.hosts import debian_grub_host
 from tests.support.program import process, rocmcfg, tool_command
 
-UNIT = Path(__file__).parents[2] / "packaging/systemd/rocmcfg-recover.service"
+UNITS = Path(__file__).parents[2] / "packaging/systemd"
+RECOVER, TRIAL = "rocmcfg-recover.service", "rocmcfg-trial.service"
 # A program of that name at a place that systemd searches, for the time of one command.
 SHADOW = 'mount -t tmpfs x /usr/local/bin && cp "$1" /usr/local/bin/rocmcfg && shift && exec "$@"'
 
 
-def unit() -> configparser.ConfigParser:
-    found = configparser.ConfigParser(interpolation=None, delimiters=("=",))
+def unit(name: str = RECOVER) -> configparser.ConfigParser:
+    """The last of several lines of one name counts."""
+    found = configparser.ConfigParser(interpolation=None, delimiters=("=",), strict=False)
     found.optionxform = str  # type: ignore[assignment,method-assign]
-    found.read(UNIT)
+    found.read(UNITS / name)
     return found
 
 
+@pytest.mark.parametrize("name", [RECOVER, TRIAL])
 @pytest.mark.skipif(
     os.geteuid() != 0
     or not shutil.which("systemd-analyze")
@@ -35,11 +40,11 @@ def unit() -> configparser.ConfigParser:
     != 0,
     reason="needs systemd-analyze, root and mount namespaces",
 )
-def test_systemd_takes_it_as_it_stands(tmp_path: Path) -> None:
+def test_systemd_takes_it_as_it_stands(tmp_path: Path, name: str) -> None:
     program = tmp_path / "rocmcfg"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    verify = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(UNIT)]
+    verify = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(UNITS / name)]
     run = ["unshare", "--mount", "--propagation", "private", "sh", "-c", SHADOW, "sh", str(program), *verify]
     done = subprocess.run(run, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -57,6 +62,24 @@ def test_it_runs_before_logins_and_holds_up_no_boot() -> None:
     assert found["Service"]["Type"] == "oneshot"
     assert re.fullmatch(r"[0-9]+min", found["Service"]["TimeoutStartSec"])
     assert found["Unit"]["ConditionDirectoryNotEmpty"] == "/var/lib/rocmcfg/transactions"
+
+
+def test_recovery_comes_after_what_tells_of_a_failed_boot_in_order_only() -> None:
+    after = re.findall(r"^After=(.*)$", (UNITS / RECOVER).read_text(), re.M)
+    assert {"systemd-journal-flush.service", "systemd-pstore.service"} <= set(" ".join(after).split())
+    assert not re.search(r"^(Requires|Wants|BindsTo|Requisite)=", (UNITS / RECOVER).read_text(), re.M)
+
+
+def test_the_watch_of_a_trial_begins_after_recovery_and_nothing_waits_for_it() -> None:
+    found = unit(TRIAL)
+    assert found["Unit"]["After"] == RECOVER, "a trial that is over must be gone by then"
+    assert found["Unit"]["ConditionPathExists"] == trial.PATH
+    assert found["Service"]["Type"] == "simple", "multi-user.target would wait for a oneshot"
+    assert not {"Before", "RequiredBy", "Restart"} & {key for part in found.values() for key in part}
+    assert dict(found["Install"]) == {"WantedBy": "multi-user.target"}
+    program, command = shlex.split(found["Service"]["ExecStart"])
+    assert program == "rocmcfg"
+    assert command in app._COMMANDS
 
 
 def test_its_command_undoes_an_interrupted_apply(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from rocmcfg.facts.trial_unit import unit_ready
 from rocmcfg.host.local import LocalHost
 from tests.support.asked_host import AskedHost, answer
-from tests.support.hosts import FileMap, Link, make_root
+from tests.support.hosts import File, FileMap, Link, make_root
 
 UNIT = "usr/lib/systemd/system/rocmcfg-trial.service"
 LINK = "etc/systemd/system/multi-user.target.wants/rocmcfg-trial.service"
@@ -32,7 +32,7 @@ def test_systemctl_is_asked_first(tmp_path: Path, said: str | int, ready: bool) 
 
 
 def test_an_offline_host_shows_it_by_its_links(tmp_path: Path) -> None:
-    link = {LINK: Link("/" + UNIT)}
+    link: dict[str, File] = {LINK: Link("/" + UNIT)}
     assert unit_ready(LocalHost(str(make_root(tmp_path, {UNIT: ""} | link, name="enabled"))))
     assert not unit_ready(LocalHost(str(make_root(tmp_path, {UNIT: ""}, name="disabled"))))
     assert not unit_ready(LocalHost(str(make_root(tmp_path, link, name="removed"))))
@@ -48,7 +48,7 @@ def test_a_running_host_without_systemd_starts_no_unit(tmp_path: Path) -> None:
         def runs_tools(self) -> bool:
             return False
 
-    files: FileMap = {UNIT: "", LINK: Link("/" + UNIT)}
+    files: dict[str, File] = {UNIT: "", LINK: Link("/" + UNIT)}
     assert not unit_ready(Running(str(make_root(tmp_path, files, name="openrc"))))
-    booted = files | {"run/systemd/system/x": ""}
+    booted: FileMap = files | {"run/systemd/system/x": ""}
     assert unit_ready(Running(str(make_root(tmp_path, booted, name="systemd"))))
