@@ -9,6 +9,8 @@ import contextlib
 import io
 import json
 import os
+import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -16,6 +18,7 @@ import sys
 import uuid
 from pathlib import Path
 
+from . import grub
 from .debian import SAMPLE, simulation
 
 # What the kernel of the host says of itself; the rest of /proc is real.
@@ -23,6 +26,7 @@ _PROC = (
     *("cmdline", "modules", "version"),
     *("sys/kernel/osrelease", "sys/kernel/tainted", "sys/kernel/random/boot_id"),
 )
+_ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 _DEVICES = {
     "null": (1, 3),
     "zero": (1, 5),
@@ -37,7 +41,10 @@ def main(work: Path) -> None:
     told = json.loads((work / "host.json").read_text())
     root = work / "root"
     mount("-t", "overlay", "-o", told["overlay"], "overlay", root)
-    machine = simulate(work, root, **{name: told[name] for name in ("gpu", "deaf") if name in told})
+    quirks = {name: told[name] for name in ("gpu", "deaf", "panics") if name in told}
+    while (machine := simulate(work, root, **quirks)) is None:
+        with (work / "panics").open("a") as noted:
+            noted.write("Kernel panic - not syncing\n")
     mount("-t", "proc", "proc", root / "proc")
     for name in _PROC:
         if (root / "proc" / name).exists():  # a kernel without loadable modules has no /proc/modules
@@ -56,21 +63,31 @@ def main(work: Path) -> None:
     subprocess.run(["pivot_root", ".", "."], check=True)
     subprocess.run(["umount", "--lazy", "."], check=True)
     os.chdir("/")
-    os.execve(
-        "/usr/sbin/sshd",
-        ["/usr/sbin/sshd", "-D", "-e"],
-        {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-    )
+    recover()
+    os.execve("/usr/sbin/sshd", ["/usr/sbin/sshd", "-D", "-e"], _ENVIRONMENT)
+
+
+def recover() -> None:
+    """What systemd does before it lets anybody log in: run our unit, if it is installed. Its failure stops no
+    boot."""
+    unit = Path("/etc/systemd/system/multi-user.target.wants/rocmcfg-recover.service")
+    if unit.exists() and any(Path("/var/lib/rocmcfg/transactions").glob("*")):
+        command = re.search(r"^ExecStart=(.+)$", unit.read_text(), re.M)
+        assert command is not None
+        subprocess.run(shlex.split(command.group(1)), env=_ENVIRONMENT, check=False)
 
 
 def mount(*arguments: str | Path) -> None:
     subprocess.run(["mount", *map(str, arguments)], check=True)
 
 
-def simulate(work: Path, root: Path, *, gpu: bool = True, deaf: bool = False) -> Path:
+def simulate(
+    work: Path, root: Path, *, gpu: bool = True, deaf: bool = False, panics: bool = False
+) -> Path | None:
     """Make proc and sys of the next boot: the first entry of the menu, and what modprobe.d adds.
 
-    A `deaf` one boots from another menu than the one that is generated.
+    A `deaf` one boots from another menu than the one that is generated. One that `panics` does so with any
+    setting of amdgpu; None stands for a panic that the kernel has answered with a reboot.
     """
     machine = work / "machine"
     shutil.rmtree(machine, ignore_errors=True)
@@ -80,9 +97,14 @@ def simulate(work: Path, root: Path, *, gpu: bool = True, deaf: bool = False) ->
     for name in ("etc", "usr", "lib", "run", "boot"):
         (machine / name).symlink_to(root / name)
     boots = simulation()
-    cmdline = boots.boot_line(root)
+    cmdline = grub.boot_line(work, root)
     if deaf:
         cmdline = " ".join(word for word in cmdline.split() if not word.startswith("amdgpu."))
+    if panics and " amdgpu." in cmdline:
+        # Documentation/admin-guide/kernel-parameters.txt: without panic= it stays where it is for ever
+        if not re.search(r" panic=[1-9]", cmdline):
+            raise SystemExit("Kernel panic - not syncing, and nothing reboots this machine")
+        return None
     (machine / "proc/cmdline").write_text(cmdline + "\n")
     (machine / "proc/sys/kernel/random/boot_id").write_text(f"{uuid.uuid4()}\n")
     if gpu:

@@ -114,6 +114,12 @@ class Host:
         """A parameter of amdgpu as its kernel shows it."""
         return (self.work / "machine/sys/module/amdgpu/parameters" / name).read_text().strip()
 
+    @property
+    def panics(self) -> int:
+        """How often its kernel has panicked, and rebooted."""
+        noted = self.work / "panics"
+        return len(noted.read_text().splitlines()) if noted.exists() else 0
+
     def stop(self) -> None:
         """End it for good, and all that runs in it."""
         self._ending = True

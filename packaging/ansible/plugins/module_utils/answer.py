@@ -221,29 +221,47 @@ def plan_results(found):
     }
 
 
-def tried_already(status, wanted, asked):
+def tried_already(status, wanted):
     """Results of a task whose trial is on record and not yet over; None where it has to ask rocmcfg for one.
 
-    `status` is a document of status, `wanted` the profiles of the task, `asked` its settings. What is
-    compared: the names of the profiles, and that each of these settings is tried with this value.
+    `status` is a document of status, `wanted` that of a dry run of the task. Compared are the profiles, the
+    arguments and the terms; the last argument marks the boot, and is another one each time.
     """
-    trial = status["trial"]
-    if trial is None or trial["stage"] == "over":
+    trial, asked = status["trial"], wanted["trial"]
+    same = ("confirm_after", "health_check")
+    if trial is None or trial["stage"] == "over" or asked is None:
         return None
-    names = []
-    for name in wanted:
-        names.extend(status["suggested_profiles"] if name == "auto" else [profile_name(name)])
-    if sorted(set(names)) != sorted(trial["profiles"]) or not set(asked) <= set(trial["settings"]):
+    if trial["profiles"] != wanted["profiles"] or any(trial[key] != asked[key] for key in same):
         return None
-    lists = ("diff", "changes", "activations", "settings", "skipped_settings")
+    if _unmarked(trial["arguments"]) != _unmarked(asked["arguments"]):
+        return None
     return dict(
-        dict((name, []) for name in lists),
-        profiles=trial["profiles"],
+        plan_results(wanted),
+        changes=[],
+        diff=[],
+        activations=[],
         reboot_required=trial["stage"] == "armed",
         transaction=None,
-        trial=dict((key, trial[key]) for key in ("arguments", "confirm_after", "health_check")),
+        trial=dict((key, trial[key]) for key in ("arguments",) + same),
         diagnostics=status["diagnostics"],
     )
+
+
+def confirmed_results(status):
+    """What a confirmation would return, as far as a document of status can tell."""
+    lists = ("changes", "diff", "activations", "settings", "skipped_settings")
+    return dict(
+        dict((name, []) for name in lists),
+        profiles=status["trial"]["profiles"],
+        reboot_required=False,
+        transaction=None,
+        trial=dict((key, status["trial"][key]) for key in ("arguments", "confirm_after", "health_check")),
+        diagnostics=status["diagnostics"],
+    )
+
+
+def _unmarked(arguments):
+    return [word for word in arguments if not word.startswith("rocmcfg.trial=")]
 
 
 def to_take_back(wanted, in_force):
@@ -275,6 +293,15 @@ def profile_name(name):
     return name.rpartition("/")[2][: -len(".toml")] if name.endswith(".toml") else name
 
 
+NOTHING_UNDONE = {
+    "changes": [],
+    "activations": [],
+    "transactions": [],
+    "reboot_required": False,
+    "diagnostics": [],
+}
+
+
 def undone_results(found, running=None):
     """What a module returns of a document of rollback; the dry run knows the changes, the run the rest."""
     after = running or found
@@ -286,6 +313,23 @@ def undone_results(found, running=None):
         "reboot_required": after["reboot_required"],
         "diagnostics": after["diagnostics"],
     }
+
+
+def trial_on_record(history):
+    """The number of the trial that a rejection would end, or None. After one nothing is applied but it."""
+    newest = max(
+        (row for row in history["transactions"] if row["state"] == "committed"),
+        key=lambda row: row["transaction"],
+        default=None,
+    )
+    return newest["transaction"] if newest is not None and newest["trial"] is not None else None
+
+
+def last_trial(history):
+    """How the newest trial in a document of history went, with its transaction; None where there was none."""
+    tried = [row for row in history["transactions"] if row["trial"] is not None]
+    newest = max(tried, key=lambda row: row["transaction"]) if tried else None
+    return dict(newest["trial"], transaction=newest["transaction"]) if newest else None
 
 
 def verdict(found, pending_ok, named):

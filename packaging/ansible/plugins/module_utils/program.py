@@ -79,8 +79,9 @@ class Program(object):
             )
         return None
 
-    def ask(self, arguments, accept=(0,)):
-        """The document of a command; ends the task unless its exit code is one of `accept`."""
+    def ask(self, arguments, accept=(0,), warn=True):
+        """The document of a command; ends the task unless its exit code is one of `accept`. Its warnings are
+        shown as those of the task, unless another command says them again."""
         self.code, output, errors = self._run(list(arguments) + ["--json"])
         found = None
         try:
@@ -97,7 +98,7 @@ class Program(object):
             self._unusable(said)
         if self.code not in accept:
             self.fail(answer.failure(found, self.code))
-        for warning in answer.of_severity(found, "warning"):
+        for warning in answer.of_severity(found, "warning") if warn else ():
             self._module.warn("rocmcfg: " + answer.sentence(warning))
         return found
 

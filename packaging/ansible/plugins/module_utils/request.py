@@ -12,8 +12,6 @@ import re
 
 # Read as numbers wherever they are written, by the kernel or by rocmcfg: 0x1F and 31 are the same to them.
 _NOT_NUMERIC = ("karg", "env", "feature")
-# What becomes of these is decided on the host: their value in the task is not the one that is tried.
-_NOT_COMPARED = ("env", "feature", "profile")
 
 
 class NotAsWritten(Exception):
@@ -126,12 +124,6 @@ def settings(wanted):
         bare = text == "" and key.startswith("karg.")
         words.append("--set={0}".format(key) if bare else "--set={0}={1}".format(key, text))
     return words
-
-
-def tried(wanted):
-    """The settings of a task that a trial has on record as they are written: parameters and arguments."""
-    compared = dict((k, v) for k, v in wanted.items() if k.partition(".")[0] not in _NOT_COMPARED)
-    return [word[len("--set=") :] for word in settings(compared)]
 
 
 def as_written(key, value):

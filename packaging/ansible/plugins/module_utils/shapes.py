@@ -60,6 +60,12 @@ _UNDONE = {
     "reboot_required": _YES_NO,
 }
 
+_ENDED = {
+    "outcome": _TEXT,
+    "evidence": Maybe({"source": _TEXT, "text": _TEXT, "lines": [_TEXT]}),
+    "withheld": [_TEXT],
+}
+
 OF = {
     "apply": _PLAN,
     "confirm": _PLAN,
@@ -72,6 +78,7 @@ OF = {
         "trial": _MAYBE_NUMBER,
         "checks": [_CHECK],
     },
+    "history": {"transactions": [{"transaction": (int,), "state": _TEXT, "trial": Maybe(_ENDED)}]},
     "status": {
         "facts": {"gpus": [_ANY_OBJECT], "kernels": [_ANY_OBJECT], "boot_chain": _ANY_OBJECT},
         "profiles": [_TEXT],

@@ -83,22 +83,21 @@ options:
       - Only try. The next boot carries the settings, and the boot after it is the old one, also after a hang,
         a panic or a power cut, unless M(rocmcfg.amdgpu.trial) or O(confirm_after) confirms them in between.
       - Needs a boot loader that rocmcfg can do it with, which is GRUB on a file system that it can write.
-      - A task whose trial is on record already changes nothing. Compared are the names of the profiles, and
-        of O(set) that each module parameter and kernel argument is tried with its value. Any other trial on
-        record fails the task, and so does one that was tried and not confirmed, until it is confirmed or
-        rejected.
+      - A task whose trial is on record already changes nothing. Compared are the profiles, the arguments that
+        rocmcfg makes of the task, O(confirm_after) and O(health_check). Any other trial on record fails the
+        task, and so does what is left of one that is over.
     type: bool
     default: false
   confirm_after:
     description:
-      - After how long the trial confirms itself, such as V(10m), if by then all is in effect and nothing is
-        wrong that rocmcfg can see.
+      - After how long the trial confirms itself, such as V(90s), V(10m) or V(1h), if by then all is in effect
+        and nothing is wrong that rocmcfg can see.
       - Without it, only somebody confirms it. Only with O(trial).
     type: raw
   health_check:
     description:
       - A shell command that has to succeed before the trial confirms itself. Without it, somebody has to
-        have logged in. Only with O(trial).
+        have logged in. Only with O(confirm_after).
     type: raw
 attributes:
   check_mode:
@@ -312,14 +311,14 @@ def main():
     elif not wanted and not module.params["set"]:
         refuse(module, "Say what is to be present: profiles (a name, or auto), or set, or both.")
     else:
-        results = present(module, trial + arguments, wanted)
+        results = present(module, trial + arguments)
     module.exit_json(**results)
 
 
-def present(module, arguments, wanted):
+def present(module, arguments):
     program = Program.of(module)
     host = request.host_arguments(module.params)
-    tried = on_record(module, program, wanted) if module.params["trial"] else None
+    tried = on_record(module, program, host + arguments) if module.params["trial"] else None
     if tried:
         return dict(tried, changed=False, version=program.version, executable=program.path)
     how = "--dry-run" if module.check_mode else "--yes"
@@ -329,10 +328,12 @@ def present(module, arguments, wanted):
     return dict(answer.plan_results(found), changed=changed, version=program.version, executable=program.path)
 
 
-def on_record(module, program, wanted):
-    """Results for the trial that is on record, if that is what the task asks for."""
-    status = program.ask(["status"] + request.host_arguments(module.params, chroot=False))
-    return answer.tried_already(status, wanted, request.tried(module.params["set"] or {}))
+def on_record(module, program, arguments):
+    """Results for the trial that is on record, if it is what the task asks for."""
+    status = program.ask(["status"] + request.host_arguments(module.params, chroot=False), warn=False)
+    if status["trial"] is None:
+        return None
+    return answer.tried_already(status, program.ask(["apply", "--dry-run"] + arguments, warn=False))
 
 
 def absent(module, wanted):

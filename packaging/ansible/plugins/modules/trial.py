@@ -28,7 +28,8 @@ attributes:
     support: full
     details: Nothing at all is written on the host.
   diff_mode:
-    support: full
+    support: partial
+    details: In check mode V(confirmed) has none.
   idempotent:
     support: partial
     details: With V(rejected). A trial that is confirmed is none any more, so the next V(confirmed) fails.
@@ -97,6 +98,16 @@ transactions:
   returned: O(state=rejected)
   type: list
   elements: int
+last_trial:
+  description:
+    - How the newest trial in the history of the host went, or null where there never was one.
+    - C(transaction) is its number. C(outcome) is V(rejected), V(confirmed), V(not_confirmed) where its boot
+      ended without that, or V(not_tried) where it never began; in check mode also the stage of one that is
+      on record.
+    - C(evidence) of a boot that failed has C(source), C(text) and C(lines), or is null. C(withheld) says why
+      the trial did not confirm itself.
+  returned: O(state=rejected)
+  type: dict
 trial:
   description: What was tried, with C(arguments), C(confirm_after) and C(health_check).
   returned: O(state=confirmed)
@@ -160,21 +171,33 @@ def main():
     module = AnsibleModule(argument_spec=dict(HOST_OPTIONS, state=state), supports_check_mode=True)
     refuse_old_python(module)
     program = Program.of(module)
+    results = {"confirmed": confirm, "rejected": reject}[module.params["state"]](module, program)
+    module.exit_json(version=program.version, executable=program.path, **results)
+
+
+def confirm(module, program):
+    if not module.check_mode:
+        found = program.ask(["confirm", "--yes"] + request.host_arguments(module.params))
+        return dict(answer.plan_results(found), changed=True)
+    looks = request.host_arguments(module.params, chroot=False)
+    held = program.ask(["verify"] + looks, accept=(0, 3, 6))
+    good, said = answer.verdict(held, False, [])
+    if held["trial"] is None:
+        good, said = False, "there is no trial to confirm"
+    if not good:
+        program.fail({"msg": "rocmcfg: " + said, "diagnostics": held["diagnostics"]})
+    return dict(answer.confirmed_results(program.ask(["status"] + looks, warn=False)), changed=True)
+
+
+def reject(module, program):
     host = request.host_arguments(module.params)
-    act = confirm if module.params["state"] == "confirmed" else reject
-    module.exit_json(version=program.version, executable=program.path, **act(module, program, host))
-
-
-def confirm(module, program, host):
-    found = program.ask(["confirm", "--dry-run" if module.check_mode else "--yes"] + host)
-    return dict(answer.plan_results(found), changed=True)
-
-
-def reject(module, program, host):
-    preview = program.ask(["reject", "--dry-run"] + host)
-    due = bool(preview["transactions"])
-    ran = program.ask(["reject", "--yes"] + host) if due and not module.check_mode else None
-    return dict(answer.undone_results(preview, ran), changed=due)
+    history = ["history"] + request.host_arguments(module.params, chroot=False)
+    due = answer.trial_on_record(program.ask(history)) is not None
+    # a trial is the last transaction as long as it is on record, and to reject it is to roll it back
+    preview = program.ask(["rollback", "--dry-run"] + host, warn=False) if due else answer.NOTHING_UNDONE
+    ran = program.ask(["reject", "--yes"] + host) if not module.check_mode else None
+    results = answer.undone_results(preview, ran)
+    return dict(results, changed=due, last_trial=answer.last_trial(program.ask(history)))
 
 
 if __name__ == "__main__":

@@ -239,33 +239,59 @@ TRIED = {
     "transaction": 3,
     "stage": "running",
     "profiles": ["gfx1201"],
-    "settings": ["amdgpu.cwsr_enable=0", "amdgpu.runpm=0", "karg.nosmt"],
-    "arguments": ["amdgpu.cwsr_enable=0", "amdgpu.runpm=0", "nosmt", "panic=10", "rocmcfg.trial=1a2b3c4d"],
+    "settings": ["amdgpu.cwsr_enable=0"],
+    "arguments": ["amdgpu.cwsr_enable=0", "panic=10", "rocmcfg.trial=1a2b3c4d"],
     "confirm_after": None,
     "health_check": "",
 }
 
 
 @pytest.mark.parametrize(
-    ("wanted", "asked", "stage", "same"),
+    ("other", "same"),
     [
-        (["gfx1201"], [], "running", True),
-        (["auto"], [], "armed", True),
-        (["auto", "/etc/x/gfx1201.toml"], ["amdgpu.runpm=0", "karg.nosmt"], "running", True),
-        (["gfx1201"], ["amdgpu.runpm=1"], "running", False),
-        (["gfx1201", "other"], [], "running", False),
-        ([], ["amdgpu.runpm=0"], "running", False),
-        (["gfx1201"], [], "over", False),
+        ({}, True),
+        ({"arguments": ["amdgpu.cwsr_enable=0", "panic=10", "rocmcfg.trial=99999999"]}, True),
+        ({"stage": "armed"}, True),
+        ({"stage": "over"}, False),
+        ({"profiles": ["gfx1201", "other"]}, False),
+        ({"arguments": ["amdgpu.cwsr_enable=1", "panic=10", "rocmcfg.trial=1a2b3c4d"]}, False),
+        ({"confirm_after": 600}, False),
+        ({"health_check": "true"}, False),
     ],
 )
-def test_a_trial_on_record_is_what_the_task_asks_for_or_rocmcfg_judges(wanted, asked, stage, same):
-    status = answered(trial=dict(TRIED, stage=stage), suggested_profiles=["gfx1201"])
-    results = answer.tried_already(status, wanted, asked)
+def test_a_trial_on_record_is_what_the_task_asks_for_or_rocmcfg_judges(other, same):
+    wanted = answered(**dict(WHOLE["apply"], profiles=["gfx1201"], trial=TRIED))
+    status = answered(trial=dict(TRIED, **other))
+    results = answer.tried_already(status, wanted)
     assert (results is not None) is same
     if results:
-        assert results["reboot_required"] is (stage == "armed")
-        assert set(results) == set(answer.plan_results(answered(**WHOLE["apply"])))
-    assert answer.tried_already(dict(status, trial=None), wanted, asked) is None
+        assert results["reboot_required"] is (other.get("stage") == "armed")
+        assert (results["changes"], results["diff"]) == ([], [])
+    assert answer.tried_already(dict(status, trial=None), wanted) is None
+    assert answer.tried_already(status, dict(wanted, trial=None)) is None
+
+
+def test_the_last_trial_is_the_newest_that_was_one():
+    went = {"outcome": "not_confirmed", "evidence": None, "withheld": ["a"]}
+    rows = [
+        {"transaction": 2, "state": "rolled_back", "trial": went},
+        {"transaction": 3, "state": "committed", "trial": None},
+        {"transaction": 1, "state": "rolled_back", "trial": dict(went, outcome="rejected")},
+    ]
+    found = answer.complete(answered(transactions=rows), "history")
+    assert answer.last_trial(found) == dict(went, transaction=2)
+    assert answer.last_trial(answered(transactions=rows[1:2])) is None
+
+
+@pytest.mark.parametrize(("state", "number"), [("committed", 4), ("rolled_back", None), ("unfinished", None)])
+def test_a_trial_is_on_record_as_long_as_it_is_what_was_done_last(state, number):
+    went = {"outcome": "armed", "evidence": None, "withheld": []}
+    rows = [
+        {"transaction": 4, "state": state, "trial": went},
+        {"transaction": 3, "state": "committed", "trial": None},
+    ]
+    assert answer.trial_on_record(answered(transactions=rows)) == number
+    assert answer.trial_on_record(answered(transactions=[])) is None
 
 
 def test_a_host_without_rocmcfg_has_the_same_facts_as_one_with():

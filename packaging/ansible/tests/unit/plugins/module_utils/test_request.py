@@ -57,15 +57,6 @@ def test_what_makes_no_sense_of_a_trial_is_refused(task, said):
     assert said in str(refused.value)
 
 
-def test_what_is_compared_with_a_trial_on_record():
-    wanted = {"amdgpu.runpm": 0, "karg.nosmt": "", "karg.x": "y", "env.A": "1", "feature.psr": "false"}
-    assert request.tried(dict(wanted, **{"profile.gtt_gib": 96})) == [
-        "amdgpu.runpm=0",
-        "karg.nosmt",
-        "karg.x=y",
-    ]
-
-
 def test_a_name_that_looks_like_an_option_stays_a_name():
     assert request.profile_arguments({"profiles": ["--yes"]}) == ["--profile=--yes"]
 
