@@ -13,6 +13,7 @@ from rocmcfg.engine.observe import Observed
 from rocmcfg.engine.owned import OwnedFile, changes_to
 from rocmcfg.engine.receipt import Receipt, boot_id
 from rocmcfg.facts.gpus import driven_gpus
+from rocmcfg.facts.trial_unit import unit_ready
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
@@ -48,7 +49,7 @@ def trial_plan(
     token = sha256(f"{boot_id(view)} {' '.join(wanted)}".encode())[:8]
     arguments = (*wanted, _PANIC, f"{MARKER}={token}")
     loader = registry.trial(made.boot_backend)
-    problems = [*_refusals(made, wanted, loader is None), *remarks]
+    problems = [*_refusals(view, made, wanted, terms, loader is None), *remarks]
     changes: list[FileChange] = []
     if loader is not None and observed.boot is not None:
         problems += loader.problems(view, observed.boot, arguments)
@@ -89,9 +90,18 @@ def _on_line(row: SettingRow) -> SettingRow:
     return replace(row, setting=replace(row.setting, channel=Channel.CMDLINE))
 
 
-def _refusals(made: Plan, wanted: Sequence[str], unable: bool) -> Iterable[Diagnostic]:
+def _refusals(
+    view: HostView, made: Plan, wanted: Sequence[str], terms: Terms, unable: bool
+) -> Iterable[Diagnostic]:
     if unable:
         yield trial.unable(made.boot_backend)
+    if terms.confirm_after is not None and view.runs_tools and not unit_ready(view):
+        yield error(
+            "RC4328",
+            "the trial would not confirm itself: rocmcfg-trial.service is not enabled on this host",
+            hint="enable it: sudo systemctl enable rocmcfg-trial.service (the packages bring it); or confirm "
+            "by hand, without --confirm-after",
+        )
     if not wanted:
         yield error(
             "RC4311",

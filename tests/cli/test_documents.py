@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.cli.documents import DOCUMENTS
-from tests.support.boots import reboot
+from tests.support.boots import enable_unit, reboot
 from tests.support.hosts import OTHER_HOSTS, debian_grub_host, other_host, partitioned_instinct_host
 from tests.support.program import Result, rocmcfg
 from tests.support.tools import require_tool
@@ -38,6 +38,7 @@ def _tried(boots: int, *arguments: str) -> Run:
 
     def run(root: Path) -> Result:
         require_tool("grub-editenv", "grub-common")
+        enable_unit(root)
         asked = ("--confirm-after", "10m", "--health-check", "true")
         assert rocmcfg("apply", *RUNPM, "--trial", *asked, "--root", root, "--yes", tools=root).code == 0
         for _ in range(boots):

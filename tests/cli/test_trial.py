@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.boots import reboot
+from tests.support.boots import enable_unit, reboot
 from tests.support.hosts import debian_grub_host, other_host
 from tests.support.program import Result, rocmcfg
 from tests.support.tools import require_tool
@@ -32,6 +32,10 @@ def run(root: Path, *arguments: str, answer: str | None = None) -> Result:
 
 
 def test_a_trial_says_at_each_stage_what_it_is_and_what_is_next(root: Path) -> None:
+    before = tree(root)
+    refused = run(root, "apply", *CWSR, "--trial", "--confirm-after", "10m", "--yes")
+    assert (refused.code, "RC4328" in refused.err, tree(root) == before) == (1, True, True)
+    enable_unit(root)
     begun = run(root, "apply", *CWSR, "--trial", "--confirm-after", "10m", "--yes")
     assert begun.code == 0
     assert "The next boot is a trial (transaction 1)." in begun.out

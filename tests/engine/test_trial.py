@@ -18,7 +18,7 @@ from rocmcfg.workflow import planning, trying, undoing
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify
 from tests.support import usecases as use
-from tests.support.boots import BLOCK, next_boot, reboot
+from tests.support.boots import BLOCK, enable_unit, next_boot, reboot
 from tests.support.hosts import debian_grub_host
 from tests.support.tool_host import QuickHost
 from tests.support.tools import require_tool
@@ -292,6 +292,7 @@ def test_variables_wait_for_the_confirmation(root: Path, host: QuickHost) -> Non
 
 
 def test_the_stage_is_told_by_the_command_line_and_the_boot_id(root: Path, host: QuickHost) -> None:
+    enable_unit(root)
     use.attempt(host, Terms(600, "true"), **CWSR)
     found = trial.load(host)
     assert found is not None

@@ -16,6 +16,16 @@ from .hosts import PARAMETERS
 BLOCK = "boot/grub/grubenv"
 
 
+def enable_unit(root: Path) -> None:
+    """What `systemctl enable rocmcfg-trial.service` leaves."""
+    wants = root / "etc/systemd/system/multi-user.target.wants"
+    wants.mkdir(parents=True, exist_ok=True)
+    unit = root / "usr/lib/systemd/system/rocmcfg-trial.service"
+    unit.parent.mkdir(parents=True, exist_ok=True)
+    unit.write_text("[Service]\n")
+    (wants / unit.name).symlink_to("/usr/lib/systemd/system/rocmcfg-trial.service")
+
+
 def next_boot(root: Path) -> str:
     """`rocmcfg_next` of the block, empty where there is none."""
     if not (root / BLOCK).exists():
