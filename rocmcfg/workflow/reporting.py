@@ -206,7 +206,11 @@ def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:
     except RocmcfgError as problem:
         return (), problem.diagnostics[0].summary
     wrong = [f"{c.name} {c.status.value}" for c in report.checks if report.exit_code]
-    return report.profiles, "; ".join([report.status.replace("_", " "), *wrong])
+    said = [report.status.replace("_", " "), *wrong]
+    if report.trial is not None:
+        said.insert(0, "tried for one boot, not applied for good")
+    names = report.profiles or (("settings without one",) if report.checks else ())
+    return names, "; ".join(said)
 
 
 def _variables(
