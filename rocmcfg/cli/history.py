@@ -90,7 +90,9 @@ def _trial(told: Told | None) -> dict[str, Any] | None:
 def _state(row: dict[str, Any]) -> str:
     if row["trial"] is None or row["state"] == "unfinished":
         return str(row["state"]).replace("_", " ")
-    return _OUTCOMES[row["trial"]["outcome"]]
+    outcome = row["trial"]["outcome"]
+    back = outcome == "confirmed" and row["state"] == "rolled_back"
+    return _OUTCOMES[outcome] + (", rolled back" if back else "")
 
 
 def _tell(printer: Printer, trial: dict[str, Any] | None) -> None:

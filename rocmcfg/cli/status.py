@@ -203,15 +203,15 @@ def _trial(found: Status, standing: Standing) -> list[tuple[str, str]]:
 
 
 def _next(printer: Printer, found: Status, root: str) -> None:
-    if found.trial is not None:
+    if any(d.id == "RC4021" for d in found.diagnostics):
+        printer.wrapped(f"Next: sudo rocmcfg recover{root}", indent="")
+    elif found.trial is not None:
         steps = {
             "armed": "reboot, or sudo rocmcfg reject",
             "running": "sudo rocmcfg confirm, or sudo rocmcfg reject",
             "over": "sudo rocmcfg recover",
         }
         printer.wrapped(f"Next: {steps[found.trial.stage.value]}{root}", indent="")
-    elif any(d.id == "RC4021" for d in found.diagnostics):
-        printer.wrapped(f"Next: sudo rocmcfg recover{root}", indent="")
     elif found.report is None or found.report.unrecorded:
         pass  # the problem's own hint says what to do
     elif not found.report.checks:

@@ -67,6 +67,8 @@ def test_a_confirmed_trial_says_so(root: Path) -> None:
     history = run(root, "history").out
     assert "tried, confirmed" in history
     assert run(root, "verify").code == 0
+    run(root, "rollback", "--yes")
+    assert "tried, confirmed, rolled back" in run(root, "history").out
 
 
 def test_a_no_changes_nothing(root: Path) -> None:
