@@ -38,6 +38,10 @@ class ToolHost(LocalHost):
             return CommandResult(tuple(argv), 0, self.probed[argv[1].partition("=")[2]], "")
         return None
 
+    def stream_query(self, argv: Sequence[str]) -> None:
+        """The logs of this machine are not the tree's."""
+        del argv
+
     def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
         if not self.has_tool(argv[0]):
             return CommandResult(tuple(argv), 127, "", f"{argv[0]}: not found")
