@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import BinaryIO, ClassVar
 from unittest import mock
 
 from rocmcfg.host import runner
@@ -38,9 +38,10 @@ class ToolHost(LocalHost):
             return CommandResult(tuple(argv), 0, self.probed[argv[1].partition("=")[2]], "")
         return None
 
-    def stream_query(self, argv: Sequence[str]) -> None:
+    def stream_query(self, argv: Sequence[str]) -> BinaryIO | None:
         """The logs of this machine are not the tree's."""
         del argv
+        return None
 
     def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
         if not self.has_tool(argv[0]):
