@@ -3,172 +3,24 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-
-import pytest
-
-from tests.vm import package as packages
-from tests.vm import tools, wheelhouse
 
 from . import support
 from .fleet import debian
-from .fleet.controller import Controller, Run
-from .fleet.host import Entry, Host
-from .fleet.network import Network
+from .fleet.controller import Controller
+from .fleet.host import Host
+from .fleet.rollout import APPLY, AUTO, FILES, INSTALL, RECORD, Installation, NewHost, boot, written
 
-# What applying `auto` to the sample's GPU and ROCm writes, beside the record in /var/lib/rocmcfg.
-FILES = {
-    "/boot/grub/grub.cfg",
-    "/etc/default/grub.d/zz-rocmcfg.cfg",
-    "/etc/environment.d",
-    "/etc/environment.d/90-rocmcfg.conf",
-    "/etc/kernel/postinst.d/rocmcfg",
-    "/etc/profile.d/zz-rocmcfg.sh",
-    "/etc/rocmcfg",
-    "/etc/rocmcfg/env",
-}
-RECORD = "/var/lib/rocmcfg"
-AUTO = {"rocmcfg_profiles": ["auto"]}
 ALL_AT_ONCE = {"rocmcfg_serial": ["100%"], "rocmcfg_max_fail_percentage": 100}
 ROLLOUT = "rocmcfg.amdgpu.rollout"
 # A generator of the menu that drops what we added, without a word.
 DROPS = "#!/bin/sh\n/usr/libexec/10_linux \"$@\" | sed 's/ amdgpu[.][^ ]*//g'\n"
-
-INSTALL = [{"hosts": "all", "gather_facts": False, "become": True, "roles": ["rocmcfg.amdgpu.install"]}]
-APPLY = [{"hosts": "all", "gather_facts": False, "become": True, "roles": ["rocmcfg.amdgpu.apply"]}]
-
-NewHost = Callable[..., Host]
-
-
-# Program and Debian package of what makes hosts, and the package that they install.
-_NEEDED = {
-    "ip": "iproute2",
-    "unshare": "util-linux",
-    "ssh": "openssh-client",
-    "mmdebstrap": "mmdebstrap",
-    "dpkg-buildpackage": "dpkg-dev",
-    "dh": "debhelper",
-    "dh_python3": "dh-python",
-}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def possible() -> None:
-    """Installs what is missing, where that is possible; skips, or fails with CI=true, where it is not."""
-    missing = [package for program, package in _NEEDED.items() if shutil.which(program) is None]
-    why = "the fleet takes root, for its namespaces" if os.geteuid() != 0 else ""
-    if missing and not why:
-        if tools.can_install():
-            tools.install(missing)
-        else:
-            why = f"the fleet needs {', '.join(missing)}"
-    if why:
-        stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-        raise stop.Exception(why)
-
-
-@dataclass(frozen=True, slots=True)
-class Installation:
-    """The role `install` with the .deb: in check mode, for real, once more; `touched` is by check mode."""
-
-    layer: Path
-    runs: tuple[Run, Run, Run]
-    touched: set[str]
-
-
-@pytest.fixture(scope="module")
-def installation(
-    possible: None, package: Path, collections: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Installation:
-    work = tmp_path_factory.mktemp("installation")
-    with Network() as network:
-        controller = Controller(work / "c", support.core(support.NEWEST), collections, network.controller)
-        host = Host("first", work / "host", [debian.base()], *network.join(1))
-        controller.admit(host)
-        try:
-            boot(host)
-            before = host.changes()
-            variables = {"rocmcfg_install_package": str(package)}
-            rehearsed = controller.run([host], INSTALL, "--check", variables=variables)
-            after = host.changes()
-            touched = {path for path in {*before, *after} if before.get(path) != after.get(path)}
-            done, again = (controller.run([host], INSTALL, variables=variables) for _ in range(2))
-        finally:
-            host.stop()
-    return Installation(host.upper, (rehearsed, done, again), touched)
-
-
-@pytest.fixture(scope="module")
-def installed(installation: Installation) -> Path:
-    """What the package adds to a host: a layer."""
-    return installation.layer
-
-
-@pytest.fixture(scope="module")
-def package(possible: None) -> Path:
-    return packages.path()
-
-
-@pytest.fixture(scope="module")
-def wheels(possible: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory as the collection's README makes it."""
-    place = tmp_path_factory.mktemp("wheels")
-    for wheel in wheelhouse.path().glob("*.whl"):
-        shutil.copy(wheel, place)
-    shutil.copy(debian.REPOSITORY / "requirements.lock", place)
-    return place
-
-
-@pytest.fixture
-def network(possible: None) -> Iterator[Network]:
-    with Network() as made:
-        yield made
-
-
-@pytest.fixture
-def controller(network: Network, collections: Path, tmp_path: Path) -> Controller:
-    return Controller(tmp_path / "controller", support.core(support.NEWEST), collections, network.controller)
-
-
-@pytest.fixture
-def new_host(network: Network, controller: Controller, installed: Path, tmp_path: Path) -> Iterator[NewHost]:
-    """Makes a host with rocmcfg, to be started by `boot`; all of them are ended with the test."""
-    made: list[Host] = []
-
-    def make(name: str, layers: tuple[Path, ...] = (), **machine: bool) -> Host:
-        namespace, address = network.join(len(made) + 1)
-        below = layers or (installed, debian.base())
-        host = Host(name, tmp_path / name, below, namespace, address, **machine)
-        controller.admit(host)
-        made.append(host)
-        return host
-
-    yield make
-    for host in made:
-        host.stop()
-
-
-def boot(*hosts: Host) -> None:
-    for host in hosts:
-        host.start()
-    for host in hosts:
-        host.wait()
 
 
 def break_menu(host: Host, script: str) -> None:
     """Put a script in the place of GRUB's own for Linux entries."""
     host.write("usr/libexec/10_linux", (debian.base() / "etc/grub.d/10_linux").read_text(), 0o755)
     host.write("etc/grub.d/10_linux", script, 0o755)
-
-
-def written(host: Host, before: Mapping[str, Entry]) -> set[str]:
-    """What differs from before, but for times and rocmcfg's record."""
-    after = host.changes(times=False)
-    paths = {p for p in {*after, *before} if after.get(p) != before.get(p)}
-    return {path for path in paths if not path.startswith(RECORD)}
 
 
 def test_four_of_six_take_the_profile_while_a_broken_one_is_rolled_back_and_one_has_no_gpu(

@@ -7,7 +7,7 @@ from typing import Any
 
 from .fleet.controller import Controller, Run
 from .fleet.host import Host
-from .test_fleet import AUTO, FILES, NewHost, boot, written
+from .fleet.rollout import AUTO, FILES, NewHost, boot, written
 
 # As on a real host, which has the block from its installation on; the fleet's Debian has none.
 BLOCK = {"/boot/grub/grubenv"}
@@ -15,7 +15,7 @@ TRIAL = AUTO | {"rocmcfg_trial": True}
 AT_ONCE = TRIAL | {"rocmcfg_reboot_ok": True}
 
 
-def play(controller: Controller, hosts: list[Host], *, serial: int = 9, **options: Any) -> Run:
+def play(controller: Controller, hosts: list[Host], *words: str, serial: int = 9, **options: Any) -> Run:
     """The role, and a task after it that says what the role has told of each host."""
     told = "{{ inventory_hostname }} is {{ rocmcfg_trial_result | default('gone', true) }}."
     book: Mapping[str, Any] = {
@@ -27,7 +27,7 @@ def play(controller: Controller, hosts: list[Host], *, serial: int = 9, **option
         "roles": ["rocmcfg.amdgpu.apply"],
         "post_tasks": [{"name": "Go on", "ansible.builtin.debug": {"msg": told}}],
     }
-    return controller.run(hosts, [book], **options)
+    return controller.run(hosts, [book], *words, **options)
 
 
 def reboot(controller: Controller, host: Host) -> None:
@@ -107,22 +107,24 @@ def test_a_trial_waits_for_the_reboot_and_a_later_play_confirms_it(
     hosts = [patient, allowed]
     boot(*hosts)
     exact = {host: host.changes() for host in hosts}
-    rehearsed = play(controller, hosts, variables=AT_ONCE | {"ansible_check_mode": True})
+    rehearsed = play(controller, hosts, "--check", "--diff", variables=AT_ONCE)
+    assert rehearsed.status == 0, rehearsed.output
+    assert {host.name for host in hosts if host.changes() != exact[host]} == set(), rehearsed.output
+    assert "patient would need a reboot to try this for one boot. It would be rebooted now." in rehearsed.text
     first = play(controller, hosts, variables=TRIAL)
     assert first.status == 0, first.output
     for host in hosts:
-        assert f"{host.name} is armed." in first.text
+        assert f"{host.name} is armed." in first.text, first.output
         assert host.boots == 1
     again = play(controller, hosts, variables=TRIAL)
     assert {name: recap.changed for name, recap in again.recap.items()} == {"patient": 0, "allowed": 0}
     other = play(controller, [patient], variables=TRIAL | {"rocmcfg_set": {"amdgpu.runpm": "0"}})
     assert other.status != 0, "another trial was begun while one was on record"
     assert "a trial" in other.said_of("patient"), other.output
-    del exact, rehearsed
 
     reboot(controller, patient)
     later = play(controller, hosts, variables=TRIAL, per_host={"allowed": {"rocmcfg_reboot_ok": True}})
     assert later.status == 0, later.output
     for host in hosts:
-        assert f"{host.name} is confirmed." in later.text
+        assert f"{host.name} is confirmed." in later.text, later.output
         assert (host.boots, host.running("cwsr_enable")) == (2, "0"), later.output
