@@ -63,6 +63,12 @@ def test_a_boot_that_was_shut_down_is_told_from_one_that_broke_off(tmp_path: Pat
 
 
 @journald.usable
+def test_the_journal_of_the_initramfs_that_stopped_is_no_shutdown(tmp_path: Path) -> None:
+    first, then = Boot(TRIED, [START, MARKED]), Boot(TRIED, ["6 systemd is up"], orderly=False)
+    assert "broke off" in from_journal(tmp_path, Boot(APPLY, [START, PLAIN]), first, then).text
+
+
+@journald.usable
 def test_it_is_found_without_the_boot_before_it(tmp_path: Path) -> None:
     assert from_journal(tmp_path, Boot(TRIED, [START, MARKED])).source == "journal"
 
@@ -175,7 +181,8 @@ def test_the_table_of_older_journalctl_is_read_too(tmp_path: Path) -> None:
 
 
 def test_a_host_with_a_thousand_boots_is_searched_within_bounds(tmp_path: Path) -> None:
-    listed = json.dumps([{"index": n - 1000, "boot_id": f"{n:032x}"} for n in range(1000)])
+    ids = [*(f"{n:032x}" for n in range(1000)), NOW.replace("-", "")]
+    listed = json.dumps([{"index": n - 1000, "boot_id": id} for n, id in enumerate(ids)])
     host = AskedHost(root(tmp_path), answer("--list-boots", text=listed), answer("cat", text=PLAIN))
     assert evidence(host, trial()).source == "none"
     asked = [word for call in host.asked for word in call if word.startswith("_BOOT_ID=")]
