@@ -17,20 +17,20 @@ from rocmcfg.model.trial import Stage, Trial
 
 
 def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) -> VerificationReport:
-    """Compare with the receipt, or with a profile that need not have been applied by us."""
-
+    """Compare with the trial that is on, else with the receipt, or with profiles that need not have been
+    applied by us."""
     require_finished(view)
     known = receipt.load(view)
-    tried = trial.load(view) if not names else None
-    if tried is not None:
-        stage = trial.stage(view, tried)
-        if stage is not Stage.OVER:
-            return check_trial(view, tried, stage, known)
-        report = verify_applied(view, known, pid)
-        return replace(report, diagnostics=(_trial_over(tried), *report.diagnostics))
+    tried = trial.load(view)
+    stage = trial.stage(view, tried) if tried is not None else Stage.OVER
+    if tried is not None and stage is not Stage.OVER and set(names) <= set(tried.profiles):
+        return check_trial(view, tried, stage, known)
     if names:
         return _verify_profiles(view, names, known, pid)
-    return verify_applied(view, known, pid)
+    report = verify_applied(view, known, pid)
+    if tried is not None:
+        report = replace(report, diagnostics=(_trial_over(tried), *report.diagnostics))
+    return report
 
 
 def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None) -> VerificationReport:

@@ -49,6 +49,7 @@ def test_a_trial_says_at_each_stage_what_it_is_and_what_is_next(root: Path) -> N
     assert "Next: sudo rocmcfg confirm, or sudo rocmcfg reject" in running
     verified = run(root, "verify")
     assert (verified.code, "Trial (transaction 1)" in verified.out) == (0, True)
+    assert run(root, "verify", "--profile", "rdna4", "--json").document["trial"] is None
     assert "trial: is this boot" in run(root, "history").out
     reboot(root)
     assert "is over: this boot has the old configuration again" in " ".join(run(root, "status").out.split())
