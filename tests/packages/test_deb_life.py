@@ -86,6 +86,7 @@ def test_the_package_put_back_takes_back_what_it_applied_and_leaves_nothing(
     root.ok("sudo rocmcfg apply --profile gfx1201 --yes")
     root.reboot()
     assert root.exists(ENABLED)
+    assert root.exists(ENABLED.replace("-recover", "-trial")), "no trial would confirm itself"
 
     root.ok(REMOVE)
     root.ok(INSTALL)

@@ -86,6 +86,24 @@ def test_it_looks_at_the_host_when_it_runs(removed: Callable[[], Root]) -> None:
     assert not root.exists("/etc/modprobe.d/zz-rocmcfg.conf")
 
 
+def test_a_trial_is_told_of_and_the_next_boot_is_not_it(new_root: NewRoot) -> None:
+    root = new_root("bookworm", live=True, installed=True)
+    root.ok("update-grub")
+    root.ok("sudo rocmcfg apply --profile gfx1201 --trial --yes")
+    armed = "grub-editenv - list | grep -c ^rocmcfg_next=. || true"
+    assert root.ok(armed) == "1\n"
+    said = root.ok(REMOVE)
+    assert "a trial is on record" in said
+    assert "sudo rocmcfg reject" in said
+    assert "/etc/grub.d/01_rocmcfg_trial" in said
+    root.ok("mv /etc/default/grub.d/zzz-rocmcfg-trial.cfg /root/")  # half of it is enough to know
+    root.ok(UNDO)
+    assert root.ok(armed) == "0\n"
+    assert root.ok("grep -c rocmcfg_trial /boot/grub/grub.cfg || true") == "0\n"
+    assert not root.exists("/etc/grub.d/01_rocmcfg_trial")
+    assert not root.exists(STATE)
+
+
 def test_a_full_disk_leaves_no_empty_script(new_root: NewRoot) -> None:
     root = new_root("bookworm", installed=True)
     full = (
