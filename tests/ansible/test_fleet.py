@@ -206,8 +206,8 @@ def test_the_package_is_installed_without_a_network_and_only_once(installation: 
     assert installation.touched == set()
     assert done.status == 0, done.output
     assert (installation.layer / "usr/bin/rocmcfg").exists()
-    wanted = "etc/systemd/system/multi-user.target.wants/rocmcfg-recover.service"
-    assert os.path.lexists(installation.layer / wanted)
+    for unit in ("rocmcfg-recover.service", "rocmcfg-trial.service"):
+        assert os.path.lexists(installation.layer / f"etc/systemd/system/multi-user.target.wants/{unit}")
     assert (again.status, again.recap["first"].changed) == (0, 0), again.output
 
 
@@ -252,6 +252,8 @@ def test_wheels_are_installed_without_a_network_and_never_beside_another_install
 
     again = controller.run([wheeled], INSTALL, per_host={"wheeled": from_wheels})
     assert (again.status, again.recap["wheeled"].changed) == (0, 0), again.output
+    for unit in ("rocmcfg-recover.service", "rocmcfg-trial.service"):
+        assert f"/etc/systemd/system/multi-user.target.wants/{unit}" in wheeled.changes()
     applied = controller.run([wheeled], APPLY, variables=AUTO)
     assert applied.status == 0, applied.output
     gone = from_wheels | {"rocmcfg_install_state": "absent"}
@@ -268,6 +270,7 @@ def test_wheels_are_installed_without_a_network_and_never_beside_another_install
     assert removed.status == 0, removed.output
     left = wheeled.changes(times=False)
     assert not {p for p in left if p.startswith("/opt/rocmcfg") or p == "/usr/local/bin/rocmcfg"}
+    assert not {p for p in left if p.endswith(".service")}
     assert {p for p in before if p.startswith(RECORD)} == {p for p in left if p.startswith(RECORD)}
 
 

@@ -95,7 +95,7 @@ def test_what_does_not_hold_in_the_trial_is_taken_back(controller: Controller, n
         )
         assert f"{host.name} is not_confirmed." in done.text
     assert "deaf: the trial is not confirmed: rocmcfg: not in effect: amdgpu.cwsr_enable" in done.text
-    assert "ill: the trial is not confirmed: the health command failed" in done.text
+    assert "ill: the trial is not confirmed: the health command ended with 7" in done.text
     assert "It said: too hot" in done.text
     assert "late: the trial is not confirmed: the connection was lost" in done.text
 
