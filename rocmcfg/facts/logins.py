@@ -25,11 +25,13 @@ _DYNAMIC = range(61184, 65520)  # users of one service while it runs (DynamicUse
 _MOST = 200  # sessions that are looked at: enough for anybody, and an end to the work
 # What takes on another user without asking who that is, also within a service that no person started.
 _CHANGES_USER = {"su", "su-l", "runuser", "runuser-l", "sudo", "sudo-i", "systemd-run0", "polkit-1"}
-_RUNS_JOBS = {"cron", "crond", "atd", "anacron", "systemd-user"}
+_RUNS_JOBS = {"cron", "crond", "atd", "anacron", "systemd-user", "nodm"}  # nodm(8) begins a desktop unasked
 # gdm-launch-environment and sddm-greeter ask for a name; gdm-autologin, lightdm-autologin and sddm-autologin
 # log somebody in, and the screen may be black.
 _BY_ITSELF = re.compile(r"-(autologin|greeter|launch-environment)$")
 _OPENED = re.compile(r"^pam_\w+\(([^():]{1,64}):session\): session opened for user ")
+# greetd(1): its initial session is begun once, for nobody who asked, and under the name of all the others
+_GREETD, _GREETD_ITSELF = "/etc/greetd/config.toml", re.compile(r"^\s*\[initial_session\]", re.M)
 # agetty(8) --autologin runs `login -f`, with `--` and the user behind it (agetty.c)
 _GETTY_AUTOLOGIN = re.compile(r"(?:^|/)login (?:\S+ )*-f\b")
 
@@ -69,8 +71,9 @@ def logins(view: HostView) -> tuple[Login, ...] | None:
         known = openings.get(session.leader) or _opening(view, session.leader)
         sessions[id] = replace(session, service=known or session.service)
     people = _Accounts(view)
+    doubtful = "greetd" if _GREETD_ITSELF.search(_text(view, _GREETD)) else ""
     found = (Login(s.user, s.service) for s in sessions.values() if _counts(s, people))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(login for login in found if login.service != doubtful))
 
 
 def _counts(session: _Session, people: _Accounts) -> bool:
@@ -180,16 +183,20 @@ class _Accounts:
 
     def __init__(self, view: HostView) -> None:
         self._view = view
-        try:
-            self._known = _uids(view.text("/etc/passwd") or "")
-        except Unreadable:
-            self._known = {}
+        self._known = _uids(_text(view, "/etc/passwd"))
 
     def uid(self, name: str) -> int | None:
         if name not in self._known:
             asked = self._view.query(("getent", "passwd", "--", name)) if name else None
             self._known |= _uids(asked.stdout) if asked is not None and asked.ok else {}
         return self._known.get(name)
+
+
+def _text(view: HostView, path: str) -> str:
+    try:
+        return view.text(path) or ""
+    except Unreadable:
+        return ""
 
 
 def _uids(text: str) -> dict[str, int]:

@@ -11,6 +11,7 @@ from rocmcfg.doctor.circumstances import Options
 from rocmcfg.doctor.trial_health import unbound
 from rocmcfg.workflow.diagnosing import diagnose
 from rocmcfg.workflow.watching import objections
+from tests.doctor.samples import HEALTHY, LOGS
 from tests.support.asked_host import AskedHost, answer
 from tests.support.hosts import debian_grub_host
 
@@ -53,7 +54,12 @@ def test_a_quiet_log_and_a_bound_gpu_are_no_objection(tmp_path: Path) -> None:
         f"amdgpu {GPU}: amdgpu: GPU reset begin!. Source:  1",
         f"amdgpu {GPU}: amdgpu: GPU reset(7) succeeded!",
         f"amdgpu {GPU}: amdgpu: GPU reset(2) failed",
+        f"amdgpu {GPU}: amdgpu: GPU reset succeeded, trying to resume",
         f"amdgpu {GPU}: amdgpu: GPU reset end with ret = -62",
+        f"amdgpu {GPU}: amdgpu: soft reset failed, will fallback to full reset!",
+        f"amdgpu {GPU}: MES might be in unrecoverable state, issue a GPU reset",
+        f"amdgpu {GPU}: amdgpu: ASIC reset failed with error, -62 for drm dev, {GPU}",
+        f"amdgpu {GPU}: amdgpu: VRAM is lost due to GPU reset!",
         f"amdgpu {GPU}: [drm] device wedged, but recovered through reset",
         f"amdgpu {GPU}: amdgpu: ring gfx_0.0.0 timeout, but soft recovered",
         "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx timeout, signaled seq=1, emitted seq=3",
@@ -68,12 +74,24 @@ def test_every_kind_of_reset_is_an_objection_also_one_that_went_well(tmp_path: P
     assert said == f"a GPU hung or was reset: {text}"
 
 
+def test_a_real_log_of_a_reset_is_told_whatever_was_cut_from_it(tmp_path: Path) -> None:
+    real = (LOGS / "rdna3-mes-reset.log").read_text()
+    reasons = objections(host(tmp_path, boot=real), [GPU])
+    assert any("was reset: amdgpu 0000:2f:00.0: amdgpu: soft reset failed" in said for said in reasons)
+
+
 def test_a_storm_of_resets_is_one_sentence(tmp_path: Path) -> None:
     storm = line(f"amdgpu {GPU}: amdgpu: GPU reset begin!")
     for count in range(300):
         storm += f"2026-11-21T10:06:00+0000 kernel: amdgpu {GPU}: amdgpu: GPU reset({count}) succeeded!\n"
     (said,) = objections(host(tmp_path, boot=storm), [GPU])
     assert "(the first of 301 such lines)" in said
+
+
+def test_what_healthy_machines_print_is_no_reset(tmp_path: Path) -> None:
+    for log in sorted(HEALTHY.glob("healthy*.log")):
+        reasons = objections(host(tmp_path, boot=log.read_text()), [GPU])
+        assert not [said for said in reasons if "was reset" in said], log.name
 
 
 def test_resets_of_other_boots_and_other_drivers_are_none(tmp_path: Path) -> None:

@@ -140,6 +140,18 @@ def test_a_greeter_does_not_hide_the_login_after_it(tmp_path: Path) -> None:
     assert seen(tmp_path, greeter, alice, alice) == (Login("alice", "gdm-password"),)
 
 
+def test_greetd_is_not_believed_where_it_logs_somebody_in_by_itself(tmp_path: Path) -> None:
+    alice = Session("alice", "greetd", 1000, there=True)
+    assert seen(tmp_path, alice) == (Login("alice", "greetd"),)
+    asked = 'vt = 1\n# [initial_session]\n[default_session]\nuser = "greeter"\n'
+    itself = asked + '[initial_session]\nuser = "alice"\n'
+    for config, expected in ((asked, 1), (itself, 0)):
+        files = {"etc/passwd": PASSWD, "etc/greetd/config.toml": config}
+        found = logins(AskedHost(make_root(tmp_path, files), *answers(alice)))
+        assert found is not None
+        assert len(found) == expected
+
+
 def test_without_a_journal_those_who_are_still_there_count(tmp_path: Path) -> None:
     gone, there = Session("root", "sshd"), Session("alice", "sshd", 1000, there=True)
     assert seen(tmp_path, gone, there, journal=False) == (Login("alice", "sshd"),)
