@@ -104,7 +104,7 @@ def _find(view: HostView, trial: Trial) -> tuple[str, str]:
 
 
 def _ids(listed: str) -> list[str]:
-    """Oldest first: JSON from systemd 254 on, before that a table whatever was asked for."""
+    """Oldest first. Older releases (249 of Ubuntu 22.04) print lines for eyes, whatever was asked for."""
     try:
         rows = json.loads(listed)
         return [row["boot_id"] for row in rows if isinstance(row["boot_id"], str)]

@@ -157,7 +157,7 @@ def test_a_disk_whose_programs_are_not_run_says_so(tmp_path: Path) -> None:
 
 
 def test_the_table_of_older_journalctl_is_read_too(tmp_path: Path) -> None:
-    """systemd 252 and 253 print it for -o json as well: list_boots() in journalctl.c."""
+    """Releases such as 249 print it for -o json as well: list_boots() in journalctl.c."""
     id = TRIED.replace("-", "")
     table = (
         f"-2 {APPLY.replace('-', '')} Fri 2026-11-20 10:00:00 UTC—Fri 2026-11-20 10:10:00 UTC\n"
