@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from .guest import Guest
-from .trials import TRY_GFX1201, assert_no_trial, assert_unchanged, look
+from .trials import TRY_GFX1201, assert_no_trial, look
 
 _FILE = "truncate --size 400M /root/{kind} && losetup /dev/loop{number} /root/{kind}"
 # What puts a file system on the loop device, and the device that it then is on.
@@ -21,7 +21,6 @@ _KINDS = {
 
 
 def test_boot_on_btrfs_or_lvm_is_refused_before_anything_is_written(guest: Guest) -> None:
-    before = look(guest)
     for number, (kind, (make, device)) in enumerate(_KINDS.items()):
         guest.run(_FILE.format(kind=kind, number=number), check=True)
         guest.run(make, 300, check=True)
@@ -37,5 +36,4 @@ def test_boot_on_btrfs_or_lvm_is_refused_before_anything_is_written(guest: Guest
         assert kind in refused["RC4307"]
         assert_no_trial(guest, there)
         guest.run("umount /boot", check=True)
-    assert_unchanged(guest, before)
     assert guest.run("ls -A /var/lib/rocmcfg").stdout == ""

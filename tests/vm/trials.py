@@ -102,13 +102,15 @@ def wait_for_logins(guest: Guest) -> str:
 
 def assert_unchanged(guest: Guest, before: Before) -> None:
     after = look(guest)
-    assert sorted({*before.files} ^ {*after.files}) == []
+    different = sorted({*before.files} ^ {*after.files})
+    assert not different, different
     assert after.images == before.images
 
 
 def assert_no_trial(guest: Guest, before: Before) -> None:
     """No trial is on record or in GRUB's hands, and every file is as it was before there was one."""
-    assert guest.run(f"ls {' '.join(PLUMBING)}").stdout == ""
-    assert for_the_next_boot(guest) == ""
+    left = guest.run(f"ls {' '.join(PLUMBING)}").stdout + for_the_next_boot(guest)
+    assert not left, left
     assert_unchanged(guest, before)
-    assert trial(guest) is None
+    shown = trial(guest)
+    assert shown is None, shown
