@@ -102,6 +102,23 @@ def test_a_trial_is_rejected_once_and_leaves_the_host_as_it_was(site: Site) -> N
     assert site.configuration() == found
 
 
+def test_absent_ends_a_trial_and_takes_back_what_was_applied_before(site: Site) -> None:
+    """What is in force is both, so that one of them is no more taken back alone than without a trial."""
+    found = site.configuration()
+    both = ["debug-gemm", "gfx1201"]
+    tasks: list[Task] = [
+        {"profile": {"profiles": ["debug-gemm"]}},
+        {"profile": {"profiles": both, "trial": True}},
+        {"profile": {"profiles": ["gfx1201"], "state": "absent"}},
+        {"profile": {"state": "absent"}},
+    ]
+    applied, tried, part, everything = site.play(tasks).results
+    assert (applied["changed"], tried["changed"]) == (True, True)
+    assert (part["failed"], "is in force together with debug-gemm" in part["msg"]) == (True, True)
+    assert (sorted(everything["profiles"]), sorted(everything["transactions"])) == (both, [1, 2])
+    assert (site.configuration(), next_boot(site.host)) == (found, "")
+
+
 WAITS = "a trial (transaction 1) waits for the next boot"
 REFUSED: dict[str, dict[str, Any]] = {
     f"{WAITS}, and nothing else": {"set": {"amdgpu.runpm": "0"}},

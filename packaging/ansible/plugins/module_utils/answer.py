@@ -264,6 +264,19 @@ def _unmarked(arguments):
     return [word for word in arguments if not word.startswith("rocmcfg.trial=")]
 
 
+def named(wanted, status):
+    """The profiles that a task names, where auto stands for what a document of status suggests."""
+    if wanted is None or "auto" not in wanted:
+        return wanted
+    return [name for name in wanted if name != "auto"] + status["suggested_profiles"]
+
+
+def in_force(status):
+    """The profiles that are applied, and those that are tried beside them."""
+    tried = status["trial"]["profiles"] if status["trial"] else []
+    return status["profiles"] + [name for name in tried if name not in status["profiles"]]
+
+
 def to_take_back(wanted, in_force):
     """Whether `absent` has to do something, for the profiles of the task and those in force.
 

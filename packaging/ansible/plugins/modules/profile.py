@@ -339,16 +339,19 @@ def on_record(module, program, arguments):
 def absent(module, wanted):
     program = Program.of(module)
     host = request.host_arguments(module.params)
-    in_force = program.ask(["verify"] + request.host_arguments(module.params, chroot=False), accept=(0, 3, 6))
-    if wanted and "auto" in wanted:
+    verified = program.ask(["verify"] + request.host_arguments(module.params, chroot=False), accept=(0, 3, 6))
+    in_force = verified["profiles"]
+    # of a host with a trial, verify knows only what is tried
+    if (wanted and "auto" in wanted) or verified["trial"] is not None:
         status = program.ask(["status"] + request.host_arguments(module.params, chroot=False))
-        wanted = [name for name in wanted if name != "auto"] + status["suggested_profiles"]
-    take_back, refusal = answer.to_take_back(wanted, in_force["profiles"])
+        wanted = answer.named(wanted, status)
+        in_force = answer.in_force(status)
+    take_back, refusal = answer.to_take_back(wanted, in_force)
     if refusal:
-        program.fail({"msg": "rocmcfg: " + refusal, "diagnostics": in_force["diagnostics"]})
+        program.fail({"msg": "rocmcfg: " + refusal, "diagnostics": verified["diagnostics"]})
     lists = ("changes", "diff", "activations", "transactions", "settings", "skipped_settings")
     results = dict((name, []) for name in lists)
-    results.update(transaction=None, trial=None, reboot_required=False, diagnostics=in_force["diagnostics"])
+    results.update(transaction=None, trial=None, reboot_required=False, diagnostics=verified["diagnostics"])
     if take_back:
         undo = ["rollback", "--pristine"] + host
         preview = program.ask(undo + ["--dry-run"])
@@ -357,7 +360,7 @@ def absent(module, wanted):
     return dict(
         results,
         changed=bool(results["transactions"]),
-        profiles=in_force["profiles"],
+        profiles=in_force,
         version=program.version,
         executable=program.path,
     )

@@ -192,6 +192,14 @@ def test_absent_takes_back_what_it_names_or_all(wanted, in_force, take_back):
     assert answer.to_take_back(wanted, in_force) == (take_back, "")
 
 
+def test_what_is_tried_is_taken_back_with_what_is_applied():
+    status = answered(profiles=["a"], trial={"profiles": ["a", "b"]}, suggested_profiles=["c"])
+    assert answer.in_force(status) == ["a", "b"]
+    assert answer.in_force(dict(status, trial=None)) == ["a"]
+    assert answer.named(["x", "auto"], status) == ["x", "c"]
+    assert (answer.named(None, status), answer.named(["x"], status)) == (None, ["x"])
+
+
 def test_absent_for_a_part_is_refused_and_says_what_to_write():
     take_back, refusal = answer.to_take_back(["a"], ["a", "b", "c"])
     assert not take_back
