@@ -7,7 +7,7 @@ from typing import Any
 
 from .fleet.controller import Controller, Run
 from .fleet.host import Host
-from .fleet.rollout import AUTO, FILES, NewHost, boot, written
+from .fleet.rollout import APPLY, AUTO, FILES, NewHost, boot, written
 
 # As on a real host, which has the block from its installation on; the fleet's Debian has none.
 BLOCK = {"/boot/grub/grubenv"}
@@ -65,11 +65,16 @@ def test_what_holds_is_kept_and_what_panics_is_reported_and_the_play_goes_on(
     assert (again.status, again.recap["good"].changed, good.boots) == (0, 0, 3), again.output
     assert "good is gone." in again.text, "nothing is left to try where all is applied"
 
-    held = play(controller, [bad, plain], serial=1, variables=AT_ONCE | {"rocmcfg_trial_must_hold": True})
+    # what was applied before is in effect again, and must not be taken for the trial
+    variable = {"rocmcfg_set": {"env.HSA_XNACK": "0"}}
+    assert controller.run([bad], APPLY, variables=variable).status == 0
+    applied = bad.changes(times=False)
+    must = AT_ONCE | {"rocmcfg_trial_must_hold": True}
+    held = play(controller, [bad, plain], serial=1, variables=must)
     assert held.status != 0
     assert set(held.recap) == {"bad"}, held.output
-    assert "bad: the trial is not confirmed" in held.said_of("bad")
-    assert (bad.panics, written(bad, before[bad])) == (2, BLOCK), held.output
+    assert "bad: the trial is not confirmed: the trial is over" in held.said_of("bad"), held.output
+    assert (bad.panics, written(bad, applied)) == (2, set()), held.output
 
 
 def test_what_does_not_hold_in_the_trial_is_taken_back(controller: Controller, new_host: NewHost) -> None:
