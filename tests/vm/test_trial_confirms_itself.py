@@ -21,7 +21,7 @@ RESET = "amdgpu 0000:03:00.0: amdgpu: GPU reset begin!"
 
 
 def test_it_keeps_the_settings_once_somebody_has_logged_in(guest: Guest) -> None:
-    guest.run(f"{TRY_GFX1201} --confirm-after 1s", 300, check=True)
+    guest.run(f"{TRY_GFX1201} --confirm-after 30s", 300, check=True)
     guest.reboot()
     said = until_it_has_looked(guest)
     (why,) = withheld(guest)
@@ -42,7 +42,7 @@ def test_it_keeps_the_settings_once_somebody_has_logged_in(guest: Guest) -> None
 def test_a_failed_health_check_and_a_gpu_reset_withhold_it(guest: Guest) -> None:
     """And then the machine hangs: what the kernel said in that boot is the evidence."""
     before = look(guest)
-    guest.run(f"{TRY_GFX1201} --confirm-after 1s --health-check 'test -e /root/healthy'", 300, check=True)
+    guest.run(f"{TRY_GFX1201} --confirm-after 30s --health-check 'test -e /root/healthy'", 300, check=True)
     guest.reboot()
     until_it_has_looked(guest)
     (why,) = withheld(guest)

@@ -34,11 +34,13 @@ def test_there_is_no_trial_or_a_whole_one_after_a_power_cut(guest: Guest) -> Non
     assert not is_marked(guest), said
     assert_no_trial(guest, before)
 
-    # Right after arming, before the journal says that all of it is done: GRUB knows nothing of journals.
+    # Right after arming, before rocmcfg's journal says that all of it is done. For half a minute GRUB may see the
+    # old menu, because it reads ext4 without that one's journal: then there is no trial. Here it sees the new one.
     held.request(guest, "grub-editenv")
     guest.begin(TRY_GFX1201, 600)
     held.wait(guest)
     assert "amdgpu.cwsr_enable=0" in for_the_next_boot(guest)
+    guest.run("fsfreeze --freeze / && fsfreeze --unfreeze /", check=True)
     guest.power_cut()
     guest.start()
     said = wait_for_logins(guest)
@@ -50,12 +52,12 @@ def test_there_is_no_trial_or_a_whole_one_after_a_power_cut(guest: Guest) -> Non
     assert running["stage"] == "running"
     assert verify(guest)[0] == 0
 
-    # In the update-grub of `confirm`.
+    # In the update-grub of `confirm`: the menu that this boot began with may be the old or the new one.
     held.request(guest, "update-grub")
     guest.begin("rocmcfg confirm --yes", 600)
     held.wait(guest)
     guest.power_cut()
     guest.start()
     said = wait_for_logins(guest)
-    assert guest.parameter("cwsr_enable") == "1", said
+    assert not is_marked(guest), said
     assert_no_trial(guest, before)
