@@ -34,8 +34,9 @@ def test_there_is_no_trial_or_a_whole_one_after_a_power_cut(guest: Guest) -> Non
     assert not is_marked(guest), said
     assert_no_trial(guest, before)
 
-    # Right after arming, before rocmcfg's journal says that all of it is done. For half a minute GRUB may see the
-    # old menu, because it reads ext4 without that one's journal: then there is no trial. Here it sees the new one.
+    # Right after arming, before rocmcfg's journal says that all of it is done. GRUB reads ext4 without the file
+    # system's own journal, so that for half a minute it may see the old menu, and then there is no trial. Here
+    # it sees the new one.
     held.request(guest, "grub-editenv")
     guest.begin(TRY_GFX1201, 600)
     held.wait(guest)
