@@ -34,8 +34,8 @@ def test_there_is_no_trial_or_a_whole_one_after_a_power_cut(guest: Guest) -> Non
     assert not is_marked(guest), said
     assert_no_trial(guest, before)
 
-    # Right after arming, before rocmcfg's journal says that all of it is done. GRUB reads ext4 without the file
-    # system's own journal, so that for half a minute it may see the old menu, and then there is no trial. Here
+    # Right after arming, before rocmcfg's journal says that all of it is done. GRUB reads ext4 without the
+    # file system's own journal: it may see the old menu for half a minute, and then there is no trial. Here
     # it sees the new one.
     held.request(guest, "grub-editenv")
     guest.begin(TRY_GFX1201, 600)
