@@ -223,6 +223,13 @@ def test_the_diff_of_a_new_and_of_a_removed_file():
     assert (gone["after_header"], gone["before"], gone["after"]) == ("/dev/null", "x\n", "")
 
 
+def whole(**fields):
+    """A document of apply, with these fields in place of its own."""
+    found = answered(**WHOLE["apply"])
+    found.update(fields)
+    return found
+
+
 def test_what_only_a_program_can_change_is_a_change_with_the_name_of_the_program():
     arming = {
         "tool": "grub-editenv",
@@ -231,9 +238,8 @@ def test_what_only_a_program_can_change_is_a_change_with_the_name_of_the_program
         "after": "rocmcfg_next=a",
         "reason": "r",
     }
-    found = answered(**dict(WHOLE["apply"], changes=[CHANGE, arming]))
     for changes in ([CHANGE, arming], [CHANGE, dict(arming, path=None)]):
-        assert answer.complete(dict(found, changes=changes), "apply")
+        assert answer.complete(whole(changes=changes), "apply")
         assert answer.short(changes) == [
             {"path": "/a", "kind": "create", "reason": ""},
             {"tool": "grub-editenv", "kind": "modify", "reason": "r"},
@@ -268,7 +274,7 @@ TRIED = {
     ],
 )
 def test_a_trial_on_record_is_what_the_task_asks_for_or_rocmcfg_judges(other, same):
-    wanted = answered(**dict(WHOLE["apply"], profiles=["gfx1201"], trial=TRIED))
+    wanted = whole(profiles=["gfx1201"], trial=TRIED)
     status = answered(trial=dict(TRIED, **other))
     results = answer.tried_already(status, wanted)
     assert (results is not None) is same
