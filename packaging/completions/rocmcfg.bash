@@ -34,7 +34,7 @@ _rocmcfg_options() {
         "apply") echo "--profile -p --set --with --without --unconditional --any-gpu --via --boot-backend --trial --confirm-after --health-check --dry-run --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "verify") echo "--profile -p --pid --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "confirm") echo "--yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
-        "reject") echo "--yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "reject") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "rollback") echo "--to --pristine --force --dry-run --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "history") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "recover") echo "--force --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;

@@ -105,7 +105,8 @@ HealthCheck = Annotated[
     typer.Option(
         "--health-check",
         metavar="COMMAND",
-        help="With --confirm-after: a shell command, run as root, that has to succeed in place of a login.",
+        help="With --confirm-after: a shell command, run as root, that has to succeed in place of a login. "
+        "Everybody can read it in the record: put secrets into a script.",
     ),
 ]
 BootBackend = Annotated[

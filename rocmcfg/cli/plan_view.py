@@ -68,6 +68,8 @@ def terms(trial: bool, confirm_after: str, health_check: str) -> Terms | None:
         raise typer.BadParameter("--confirm-after and --health-check belong to --trial")
     if not trial:
         return None
+    if health_check and not health_check.strip():
+        raise typer.BadParameter("--health-check is blank, and would find everything well")
     if health_check and not confirm_after:
         raise typer.BadParameter(
             "--health-check decides with --confirm-after TIME; by hand it is yours to run"

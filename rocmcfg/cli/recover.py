@@ -25,12 +25,12 @@ def recover(
     with opt.session("recover", json, quiet, verbose, debug) as printer:
         from rocmcfg.cli.apply import only_words_are_left, stop_politely
         from rocmcfg.cli.rollback import say
-        from rocmcfg.workflow import undoing
+        from rocmcfg.workflow import recovering
 
         host = opt.open_host(root, chroot=chroot)
         opt.require_root(host, "recover")
         stop_politely()
-        undone = undoing.recover(host, force=force, progress=printer.progress)
+        undone = recovering.recover(host, force=force, progress=printer.progress)
         only_words_are_left()
         printer.end_progress()
         printer.problems(undone.diagnostics)

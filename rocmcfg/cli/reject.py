@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,9 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @app.command("reject")
 def reject(
+    force: Annotated[
+        bool, typer.Option("--force", help="Drop edits that others made to the trial's files.")
+    ] = False,
     yes: opt.Yes = False,
     root: opt.Root = "/",
     chroot: opt.Chroot = False,
@@ -42,10 +45,11 @@ def reject(
             show(printer, planned)
             return yes or printer.ask("Forget this trial?")
 
-        undone = trying.reject(host, ask, printer.progress)
+        undone = trying.reject(host, ask, printer.progress, force=force)
         only_words_are_left()
         printer.end_progress()
         if undone is None:
             printer.line("Nothing was changed: the trial stays.")
             raise typer.Exit(int(ExitCode.ERROR))
+        printer.problems(undone.diagnostics)
         say(printer, undone, "Nothing to reject: no trial is on record.", host.offline)

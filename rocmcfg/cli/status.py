@@ -178,17 +178,19 @@ def _trial(found: Status, standing: Standing) -> list[tuple[str, str]]:
     from rocmcfg.model.trial import Stage
 
     tried = standing.trial
-    name = ", ".join(tried.profiles) or ", ".join(s.spelled for s in tried.settings)
+    name = ", ".join(tried.profiles) or ", ".join(s.spelled for s in (*tried.settings, *tried.kept))
     rows = [
         (
             "Profile",
-            f"{', '.join(found.profiles)} (transaction {found.transaction})"
+            f"{', '.join(found.profiles) or 'settings'} (transaction {found.transaction})"
             if found.transaction
             else "none applied for good",
         )
     ]
     rows.append(("Trial", f"{name} (transaction {tried.transaction})"))
-    if standing.stage is Stage.ARMED:
+    if standing.stage is Stage.ARMED and not standing.waits:
+        rows.append(("", "will not begin: the boot loader does not have its arguments any more"))
+    elif standing.stage is Stage.ARMED:
         after = tried.terms.confirm_after
         alone = f", and confirms itself {duration(after)} later if all is well" if after else ""
         rows.append(("", f"waits for the next boot{alone}"))
@@ -197,8 +199,10 @@ def _trial(found: Status, standing: Standing) -> list[tuple[str, str]]:
         if standing.until is not None:
             rows.append(("", f"confirms itself at {_time(standing.until)} if all is well"))
         rows += [("", f"did not confirm itself: {reason}") for reason in standing.withheld]
+    elif standing.repeated:
+        rows.append(("", "is over, and kexec handed its arguments on to this boot"))
     else:
-        rows.append(("", "is over: this boot has the old configuration again"))
+        rows.append(("", "is over: the old configuration boots again"))
     return rows
 
 
@@ -207,8 +211,8 @@ def _next(printer: Printer, found: Status, root: str) -> None:
         printer.wrapped(f"Next: sudo rocmcfg recover{root}", indent="")
     elif found.trial is not None:
         steps = {
-            "armed": "reboot, or sudo rocmcfg reject",
-            "running": "sudo rocmcfg confirm, or sudo rocmcfg reject",
+            "armed": "reboot, or sudo rocmcfg reject" if found.trial.waits else "sudo rocmcfg reject",
+            "running": f"sudo rocmcfg confirm{root}, or sudo rocmcfg reject",
             "over": "sudo rocmcfg recover",
         }
         printer.wrapped(f"Next: {steps[found.trial.stage.value]}{root}", indent="")

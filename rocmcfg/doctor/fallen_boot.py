@@ -65,8 +65,9 @@ def evidence(view: HostView, trial: Trial) -> Evidence:
         return ended.evidence
     dump = _dump(view, trial.time)
     if dump is not None:
-        lasted = f"its boot lasted {ended.lasted}; " if ended is not None else ""
-        return replace(dump, boot_id=boot, text=lasted + dump.text) if ended is not None else dump
+        if ended is not None:
+            return replace(dump, boot_id=boot, text=f"its boot lasted {ended.lasted}; {dump.text}")
+        return replace(dump, text=f"{dump.text}; in which boot since the apply, it does not say")
     if ended is not None:
         return ended.evidence
     return Evidence("none", "", f"nothing is left of its boot: {why}, and pstore holds no dump", ())

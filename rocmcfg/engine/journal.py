@@ -175,10 +175,11 @@ _DAMAGED = (
 
 
 def open_transaction(view: HostView) -> int | None:
-    """The transaction that a crash left unfinished; only the last one can be."""
+    """The newest transaction that a crash left unfinished. Behind one that is rolled back there may be
+    another: a rollback of several takes them back one after the other."""
     for id in reversed(ids(view)):
         journal = read(view, id)
-        if journal is not None:
+        if journal is not None and journal.state != "rolled_back":
             return id if journal.state == "unfinished" else None
     return None
 

@@ -43,7 +43,7 @@ def owned_files(
     ]
     owned += [
         OwnedFile(path, content, "the trial is over: this is for good", mode)
-        for trial in registry.trials()
+        for trial in registry.trials().values()
         for path, (content, mode) in trial.propose(False).items()
     ]
     owned += [
@@ -92,7 +92,7 @@ def owned_paths() -> tuple[str, ...]:
 
 def trial_paths() -> tuple[str, ...]:
     """Those that are there as long as a trial is."""
-    return tuple(path for trial in registry.trials() for path in trial.FILES)
+    return tuple(path for trial in registry.trials().values() for path in trial.FILES)
 
 
 def changes_to(

@@ -62,8 +62,8 @@ def _met(view: HostView, one: journal.Journal, boot: str) -> bool:
     """Whether this boot may have begun with its files: begun in an earlier one, and not undone in one. What a
     trial gives, the boots after its own do not get."""
     tried = one.header.get("trial")
-    if tried is not None and not trial.carried(view, tried["token"]):
-        return False
+    if tried is not None:
+        return one.header["boot_id"] != boot and trial.carried(view, tried["token"])
     undone = one.last("undo")
     return one.header["boot_id"] != boot and (undone is None or undone.get("boot_id") == boot)
 

@@ -173,7 +173,7 @@ def undo(
     for step in found.of("file"):  # a saved file that is damaged stops us while nothing is touched
         if step["before"] is not None:
             journal.restore(host, found.id, step["before"])
-    journal.append(host, found.id, "undo", user=host.user(), time=_now(), boot_id=boot_id(host))
+    begin_undo(host, found.id)
     try:
         for path in foreign:
             state = None if host.is_symlink(path) else host.state(path)
@@ -191,13 +191,34 @@ def undo(
     return (*disarmed, *activations)
 
 
+def begin_undo(host: Host, id: int) -> None:
+    """From here on it is unfinished, and whoever recovers takes it back."""
+    journal.append(host, id, "undo", user=host.user(), time=_now(), boot_id=boot_id(host))
+
+
 def _tools_back(host: Host, found: Journal, progress: Progress) -> list[Activation]:
     """First of all: without it, what is taken back next does nothing."""
     due = tool_changes_back(host, found)
-    for activation in due if host.runs_tools else ():
-        run_tool(host, activation.argv, progress)
+    try:
+        for activation in due if host.runs_tools else ():
+            run_tool(host, activation.argv, progress)
+    except ToolFailed:
+        if not _block_back(host, found):
+            raise
+    else:
+        _block_back(host, found)
     state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
     return [replace(activation, state=state) for activation in due]
+
+
+def _block_back(host: Host, found: Journal) -> bool:
+    """Whether a block that the program left damaged could be put back as it was."""
+    loader = registry.trial(found.header["expect"]["backend"])
+    saved = next((record["saved"] for record in found.of("tool") if record.get("saved")), None)
+    if loader is None or saved is None or not loader.damaged(host):
+        return False
+    host.write(loader.BLOCK, journal.restore(host, found.id, saved), keep_mtime=True)
+    return True
 
 
 def tool_changes_back(view: HostView, found: Journal) -> list[Activation]:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.engine import journal, reboot, receipt, recovery, trial
+from rocmcfg.engine.owned import trial_paths
 from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
@@ -42,19 +43,30 @@ class Outcome:
 
 
 def execute(
-    host: Host, plan: Plan, request: Request, progress: Progress, confirms: Trial | None = None
+    host: Host,
+    plan: Plan,
+    request: Request,
+    progress: Progress,
+    confirms: Trial | None = None,
+    *,
+    sweeps: bool = False,
 ) -> Outcome:
     """The plan, all of it or nothing. The caller holds the lock and has checked that the plan is fresh.
 
     `confirms` is the trial that this makes permanent. A trial takes effect by its last step alone, the tool
-    change: one that is cut off before has only written what does nothing by itself.
+    change: one that is cut off before has only written what does nothing by itself. `sweeps`: it only takes
+    away what is left of a trial, and what is applied stays on record as it is.
     """
     _preflight(host, plan)
     header = _header(host, plan, request)
     if confirms is not None:
         header["confirms"] = confirms.transaction
+    if sweeps:
+        header["swept"] = True
     id = journal.create(host, header)
     try:
+        if sweeps or any(change.path in trial_paths() for change in plan.changes):
+            _disarm(host, plan, progress)
         for change in plan.changes:
             _change(host, id, change)
         activations = tuple(_activate(host, id, activation, progress) for activation in plan.activations)
@@ -67,7 +79,8 @@ def execute(
         if plan.trial is not None:
             _write_trial(host, id, plan, plan.trial, header)
         else:
-            _write_receipt(host, id, plan, request, activations)
+            if not sweeps:
+                _write_receipt(host, id, plan, request, activations)
             _forget_trial(host, id)
         for tool in plan.tools:
             _change_by_tool(host, id, plan, tool, progress)
@@ -249,21 +262,40 @@ def _write_trial(host: Host, id: int, plan: Plan, tried: TrialPlan, header: jour
             tried.token,
             tried.terms,
             tried.gpus,
+            tried.kept,
         )
     )
     _change(host, id, FileChange(trial.PATH, host.state(trial.PATH), content, "trial"))
 
 
 def _forget_trial(host: Host, id: int) -> None:
+    if host.is_symlink(trial.PATH):
+        host.remove(trial.PATH)
     state = host.state(trial.PATH)
     if state is not None:
         _change(host, id, FileChange(trial.PATH, state, None, "trial"))
 
 
+def _disarm(host: Host, plan: Plan, progress: Progress) -> None:
+    """Where a trial's files come or go, whatever an older one left for the next boot goes first."""
+    loader = registry.trial(plan.boot_backend)
+    if loader is not None and host.runs_tools and loader.armed(host) is not None:
+        recovery.run_tool(host, loader.arming(()).inverse, progress)
+
+
 def _change_by_tool(host: Host, id: int, plan: Plan, tool: ToolChange, progress: Progress) -> None:
-    journal.append(host, id, "tool", tool=tool.tool, argv=list(tool.argv), inverse=list(tool.inverse))
-    recovery.run_tool(host, tool.argv, progress)
     loader = _loader_of(plan)
+    state = host.state(loader.BLOCK)
+    journal.append(
+        host,
+        id,
+        "tool",
+        tool=tool.tool,
+        argv=list(tool.argv),
+        inverse=list(tool.inverse),
+        saved=journal.save(host, id, state) if state else None,
+    )
+    recovery.run_tool(host, tool.argv, progress)
     if plan.trial is None or loader.armed(host) != " ".join(plan.trial.arguments):
         raise RocmcfgError(
             error(

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from rocmcfg.backends.boot import registry
 from rocmcfg.engine import journal, receipt
 from rocmcfg.engine.receipt import boot_id
 from rocmcfg.host.view import Host, HostView, Unreadable
@@ -108,6 +109,7 @@ def _from(document: dict[str, Any]) -> Trial:
             receipt.text(terms["health_check"], "health_check"),
         ),
         receipt.texts(document["gpus"], "gpus"),
+        tuple(receipt.setting(row) for row in receipt.typed(document["kept"], list, "kept")),
     )
 
 
@@ -117,10 +119,49 @@ def dump(trial: Trial) -> bytes:
 
 
 def stage(view: HostView, trial: Trial) -> Stage:
-    """How far it has come, by the kernel command line and the boot id alone."""
+    """How far it has come, by the kernel command line and the boot id; on a disk that runs no kernel, by what
+    the boot loader has for the next boot."""
     if carried(view, trial.token):
-        return Stage.RUNNING
+        return Stage.OVER if repeated(view, trial) else Stage.RUNNING
+    if not view.exists("/proc/cmdline"):
+        return Stage.ARMED if waits(view, trial) else Stage.OVER
     return Stage.ARMED if trial.boot_id == boot_id(view) else Stage.OVER
+
+
+def repeated(view: HostView, trial: Trial) -> bool:
+    """Whether an earlier boot was the trial's already. kexec hands the old command line to the next kernel
+    (kexec(8), --reuse-cmdline; Debian's kexec-load). Only root can tell."""
+    begun = _begun(view, trial.transaction)
+    return carried(view, trial.token) and begun not in ("", boot_id(view))
+
+
+def seen(found: journal.Journal) -> bool:
+    """Whether it is noted which boot was its own."""
+    return any(record["event"] == "begun" for record in found.of("trial"))
+
+
+def _begun(view: HostView, id: int) -> str:
+    """The id of the boot that was seen to be the trial's first; empty where none was."""
+    try:
+        found = journal.read(view, id)
+    except (Unreadable, journal.BadJournal):
+        return ""
+    events = found.of("trial") if found is not None else ()
+    return next((str(e["boot_id"]) for e in events if e["event"] == "begun"), "")
+
+
+def note_begin(host: Host, trial: Trial) -> None:
+    """Once, in the trial's boot: it tells a later one, which was handed the same command line, from it."""
+    note(host, trial.transaction, "begun", boot_id=boot_id(host))
+
+
+def waits(view: HostView, trial: Trial) -> bool:
+    """Whether the boot loader has its arguments for the next boot; True also where only root may look."""
+    loader = registry.trial(trial.boot_backend)
+    try:
+        return loader is not None and bool(loader.armed(view))
+    except Unreadable:
+        return True
 
 
 def carried(view: HostView, token: str) -> bool:
@@ -136,7 +177,7 @@ def carried(view: HostView, token: str) -> bool:
 
 
 def note(host: Host, id: int, event: str, **data: Any) -> None:
-    """What became of a trial, in its own journal: withheld, not_confirmed, not_tried, rejected, confirmed."""
+    """What became of a trial, in its own journal: begun, withheld, not_confirmed, not_tried, rejected."""
     journal.append(host, id, "trial", event=event, **data)
 
 
@@ -145,11 +186,16 @@ def of_journal(found: journal.Journal) -> bool:
 
 
 def outcome(found: journal.Journal, stage: Stage | None) -> str:
-    """What became of the trial that this is the journal of; `stage` where it is the one on record."""
-    last_event = next((r["event"] for r in reversed(found.of("trial")) if r["event"] != "withheld"), "")
-    if last_event == "confirmed" or found.state == "rolled_back":
-        return last_event or "rejected"
-    return stage.value if stage is not None else last_event or "over"
+    """What became of a trial that was not confirmed; `stage` where it is the one on record. One that was
+    taken back without a word about it never came to be: its apply failed, or was cut off."""
+    if found.state != "rolled_back":
+        return stage.value if stage is not None else "over"
+    ends = [r["event"] for r in found.of("trial") if r["event"] in ("rejected", "not_confirmed", "not_tried")]
+    return ends[-1] if ends else "not_tried"
+
+
+def confirmed(found: journal.Journal) -> bool:
+    return any(record["event"] == "confirmed" for record in found.of("trial"))
 
 
 def armed_at_last(found: journal.Journal) -> bool:

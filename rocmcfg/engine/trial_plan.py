@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.engine import reboot, trial
 from rocmcfg.engine.digest import sha256
 from rocmcfg.engine.inventory import default_of
 from rocmcfg.engine.observe import Observed
 from rocmcfg.engine.owned import OwnedFile, changes_to
 from rocmcfg.engine.receipt import Receipt, boot_id
+from rocmcfg.engine.running import Running
 from rocmcfg.facts.gpus import driven_gpus
 from rocmcfg.facts.trial_unit import unit_ready
-from rocmcfg.host.view import HostView
+from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info, warning
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.kargs import contains
+from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import CommandLine, FileChange, Plan, SettingRow, TrialPlan
-from rocmcfg.model.state import Channel, Kind, unique_kargs
+from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
 from rocmcfg.model.trial import MARKER, Terms
 
 # A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
@@ -45,11 +48,13 @@ def trial_plan(
     kept, remarks = _taken_away(made, observed, facts, catalogue, receipt)
     ours = observed.boot.ours if observed.boot else ()
     new = [s.karg for s in unique_kargs([r.setting for r in rows if not r.setting.adopted_from])]
-    wanted = [*(text for text in new if not contains(ours, text)), *kept]
+    wanted = [*(text for text in new if not contains(ours, text)), *(s.karg for s in kept)]
     token = sha256(f"{boot_id(view)} {' '.join(wanted)}".encode())[:8]
-    arguments = (*wanted, _PANIC, f"{MARKER}={token}")
+    own_panic = any(Karg(text).key == "panic" for text in wanted)
+    arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
     loader = registry.trial(made.boot_backend)
     problems = [*_refusals(view, made, wanted, terms, loader is None), *remarks]
+    problems += _not_as_this_boot(view, observed, receipt)
     changes: list[FileChange] = []
     if loader is not None and observed.boot is not None:
         problems += loader.problems(view, observed.boot, arguments)
@@ -80,9 +85,39 @@ def trial_plan(
             token,
             terms,
             driven_gpus(view),
+            tuple(kept),
             not any(problem.id == "RC4303" for problem in problems),
         ),
     )
+
+
+def nothing_of_trials(view: HostView) -> Plan:
+    """A plan that only takes away what trials leave on a host. Raises where somebody else's work is in the
+    place of our files."""
+    place = next((name for name, loader in registry.trials().items() if _there(view, loader)), "")
+    loader = registry.trial(place)
+    files = loader.propose(False) if loader is not None else {}
+    owned = [
+        OwnedFile(path, content, "what is left of a trial", mode) for path, (content, mode) in files.items()
+    ]
+    changes, wrong = changes_to(view, owned, None)
+    if wrong:
+        raise RocmcfgError(*wrong)
+    steps = (registry.backend(place).activation("the files it reads are gone"),) if changes else ()
+    return Plan((), tuple(changes), steps, (), (), (), None, False, place)
+
+
+def left(view: HostView) -> bool:
+    """Whether a trial left files, or arguments for the next boot, on this host."""
+    return any(_there(view, loader) for loader in registry.trials().values())
+
+
+def _there(view: HostView, loader: BootTrial) -> bool:
+    try:
+        armed = bool(loader.armed(view))
+    except Unreadable:
+        armed = False
+    return armed or any(view.exists(path) or view.is_symlink(path) for path in loader.FILES)
 
 
 def _on_line(row: SettingRow) -> SettingRow:
@@ -105,7 +140,7 @@ def _refusals(
     if not wanted:
         yield error(
             "RC4311",
-            "nothing of this reaches the kernel command line, so that there is nothing to try",
+            "nothing of this is new to the kernel command line, so that there is nothing to try",
             hint="apply without --trial",
         )
     for row in made.rows:
@@ -116,6 +151,22 @@ def _refusals(
                 location=row.source.partition(":")[0],
                 hint="take it out there first: a trial would show what could not be kept",
             )
+    for text in wanted:
+        if Karg(text).key == "panic" and not re.fullmatch("[1-9][0-9]*", Karg(text).value or ""):
+            yield error(
+                "RC4329",
+                f"{text}: a kernel that panics in the trial would wait for a hand",
+                hint="try it with a number of seconds above 0, or apply it without --trial",
+            )
+        if Karg(text).key.startswith("rocmcfg."):
+            yield error("RC4330", f"{text}: this name is rocmcfg's own", hint="leave it away")
+    if _kexec(view):
+        yield warning(
+            "RC4331",
+            "this host reboots by kexec, past the boot loader, and so past the trial",
+            location=_kexec(view),
+            hint="switch it off (LOAD_KEXEC in /etc/default/kexec) and unload what is loaded: sudo kexec -u",
+        )
     variables = [row.setting.name for row in made.rows if row.setting.kind is Kind.ENV]
     if variables:
         yield info(
@@ -125,14 +176,56 @@ def _refusals(
         )
 
 
+_KEXEC_CONFIG, _KEXEC_LOADED = "/etc/default/kexec", "/sys/kernel/kexec_loaded"
+
+
+def _kexec(view: HostView) -> str:
+    """The file that says that the next boot skips the boot loader; empty where none does. Debian's
+    kexec-tools load a kernel at every reboot where LOAD_KEXEC is true."""
+    try:
+        if (view.text(_KEXEC_LOADED) or "").strip() == "1":
+            return _KEXEC_LOADED
+        configured = re.search(r"^LOAD_KEXEC=[\"']?true", view.text(_KEXEC_CONFIG) or "", re.M)
+    except Unreadable:
+        return ""
+    return _KEXEC_CONFIG if configured else ""
+
+
+def _not_as_this_boot(view: HostView, observed: Observed, receipt: Receipt | None) -> Iterable[Diagnostic]:
+    """What the boots after the trial would have, and this one has not: whoever falls back would fall on
+    something that nobody has booted with yet."""
+    settings = receipt.settings if receipt else ()
+    if Running(view).known and reboot.due(view, settings, receipt, replaced=False):
+        yield error(
+            "RC4332",
+            "a reboot is due for what was applied or taken back before: the trial would fall back to a "
+            "configuration that has not booted yet",
+            hint="reboot first, see `rocmcfg verify`, then try this",
+        )
+    boot = observed.boot
+    if boot is None or not boot.plain or boot.unreadable:
+        return
+    told = (*boot.foreign, *boot.ours)
+    missing = [k.text for k in told if not all(contains(entry.kargs, k.text) for entry in boot.normal)]
+    if missing:
+        yield error(
+            "RC4333",
+            "the boot menu does not have what GRUB's files say, and generating it for the trial would make "
+            f"that permanent: {', '.join(dict.fromkeys(missing))}",
+            location=next(k.source for k in told if k.text == missing[0]),
+            hint="run update-grub and reboot first, or take it out of that file; then try this",
+        )
+
+
 def _taken_away(
     made: Plan, observed: Observed, facts: Facts, catalogue: Catalogue, receipt: Receipt | None
-) -> tuple[list[str], list[Diagnostic]]:
+) -> tuple[list[DesiredSetting], list[Diagnostic]]:
     """What is applied now and not wanted any more stands on the line of the trial as well: a parameter gets
     the value that it would have without us, after it; of other arguments nothing can be taken away."""
     wanted = reboot.given([row.setting for row in made.rows])
     running = next((kernel for kernel in facts.driven if kernel.running), None)
-    kept, remarks = [], []
+    kept: dict[str, DesiredSetting] = {}
+    remarks = []
     for setting in receipt.settings if receipt else ():
         gone = {name for name in reboot.given([setting]) if name not in wanted}
         if not gone:
@@ -141,8 +234,18 @@ def _taken_away(
         if setting.parameter:
             value = observed.effective(setting.parameter).value
             value = default_of(setting.parameter, running, catalogue) if value is None else value
-        if value:
-            kept.append(f"{setting.parameter}={value}")
+        if value and not value.startswith("("):  # (null) is how the kernel prints a text that nobody set
+            kept[setting.parameter] = replace(
+                setting,
+                id=setting.parameter,
+                kind=Kind.PARAMETER,
+                name=setting.parameter.partition(".")[2],
+                text=value,
+                channel=Channel.CMDLINE,
+                because="as it would be without rocmcfg",
+                rewritten=setting.parameter in catalogue.parameters
+                and catalogue.parameters[setting.parameter].rewritten,
+            )
         else:
             remarks.append(
                 warning(
@@ -152,4 +255,4 @@ def _taken_away(
                     hint="`rocmcfg confirm` takes it away",
                 )
             )
-    return list(dict.fromkeys(kept)), remarks
+    return list(kept.values()), remarks

@@ -79,7 +79,11 @@ def beyond_undo(left: tuple[str, ...]) -> Diagnostic:
 
 def by_hand(paths: tuple[str, ...]) -> str:
     """The commands that remove these files and what was generated from them."""
-    steps = ["sudo rm " + " ".join(paths)]
+    steps = []
+    for loader in registry.trials().values():
+        if set(paths) & set(loader.FILES):
+            steps.append("sudo " + " ".join(loader.arming(()).inverse))
+    steps.append("sudo rm " + " ".join(paths))
     for backend in registry.backends():
         if set(paths) & {*backend.OWNED, *trial_paths()}:
             steps.append("sudo " + " ".join(backend.activation("").argv))

@@ -11,6 +11,7 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import BootMenu, Entry
 from rocmcfg.backends.environment import observe as environment
 from rocmcfg.backends.environment.files import FILES
+from rocmcfg.engine import trial as trials
 from rocmcfg.engine.effective import Effective, effective
 from rocmcfg.engine.journal import TRANSACTIONS
 from rocmcfg.engine.receipt import Receipt, boot_id, digest
@@ -79,11 +80,14 @@ def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | 
     """What a trial's boot made of its settings. Configured is what the boot after it will have: the old."""
     host = _look(view, trial.settings, receipt)
     checks = []
-    for setting in trial.settings:
+    for setting in (*trial.settings, *trial.kept):
         found = _tried(host, setting)
-        if stage is Stage.ARMED:
+        if stage is Stage.ARMED and trials.waits(view, trial):
             status, detail = CheckStatus.PENDING_REBOOT, "the next boot tries it"
             found = found._replace(status=status, detail=detail)
+        elif stage is Stage.ARMED:
+            detail = "the boot loader does not have it any more: reject the trial, or try anew"
+            found = found._replace(status=CheckStatus.DRIFT, detail=detail)
         checks.append(found)
     return VerificationReport(trial.profiles, None, tuple(checks), (), trial=trial.transaction)
 

@@ -50,13 +50,15 @@ class ToolChange:
 @dataclass(frozen=True, slots=True)
 class TrialPlan:
     """What makes a plan one of a trial: `arguments` is all that one boot will carry, `token` the marker's
-    value among them, `gpus` the PCI addresses that amdgpu drives now. `checked` is False where it could not
+    value among them, `gpus` the PCI addresses that amdgpu drives now. `kept` are the parameters that have
+    for this boot the value that they would have without us. `checked` is False where it could not
     be asked whether the loader can do it."""
 
     arguments: tuple[str, ...]
     token: str
     terms: Terms
     gpus: tuple[str, ...] = ()
+    kept: tuple[DesiredSetting, ...] = ()
     checked: bool = True
 
 

@@ -35,7 +35,8 @@ class Terms:
 class Trial:
     """A trial on record. `request` is as in a receipt; `boot_id` and `time` (ISO 8601, UTC) are of its apply;
     `arguments` is all that the boot loader adds for one boot, `token` the marker's value among them; `gpus`
-    are the PCI addresses that amdgpu drove then."""
+    are the PCI addresses that amdgpu drove then. `kept` are parameters that are applied for good and that the
+    trial leaves out: for its boot they have the value that they would have without us."""
 
     transaction: int
     profiles: tuple[str, ...]
@@ -48,3 +49,4 @@ class Trial:
     token: str
     terms: Terms
     gpus: tuple[str, ...]
+    kept: tuple[DesiredSetting, ...] = ()

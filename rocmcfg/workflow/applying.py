@@ -12,7 +12,7 @@ from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, Plan
 from rocmcfg.model.state import ActivationState
-from rocmcfg.model.trial import Terms, Trial
+from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.workflow.planning import Planned, plan
 from rocmcfg.workflow.undoing import Progress
 
@@ -47,8 +47,10 @@ def apply(
 
     with host.lock():
         require_finished(host)
-        if confirms is None or trial.load(host) != confirms:
+        if confirms is None:
             trial.require_none(host)
+        elif trial.load(host) != confirms or trial.stage(host, confirms) is not Stage.RUNNING:
+            raise Ended()
         planned = plan(host, request, terms, confirms=confirms is not None)
         _require_checked(planned.plan)
         if not _something_to_do(host, planned.plan):
@@ -71,6 +73,13 @@ def _require_checked(made: Plan) -> None:
     if made.trial is not None and not made.trial.checked:
         raise RocmcfgError(
             *(replace(d, severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303")
+        )
+
+
+class Ended(RocmcfgError):
+    def __init__(self) -> None:
+        super().__init__(
+            error("RC4337", "the trial ended meanwhile, and nothing is kept", hint="see `rocmcfg history`")
         )
 
 

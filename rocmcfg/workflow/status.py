@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rocmcfg.engine import receipt
+from rocmcfg.engine import receipt, trial, trial_plan
 from rocmcfg.engine.inventory import SetParameter, set_parameters
 from rocmcfg.engine.journal import TRANSACTIONS, require_finished
 from rocmcfg.engine.reboot import due, given_up
@@ -12,7 +12,7 @@ from rocmcfg.engine.receipt import Receipt
 from rocmcfg.engine.request import Request, command_line, from_document
 from rocmcfg.engine.running import Running
 from rocmcfg.host.view import HostView
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
@@ -71,6 +71,8 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         require_finished(view)
     except RocmcfgError as problem:
         problems += problem.diagnostics
+    if tried is None and trial_plan.left(view):
+        problems.append(_left_of_a_trial())
     suggested: tuple[str, ...] = ()
     try:
         suggested = profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx])
@@ -95,6 +97,15 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         remarks,
         tried,
         root,
+    )
+
+
+def _left_of_a_trial() -> Diagnostic:
+    return warning(
+        "RC4338",
+        "something of a trial is on this host, and no record of it",
+        location=trial.PATH,
+        hint="sudo rocmcfg reject takes it away",
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rocmcfg.engine import journal, trial
 from rocmcfg.engine.journal import Journal
 from rocmcfg.host.view import Host, HostView, Unreadable
-from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.state import Kind
 from rocmcfg.model.trial import Stage, Trial
@@ -20,12 +20,16 @@ from rocmcfg.workflow.undoing import Progress, Undone, UndoPlan, rollback
 @dataclass(frozen=True, slots=True)
 class Standing:
     """The trial on record. `until` is when it confirms itself, in seconds since 1970; None: it does not, or
-    its boot has not begun. `withheld` is why it did not; empty also where only root can tell."""
+    its boot has not begun. `withheld` is why it did not; empty also where only root can tell. `waits` is
+    False where the boot loader has lost it before its boot; `repeated`: its boot is over, and kexec gave this
+    one the same arguments."""
 
     trial: Trial
     stage: Stage
     until: float | None
     withheld: tuple[str, ...]
+    waits: bool = True
+    repeated: bool = False
 
 
 def standing(view: HostView) -> Standing | None:
@@ -37,8 +41,9 @@ def standing(view: HostView) -> Standing | None:
     withheld = _withheld(view, found)
     after = found.terms.confirm_after
     begun = _boot_time(view)
-    waits = stage is Stage.RUNNING and not withheld and after is not None and begun is not None
-    return Standing(found, stage, begun + after if waits and begun and after else None, withheld)
+    until = begun + after if stage is Stage.RUNNING and not withheld and begun and after else None
+    waits = stage is not Stage.ARMED or trial.waits(view, found)
+    return Standing(found, stage, until, withheld, waits, trial.repeated(view, found))
 
 
 def _withheld(view: HostView, found: Trial) -> tuple[str, ...]:
@@ -70,6 +75,7 @@ def confirm(
             error("RC4320", "there is no trial to confirm", hint="`rocmcfg apply … --trial` begins one")
         )
     _require_running(host, found)
+    _require_whole(host, found)
     _require_in_effect(host)
     from rocmcfg.engine.request import from_document
 
@@ -107,6 +113,25 @@ def _require_running(view: HostView, found: Trial) -> None:
         )
 
 
+def _require_whole(view: HostView, found: Trial) -> None:
+    """Its journal is there, and its files are as it wrote them: both are needed for the way back."""
+    from rocmcfg.engine.recovery import ThirdPartyEdit, edited
+
+    one = journal.read(view, found.transaction)
+    if one is None or not trial.of_journal(one):
+        raise RocmcfgError(
+            error(
+                "RC4335",
+                "the trial's own journal is lost, so that nothing could take it back later",
+                location=journal.folder(found.transaction),
+                hint="`rocmcfg reject` takes away what is left of it; then apply, or try it again",
+            )
+        )
+    foreign = edited(view, [one])
+    if foreign:
+        raise ThirdPartyEdit(foreign, ExitCode.ERROR)
+
+
 def _require_in_effect(view: HostView) -> None:
     from rocmcfg.model.report import PASSES
     from rocmcfg.workflow.verifying import verify
@@ -128,6 +153,19 @@ def _require_in_effect(view: HostView) -> None:
 
 def _require_same(found: Trial, made: Plan) -> None:
     """What is kept is what was tried: profiles, and what their conditions ask, may have changed since."""
+    beaten = [row for row in made.rows if row.outcome == "overridden" and row.setting.kind is not Kind.ENV]
+    if beaten:
+        raise RocmcfgError(
+            *(
+                error(
+                    "RC4336",
+                    f"{row.setting.id} would not stay: {row.source} sets {row.current} and wins",
+                    location=row.source.partition(":")[0],
+                    hint="take it out there, then confirm",
+                )
+                for row in beaten
+            )
+        )
     tried = {s.karg for s in found.settings}
     wanted = {row.setting.karg for row in made.rows if row.setting.kind is not Kind.ENV}
     if tried != wanted:
@@ -142,16 +180,34 @@ def _require_same(found: Trial, made: Plan) -> None:
         )
 
 
-def reject(host: Host, ask: Callable[[UndoPlan], bool], progress: Progress) -> Undone | None:
+def reject(
+    host: Host, ask: Callable[[UndoPlan], bool], progress: Progress, *, force: bool = False
+) -> Undone | None:
     """Forget the trial, whatever its stage: nothing of it is left but its journal. No journals in the answer
-    where there is none; None where the user said no."""
+    where there is none; None where the user said no. `force` drops edits of its files."""
     if _on_record(host) is None:
         from rocmcfg.engine import reboot, receipt
+        from rocmcfg.workflow.sweeping import left, sweep
+
+        if left(host):
+            return _swept(host, ask, lambda: sweep(host, progress))
 
         known = receipt.load_quietly(host)
         due = reboot.due(host, known.settings if known else (), known, replaced=False)
         return Undone((), (), (), due)
-    return rollback(host, to=None, force=False, confirm=ask, progress=progress)
+    return rollback(host, to=None, force=force, confirm=ask, progress=progress)
+
+
+def _swept(host: Host, ask: Callable[[UndoPlan], bool], sweep: Callable[[], Undone]) -> Undone | None:
+    """What is left of a trial that has no journal any more."""
+    from rocmcfg.engine.trial_plan import nothing_of_trials
+
+    with host.lock():
+        journal.require_finished(host)
+        made = nothing_of_trials(host)
+        if not ask(UndoPlan((), made.changes, made.activations, False)):
+            return None
+        return sweep()
 
 
 def _on_record(view: HostView) -> Journal | None:
@@ -178,7 +234,9 @@ def told(view: HostView, one: Journal, every: list[Journal]) -> Told | None:
     confirmed = any(other.header.get("confirms") == one.id and other.state == "committed" for other in every)
     evidence = next((r["evidence"] for r in reversed(events) if "evidence" in r), None)
     withheld = tuple(x for r in events if r["event"] == "withheld" for x in r["reasons"])
-    return Told("confirmed" if confirmed else trial.outcome(one, _stage(view, one)), evidence, withheld)
+    back = one.state == "rolled_back" and trial.confirmed(one)
+    outcome = "confirmed" if confirmed or back else trial.outcome(one, _stage(view, one))
+    return Told(outcome, evidence, withheld)
 
 
 def _stage(view: HostView, one: Journal) -> Stage | None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rocmcfg.backends.boot import registry
-from rocmcfg.engine import journal, trial
-from rocmcfg.engine.journal import Journal, read_all, require_finished, require_sight
-from rocmcfg.host.view import Host, HostView, Locked
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, info
+from rocmcfg.engine import trial
+from rocmcfg.engine.journal import Journal, read_all, require_finished
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, FileChange
-from rocmcfg.model.trial import Stage
 
 Progress = Callable[[str], None]
 
@@ -42,7 +40,7 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> UndoPlan:
     from rocmcfg.engine import recovery
 
     require_finished(view)
-    committed = [j for j in read_all(view) if j.state == "committed"]
+    committed = [j for j in read_all(view) if j.state == "committed" and "swept" not in j.header]
     known = {j.id for j in committed} | {0}
     if to is not None and to not in known:
         raise RocmcfgError(
@@ -66,7 +64,7 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> UndoPlan:
     foreign = recovery.edited(view, chosen)
     if foreign and not force:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
-    planned = _planned(view, chosen)
+    planned = plan_of(view, chosen)
     return replace(planned, diagnostics=_left_after(view, committed, chosen, planned.changes))
 
 
@@ -78,7 +76,7 @@ def _last(committed: Sequence[Journal]) -> list[Journal]:
     return [committed[0], *(j for j in committed[1:] if j.id == confirmed)]
 
 
-def _planned(view: HostView, chosen: Sequence[Journal]) -> UndoPlan:
+def plan_of(view: HostView, chosen: Sequence[Journal]) -> UndoPlan:
     from rocmcfg.engine import reboot, undo_plan
     from rocmcfg.engine.owned import replaces
 
@@ -106,124 +104,19 @@ def rollback(
             return None
         activations: dict[str, Activation] = {}
         for one in planned.journals:
-            if trial.of_journal(one) and not one.of("trial"):
+            if trial.of_journal(one) and not trial.confirmed(one):
                 trial.note(host, one.id, "rejected")
+        if len(planned.journals) > 1:  # all are begun before the first is done, so that recover finishes all
+            for one in planned.journals:
+                recovery.begin_undo(host, one.id)
+        for one in planned.journals:
             for activation in recovery.undo(host, one, progress, force=force):
                 activations[activation.tool] = activation
             host.log(f"transaction {one.id} rolled back by {host.user()}")
-    return _undone(planned, activations.values())
+    return undone(planned, activations.values())
 
 
-def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
-    """Undo what a crash interrupted; nothing to do is fine, and needs neither the lock nor a disk that can be
-    written: every boot asks."""
-    require_sight(host)
-    if journal.open_transaction(host) is None and not _trial_over(host):
-        return _nothing_to_recover(host)
-    from rocmcfg.engine import recovery
-
-    try:
-        with host.lock():
-            id = journal.open_transaction(host)
-            recovery.wait_for_survivors(host, progress)
-            done = _finish(host, id, progress, force=force) if id is not None else None
-            # what was cut off may have been the confirmation of a trial that is over now
-            ended = _end_trial(host, progress) if _trial_over(host) else None
-    except Locked:
-        raise
-    except RocmcfgError as problem:  # whatever it was, and be it a disk that is read-only: it is still open
-        raise RocmcfgError(*problem.diagnostics, exit_code=ExitCode.RECOVERY_REQUIRED) from problem
-    if done is None and ended is None:
-        return _nothing_to_recover(host)
-    return _both(ended, done) if ended and done else (ended or done or _nothing_to_recover(host))
-
-
-def _finish(host: Host, id: int, progress: Progress, *, force: bool) -> Undone | None:
-    """Undo it; None for the one thing that is finished instead."""
-    from rocmcfg.engine import recovery
-
-    found = recovery.read_existing(host, id)
-    if _begun_after_all(host, found):
-        journal.append(host, id, "commit")
-        host.log(f"transaction {id}, a trial, was cut off at its last step, and this boot is its own")
-        return None
-    planned = _planned(host, [found])
-    activations = recovery.undo(host, found, progress, after_failure=True, force=force)
-    host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
-    return _undone(planned, activations)
-
-
-def _both(last: Undone, first: Undone) -> Undone:
-    """Two that were undone one after the other, as one."""
-    changes = {change.path: change for change in (*first.changes, *last.changes)}
-    activations = {activation.tool: activation for activation in (*first.activations, *last.activations)}
-    return replace(
-        last,
-        transactions=(*first.transactions, *last.transactions),
-        changes=tuple(changes.values()),
-        activations=tuple(activations.values()),
-        diagnostics=(*first.diagnostics, *last.diagnostics),
-    )
-
-
-def _begun_after_all(view: HostView, found: Journal) -> bool:
-    """A trial that was cut off between its last step and the line that says so, and this is its boot."""
-    return (
-        trial.armed_at_last(found)
-        and not found.of("undo")
-        and trial.carried(view, found.header["trial"]["token"])
-        and trial.load(view) is not None
-    )
-
-
-def _trial_over(view: HostView) -> bool:
-    """Whether a trial is on record whose boot another one came after."""
-    try:
-        found = trial.load(view)
-    except trial.BadTrial:
-        return False
-    return found is not None and trial.stage(view, found) is Stage.OVER
-
-
-def _end_trial(host: Host, progress: Progress) -> Undone | None:
-    """Take away what is left of a trial that fell back, and keep what there is to know of its boot."""
-    from dataclasses import asdict
-
-    from rocmcfg.doctor import fallen_boot
-    from rocmcfg.engine import recovery
-
-    found = trial.load(host)
-    one = recovery.read_existing(host, found.transaction) if found is not None else None
-    if found is None or one is None or one.state != "committed":
-        return None
-    evidence = fallen_boot.evidence(host, found)
-    loader = registry.trial(found.boot_backend)
-    waits = loader is not None and bool(loader.armed(host))
-    event = "not_tried" if waits and evidence.source == "none" else "not_confirmed"
-    if not one.last("undo"):
-        trial.note(host, one.id, event, evidence=asdict(evidence))
-    planned = _planned(host, [one])
-    activations = recovery.undo(host, one, progress, after_failure=True)
-    host.log(f"the trial of transaction {one.id} was not confirmed and is taken back: {evidence.text}")
-    lines = "\n".join(evidence.lines)
-    remark = info(
-        "RC4327",
-        f"the trial of transaction {one.id} was not confirmed, and is taken back",
-        detail=f"{evidence.text}\n{lines}".strip(),
-        hint="`rocmcfg doctor` asks the logs; to try it again, apply it with --trial again",
-    )
-    return replace(_undone(planned, activations), diagnostics=(remark,))
-
-
-def _nothing_to_recover(view: HostView) -> Undone:
-    from rocmcfg.engine import reboot, receipt
-
-    left = receipt.load_quietly(view)
-    due = reboot.due(view, left.settings if left else (), left, replaced=False)
-    return Undone((), (), (), due)
-
-
-def _undone(planned: UndoPlan, activations: Iterable[Activation]) -> Undone:
+def undone(planned: UndoPlan, activations: Iterable[Activation]) -> Undone:
     ids = tuple(j.id for j in planned.journals)
     return Undone(ids, planned.changes, tuple(activations), planned.reboot_required, planned.diagnostics)
 

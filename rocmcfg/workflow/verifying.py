@@ -68,7 +68,7 @@ def _verify_profiles(
 def _trial_over(tried: Trial) -> Diagnostic:
     return info(
         "RC4326",
-        f"the trial of transaction {tried.transaction} is over: this boot has the old configuration again",
+        f"the trial of transaction {tried.transaction} is over: the old configuration boots again",
         location=trial.PATH,
         hint="`sudo rocmcfg recover` takes away what is left of it",
     )

@@ -20,7 +20,8 @@ from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import plan
-from rocmcfg.workflow.undoing import Undone, recover, rollback
+from rocmcfg.workflow.recovering import recover
+from rocmcfg.workflow.undoing import Undone, rollback
 from rocmcfg.workflow.verifying import verify
 from tests.support import fake_tools
 from tests.support.hosts import debian_grub_host, initramfs_image

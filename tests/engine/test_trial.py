@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,20 +12,20 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.report import CheckStatus, VerificationReport
 from rocmcfg.model.trial import Stage, Terms
-from rocmcfg.workflow import planning, trying, undoing
+from rocmcfg.workflow import planning, recovering, trying
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify
 from tests.support import usecases as use
-from tests.support.boots import BLOCK, enable_unit, next_boot, reboot
+from tests.support.boots import enable_unit, next_boot, reboot
 from tests.support.hosts import debian_grub_host
 from tests.support.tool_host import QuickHost
 from tests.support.tools import require_tool
-from tests.support.trees import Tree, tree
+from tests.support.trees import tree
+from tests.support.trials import BLOCK, CWSR, configuration, journal_file, outcome, without_last_line
 
 DROP_IN = "etc/default/grub.d/zzz-rocmcfg-trial.cfg"
 SCRIPT = "etc/grub.d/01_rocmcfg_trial"
 PERMANENT = "etc/default/grub.d/zz-rocmcfg.cfg"
-CWSR: dict[str, Any] = {"set": ("amdgpu.cwsr_enable=0",)}
 
 
 @pytest.fixture(autouse=True)
@@ -45,25 +43,12 @@ def host(root: Path) -> QuickHost:
     return QuickHost(str(root))
 
 
-def configuration(root: Path) -> Tree:
-    """Everything but what a boot changes, our records, and the block of GRUB."""
-    left = ("proc", "sys", "var", BLOCK, "run")
-    return {path: entry for path, entry in tree(root, times=False).items() if not path.startswith(left)}
-
-
 def parameter(root: Path, name: str) -> str:
     return (root / f"sys/module/amdgpu/parameters/{name}").read_text().strip()
 
 
 def ids(problem: pytest.ExceptionInfo[RocmcfgError]) -> list[str]:
     return [d.id for d in problem.value.diagnostics]
-
-
-def outcome(host: LocalHost, id: int) -> str:
-    journals = use.journals(host)
-    told = trying.told(host, next(j for j in journals if j.id == id), journals)
-    assert told is not None
-    return told.outcome
 
 
 def state(report: VerificationReport) -> set[CheckStatus]:
@@ -88,7 +73,7 @@ def test_the_next_boot_has_it_and_the_boot_after_it_does_not(root: Path, host: Q
     assert (state(report), report.trial) == ({CheckStatus.IN_EFFECT}, 1)
     assert [(c.configured, c.running) for c in report.checks] == [(None, "0")]
     assert outcome(host, 1) == "running"
-    undoing.recover(host, force=False, progress=use.quiet)  # what every boot runs: the trial goes on
+    recovering.recover(host, force=False, progress=use.quiet)  # what every boot runs: the trial goes on
     assert outcome(host, 1) == "running"
 
     assert "cwsr" not in reboot(root)
@@ -219,10 +204,7 @@ def test_an_apply_cut_off_after_its_last_step_is_a_whole_trial_in_its_boot(
     root: Path, host: QuickHost
 ) -> None:
     use.attempt(host, **CWSR)
-    journal = root / "var/lib/rocmcfg/transactions/000001/journal.jsonl"
-    lines = journal.read_text().splitlines(keepends=True)
-    assert json.loads(lines[-1])["kind"] == "commit"
-    journal.write_text("".join(lines[:-1]))
+    assert without_last_line(journal_file(root, 1)) == "commit"
     reboot(root)
     use.recover(host)
     assert outcome(host, 1) == "running"
@@ -235,8 +217,7 @@ def test_an_apply_cut_off_after_its_last_step_is_no_trial_without_its_boot(
 ) -> None:
     before = configuration(root)
     use.attempt(host, **CWSR)
-    journal = root / "var/lib/rocmcfg/transactions/000001/journal.jsonl"
-    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
+    without_last_line(journal_file(root, 1))
     use.recover(host)
     assert configuration(root) == before
     assert next_boot(root) == ""

@@ -9,7 +9,7 @@ from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.trial import Terms
-from rocmcfg.workflow import applying, planning, trying, undoing
+from rocmcfg.workflow import applying, planning, recovering, trying, undoing
 
 
 def quiet(_: str) -> None:
@@ -43,7 +43,7 @@ def rollback(host: Host) -> None:
 
 
 def recover(host: Host) -> None:
-    undoing.recover(host, force=False, progress=quiet)
+    recovering.recover(host, force=False, progress=quiet)
 
 
 def journals(view: Host) -> list[Journal]:

@@ -111,7 +111,11 @@ class BootTrial(Protocol):
 
     def armed(self, view: HostView) -> str | None:
         """The arguments that the next boot will get: empty where the loader has taken them, None where there
-        were none, or where it cannot be told."""
+        were none. Raises Unreadable."""
+        ...
+
+    def damaged(self, view: HostView) -> bool:
+        """Whether the loader could not read its block any more. Raises Unreadable."""
         ...
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:

@@ -38,8 +38,9 @@ def trial(name: str) -> BootTrial | None:
     return cast(BootTrial, _module(name, "trial")) if name in _TRIALS else None
 
 
-def trials() -> tuple[BootTrial, ...]:
-    return tuple(cast(BootTrial, _module(name, "trial")) for name in _TRIALS)
+def trials() -> dict[str, BootTrial]:
+    """By the name of the loader."""
+    return {name: cast(BootTrial, _module(name, "trial")) for name in _TRIALS}
 
 
 def menu_on(view: HostView) -> BootMenu | None:

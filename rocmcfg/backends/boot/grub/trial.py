@@ -58,12 +58,16 @@ def arming(arguments: Sequence[str]) -> ToolChange:
 
 
 def armed(view: HostView) -> str | None:
-    """What the block holds for the next boot: empty where GRUB has taken it, None where there was nothing, or
-    where it cannot be read."""
-    try:
-        return _variables(view.read(BLOCK) or b"").get(_VARIABLE)
-    except Unreadable:
-        return None
+    """What the block holds for the next boot: empty where GRUB has taken it, None where there was nothing.
+    Raises Unreadable."""
+    return _variables(view.read(BLOCK) or b"").get(_VARIABLE)
+
+
+def damaged(view: HostView) -> bool:
+    """Whether a block is there that GRUB would not read. grub-editenv empties the file before it writes, so
+    that a full disk or a power cut may leave nothing."""
+    block = view.read(BLOCK)
+    return block is not None and not block.startswith(_SIGNATURE)
 
 
 def _variables(block: bytes) -> dict[str, str]:
@@ -164,12 +168,28 @@ def _write_problems(view: HostView) -> Iterable[Diagnostic]:
         else:
             yield _cannot(f"GRUB does not find what lies under {folder}", said)
         return
+    mount = _mount_of(view, folder)
+    if mount is not None and "data=journal" in mount[1].split(","):
+        yield _cannot(f"{mount[0]} is mounted with data=journal, so that what GRUB writes may be undone")
+        return
     abstraction, system = (result.stdout.split() for result in asked if result is not None)
     if abstraction:
         yield _cannot(f"{folder} lies on {' and '.join(abstraction)}, on which GRUB cannot write")
     elif not system or system[0] not in _WRITABLE:
         yield _cannot(f"{folder} lies on {' '.join(system) or 'an unknown file system'}, "
                       "on which GRUB cannot write, or is not known to")  # fmt: skip
+
+
+def _mount_of(view: HostView, folder: str) -> tuple[str, str] | None:
+    """Where the file system of a folder is mounted, and how (proc_pid_mounts(5))."""
+    try:
+        rows = [line.split() for line in (view.text("/proc/mounts") or "").splitlines()]
+    except Unreadable:
+        return None
+    over = [
+        (row[1], row[3]) for row in rows if len(row) > 3 and f"{folder}/".startswith(f"{row[1].rstrip('/')}/")
+    ]
+    return max(over, key=lambda one: len(one[0]), default=None)
 
 
 def _cannot(why: str, detail: str = "") -> Diagnostic:

@@ -1,0 +1,149 @@
+"""What every boot asks for, and anybody may: finish what a crash interrupted, end a trial that is over."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+from rocmcfg.backends.boot import registry
+from rocmcfg.engine import journal, trial
+from rocmcfg.engine.journal import Journal, require_sight
+from rocmcfg.host.view import Host, HostView, Locked
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
+from rocmcfg.model.trial import Stage, Trial
+from rocmcfg.workflow.undoing import Progress, Undone, plan_of, undone
+
+
+def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
+    """Undo what a crash interrupted; nothing to do is fine, and needs neither the lock nor a disk that can be
+    written: every boot asks."""
+    require_sight(host)
+    running = _running_unseen(host)
+    if journal.open_transaction(host) is None and not _trial_over(host) and running is None:
+        return _nothing_to_recover(host)
+    try:
+        with host.lock():
+            done = _finish_all(host, progress, force=force)
+            running = _running_unseen(host)
+            if running is not None:
+                trial.note_begin(host, running)
+            # what was cut off may have been the confirmation of a trial that is over now
+            ended = _end_trial(host, progress) if _trial_over(host) else None
+    except Locked:
+        raise
+    except RocmcfgError as problem:  # whatever it was, and be it a disk that is read-only: it is still open
+        raise RocmcfgError(*problem.diagnostics, exit_code=ExitCode.RECOVERY_REQUIRED) from problem
+    done += [ended] if ended is not None else []
+    return _together(done) if done else _nothing_to_recover(host)
+
+
+def _finish_all(host: Host, progress: Progress, *, force: bool) -> list[Undone]:
+    """Undo every transaction that is open: a rollback of several may have been cut off among them."""
+    from rocmcfg.engine import recovery
+
+    done = []
+    while (id := journal.open_transaction(host)) is not None:
+        recovery.wait_for_survivors(host, progress)
+        found = recovery.read_existing(host, id)
+        if _begun_after_all(host, found):
+            journal.append(host, id, "commit")
+            host.log(f"transaction {id}, a trial, was cut off at its last step, and this boot is its own")
+            continue
+        planned = plan_of(host, [found])
+        activations = recovery.undo(host, found, progress, after_failure=True, force=force)
+        host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
+        done.append(undone(planned, activations))
+    return done
+
+
+def _together(done: list[Undone]) -> Undone:
+    """Several that were undone one after the other, as one."""
+    return replace(
+        done[-1],
+        transactions=tuple(id for one in done for id in one.transactions),
+        changes=tuple({change.path: change for one in done for change in one.changes}.values()),
+        activations=tuple({step.tool: step for one in done for step in one.activations}.values()),
+        diagnostics=tuple(remark for one in done for remark in one.diagnostics),
+    )
+
+
+def _begun_after_all(view: HostView, found: Journal) -> bool:
+    """A trial that was cut off between its last step and the line that says so, and this is its boot."""
+    return (
+        trial.armed_at_last(found)
+        and not found.of("undo")
+        and trial.carried(view, found.header["trial"]["token"])
+        and trial.load(view) is not None
+    )
+
+
+def _running_unseen(view: HostView) -> Trial | None:
+    """The trial that this boot is, where nobody has noted that yet."""
+    try:
+        found = trial.load(view)
+    except trial.BadTrial:
+        return None
+    if found is None or trial.stage(view, found) is not Stage.RUNNING:
+        return None
+    one = journal.read(view, found.transaction)
+    return found if one is not None and one.state == "committed" and not trial.seen(one) else None
+
+
+def _trial_over(view: HostView) -> bool:
+    """Whether a trial is on record whose boot another one came after."""
+    try:
+        found = trial.load(view)
+    except trial.BadTrial:
+        return False
+    return found is not None and trial.stage(view, found) is Stage.OVER
+
+
+def _end_trial(host: Host, progress: Progress) -> Undone | None:
+    """Take away what is left of a trial that fell back, and keep what there is to know of its boot. No edit
+    of its files stands in the way of a boot: a copy stays in the transaction's folder."""
+    from rocmcfg.engine import recovery
+    from rocmcfg.workflow.sweeping import sweep
+
+    found = trial.load(host)
+    if found is None:
+        return None
+    one = journal.read(host, found.transaction)
+    if one is None or one.state != "committed" or not trial.of_journal(one):
+        return sweep(host, progress)
+    remark = _noted(host, found, one)
+    planned = plan_of(host, [one])
+    activations = recovery.undo(host, one, progress, after_failure=True, force=True)
+    host.log(f"the trial of transaction {one.id} was not confirmed and is taken back")
+    return replace(undone(planned, activations), diagnostics=(remark,))
+
+
+def _noted(host: Host, found: Trial, one: Journal) -> Diagnostic:
+    """How it ended, put into its journal once."""
+    from rocmcfg.doctor import fallen_boot
+
+    seen = fallen_boot.evidence(host, found)
+    loader = registry.trial(found.boot_backend)
+    event = "not_confirmed"
+    if loader is not None and loader.armed(host) and seen.source != "journal":
+        event = "not_tried"
+        text = "it never began: the boot loader still had its arguments"
+        seen = replace(seen, source="none", boot_id="", text=text, lines=())
+    if not any(record["event"] in ("not_tried", "not_confirmed") for record in one.of("trial")):
+        trial.note(host, one.id, event, evidence=asdict(seen))
+    again = ""
+    if trial.repeated(host, found):
+        again = "kexec handed its arguments on to this boot: reboot through the firmware; "
+    lines = "\n".join(seen.lines)
+    return info(
+        "RC4327",
+        f"the trial of transaction {one.id} was not confirmed, and is taken back",
+        detail=f"{seen.text}\n{lines}".strip(),
+        hint=f"{again}`rocmcfg doctor` asks the logs; to try it again, apply it with --trial again",
+    )
+
+
+def _nothing_to_recover(view: HostView) -> Undone:
+    from rocmcfg.engine import reboot, receipt
+
+    left = receipt.load_quietly(view)
+    due = reboot.due(view, left.settings if left else (), left, replaced=False)
+    return Undone((), (), (), due)
