@@ -88,7 +88,8 @@ def _root(
     """Manages amdgpu kernel parameters and the environment that goes with them.
 
     plan shows what would change, apply does it as one transaction, verify proves it
-    on the running kernel, rollback takes it back.
+    on the running kernel, rollback takes it back. apply --trial is for one boot,
+    unless confirm keeps it.
 
     The manual: man rocmcfg, man rocmcfg-profile.
     """

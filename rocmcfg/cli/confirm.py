@@ -25,7 +25,10 @@ def confirm(
     verbose: opt.Verbose = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Keep the settings of the trial that this boot is: applies them for good."""
+    """Keep the settings that this boot tries.
+
+    They are applied for good, and no other reboot is needed.
+    """
     with opt.session("confirm", json, quiet, verbose, debug) as printer:
         from rocmcfg.cli import plan_view
         from rocmcfg.cli.apply import only_words_are_left, say, stop_politely

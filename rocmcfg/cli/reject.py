@@ -28,7 +28,10 @@ def reject(
     verbose: opt.Verbose = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Forget the trial: the next boot is as it was before; this one keeps what it has."""
+    """Forget the trial that was begun.
+
+    The next boot is as it was before the trial; a boot that tries it keeps what it has.
+    """
     with opt.session("reject", json, quiet, verbose, debug) as printer:
         from rocmcfg.cli.apply import only_words_are_left, stop_politely
         from rocmcfg.cli.rollback import say, show
