@@ -94,6 +94,7 @@ def test_a_trial_is_rejected_once_and_leaves_the_host_as_it_was(site: Site) -> N
     running = site.play([REJECT]).results[0]
     assert (running["changed"], running["reboot_required"]) == (True, True)
 
+    reboot(site.host)
     site.play([TRY])
     reboot(site.host), reboot(site.host)  # the second one is what a panic or a power cycle brings
     refused, over = site.play([TRY, REJECT]).results

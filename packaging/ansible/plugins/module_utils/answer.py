@@ -221,19 +221,20 @@ def plan_results(found):
     }
 
 
-def tried_already(status, wanted):
+def tried_already(status, wanted, terms):
     """Results of a task whose trial is on record and not yet over; None where it has to ask rocmcfg for one.
 
-    `status` is a document of status, `wanted` that of a dry run of the task. Compared are the profiles, the
-    arguments and the terms; the last argument marks the boot, and is another one each time.
+    `status` is a document of status, `wanted` that of a dry run of the task for good: rocmcfg plans no trial
+    in the boot of one. `terms` are what the task says of confirm_after, in seconds, and of health_check.
     """
-    trial, asked = status["trial"], wanted["trial"]
-    same = ("confirm_after", "health_check")
-    if trial is None or trial["stage"] == "over" or asked is None:
+    trial = status["trial"]
+    if trial is None or trial["stage"] == "over" or trial["profiles"] != wanted["profiles"]:
         return None
-    if trial["profiles"] != wanted["profiles"] or any(trial[key] != asked[key] for key in same):
+    if (trial["confirm_after"], trial["health_check"]) != tuple(terms):
         return None
-    if _unmarked(trial["arguments"]) != _unmarked(asked["arguments"]):
+    # variables take no part in a trial
+    asked = [_spelled(one) for one in wanted["settings"] if one["target"] != "environment"]
+    if sorted(asked) != sorted(trial["settings"]):
         return None
     return dict(
         plan_results(wanted),
@@ -242,9 +243,15 @@ def tried_already(status, wanted):
         activations=[],
         reboot_required=trial["stage"] == "armed",
         transaction=None,
-        trial=dict((key, trial[key]) for key in ("arguments",) + same),
+        trial=dict((key, trial[key]) for key in ("arguments", "confirm_after", "health_check")),
         diagnostics=status["diagnostics"],
     )
+
+
+def _spelled(setting):
+    """As a trial on record lists it, and --set takes it."""
+    value = setting["value"]
+    return setting["setting"] if value is None else "{0}={1}".format(setting["setting"], value)
 
 
 def confirmed_results(status):
@@ -258,10 +265,6 @@ def confirmed_results(status):
         trial=dict((key, status["trial"][key]) for key in ("arguments", "confirm_after", "health_check")),
         diagnostics=status["diagnostics"],
     )
-
-
-def _unmarked(arguments):
-    return [word for word in arguments if not word.startswith("rocmcfg.trial=")]
 
 
 def named(wanted, status):

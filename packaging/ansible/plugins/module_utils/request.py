@@ -60,6 +60,16 @@ def trial_arguments(parameters):
     return words
 
 
+def terms(parameters):
+    """What a task says of a trial, as the documents of rocmcfg have it: seconds or None, and a command. What
+    is no time stays as it is, and equals none."""
+    after = parameters.get("confirm_after")
+    read = re.match(r"([0-9]{1,6})([smh])\Z", after or "")
+    if read:
+        after = int(read.group(1)) * {"s": 1, "m": 60, "h": 3600}[read.group(2)]
+    return after, parameters.get("health_check") or ""
+
+
 def rollback_arguments(target):
     """Options of `rocmcfg rollback` for how far the task goes back. Raises NotAsWritten."""
     if target == "previous":

@@ -47,7 +47,7 @@ _PLAN = {
     "profiles": [_TEXT],
     "changes": [_CHANGE],
     "activations": [_ACTIVATION],
-    "settings": [_ANY_OBJECT],
+    "settings": [{"setting": _TEXT, "value": _MAYBE_TEXT, "target": _TEXT}],
     "skipped": [_ANY_OBJECT],
     "reboot_required": _YES_NO,
     "transaction": _MAYBE_NUMBER,

@@ -83,7 +83,7 @@ options:
       - Only try. The next boot carries the settings, and the boot after it is the old one, also after a hang,
         a panic or a power cut, unless M(rocmcfg.amdgpu.trial) or O(confirm_after) confirms them in between.
       - Needs a boot loader that rocmcfg can do it with, which is GRUB on a file system that it can write.
-      - A task whose trial is on record already changes nothing. Compared are the profiles, the arguments that
+      - A task whose trial is on record already changes nothing. Compared are the profiles, the settings that
         rocmcfg makes of the task, O(confirm_after) and O(health_check). Any other trial on record fails the
         task, and so does what is left of one that is over.
     type: bool
@@ -311,18 +311,18 @@ def main():
     elif not wanted and not module.params["set"]:
         refuse(module, "Say what is to be present: profiles (a name, or auto), or set, or both.")
     else:
-        results = present(module, trial + arguments)
+        results = present(module, trial, arguments)
     module.exit_json(**results)
 
 
-def present(module, arguments):
+def present(module, trial, arguments):
     program = Program.of(module)
     host = request.host_arguments(module.params)
-    tried = on_record(module, program, host + arguments) if module.params["trial"] else None
+    tried = on_record(module, program, host + arguments) if trial else None
     if tried:
         return dict(tried, changed=False, version=program.version, executable=program.path)
     how = "--dry-run" if module.check_mode else "--yes"
-    found = program.ask(["apply", how] + host + arguments)
+    found = program.ask(["apply", how] + host + trial + arguments)
     runs_tools = not module.params["root"] or module.params["chroot"]
     changed = answer.planned(found, runs_tools) if module.check_mode else answer.done(found)
     return dict(answer.plan_results(found), changed=changed, version=program.version, executable=program.path)
@@ -333,7 +333,8 @@ def on_record(module, program, arguments):
     status = program.ask(["status"] + request.host_arguments(module.params, chroot=False), warn=False)
     if status["trial"] is None:
         return None
-    return answer.tried_already(status, program.ask(["apply", "--dry-run"] + arguments, warn=False))
+    wanted = program.ask(["apply", "--dry-run"] + arguments, warn=False)
+    return answer.tried_already(status, wanted, request.terms(module.params))
 
 
 def absent(module, wanted):

@@ -59,7 +59,7 @@ WHOLE = {
         "profiles": ["a"],
         "changes": [CHANGE],
         "activations": [{"state": "done"}],
-        "settings": [{}],
+        "settings": [{"setting": "amdgpu.runpm", "value": "0", "target": "cmdline"}],
         "skipped": [{}],
         "reboot_required": False,
         "transaction": None,
@@ -253,36 +253,45 @@ TRIED = {
     "transaction": 3,
     "stage": "running",
     "profiles": ["gfx1201"],
-    "settings": ["amdgpu.cwsr_enable=0"],
+    "settings": ["amdgpu.cwsr_enable=0", "karg.nosmt"],
     "arguments": ["amdgpu.cwsr_enable=0", "panic=10", "rocmcfg.trial=1a2b3c4d"],
     "confirm_after": None,
     "health_check": "",
 }
 
 
+def setting(name, value, target="cmdline"):
+    return {"setting": name, "value": value, "target": target}
+
+
 @pytest.mark.parametrize(
     ("other", "same"),
     [
         ({}, True),
-        ({"arguments": ["amdgpu.cwsr_enable=0", "panic=10", "rocmcfg.trial=99999999"]}, True),
         ({"stage": "armed"}, True),
         ({"stage": "over"}, False),
         ({"profiles": ["gfx1201", "other"]}, False),
-        ({"arguments": ["amdgpu.cwsr_enable=1", "panic=10", "rocmcfg.trial=1a2b3c4d"]}, False),
+        ({"settings": ["amdgpu.cwsr_enable=1", "karg.nosmt"]}, False),
+        ({"settings": ["amdgpu.cwsr_enable=0"]}, False),
+        ({"settings": ["amdgpu.cwsr_enable=0", "karg.nosmt", "amdgpu.runpm=0"]}, False),
         ({"confirm_after": 600}, False),
         ({"health_check": "true"}, False),
     ],
 )
 def test_a_trial_on_record_is_what_the_task_asks_for_or_rocmcfg_judges(other, same):
-    wanted = whole(profiles=["gfx1201"], trial=TRIED)
+    asked = [
+        setting("karg.nosmt", None),
+        setting("amdgpu.cwsr_enable", "0", "modprobe"),
+        setting("env.A", "1", "environment"),
+    ]
+    wanted = whole(profiles=["gfx1201"], settings=asked)
     status = answered(trial=dict(TRIED, **other))
-    results = answer.tried_already(status, wanted)
+    results = answer.tried_already(status, wanted, (None, ""))
     assert (results is not None) is same
     if results:
         assert results["reboot_required"] is (other.get("stage") == "armed")
         assert (results["changes"], results["diff"]) == ([], [])
-    assert answer.tried_already(dict(status, trial=None), wanted) is None
-    assert answer.tried_already(status, dict(wanted, trial=None)) is None
+    assert answer.tried_already(dict(status, trial=None), wanted, (None, "")) is None
 
 
 def test_the_last_trial_is_the_newest_that_was_one():

@@ -41,6 +41,14 @@ def test_the_terms_of_a_trial_become_options():
 
 
 @pytest.mark.parametrize(
+    ("said", "seconds"), [("90s", 90), ("10m", 600), ("1h", 3600), (None, None), ("soon", "soon")]
+)
+def test_the_terms_of_a_trial_are_compared_in_seconds(said, seconds):
+    assert request.terms({"confirm_after": said}) == (seconds, "")
+    assert request.terms({"health_check": "a"}) == (None, "a")
+
+
+@pytest.mark.parametrize(
     ("task", "said"),
     [
         ({"confirm_after": "10m"}, "confirm_after is said of a trial"),
