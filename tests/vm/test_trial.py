@@ -83,7 +83,8 @@ def test_a_confirmed_trial_stays_and_needs_no_other_reboot(armed: Armed, armed_g
 
 def test_a_trial_that_is_rejected_before_its_boot_leaves_nothing(armed: Armed, armed_guest: Guest) -> None:
     rejected = document(armed_guest, "rocmcfg reject --yes")
-    assert [(a["tool"], a["state"]) for a in rejected["activations"]] == [("update-grub", "done")]
+    done = [(activation["tool"], activation["state"]) for activation in rejected["activations"]]
+    assert done == [("grub-editenv", "done"), ("update-grub", "done")], "disarmed first"
     assert_no_trial(armed_guest, armed.before)
     assert newest(armed_guest)["trial"]["outcome"] == "rejected"
     assert "nothing to reject" in armed_guest.run("rocmcfg reject --yes", check=True).stdout.lower()
