@@ -230,7 +230,8 @@ class Unnecessary(_Model):
 
 class TrialOnRecord(_Model):
     """`until`: when it confirms itself (ISO 8601, UTC), if all is well then; null where it does not.
-    `withheld` is why it did not, and empty also where only root can tell."""
+    `waits` is false where the boot loader lost it before its boot. `withheld` is why it did not confirm
+    itself, and empty also where only root can tell."""
 
     transaction: int
     stage: Literal["armed", "running", "over"]
@@ -240,6 +241,7 @@ class TrialOnRecord(_Model):
     confirm_after: int | None
     health_check: str
     until: str | None
+    waits: bool
     withheld: list[str]
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rocmcfg.workflow.status import Status
     from rocmcfg.workflow.trying import Standing
 
+_LATE = 600  # seconds: a health check and another rocmcfg may take a while
+
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
@@ -76,6 +78,7 @@ def _trial_document(found: Standing) -> dict[str, Any]:
         "arguments": list(tried.arguments),
         **terms_document(tried.terms),
         "until": _time(found.until) if found.until is not None else None,
+        "waits": found.waits,
         "withheld": list(found.withheld),
     }
 
@@ -197,13 +200,21 @@ def _trial(found: Status, standing: Standing) -> list[tuple[str, str]]:
     elif standing.stage is Stage.RUNNING:
         rows.append(("", f"is this boot, until the next one; {_state(found)}"))
         if standing.until is not None:
-            rows.append(("", f"confirms itself at {_time(standing.until)} if all is well"))
+            rows.append(("", _by_itself(standing.until)))
         rows += [("", f"did not confirm itself: {reason}") for reason in standing.withheld]
     elif standing.repeated:
         rows.append(("", "is over, and kexec handed its arguments on to this boot"))
     else:
         rows.append(("", "is over: the old configuration boots again"))
     return rows
+
+
+def _by_itself(until: float) -> str:
+    import time
+
+    if until + _LATE > time.time():
+        return f"confirms itself at {_time(until)} if all is well"
+    return f"was to confirm itself at {_time(until)}: see systemctl status rocmcfg-trial"
 
 
 def _next(printer: Printer, found: Status, root: str) -> None:

@@ -29,6 +29,8 @@ def due(view: HostView, wanted: Sequence[DesiredSetting], receipt: Receipt | Non
 
 def given_up(view: HostView, wanted: Sequence[DesiredSetting], booted: Given | None = None) -> bool:
     """Whether this kernel has, or may have, something from rocmcfg that is not wanted any more."""
+    if _tried_without_a_journal(view):
+        return True
     booted = booted_with(view) if booted is None else booted
     names = given(wanted)
     return any(name not in names for name in {**(booted or {}), **_half_applied(view)})
@@ -68,6 +70,13 @@ def _met(view: HostView, one: journal.Journal, boot: str) -> bool:
     return one.header["boot_id"] != boot and (undone is None or undone.get("boot_id") == boot)
 
 
+def _tried_without_a_journal(view: HostView) -> bool:
+    """This boot is that of a trial of which nothing is known any more."""
+    found = _journals(view) if boot_id(view) else None
+    tokens = [one.header["trial"]["token"] for one in found or () if trial.of_journal(one)]
+    return found is not None and trial.marked(view) and not any(trial.carried(view, t) for t in tokens)
+
+
 def _half_applied(view: HostView) -> Given:
     """What this kernel runs with, and an interrupted transaction of an earlier boot may have brought."""
     boot = boot_id(view)
@@ -90,9 +99,10 @@ def _shows(running: Running, name: str, text: str | None) -> bool:
 
 
 def _journals(view: HostView) -> list[journal.Journal] | None:
-    """Newest first; None without the right to read them, or where one is damaged: nothing is known then."""
+    """Newest first, but for sweeps, which give the kernel nothing; None without the right to read them, or
+    where one is damaged: nothing is known then."""
     try:
-        return journal.read_all(view)
+        return [one for one in journal.read_all(view) if "swept" not in one.header]
     except (Unreadable, journal.BadJournal):
         return None
 

@@ -166,11 +166,20 @@ def waits(view: HostView, trial: Trial) -> bool:
 
 def carried(view: HostView, token: str) -> bool:
     """Whether this boot is the one of that trial."""
+    return bool(token) and _mark(view) == token
+
+
+def marked(view: HostView) -> bool:
+    """Whether this boot is the one of any trial."""
+    return _mark(view) is not None
+
+
+def _mark(view: HostView) -> str | None:
     try:
         found = last(split(view.text("/proc/cmdline") or ""), MARKER)
     except Unreadable:
-        return False
-    return bool(token) and found is not None and found.value == token
+        return None
+    return found.value if found is not None else None
 
 
 # -- in the journal -----------------------------------------------------------------------------------
@@ -185,6 +194,12 @@ def of_journal(found: journal.Journal) -> bool:
     return "trial" in found.header
 
 
+def newest(view: HostView) -> journal.Journal | None:
+    """The journal of the trial on record: nothing is applied after a trial but its confirmation."""
+    found = next((one for one in journal.read_all(view) if one.state == "committed"), None)
+    return found if found is not None and of_journal(found) else None
+
+
 def outcome(found: journal.Journal, stage: Stage | None) -> str:
     """What became of a trial that was not confirmed; `stage` where it is the one on record. One that was
     taken back without a word about it never came to be: its apply failed, or was cut off."""
@@ -192,10 +207,6 @@ def outcome(found: journal.Journal, stage: Stage | None) -> str:
         return stage.value if stage is not None else "over"
     ends = [r["event"] for r in found.of("trial") if r["event"] in ("rejected", "not_confirmed", "not_tried")]
     return ends[-1] if ends else "not_tried"
-
-
-def confirmed(found: journal.Journal) -> bool:
-    return any(record["event"] == "confirmed" for record in found.of("trial"))
 
 
 def armed_at_last(found: journal.Journal) -> bool:

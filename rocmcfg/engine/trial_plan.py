@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import BootTrial
-from rocmcfg.engine import reboot, trial
+from rocmcfg.engine import journal, reboot, trial
 from rocmcfg.engine.digest import sha256
 from rocmcfg.engine.inventory import default_of
 from rocmcfg.engine.observe import Observed
@@ -29,6 +29,10 @@ from rocmcfg.model.trial import MARKER, Terms
 # A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
 # read the screen's last lines (Documentation/admin-guide/kernel-parameters.txt, panic=).
 _PANIC = "panic=10"
+# What the scripts of the loader put on an entry by themselves: Debian's and Ubuntu's 10_linux.
+_BY_THE_MENU = re.compile(
+    r"root=|ro$|rw$|rootflags=|rootfstype=|resume|crashkernel=|\$|panic=-1$|dis_ucode_ldr$"
+)
 
 
 def trial_plan(
@@ -91,9 +95,9 @@ def trial_plan(
     )
 
 
-def nothing_of_trials(view: HostView) -> Plan:
+def nothing_of_trials(view: HostView, *, force: bool) -> Plan:
     """A plan that only takes away what trials leave on a host. Raises where somebody else's work is in the
-    place of our files."""
+    place of our files, unless `force` takes it away as well."""
     place = next((name for name, loader in registry.trials().items() if _there(view, loader)), "")
     loader = registry.trial(place)
     files = loader.propose(False) if loader is not None else {}
@@ -101,8 +105,13 @@ def nothing_of_trials(view: HostView) -> Plan:
         OwnedFile(path, content, "what is left of a trial", mode) for path, (content, mode) in files.items()
     ]
     changes, wrong = changes_to(view, owned, None)
-    if wrong:
+    if wrong and not force:
         raise RocmcfgError(*wrong)
+    if wrong:
+        states = [(one, view.state(one.path)) for one in owned if not view.is_symlink(one.path)]
+        changes = [
+            FileChange(one.path, state, None, one.reason) for one, state in states if state is not None
+        ]
     steps = (registry.backend(place).activation("the files it reads are gone"),) if changes else ()
     return Plan((), tuple(changes), steps, (), (), (), None, False, place)
 
@@ -176,6 +185,24 @@ def _refusals(
         )
 
 
+def _untested(view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None) -> bool:
+    """Whether what is in force has not booted yet. In a trial's own boot the kernel has other values, and
+    what is in force is what booted before it, unless it was changed since."""
+    if not trial.marked(view):
+        return reboot.due(view, settings, receipt, replaced=False)
+    boot = boot_id(view)
+    try:
+        journals = journal.read_all(view)
+    except (Unreadable, journal.BadJournal):  # root's alone; apply, which is root's, looks again
+        return False
+    return any(
+        boot in (one.header["boot_id"], (one.last("undo") or {}).get("boot_id"))
+        for one in journals
+        if not trial.of_journal(one) and "swept" not in one.header
+        if not ("confirms" in one.header and one.state == "rolled_back")
+    )
+
+
 _KEXEC_CONFIG, _KEXEC_LOADED = "/etc/default/kexec", "/sys/kernel/kexec_loaded"
 
 
@@ -195,7 +222,7 @@ def _not_as_this_boot(view: HostView, observed: Observed, receipt: Receipt | Non
     """What the boots after the trial would have, and this one has not: whoever falls back would fall on
     something that nobody has booted with yet."""
     settings = receipt.settings if receipt else ()
-    if Running(view).known and reboot.due(view, settings, receipt, replaced=False):
+    if Running(view).known and _untested(view, settings, receipt):
         yield error(
             "RC4332",
             "a reboot is due for what was applied or taken back before: the trial would fall back to a "
@@ -206,6 +233,20 @@ def _not_as_this_boot(view: HostView, observed: Observed, receipt: Receipt | Non
     if boot is None or not boot.plain or boot.unreadable:
         return
     told = (*boot.foreign, *boot.ours)
+    surplus = [
+        k.text
+        for entry in boot.normal
+        for k in entry.kargs
+        if not contains(told, k.text) and not _BY_THE_MENU.match(k.text)
+    ]
+    if surplus:
+        yield warning(
+            "RC4339",
+            "the boot menu has what GRUB's files do not ask for any more, and neither the trial nor "
+            f"the boots after it will have it: {', '.join(dict.fromkeys(surplus))}",
+            location=boot.normal[0].kargs[0].source.partition(":")[0],
+            hint="run update-grub and reboot first, so that the trial tries one thing alone",
+        )
     missing = [k.text for k in told if not all(contains(entry.kargs, k.text) for entry in boot.normal)]
     if missing:
         yield error(

@@ -264,9 +264,11 @@ def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
 
 def _booted_with(host: _Host, setting: DesiredSetting) -> bool:
     """Whether the running boot carried the setting, and not merely the files of the next one."""
+    own = last(host.running.kargs, setting.parameter)
+    if own is not None and same(own.value, setting.text):
+        return True  # of modprobe.d, too: its trial had it on the command line
     if setting.channel is Channel.CMDLINE:
-        own = last(host.running.kargs, setting.parameter)
-        return own is not None and same(own.value, setting.text)
+        return False
     return host.receipt is not None and host.receipt.boot_id != boot_id(host.view)
 
 

@@ -23,12 +23,12 @@ _LOGIND = "_SYSTEMD_UNIT=systemd-logind.service"  # the underscore: journald say
 _FIRST_PERSON, _NOBODY = 1000, 65534  # UID_MIN of login.defs(5); systemd's UIDS-GIDS
 _DYNAMIC = range(61184, 65520)  # users of one service while it runs (DynamicUser=): UIDS-GIDS again
 _MOST = 200  # sessions that are looked at: enough for anybody, and an end to the work
-# What takes on another user without asking who that is, also within a service that no person started.
-_CHANGES_USER = {"su", "su-l", "runuser", "runuser-l", "sudo", "sudo-i", "systemd-run0", "polkit-1"}
-_RUNS_JOBS = {"cron", "crond", "atd", "anacron", "systemd-user", "nodm"}  # nodm(8) begins a desktop unasked
-# gdm-launch-environment and sddm-greeter ask for a name; gdm-autologin, lightdm-autologin and sddm-autologin
-# log somebody in, and the screen may be black.
-_BY_ITSELF = re.compile(r"-(autologin|greeter|launch-environment)$")
+# Those that ask who somebody is, and are called otherwise where they do not ask. lxdm and slim are not: their
+# automatic logins have the same service as all others.
+_ASKS = re.compile(
+    r"(sshd|login|remote|gdm-(password|fingerprint|smartcard|pin)|sddm|lightdm|xdm|kde|ly|lemurs|plasmalogin"
+    r"|greetd|cockpit|xrdp-sesman)$"
+)
 _OPENED = re.compile(r"^pam_\w+\(([^():]{1,64}):session\): session opened for user ")
 # greetd(1): its initial session is begun once, for nobody who asked, and under the name of all the others
 _GREETD, _GREETD_ITSELF = "/etc/greetd/config.toml", re.compile(r"^\s*\[initial_session\]", re.M)
@@ -81,7 +81,7 @@ def _counts(session: _Session, people: _Accounts) -> bool:
     if session.kind and (not session.kind.startswith("user") or session.kind == "user-incomplete"):
         return False
     service = session.service
-    if not service or service in _CHANGES_USER | _RUNS_JOBS or _BY_ITSELF.search(service):
+    if not _ASKS.match(service):
         return False
     return _is_person(people.uid(session.user) if session.uid is None else session.uid)
 

@@ -63,8 +63,6 @@ def apply(
         if changed:
             raise StalePlan(changed)
         outcome = transaction.execute(host, now.plan, request, progress, confirms)
-        if confirms is not None:
-            trial.note(host, confirms.transaction, "confirmed", by=outcome.transaction)
     return Applied(now, outcome.transaction, outcome.activations)
 
 

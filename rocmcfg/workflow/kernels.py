@@ -66,25 +66,29 @@ def _withdraw(
         set=tuple(s for s in asked.set if s.partition("=")[0] not in harmful),
         profiles=asked.profiles,
     )
+    ended: list[Diagnostic] = []
     try:
         apply(host, request, lambda _: True, progress, asks=False)
-    except InForce:
-        return [
+    except InForce:  # what the trial would fall back to must load on this kernel as well
+        from rocmcfg.workflow.trying import reject
+
+        reject(host, lambda _: True, progress, force=True)
+        apply(host, request, lambda _: True, progress, asks=False)
+        ended = [
             warning(
                 "RC4043",
-                f"{', '.join(harmful)} stays: kernel {release} will not load the driver with it, and nothing "
-                "is withdrawn while a trial is on record",
-                hint="`rocmcfg confirm` or `rocmcfg reject` ends the trial; then run "
-                f"`rocmcfg check-kernel {release}`",
+                f"the trial is ended: what it would fall back to had to be changed for kernel {release}",
+                hint="reboot, then try it again",
             )
         ]
     host.log(f"kernel {release}: withdrew {', '.join(harmful)}, which would have stopped its driver")
     return [
+        *ended,
         warning(
             "RC4042",
             f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver",
             hint="see `rocmcfg history`; `rocmcfg rollback` brings it back",
-        )
+        ),
     ]
 
 

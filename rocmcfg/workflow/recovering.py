@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from rocmcfg.backends.boot import registry
 from rocmcfg.engine import journal, trial
 from rocmcfg.engine.journal import Journal, require_sight
+from rocmcfg.engine.receipt import boot_id
 from rocmcfg.host.view import Host, HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
 from rocmcfg.model.trial import Stage, Trial
@@ -93,7 +94,8 @@ def _trial_over(view: HostView) -> bool:
     try:
         found = trial.load(view)
     except trial.BadTrial:
-        return False
+        one = trial.newest(view)
+        return one is not None and boot_id(view) != one.header["boot_id"] and not trial.marked(view)
     return found is not None and trial.stage(view, found) is Stage.OVER
 
 
@@ -103,12 +105,15 @@ def _end_trial(host: Host, progress: Progress) -> Undone | None:
     from rocmcfg.engine import recovery
     from rocmcfg.workflow.sweeping import sweep
 
-    found = trial.load(host)
+    try:
+        found = trial.load(host)
+    except trial.BadTrial:
+        return _end_by_journal(host, progress)
     if found is None:
         return None
     one = journal.read(host, found.transaction)
     if one is None or one.state != "committed" or not trial.of_journal(one):
-        return sweep(host, progress)
+        return sweep(host, progress, force=True)
     remark = _noted(host, found, one)
     planned = plan_of(host, [one])
     activations = recovery.undo(host, one, progress, after_failure=True, force=True)
@@ -116,11 +121,26 @@ def _end_trial(host: Host, progress: Progress) -> Undone | None:
     return replace(undone(planned, activations), diagnostics=(remark,))
 
 
+def _end_by_journal(host: Host, progress: Progress) -> Undone | None:
+    """The record is damaged, and the journal knows what to take back."""
+    from rocmcfg.engine import recovery
+
+    one = trial.newest(host)
+    if one is None:
+        return None
+    from rocmcfg.doctor.fallen_boot import Evidence
+
+    seen = Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
+    trial.note(host, one.id, "not_confirmed", evidence=asdict(seen))
+    planned = plan_of(host, [one])
+    return undone(planned, recovery.undo(host, one, progress, after_failure=True, force=True))
+
+
 def _noted(host: Host, found: Trial, one: Journal) -> Diagnostic:
     """How it ended, put into its journal once."""
-    from rocmcfg.doctor import fallen_boot
+    from rocmcfg.doctor.fallen_boot import evidence
 
-    seen = fallen_boot.evidence(host, found)
+    seen = evidence(host, found)
     loader = registry.trial(found.boot_backend)
     event = "not_confirmed"
     if loader is not None and loader.armed(host) and seen.source != "journal":

@@ -14,9 +14,9 @@ def left(view: HostView) -> bool:
     return view.exists(trial.PATH) or trial_plan.left(view)
 
 
-def sweep(host: Host, progress: Progress) -> Undone:
+def sweep(host: Host, progress: Progress, *, force: bool) -> Undone:
     """The caller holds the lock. It is a transaction of its own, all or nothing, and never rolled back."""
-    made = trial_plan.nothing_of_trials(host)
+    made = trial_plan.nothing_of_trials(host, force=force)
     done = transaction.execute(host, made, Request(), progress, sweeps=True)
     known = receipt.load_quietly(host)
     due = reboot.due(host, known.settings if known else (), known, replaced=False)

@@ -190,7 +190,7 @@ def reject(
         from rocmcfg.workflow.sweeping import left, sweep
 
         if left(host):
-            return _swept(host, ask, lambda: sweep(host, progress))
+            return _swept(host, ask, lambda: sweep(host, progress, force=force), force=force)
 
         known = receipt.load_quietly(host)
         due = reboot.due(host, known.settings if known else (), known, replaced=False)
@@ -198,13 +198,15 @@ def reject(
     return rollback(host, to=None, force=force, confirm=ask, progress=progress)
 
 
-def _swept(host: Host, ask: Callable[[UndoPlan], bool], sweep: Callable[[], Undone]) -> Undone | None:
+def _swept(
+    host: Host, ask: Callable[[UndoPlan], bool], sweep: Callable[[], Undone], *, force: bool
+) -> Undone | None:
     """What is left of a trial that has no journal any more."""
     from rocmcfg.engine.trial_plan import nothing_of_trials
 
     with host.lock():
         journal.require_finished(host)
-        made = nothing_of_trials(host)
+        made = nothing_of_trials(host, force=force)
         if not ask(UndoPlan((), made.changes, made.activations, False)):
             return None
         return sweep()
@@ -213,8 +215,7 @@ def _swept(host: Host, ask: Callable[[UndoPlan], bool], sweep: Callable[[], Undo
 def _on_record(view: HostView) -> Journal | None:
     """The trial's journal, also where its record is damaged or gone: nothing is applied after a trial but its
     confirmation."""
-    newest = next((one for one in journal.read_all(view) if one.state == "committed"), None)
-    return newest if newest is not None and trial.of_journal(newest) else None
+    return trial.newest(view)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +232,16 @@ def told(view: HostView, one: Journal, every: list[Journal]) -> Told | None:
     if not trial.of_journal(one):
         return None
     events = one.of("trial")
-    confirmed = any(other.header.get("confirms") == one.id and other.state == "committed" for other in every)
+    ended = any(event["event"] in ("rejected", "not_confirmed", "not_tried") for event in events)
+    confirmed = any(
+        other.header.get("confirms") == one.id
+        and other.of("commit")
+        and (other.state == "committed" or (one.state == "rolled_back" and not ended))
+        for other in every
+    )
     evidence = next((r["evidence"] for r in reversed(events) if "evidence" in r), None)
     withheld = tuple(x for r in events if r["event"] == "withheld" for x in r["reasons"])
-    back = one.state == "rolled_back" and trial.confirmed(one)
-    outcome = "confirmed" if confirmed or back else trial.outcome(one, _stage(view, one))
+    outcome = "confirmed" if confirmed else trial.outcome(one, _stage(view, one))
     return Told(outcome, evidence, withheld)
 
 

@@ -104,7 +104,7 @@ def rollback(
             return None
         activations: dict[str, Activation] = {}
         for one in planned.journals:
-            if trial.of_journal(one) and not trial.confirmed(one):
+            if trial.of_journal(one) and all(j.header.get("confirms") != one.id for j in planned.journals):
                 trial.note(host, one.id, "rejected")
         if len(planned.journals) > 1:  # all are begun before the first is done, so that recover finishes all
             for one in planned.journals:

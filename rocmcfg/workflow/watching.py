@@ -17,6 +17,8 @@ Progress = Callable[[str], None]
 # Seconds. One step of waiting is short, because a machine that slept meanwhile has to notice it.
 STEP = 10.0
 HEALTH_TIME = 300.0
+# A machine that slept longer than this in one step gets this much more to show what the waking did.
+_ASLEEP, _AFTER_SLEEP = 30.0, 60.0
 _BUSY_TIME = 900.0  # another rocmcfg at work: update-initramfs may take that long
 _SHOWN = 5  # lines of a failed health check
 
@@ -58,8 +60,12 @@ def watch(
     if after is None:
         return Watched("the trial waits for `rocmcfg confirm`: it was not to confirm itself")
     progress(f"trial of transaction {found.transaction}: it is looked at {after} seconds after the boot")
-    while (left := after - uptime(host)) > 0:
-        sleep(min(left, STEP))
+    due = float(after)
+    while (left := due - uptime(host)) > 0:
+        before, step = uptime(host), min(left, STEP)
+        sleep(step)
+        if uptime(host) - before > step + _ASLEEP:
+            due = max(due, uptime(host) + _AFTER_SLEEP)
         if trial.load(host) != found:
             return Watched("the trial was confirmed or rejected meanwhile")
     reasons = tuple(_reasons(host, found, progress))
@@ -67,8 +73,17 @@ def watch(
         return Watched("the trial was confirmed or rejected meanwhile")
     if reasons:
         _withhold(host, found, reasons)
+    late: list[str] = []
+
+    def still(planned: Planned) -> bool:
+        """Asked with the lock in hand, which may have taken a while."""
+        late.extend(_against(host, found))
+        return not late and ask(planned)
+
     try:
-        applied = _when_free(lambda: _confirm(host, ask, progress), sleep)
+        applied = _when_free(lambda: _confirm(host, still, progress), sleep)
+        if late:
+            _withhold(host, found, late)
     except RocmcfgError as problem:
         if trial.load(host) != found:
             return Watched("the trial was confirmed or rejected meanwhile")
@@ -104,15 +119,23 @@ def objections(view: HostView, gpus_before: Sequence[str]) -> tuple[str, ...]:
 
 def _reasons(host: Host, found: Trial, progress: Progress) -> Iterator[str]:
     """All of them, so that nobody mends one to learn of the next. What fails to look is a reason itself."""
-    checks: tuple[Callable[[], Iterator[str]], ...] = (
-        lambda: _not_in_effect(host),
-        lambda: iter(objections(host, found.gpus)),
+    # first what works the GPU, then what that left behind
+    yield from _each(
         lambda: (
             _unhealthy(host, found.terms.health_check, progress)
             if found.terms.health_check
             else _nobody(host)
-        ),
+        )
     )
+    yield from _against(host, found)
+
+
+def _against(host: Host, found: Trial) -> Iterator[str]:
+    yield from _each(lambda: _not_in_effect(host), lambda: iter(objections(host, found.gpus)))
+
+
+def _each(*checks: Callable[[], Iterator[str]]) -> Iterator[str]:
+    """What fails to look is a reason itself."""
     for check in checks:
         try:
             yield from check()

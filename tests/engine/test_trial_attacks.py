@@ -365,3 +365,105 @@ def test_data_journal_is_refused(root: Path, host: QuickHost) -> None:
     assert refused(host, **CWSR) == ["RC4307"]
     (root / "proc/mounts").write_text("/dev/a / ext4 rw,data=journal 0 0\n/dev/b /boot ext4 rw 0 0\n")
     planning.plan(host, Request(**CWSR), Terms())
+
+
+@pytest.mark.parametrize("boots", [0, 1])
+def test_a_sweep_makes_nobody_forget_what_this_boot_runs_with(
+    root: Path, host: QuickHost, boots: int
+) -> None:
+    use.apply(host, set=("amdgpu.runpm=0",))
+    reboot(root)
+    use.attempt(host, **CWSR)
+    for _ in range(boots):
+        reboot(root)
+    shutil.rmtree(journal_file(root, 2).parent)
+    use.reject(host)
+    if boots:
+        assert status(host).reboot_required  # this kernel still has what was tried
+    reboot(root)
+    assert not status(host).reboot_required
+    use.rollback(host)
+    assert status(host).reboot_required
+
+
+def test_the_next_value_can_be_tried_right_after_a_rejection(root: Path, host: QuickHost) -> None:
+    use.attempt(host, **CWSR)
+    reboot(root)
+    use.reject(host)
+    use.attempt(host, set=("amdgpu.runpm=0",))
+    use.reject(host)
+    use.apply(host, set=("karg.iommu=pt",))
+    assert refused(host, **CWSR) == ["RC4332"]
+
+
+def test_what_the_menu_has_left_of_an_edited_file_is_told(root: Path, host: QuickHost) -> None:
+    menu = root / "boot/grub/grub.cfg"
+    menu.write_text(menu.read_text().replace(" quiet", " quiet nomodeset"))
+    told = {d.id: d for d in planning.plan(host, Request(**CWSR), Terms()).plan.diagnostics}
+    assert "nomodeset" in told["RC4339"].summary
+
+
+def test_entries_that_boot_twice_are_refused(root: Path, host: QuickHost) -> None:
+    menu = root / "boot/grub/grub.cfg"
+    menu.write_text(menu.read_text().replace(" quiet", " quiet panic=-1"))
+    assert refused(host, **CWSR) == ["RC4307"]
+
+
+def test_an_argument_that_adds_up_takes_nothing_away(root: Path, host: QuickHost) -> None:
+    late = root / "etc/default/grub.d/zzzz-late.cfg"
+    late.write_text('GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT pci=nomsi"\n')
+    host.execute(("update-grub",), timeout=60, progress=lambda: None)
+    use.attempt(host, set=("karg.pci=realloc=off",))
+    assert "pci=realloc=off" in reboot(root)
+
+
+def test_a_confirmation_counts_by_its_commit_and_by_nothing_after_it(root: Path, host: QuickHost) -> None:
+    use.attempt(host, **CWSR)
+    reboot(root)
+    use.confirm(host)
+    assert "confirmed" not in journal_file(root, 1).read_text()
+    use.rollback(host)
+    assert outcome(host, 1) == "confirmed"
+    assert "rejected" not in journal_file(root, 1).read_text()
+
+
+def test_a_modprobe_setting_that_the_driver_rewrites_is_confirmed_without_a_reboot(
+    root: Path, host: QuickHost
+) -> None:
+    use.attempt(host, set=("amdgpu.gttsize=4096",), via="modprobe")
+    reboot(root)
+    (root / "sys/module/amdgpu/parameters/gttsize").write_text("8192\n")
+    assert state(host) == {CheckStatus.REWRITTEN_BY_DRIVER}
+    use.confirm(host)
+    assert state(host) == {CheckStatus.REWRITTEN_BY_DRIVER}
+
+
+def state(host: QuickHost) -> set[CheckStatus]:
+    return {check.status for check in verify(host).checks}
+
+
+def test_a_damaged_record_of_a_trial_that_is_over_is_taken_away_at_boot(root: Path, host: QuickHost) -> None:
+    before = configuration(root)
+    use.attempt(host, **CWSR)
+    reboot(root)
+    (root / "var/lib/rocmcfg/trial.json").write_text("{")
+    use.recover(host)
+    assert (root / SCRIPT).exists()  # this boot is its own
+    reboot(root)
+    use.recover(host)
+    assert configuration(root) == before
+    assert outcome(host, 1) == "not_confirmed"
+
+
+def test_a_sweep_stops_at_no_edit_when_a_boot_asks_for_it(root: Path, host: QuickHost) -> None:
+    before = configuration(root)
+    use.attempt(host, **CWSR)
+    shutil.rmtree(journal_file(root, 1).parent)
+    (root / SCRIPT).write_text("#!/bin/sh\n# mine alone\n")
+    with pytest.raises(RocmcfgError) as edited:
+        use.reject(host)
+    assert ids(edited) == ["RC4003"]
+    reboot(root)
+    reboot(root)
+    use.recover(host)
+    assert configuration(root) == before

@@ -23,7 +23,7 @@ DEFAULT, ALWAYS = "GRUB_CMDLINE_LINUX_DEFAULT", "GRUB_CMDLINE_LINUX"
 # each in a process of its own.
 LOOP = """
 while read -r path; do
-  ( set -e; . "$path"; printf 'ended:%s\\n:%s' "$GRUB_CMDLINE_LINUX_DEFAULT" "$GRUB_CMDLINE_LINUX"
+  ( set -e; . "$path"; printf 'ended:%s\\036%s' "$GRUB_CMDLINE_LINUX_DEFAULT" "$GRUB_CMDLINE_LINUX"
   ) </dev/null 2>/dev/null
   printf '\\0'
 done
@@ -59,7 +59,7 @@ class Shell:
         _, ended, said = output[:-1].decode().rpartition("ended:")
         if not ended:
             return None
-        default, _, always = said.partition("\n:")
+        default, _, always = said.partition("\x1e")  # which no text here holds
         return default, always
 
     def close(self) -> None:
