@@ -30,11 +30,16 @@ def in_log(
     logs: Sequence[LogRead],
     resets: Sequence[Evidence],
     issues: Iterable[tuple[Match, Sequence[Evidence]]],
+    *,
+    begins: bool,
 ) -> tuple[str, ...]:
-    """`logs` are what was read of this boot and of no other; with each issue the lines that speak for it."""
+    """`logs` are what was read of this boot and of no other; with each issue the lines that speak for it.
+    `begins`: the first line of a boot, with the kernel's version, is among them."""
     if not any(log.size for log in logs):
         return ("no kernel log of this boot could be read, so nothing can be said of it",)
     found = [f"{log.name} was read in part only: {log.problem}" for log in logs if log.problem]
+    if not begins:
+        found.append("the beginning of this boot's kernel log is gone, and with it what happened then")
     if resets:
         count = sum(one.count for one in resets)
         more = f" (the first of {count} such lines)" if count > 1 else ""

@@ -82,12 +82,12 @@ def watch(
 
     try:
         applied = _when_free(lambda: _confirm(host, still, progress), sleep)
-        if late:
-            _withhold(host, found, late)
     except RocmcfgError as problem:
         if trial.load(host) != found:
             return Watched("the trial was confirmed or rejected meanwhile")
         _withhold(host, found, [diagnostic.summary for diagnostic in problem.diagnostics], problem)
+    if late:
+        _withhold(host, found, late)
     host.log(f"trial of transaction {found.transaction} confirmed itself")
     return Watched("", applied)
 
@@ -110,7 +110,7 @@ def objections(view: HostView, gpus_before: Sequence[str]) -> tuple[str, ...]:
     issues = [(found.match, found.evidence) for found in seen.found]
     return (
         *trial_health.unbound(view, gpus_before),
-        *trial_health.in_log(seen.logs, seen.resets, issues),
+        *trial_health.in_log(seen.logs, seen.resets, issues, begins=bool(seen.where.log.kernels)),
     )
 
 

@@ -131,7 +131,7 @@ def test_a_log_that_cannot_be_read_is_an_objection(tmp_path: Path, boot: str | i
 
 def test_without_a_journal_the_ring_buffer_tells(tmp_path: Path) -> None:
     assert objections(host(tmp_path, boot="", dmesg="[    0.0] Linux version 6.12.107 (b)\n"), [GPU]) == ()
-    reset = f"[  9.1] amdgpu {GPU}: amdgpu: GPU reset begin!\n"
+    reset = f"[    0.0] Linux version 6.12.107 (b)\n[  9.1] amdgpu {GPU}: amdgpu: GPU reset begin!\n"
     assert len(objections(host(tmp_path, boot="", dmesg=reset), [GPU])) == 1
 
 

@@ -316,3 +316,52 @@ def test_a_clock_that_tells_no_time_stops_it(tmp_path: Path) -> None:
     with pytest.raises(RocmcfgError):
         watched(host, clock)
     assert trial.load(host) is not None
+
+
+def test_what_the_health_check_left_in_the_log_is_seen(tmp_path: Path) -> None:
+    host, clock = begin(tmp_path, Terms(60, "gpu-test"))
+    check = host.execute
+
+    def hurts(argv: Sequence[str], **how: Any) -> CommandResult:
+        if argv[0] == "/bin/sh":
+            host.log_text = f"{LOG}kernel: {RESET}\n"
+        return check(argv, **how)
+
+    host.execute = hurts  # type: ignore[method-assign]
+    (why,) = refused(host, clock)
+    assert "reset" in why
+
+
+def test_a_reset_while_another_rocmcfg_is_at_work_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, clock = begin(tmp_path, Terms(60))
+    first = trying.confirm
+
+    def late(*arguments: Any, **how: Any) -> object:
+        host.log_text = f"{LOG}kernel: {RESET}\n"
+        return first(*arguments, **how)
+
+    monkeypatch.setattr(trying, "confirm", late)
+    (why,) = refused(host, clock)
+    assert "reset" in why
+    assert use.journals(host)[0].id == 1, "nothing was applied"
+
+
+def test_a_log_without_its_beginning_is_no_clean_log(tmp_path: Path) -> None:
+    host, clock = begin(tmp_path, Terms(60))
+    host.log_text = "kernel: [drm] amdgpu kernel modesetting enabled.\n"
+    (why,) = refused(host, clock)
+    assert "the beginning of this boot's kernel log is gone" in why
+
+
+def test_a_machine_that_slept_is_given_time_to_wake(tmp_path: Path) -> None:
+    host, clock = begin(tmp_path, Terms(600))
+
+    def sleeps() -> None:
+        clock.now = 5000.0
+        clock._set()
+
+    clock.then.append((100.0, sleeps))
+    assert watched(host, clock).applied is not None
+    assert clock.now == pytest.approx(5060)
