@@ -52,7 +52,8 @@ def _withheld(view: HostView, found: Trial) -> tuple[str, ...]:
     except (Unreadable, journal.BadJournal):
         return ()
     events = one.of("trial") if one is not None else ()
-    return tuple(reason for event in events if event["event"] == "withheld" for reason in event["reasons"])
+    looks = [event["reasons"] for event in events if event["event"] == "withheld"]
+    return tuple(looks[-1]) if looks else ()  # of the last look: the unit can be started again
 
 
 def _boot_time(view: HostView) -> float | None:
