@@ -29,10 +29,6 @@ from rocmcfg.model.trial import MARKER, Terms
 # A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
 # read the screen's last lines (Documentation/admin-guide/kernel-parameters.txt, panic=).
 _PANIC = "panic=10"
-# What the scripts of the loader put on an entry by themselves: Debian's and Ubuntu's 10_linux.
-_BY_THE_MENU = re.compile(
-    r"root=|ro$|rw$|rootflags=|rootfstype=|resume|crashkernel=|\$|panic=-1$|dis_ucode_ldr$"
-)
 
 
 def trial_plan(
@@ -58,7 +54,7 @@ def trial_plan(
     arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
     loader = registry.trial(made.boot_backend)
     problems = [*_refusals(view, made, wanted, terms, loader is None), *remarks]
-    problems += _not_as_this_boot(view, observed, receipt)
+    problems += _not_as_this_boot(view, receipt)
     changes: list[FileChange] = []
     if loader is not None and observed.boot is not None:
         problems += loader.problems(view, observed.boot, arguments)
@@ -218,7 +214,7 @@ def _kexec(view: HostView) -> str:
     return _KEXEC_CONFIG if configured else ""
 
 
-def _not_as_this_boot(view: HostView, observed: Observed, receipt: Receipt | None) -> Iterable[Diagnostic]:
+def _not_as_this_boot(view: HostView, receipt: Receipt | None) -> Iterable[Diagnostic]:
     """What the boots after the trial would have, and this one has not: whoever falls back would fall on
     something that nobody has booted with yet."""
     settings = receipt.settings if receipt else ()
@@ -228,33 +224,6 @@ def _not_as_this_boot(view: HostView, observed: Observed, receipt: Receipt | Non
             "a reboot is due for what was applied or taken back before: the trial would fall back to a "
             "configuration that has not booted yet",
             hint="reboot first, see `rocmcfg verify`, then try this",
-        )
-    boot = observed.boot
-    if boot is None or not boot.plain or boot.unreadable:
-        return
-    told = (*boot.foreign, *boot.ours)
-    surplus = [
-        k.text
-        for entry in boot.normal
-        for k in entry.kargs
-        if not contains(told, k.text) and not _BY_THE_MENU.match(k.text)
-    ]
-    if surplus:
-        yield warning(
-            "RC4339",
-            "the boot menu has what GRUB's files do not ask for any more, and neither the trial nor "
-            f"the boots after it will have it: {', '.join(dict.fromkeys(surplus))}",
-            location=boot.normal[0].kargs[0].source.partition(":")[0],
-            hint="run update-grub and reboot first, so that the trial tries one thing alone",
-        )
-    missing = [k.text for k in told if not all(contains(entry.kargs, k.text) for entry in boot.normal)]
-    if missing:
-        yield error(
-            "RC4333",
-            "the boot menu does not have what GRUB's files say, and generating it for the trial would make "
-            f"that permanent: {', '.join(dict.fromkeys(missing))}",
-            location=next(k.source for k in told if k.text == missing[0]),
-            hint="run update-grub and reboot first, or take it out of that file; then try this",
         )
 
 
