@@ -186,7 +186,7 @@ def reject(
 ) -> Undone | None:
     """Forget the trial, whatever its stage: nothing of it is left but its journal. No journals in the answer
     where there is none; None where the user said no. `force` drops edits of its files."""
-    if _on_record(host) is None:
+    if trial.newest(host) is None:  # the journal knows it, also where its record is damaged or gone
         from rocmcfg.engine import reboot, receipt
         from rocmcfg.workflow.sweeping import left, sweep
 
@@ -211,12 +211,6 @@ def _swept(
         if not ask(UndoPlan((), made.changes, made.activations, False)):
             return None
         return sweep()
-
-
-def _on_record(view: HostView) -> Journal | None:
-    """The trial's journal, also where its record is damaged or gone: nothing is applied after a trial but its
-    confirmation."""
-    return trial.newest(view)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The way back: rollback, recover, and the journals behind them."""
+"""The way back: rollback, and the journals behind it."""
 
 from __future__ import annotations
 

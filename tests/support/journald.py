@@ -46,12 +46,17 @@ wait $daemon || true
 """
 
 usable = pytest.mark.skipif(
-    os.geteuid() != 0
-    or not Path(_JOURNALD).exists()
-    or not shutil.which("journalctl")
-    or not Path("/etc/machine-id").exists()
-    or subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "x", "/mnt"], capture_output=True).returncode
-    != 0,
+    os.environ.get("CI") != "true"  # there it has to run, or to fail
+    and (
+        os.geteuid() != 0
+        or not Path(_JOURNALD).exists()
+        or not shutil.which("journalctl")
+        or not Path("/etc/machine-id").exists()
+        or subprocess.run(
+            ["unshare", "-m", "mount", "-t", "tmpfs", "x", "/mnt"], capture_output=True
+        ).returncode
+        != 0
+    ),
     reason="needs systemd-journald, root and mount namespaces",
 )
 
