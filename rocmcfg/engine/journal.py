@@ -68,6 +68,11 @@ class Journal:
             )
         return state
 
+    @property
+    def mark(self) -> str:
+        """What only root knows of the programs that it started; empty where 0.1.0 wrote it."""
+        return str(self.header.get("mark", ""))
+
     def of(self, kind: str) -> tuple[Record, ...]:
         return tuple(record for record in self.records if record["kind"] == kind)
 

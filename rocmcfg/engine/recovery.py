@@ -86,12 +86,15 @@ def timeout() -> float:
     return wanted if 0 < wanted < _LONGEST else _DEFAULT_TIMEOUT
 
 
-def run_tool(host: Host, argv: Sequence[str], progress: Progress) -> None:
-    """Run a tool of the host to its end. Raises ToolFailed."""
+def run_tool(host: Host, argv: Sequence[str], progress: Progress, mark: str) -> None:
+    """Run a tool of the host to its end, with its transaction's mark. Raises ToolFailed."""
     started = time.monotonic()
     limit = timeout()
     result = host.execute(
-        argv, timeout=limit, progress=lambda: progress(f"{argv[0]} … {time.monotonic() - started:.0f} s")
+        argv,
+        timeout=limit,
+        progress=lambda: progress(f"{argv[0]} … {time.monotonic() - started:.0f} s"),
+        mark=mark,
     )
     if result.status is None:
         raise ToolFailed(
@@ -201,7 +204,7 @@ def _tools_back(host: Host, found: Journal, progress: Progress) -> list[Activati
     due = tool_changes_back(host, found)
     try:
         for activation in due if host.runs_tools else ():
-            run_tool(host, activation.argv, progress)
+            run_tool(host, activation.argv, progress, found.mark)
     except ToolFailed:
         if not _block_back(host, found):
             raise
@@ -255,11 +258,11 @@ def _parents_again(host: Host, directory: str) -> None:
         host.make_dir(directory, 0o755)
 
 
-def wait_for_survivors(host: Host, progress: Progress) -> None:
-    """A kill -9 of rocmcfg leaves the program that it ran at work; a second one beside it would write the
-    same image. Raises where it does not end."""
+def wait_for_survivors(host: Host, found: Journal, progress: Progress) -> None:
+    """A kill -9 of rocmcfg leaves the program that it ran at work, and one that hangs in the kernel outlives
+    even its own: it would write over what an undo puts back. Raises where it does not end."""
     started = time.monotonic()
-    while left := host.survivors():
+    while left := host.survivors(found.mark):
         waited = time.monotonic() - started
         if waited > timeout():
             raise RocmcfgError(
@@ -292,7 +295,7 @@ def _activate_again(
             )
             continue
         try:
-            run_tool(host, activation.argv, progress)
+            run_tool(host, activation.argv, progress, found.mark)
         except ToolFailed:
             if not after_failure:
                 raise
@@ -312,7 +315,7 @@ def _menu_again(host: Host, found: Journal, progress: Progress) -> list[Activati
     due = menu_with_ours(host, found) if host.runs_tools else None
     if due is None:
         return []
-    run_tool(host, due.argv, progress)
+    run_tool(host, due.argv, progress, found.mark)
     return [replace(due, state=ActivationState.DONE)]
 
 
@@ -343,7 +346,7 @@ def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activa
     if not generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH)):
         return []
     activation: Activation = generator.activation("an image holds the options that were taken back")
-    run_tool(host, activation.argv, progress)
+    run_tool(host, activation.argv, progress, found.mark)
     return [replace(activation, state=ActivationState.DONE)]
 
 

@@ -210,7 +210,7 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress) -
         outputs=saved,
         scratch=[path for path in activation.scratch if not host.exists(path)],
     )
-    recovery.run_tool(host, activation.argv, progress)
+    recovery.run_tool(host, activation.argv, progress, mark)
     written = {path: receipt.digest(host.read(path)) for path in activation.outputs}
     journal.append(host, id, "activated", tool=activation.tool, outputs=written)
     return replace(activation, state=ActivationState.DONE)
@@ -280,7 +280,7 @@ def _disarm(host: Host, plan: Plan, progress: Progress) -> None:
     """Where a trial's files come or go, whatever an older one left for the next boot goes first."""
     loader = registry.trial(plan.boot_backend)
     if loader is not None and host.runs_tools and loader.armed(host) is not None:
-        recovery.run_tool(host, loader.arming(()).inverse, progress)
+        recovery.run_tool(host, loader.arming(()).inverse, progress, mark)
 
 
 def _change_by_tool(host: Host, id: int, plan: Plan, tool: ToolChange, progress: Progress) -> None:
@@ -295,7 +295,7 @@ def _change_by_tool(host: Host, id: int, plan: Plan, tool: ToolChange, progress:
         inverse=list(tool.inverse),
         saved=journal.save(host, id, state) if state else None,
     )
-    recovery.run_tool(host, tool.argv, progress)
+    recovery.run_tool(host, tool.argv, progress, mark)
     if plan.trial is None or loader.armed(host) != " ".join(plan.trial.arguments):
         raise RocmcfgError(
             error(
