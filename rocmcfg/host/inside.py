@@ -51,8 +51,8 @@ class Root:
             walk.close()
 
     def weak_point(self, path: str) -> str:
-        """The first part of `path`, from the root on, that somebody else than root and the caller may
-        change: another's, or writable by others. Empty where there is none. What is not there is nobody's.
+        """The first part of `path`, from the root on, that somebody else than root may change: another's, or
+        writable by others. Empty where there is none. What is not there is nobody's.
         Raises OSError.
 
         A directory such as /tmp counts as strong by its sticky bit: what others may do there is to make new
@@ -139,7 +139,7 @@ class _Walk:
         if self._watched and not self.weak:
             found = os.fstat(step)
             sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
-            if found.st_uid not in (0, os.geteuid()) or (found.st_mode & _others(found.st_gid) and not sticky):
+            if found.st_uid != 0 or (found.st_mode & _others(found.st_gid) and not sticky):
                 self.weak = "/" + "/".join([*self.names, name]) if name else "/"
 
     def _missing(self, name: str) -> None:
@@ -149,7 +149,6 @@ class _Walk:
 
 
 def _others(group: int) -> int:
-    """The bits of a mode that let others write: those of access lists are among the group's (acl(5)). Where a
-    user asks, the group is the user's own (user private groups), and of the group root only root is."""
-    mine = group == 0 or os.geteuid() != 0
-    return stat.S_IWOTH if mine else stat.S_IWOTH | stat.S_IWGRP
+    """The bits of a mode that let others than root write: those of access lists are among the group's (acl(5)),
+    and of the group root only root is."""
+    return stat.S_IWOTH if group == 0 else stat.S_IWOTH | stat.S_IWGRP

@@ -126,7 +126,9 @@ def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
                 if wanted not in stream.read(1 << 20).split(b"\0"):
                     continue
             with open(f"/proc/{entry}/status", "rb") as stream:
-                status = dict(line.split(b":", 1) for line in stream.read(1 << 16).splitlines() if b":" in line)
+                status = dict(
+                    line.split(b":", 1) for line in stream.read(1 << 16).splitlines() if b":" in line
+                )
         except OSError:
             continue  # it ended meanwhile, or is none of ours
         owners = {int(id) for id in status[b"Uid"].split()}
