@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import stat
 import sys
 from collections.abc import Sequence
@@ -29,20 +30,55 @@ def open_callers_log(path: str) -> BinaryIO:
             return io.FileIO(os.dup(sys.stdin.fileno()), "rb")
         except (OSError, ValueError) as problem:  # closed, or no file at all
             raise Unreadable("-", "there is no standard input", "pipe a log in, or name a file") from problem
-    return open_log(path, path)
+    return _open(path, path, pipes=True)
 
 
 def open_log(real: str, path: str) -> BinaryIO:
-    """`real` for reading, `path` as it is called in messages. Raises Unreadable, also for what has no end."""
+    """One of a host's own logs: `real` for reading, `path` as it is called in messages. Raises Unreadable,
+    also for what has no end or would be waited on."""
+    return _open(real, path, pipes=False)
+
+
+def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
+    """The log behind a descriptor that was opened with O_NONBLOCK, and that belongs to the stream from now on.
+    A pipe is waited for where `pipes` allows it. Raises Unreadable, and closes the descriptor then."""
     try:
-        kind = stat.S_IFMT(os.stat(real).st_mode)
-        if kind in _REFUSED:
-            raise Unreadable(path, _REFUSED[kind], "name a file that holds a log")
-        return io.FileIO(os.open(real, os.O_RDONLY | os.O_CLOEXEC), "rb")
+        kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+        _refuse(kind, path, pipes=pipes)
+        if kind == stat.S_IFIFO:
+            # Read without a wait, a pipe that nobody has opened for writing yet looks like one at its end.
+            # poll waits for the first writer, also one that has come and gone (pipe_poll in fs/pipe.c).
+            waiting = select.poll()
+            waiting.register(descriptor, select.POLLIN)
+            waiting.poll()
+        if pipes:
+            os.set_blocking(descriptor, True)
+        return io.FileIO(descriptor, "rb")
+    except OSError as problem:
+        os.close(descriptor)
+        raise Unreadable(path, problem) from problem
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _open(real: str, path: str, *, pipes: bool) -> BinaryIO:
+    try:
+        _refuse(stat.S_IFMT(os.stat(real).st_mode), path, pipes=pipes)  # to open a device may do something
+        descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except ValueError as problem:  # a NUL in the name
         raise Unreadable(path, "it is no path") from problem
     except OSError as problem:
         raise Unreadable(path, problem) from problem
+    return log_from(descriptor, path, pipes=pipes)
+
+
+def _refuse(kind: int, path: str, *, pipes: bool) -> None:
+    reason = _REFUSED.get(kind)
+    if kind == stat.S_IFIFO and not pipes:
+        reason = "it is a pipe"
+    if reason is not None:
+        raise Unreadable(path, reason, "name a file that holds a log")
 
 
 class PlainFile:
