@@ -10,13 +10,12 @@ import io
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
+from rocmcfg.host import streams
+
 _GZIP, _XZ, _BZIP2 = b"\x1f\x8b", b"\xfd7zXZ\0", b"BZh"
 _CHUNK = 4 << 10  # packed bytes that are unpacked at once: what a damage can take along without a copy
 _MOST = 1 << 20  # bytes that a step may unpack to; xz packs 7000 into one, bzip2 more than a million
 _XZ_MEMORY = 128 << 20  # bytes; `xz -9` takes 65 MiB to unpack, and a header may ask for 4 GiB
-# No log is so even: gzip packs 1,032 bytes into one at most, and a file that gives more beyond some size was
-# made to be endless.
-_EVEN, _FREELY = 1100, 1 << 30
 
 
 class TooMuch(Exception):
@@ -76,8 +75,8 @@ class Unpacked(io.RawIOBase):
             return
         self._begun = True
         self._unpack()
-        if self._given + len(self._ready) > max(_FREELY, _EVEN * self._taken):
-            raise TooMuch(f"it unpacks to more than {_EVEN} times its size, which no log does")
+        if self._given + len(self._ready) > max(streams.FREELY, streams.EVEN * self._taken):
+            raise TooMuch(f"it unpacks to more than {streams.EVEN} times its size, which no log does")
         if self._decompressor.eof:
             self._waiting = self._decompressor.unused_data
             self._decompressor = self._new()

@@ -15,12 +15,18 @@ from typing import BinaryIO
 
 from rocmcfg.host.view import Unreadable
 
+_NAME_A_LOG = "name a file that holds a log"
 _REFUSED = {
     stat.S_IFDIR: "it is a directory",
     stat.S_IFCHR: "it is a device",
     stat.S_IFBLK: "it is a device",
     stat.S_IFSOCK: "it is a socket",
 }
+
+
+# A file that is FREELY large and EVEN times what it takes up was made to be endless. gzip packs 1,032 bytes into
+# one at most, and file systems that pack less still.
+EVEN, FREELY = 1100, 1 << 30
 
 
 def open_callers_log(path: str) -> BinaryIO:
@@ -43,8 +49,11 @@ def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
     """The log behind a descriptor that was opened with O_NONBLOCK, and that belongs to the stream from now on.
     A pipe is waited for where `pipes` allows it. Raises Unreadable, and closes the descriptor then."""
     try:
-        kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+        meta = os.fstat(descriptor)
+        kind = stat.S_IFMT(meta.st_mode)
         _refuse(kind, path, pipes=pipes)
+        if kind == stat.S_IFREG and _is_hollow(descriptor, meta):
+            raise Unreadable(path, f"it has {meta.st_size} bytes, nearly all of them holes", _NAME_A_LOG)
         if kind == stat.S_IFIFO:
             # Read without a wait, a pipe that nobody has opened for writing yet looks like one at its end.
             # poll waits for the first writer, also one that has come and gone (pipe_poll in fs/pipe.c).
@@ -78,7 +87,16 @@ def _refuse(kind: int, path: str, *, pipes: bool) -> None:
     if kind == stat.S_IFIFO and not pipes:
         reason = "it is a pipe"
     if reason is not None:
-        raise Unreadable(path, reason, "name a file that holds a log")
+        raise Unreadable(path, reason, _NAME_A_LOG)
+
+
+def _is_hollow(descriptor: int, meta: os.stat_result) -> bool:
+    if meta.st_size <= max(FREELY, EVEN * 512 * meta.st_blocks):
+        return False
+    # some file systems do not tell what a file takes up; those know of no holes either (lseek(2))
+    hole = os.lseek(descriptor, 0, os.SEEK_HOLE)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return hole < meta.st_size
 
 
 class PlainFile:

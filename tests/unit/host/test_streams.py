@@ -51,6 +51,17 @@ def test_what_is_no_log_is_refused_whoever_names_it(tmp_path: Path, *, pipes: bo
             os.fstat(descriptor)
 
 
+def test_a_file_of_holes_is_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "kern.log"
+    path.write_text(BOOT)
+    os.truncate(path, 1 << 40)
+    with pytest.raises(Unreadable, match="nearly all of them holes"):
+        open_callers_log(str(path))
+    os.truncate(path, 1 << 20)
+    with open_callers_log(str(path)) as stream:
+        assert stream.read(5) == b"Linux"
+
+
 def test_a_callers_pipe_is_waited_for(tmp_path: Path) -> None:
     """Opened without a wait it reads as empty until somebody writes."""
     path = tmp_path / "pipe"
