@@ -8,7 +8,7 @@ import tracemalloc
 from collections.abc import Callable
 
 Work = Callable[[], object]
-_ENOUGH = 0.01  # seconds of processor time from which on growth can be told from chance
+_ENOUGH = 0.005  # seconds of processor time from which on growth can be told from chance
 _TIMES = 3
 _STEP = 4  # from one size to the next
 _AT_MOST = 8  # times the cost of a quarter: what doubles its work with every doubling comes to 4, squares to 16
@@ -30,12 +30,14 @@ def grows_too_fast(
     if cost < _ENOUGH:  # it is cheap at the most as well
         return ""
     small, large = make(size), make(size * _STEP)
-    for _ in range(_TIMES):  # a busy machine may be slow once, and not each time
+    for _ in range(2):  # where the memory no longer fits a cache there is one step, and not two
         less, more = _cost(small, _TIMES), _cost(large, _TIMES)
         if more <= _AT_MOST * less:
             break
+        size *= _STEP
+        small, large = large, make(size * _STEP)
     else:
-        return f"{size} takes {less:.3f} s, {size * _STEP} takes {more:.3f} s"
+        return f"{size // _STEP} takes {less:.3f} s, {size} takes {more:.3f} s"
     if not memory:
         return ""
     less_memory, more_memory = _memory(small), _memory(large)
