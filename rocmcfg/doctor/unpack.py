@@ -121,7 +121,9 @@ def unpack(packed: BinaryIO, start: bytes) -> Unpacked | None:
     if start.startswith(_XZ):
         import lzma
 
-        return Unpacked(packed, _XZ, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY), lzma.LZMAError)
+        return Unpacked(
+            packed, _XZ, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY), lzma.LZMAError
+        )
     if start.startswith(_BZIP2):
         import bz2
 

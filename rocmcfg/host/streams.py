@@ -24,8 +24,8 @@ _REFUSED = {
 }
 
 
-# A file that is FREELY large and EVEN times what it takes up was made to be endless. gzip packs 1,032 bytes into
-# one at most, and file systems that pack less still.
+# A file that is FREELY large and EVEN times what it takes up was made to be endless. gzip packs 1,032 bytes
+# into one at most, and file systems that pack less still.
 EVEN, FREELY = 1100, 1 << 30
 
 
@@ -46,7 +46,7 @@ def open_log(real: str, path: str) -> BinaryIO:
 
 
 def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
-    """The log behind a descriptor that was opened with O_NONBLOCK, and that belongs to the stream from now on.
+    """The log behind a descriptor that was opened with O_NONBLOCK and belongs to the stream from now on.
     A pipe is waited for where `pipes` allows it. Raises Unreadable, and closes the descriptor then."""
     try:
         meta = os.fstat(descriptor)

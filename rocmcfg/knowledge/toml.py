@@ -20,7 +20,7 @@ _KEY = re.compile(
     r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*="""
 )
 _PART = re.compile(r""""([^"]*)"|'([^']*)'|([^.\s"']+)""")
-# A key of so many parts, anywhere. Its reader copies them once for each part, and once for each key below them.
+# A key of so many parts, anywhere: its reader copies them once for each part, and for each key below them.
 _DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]+[ \t]*\.[ \t]*){64}""")
 _PLACE = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 

@@ -15,7 +15,9 @@ def overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
     """Adds a finding to what another file of the list sets as well, and has the last word on. A loser within
     its own file has one."""
     found: dict[str, list[tuple[Order, Checked, Assignment]]] = {}
-    anew = {name: number for number, file in enumerate(files) for name in file.anew}  # by the last that does so
+    anew = {
+        name: number for number, file in enumerate(files) for name in file.anew
+    }  # by the last that does so
     for number, checked in enumerate(files):
         for key, last in _last(checked):
             kept = anew.get(last.carrier, number) <= number
@@ -30,8 +32,8 @@ def overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
 
 
 def _order(each: Assignment, number: int, *, kept: bool) -> Order:
-    """A higher one is read later. Not `kept` is what a later file sets anew: it reaches nobody. What is put in
-    front of an earlier file's value is read before it."""
+    """A higher one is read later. Not `kept` is what a later file sets anew: it reaches nobody. What is put
+    in front of an earlier file's value is read before it."""
     front = each.turn[1] < 0
     return kept, each.turn[0], not front, -number if front else number
 

@@ -11,13 +11,13 @@ Work = Callable[[], object]
 _ENOUGH = 0.005  # seconds of processor time from which on growth can be told from chance
 _TIMES = 3
 _STEP = 4  # from one size to the next
-_AT_MOST = 8  # times the cost of a quarter: what doubles its work with every doubling comes to 4, squares to 16
+_AT_MOST = (
+    8  # times the cost of a quarter: what doubles its work with every doubling comes to 4, squares to 16
+)
 _LEAST_MEMORY = 4 << 20  # bytes that anything may take, whatever it is given
 
 
-def grows_too_fast(
-    make: Callable[[int], Work], most: int, least: int = 64, *, memory: bool = False
-) -> str:
+def grows_too_fast(make: Callable[[int], Work], most: int, least: int = 64, *, memory: bool = False) -> str:
     """Empty where it does not. `make(n)` gives the work for a size; what it does itself is not counted.
 
     Sizes go up to where the work takes long enough to be measured, and to `most` at the utmost: what is cheap

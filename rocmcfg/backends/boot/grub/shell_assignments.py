@@ -178,7 +178,9 @@ class Environment:
         segments.append(Segment(character, where))
         return at + 1
 
-    def _expand(self, text: str, at: int, segments: list[Segment | Value], where: str, *, quoted: bool) -> int:
+    def _expand(
+        self, text: str, at: int, segments: list[Segment | Value], where: str, *, quoted: bool
+    ) -> int:
         match = _EXPANSION.match(text, at)
         if match is None:
             raise NotPlain

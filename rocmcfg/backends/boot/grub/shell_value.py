@@ -1,7 +1,7 @@
 """What a shell variable holds, with the places that wrote it.
 
-A value that expands another one holds that one itself, and no copy: a file of n lines may append to a variable
-in each of them, or double it.
+A value that expands another one holds that one itself, and no copy: a file of n lines may append to a
+variable in each of them, or double it.
 """
 
 from __future__ import annotations
