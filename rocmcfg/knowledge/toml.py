@@ -53,8 +53,12 @@ def parse(content: bytes, name: str) -> tuple[dict[str, Any] | None, Diagnostic 
 
 
 def _syntax(said: str, location: str) -> Diagnostic:
-    hint = "a text value needs quotes, a key stands once"
-    return error("RC1002", f"TOML syntax: {said}", location=location, hint=hint)
+    return error(
+        "RC1002",
+        f"TOML syntax: {said}",
+        location=location,
+        hint="a text value needs quotes, a key stands once",
+    )
 
 
 def _line_of_digits(text: str) -> int:
