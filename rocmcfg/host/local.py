@@ -394,7 +394,7 @@ class LocalHost:
 
     def _open(self, path: str, flags: int = 0, *, follow_last: bool = True) -> int:
         # O_NONBLOCK: a pipe among the files would otherwise be waited on for ever
-        flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         if self.offline or not follow_last:  # what was a link is followed by now: see `inside`
             flags |= os.O_NOFOLLOW
         with self._place(path, follow_last=follow_last) as place:
@@ -452,7 +452,7 @@ def _contents(scratch: str, name: str) -> Iterator[bytes]:
         path = os.path.join(scratch, top, name)
         if os.path.isfile(path):
             with open(path, "rb") as stream:
-                yield stream.read()
+                yield stream.read(_READ_LIMIT)
             return
 
 

@@ -36,24 +36,14 @@ def open_callers_log(path: str) -> BinaryIO:
             return io.FileIO(os.dup(sys.stdin.fileno()), "rb")
         except (OSError, ValueError) as problem:  # closed, or no file at all
             raise Unreadable("-", "there is no standard input", "pipe a log in, or name a file") from problem
-    return _open(path, path, pipes=True)
-
-
-def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
-    """A log behind an opened descriptor, which it owns from here on. Raises Unreadable for what has no end."""
-    kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
-    refused = _REFUSED if pipes else {**_REFUSED, stat.S_IFIFO: "it is a pipe"}
-    if kind in refused:
-        os.close(descriptor)
-        raise Unreadable(path, refused[kind], "name a file that holds a log")
-    os.set_blocking(descriptor, True)
-    return io.FileIO(descriptor, "rb")
-
-
-def open_log(real: str, path: str) -> BinaryIO:
-    """One of a host's own logs: `real` for reading, `path` as it is called in messages. Raises Unreadable,
-    also for what has no end or would be waited on."""
-    return _open(real, path, pipes=False)
+    try:
+        _refuse(stat.S_IFMT(os.stat(path).st_mode), path, pipes=True)  # to open a device may do something
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except ValueError as problem:  # a NUL in the name
+        raise Unreadable(path, "it is no path") from problem
+    except OSError as problem:
+        raise Unreadable(path, problem) from problem
+    return log_from(descriptor, path, pipes=True)
 
 
 def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
@@ -80,17 +70,6 @@ def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
     except BaseException:
         os.close(descriptor)
         raise
-
-
-def _open(real: str, path: str, *, pipes: bool) -> BinaryIO:
-    try:
-        _refuse(stat.S_IFMT(os.stat(real).st_mode), path, pipes=pipes)  # to open a device may do something
-        descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    except ValueError as problem:  # a NUL in the name
-        raise Unreadable(path, "it is no path") from problem
-    except OSError as problem:
-        raise Unreadable(path, problem) from problem
-    return log_from(descriptor, path, pipes=pipes)
 
 
 def _refuse(kind: int, path: str, *, pipes: bool) -> None:
