@@ -122,8 +122,8 @@ def run_tool(host: Host, argv: Sequence[str], progress: Progress, mark: str) -> 
 def observe(
     host: Host, backend: str, wanted: Sequence[str], unwanted: Sequence[str], done: Sequence[Activation]
 ) -> list[Diagnostic]:
-    """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's. What
-    is wrong is an error, what could not be looked at a warning."""
+    """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's.
+    What is wrong is an error, what could not be looked at a warning."""
     tools = {a.tool for a in done if a.state is ActivationState.DONE}
     menu = registry.menu(backend)
     problems: list[Diagnostic] = []
@@ -182,9 +182,9 @@ def undo(
 ) -> Undo:
     """Bring back every file of one transaction, then run its activations again.
 
-    Raises ThirdPartyEdit or BadJournal before anything is touched, or UndoIncomplete with the transaction left
-    open for another try. `after_failure`: the tool itself may be what broke, so what it wrote is put back as it
-    was.
+    Raises ThirdPartyEdit or BadJournal before anything is touched, or UndoIncomplete with the transaction
+    left open for another try. `after_failure`: the tool itself may be what broke, so what it wrote is put
+    back as it was.
     """
     with interrupts.held():
         require_ours(found)
@@ -218,28 +218,25 @@ def undo(
 
 
 def require_ours(found: Journal) -> None:
-    """What is on record is ours to write and to run. Raises BadJournal for anything else, whoever wrote it."""
+    """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
     files = {*owned_paths(), receipt.PATH, trial.PATH}
     folders = {folder for path in files for folder in _above(path)}
     known = programs()
     for record in found.records:
-        strange = ""
-        if record["kind"] in ("file", "kept") and record["path"] not in files:
-            strange = record["path"]
-        elif record["kind"] == "mkdir" and record["path"] not in folders:
-            strange = record["path"]
+        named, allowed = {record.get("path")} - {None}, files
+        if record["kind"] == "mkdir":
+            allowed = folders
         elif record["kind"] in ("activation", "activated"):
             program = known.get(record["tool"])
-            written = (*program.outputs, *program.scratch) if program else ()
-            named = (*record["outputs"], *record.get("scratch", ()))
-            strange = "" if program else record["tool"]
-            strange = strange or next((path for path in named if path not in written), "")
-        if strange:
+            named = {record["tool"], *record["outputs"], *record.get("scratch", ())}
+            allowed = {program.tool, *program.outputs, *program.scratch} if program else set()
+        if not named <= allowed:
             raise BadJournal(
                 journal.path_of(found.id),
                 0,
-                f"it names {strange}, which rocmcfg neither writes nor runs",
-                "somebody else wrote it, or a newer rocmcfg: use that one, or move the transaction's folder away",
+                f"it names {min(named - allowed)}, which rocmcfg neither writes nor runs",
+                "somebody else wrote it, or a newer rocmcfg: use that one, or move the transaction's folder "
+                "away",
             )
 
 

@@ -149,6 +149,6 @@ class _Walk:
 
 
 def _others(group: int) -> int:
-    """The bits of a mode that let others than root write: those of access lists are among the group's (acl(5)),
-    and of the group root only root is."""
+    """The bits of a mode that let others than root write: those of access lists are among the group's
+    (acl(5)), and of the group root only root is."""
     return stat.S_IWOTH if group == 0 else stat.S_IWOTH | stat.S_IWGRP

@@ -233,8 +233,11 @@ class LocalHost:
     def settle(self, paths: Sequence[str]) -> None:
         from rocmcfg.host.durability import settle
 
-        for path in paths:
-            with self._written(path) as place:
+        for path in dict.fromkeys(paths):
+            there = path
+            while not self.exists(there):
+                there = os.path.dirname(there)
+            with self._written(there) as place:
                 settle(place)
 
     def writable_problem(self, path: str) -> str:
@@ -387,7 +390,7 @@ class LocalHost:
             raise _unwritable(path, problem) from problem
 
     def _inside_root(self) -> Root:
-        """Opened once: whoever exchanges the root's own name meanwhile changes nothing of what is looked at."""
+        """Opened once: whoever exchanges the root's own name meanwhile changes nothing of what we see."""
         if self._tree is None:
             self._tree = Root(self._root)
         return self._tree

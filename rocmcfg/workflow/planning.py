@@ -95,8 +95,8 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """Settings that somebody has seen in a plan and agreed to, as they are on record, under the names of their
-    profiles."""
+    """Settings that somebody has seen in a plan and agreed to, as they are on record, under the names of
+    their profiles."""
 
     profiles: tuple[str, ...]
     settings: tuple[DesiredSetting, ...]

@@ -94,6 +94,7 @@ def test_a_program_that_never_ends_stops_the_recovery(
 ) -> None:
     class Host(QuickHost):
         def survivors(self, mark: str) -> list[str]:
+            del mark
             return ["update-initramfs (process 1)"]
 
     monkeypatch.setenv("ROCMCFG_TOOL_TIMEOUT", "0.1")
@@ -200,7 +201,7 @@ def test_verify_does_not_speak_beside_an_unfinished_transaction(tmp_path: Path) 
         def execute(
             self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
         ) -> CommandResult:
-            del argv, timeout, progress
+            del argv, timeout, progress, mark
             os._exit(9)
 
     root = debian_grub_host(tmp_path)
