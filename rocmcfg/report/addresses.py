@@ -29,6 +29,8 @@ _VERSION_BEHIND = re.compile(r"[-+~_]?[A-Za-z+~]|-\d{4}|-\d+(?![\d.]*\.)|_\d")
 
 def telling_ip(text: str, line: str, start: int, end: int) -> bool:
     """Whether four numbers with dots are an address, and one that tells something."""
+    if text.count(".") < 3 or text.endswith("."):
+        return True  # one that was cut
     address = ipaddress.IPv4Address(".".join(str(int(part)) for part in text.split(".")))
     if address.is_loopback or address.is_unspecified or address.is_multicast or text.startswith("255.255."):
         return False
@@ -249,6 +251,13 @@ ADDRESSES: tuple[Rule, ...] = (
         ".",
         "IPv4",
     ),
+    rule(
+        "mac",
+        rf"(?<![\w:.])(?P<x>(?:{HEX}{{2}}:){{3,5}}{HEX}{{0,2}})(?=\u2026)",
+        "\u2026",
+        "one that was cut",
+    ),
+    rule("ip", r"(?<![\w.])(?P<x>(?:\d{1,3}\.){2,3}\d{0,3})(?=\u2026)", "\u2026", "one that was cut"),
     rule(
         "serial",
         rf"(?i)(?<![A-Za-z])(?:serial(?:[ _-]?(?:number|no\.?|num|#))?|asset[ _-]?tag|service[ _-]?tag|s/n"

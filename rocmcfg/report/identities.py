@@ -132,6 +132,41 @@ IDENTITIES: tuple[Rule, ...] = (
         _own_site,
     ),
     rule(
+        "host",
+        rf"(?:^|(?<=\s))(?P<x>{_HOST})(?=:\d{{1,7}}:\d{{1,7}} \[\d{{1,3}}\] )",
+        "] ",
+        "NCCL, RCCL: HOST:PID:TID [GPU] NCCL INFO",
+        _telling,
+        teaches=True,
+    ),
+    rule(
+        "host",
+        rf"(?i)(?<!\w)(?:connect\w{{0,6}}(?:\(\))?|reach|resolve|server|peer|client|endpoint|store"
+        rf"|host) (?:(?:to|on|from|at) )?"
+        rf"(?P<x>{_HOST})(?=:\d{{2,5}}(?![\w.:]))",
+        "connect reach resolve server peer client endpoint store host",
+        "who talks to whom",
+        _own_site,
+    ),
+    rule(
+        "host",
+        rf"(?i)(?<![\w./-])(?P<x>{_HOST})(?=:/(?:export|srv|volume\d?|mnt|home|data|nfs|vol|tank"
+        rf"|pool)\w{{0,20}}(?:[/\s]|$))",
+        "nfs mount export",
+        "NFS: HOST:/export",
+        _telling_word,
+        teaches=True,
+    ),
+    rule(
+        "host",
+        r"(?<![\w\\:])\\\\(?P<x>[A-Za-z][\w-]{1,62})(?=[\s\\])",
+        "cifs smb share",
+        "Windows: \\\\HOST\\share",
+        _telling_word,
+        teaches=True,
+    ),
+    rule("host", rf"DHCP[A-Z]{{3,12}}\(\S{{1,16}}\) \S+ \S+ (?P<x>{_HOST})$", "dhcp", "dnsmasq", _telling),
+    rule(
         "user",
         rf"^\[?(?P<x>{NAME})(?=@{_HOST}(?:[: ][~/][^\s$#]*|[ ]\S+)?\]?[$#%](?: |$))",
         "@",
@@ -182,7 +217,7 @@ IDENTITIES: tuple[Rule, ...] = (
     ),
     rule(
         "mail",
-        r"(?i)(?<![\w.+-])(?P<x>[\w.+-]*[A-Za-z_][\w.+-]*%40[A-Za-z][\w-]*(?:\.[\w-]+)+)",
+        r"(?i)(?<![\w.+-])(?P<x>[\w.+-]+%40[A-Za-z][\w-]*(?:\.[\w-]+)+)",
         "%40",
         "the same in a URL",
     ),
@@ -274,6 +309,21 @@ IDENTITIES: tuple[Rule, ...] = (
         "the shell's ~NAME",
         _telling_word,
     ),
+    rule(
+        "user",
+        rf"(?:@[\w.-]{{1,200}}|[{OPAQUE}]):(?P<x>{NAME})(?=/[\w.-]{{1,200}}\.git)",
+        ".git",
+        "git over ssh: whose repository",
+        _telling_word,
+    ),
+    rule(
+        "user",
+        r"(?<![\w.-])wandb\.ai/(?P<x>[\w-]+)",
+        "wandb.ai/",
+        "Weights & Biases",
+        _telling_word,
+        teaches=True,
+    ),
     # -- accounts in sentences ----------------------------------------------------------------------------
     rule(
         "user",
@@ -295,6 +345,17 @@ IDENTITIES: tuple[Rule, ...] = (
         "sshd, PAM, logind, useradd: NAME behind `user`",
         _telling_word,
         teaches=True,
+    ),
+    rule(
+        "user",
+        rf"(?i)(?<![\w-])(?:user|role|account|owner|login)(?: name)?:? [\"'`](?P<x>{NAME})(?=[\"'`])",
+        "user role account owner login",
+        "databases and services: user 'NAME'",
+        _telling_word,
+        teaches=True,
+    ),
+    rule(
+        "user", rf"(?:User Manager for|for user:) (?P<x>{NAME})", "user", "systemd and others", _telling_word
     ),
     rule(
         "user",

@@ -51,6 +51,9 @@ _TOKENS_OF_TEXT = frozenset(
     per placeholder prompt sampled sep separator special start stop unexpected unk video
     """.split()  # noqa: SIM905
 )
+_TOKENS_OF = frozenset(
+    "access api app auth bearer bot deploy gh git github gitlab hf hub identity oauth private refresh".split()  # noqa: SIM905
+)
 _MAYBE = frozenset("auth bearer csrf csrftoken nonce session sessionid sid sig signature xsrf".split())  # noqa: SIM905
 # behind the word that counts: `access_key_id`, `SECRET_KEY_BASE`, `password2`
 _SUFFIXES = frozenset(
@@ -62,13 +65,18 @@ _USERS = frozenset(
 )
 _HOSTS = frozenset("fqdn hostname nodename computername workstation".split())  # noqa: SIM905
 _PAIRS = {
-    **dict.fromkeys(("serial number", "serial no", "serial num", "serial id"), Meaning("serial", True)),
+    **dict.fromkeys(
+        ("serial number", "serial no", "serial num", "serial id", "serial short"), Meaning("serial", True)
+    ),
     **dict.fromkeys(("asset tag", "service tag", "unique id", "hive id", "s n"), Meaning("serial", True)),
     **dict.fromkeys(("node guid", "image guid"), Meaning("serial", True)),
     **dict.fromkeys(("machine id", "boot id", "session uuid", "invocation id"), Meaning("id", True)),
     **dict.fromkeys(("user name", "user id", "sudo user", "job user", "login name"), Meaning("user", True)),
     **dict.fromkeys(("host name", "node name", "computer name", "domain name"), Meaning("host", True)),
-    **dict.fromkeys(("master addr", "submit host", "node list", "http host"), Meaning("host", True)),
+    **dict.fromkeys(
+        ("master addr", "submit host", "node list", "http host", "rdzv endpoint", "server address"),
+        Meaning("host", True),
+    ),
     **dict.fromkeys(("vg name", "lv name", "pool name"), Meaning("volume", True)),
     **dict.fromkeys(("real name", "full name", "pretty name"), Meaning("name", True)),
 }
@@ -96,7 +104,8 @@ def _secret(words: list[str], *, as_setting: bool) -> Meaning | None:
     if last in ("key", "keys") or (last.endswith("key") and last[:-3] in _KEYS_OF):
         return Meaning("secret", before in _KEYS_OF or last not in ("key", "keys"), 16)
     if last.endswith(("token", "authtok")):
-        return None if before in _TOKENS_OF_TEXT else Meaning("secret", as_setting)
+        sure = as_setting or before in _TOKENS_OF
+        return None if before in _TOKENS_OF_TEXT else Meaning("secret", sure)
     if last in _MAYBE:
         return Meaning("secret", False)
     return None

@@ -23,7 +23,7 @@ _FIRST = (
 _QUOTE = r"(?:\\{0,8}[\"'`]|%22|%27|&quot;|&#34;|&#39;)"
 _KEY = re.compile(
     rf"(?i)(?<![\w./-])(?P<key>{_FIRST}[\w./-]+)"
-    rf"(?:(?P<closing>{_QUOTE})?[ \t]{{0,40}}(?P<sign>=>|:=|==?|:|%3d|%3a)[ \t]{{0,40}}"
+    rf"(?:(?P<closing>{_QUOTE})?\]?[ \t]{{0,40}}(?P<sign>=>|:=|==?|:|%3d|%3a)[ \t]{{0,40}}"
     rf"|(?P<list>{_QUOTE}[ \t]{{0,8}},[ \t]{{0,8}}(?=[bru]?\\{{0,8}}[\"']))"
     rf"|(?P<said>'[ \t]value[ \t](?=')))"  # NetworkManager: added 'ssid' value 'x'
     r"|(?<![\w./-])(?P<option>--?[A-Za-z](?:[\w-]*\w)?)[ \t]{1,8}(?=[^\s-])"
@@ -64,7 +64,7 @@ _PLACEHOLDER = re.compile(
 _NUMBER = re.compile(r"[-+]?[\d.,_]+(?:e[-+]?\d+)?[a-zA-Z%/]{0,3}$|0x[0-9a-fA-F]+$")
 _PERSON = re.compile(r"[A-Za-z_](?:[\w.@-]|\\)*\$?$")
 _SERIAL = re.compile(r"(?=.*\d)[\w./:+-]{5,}$|[A-Z0-9-]{6,}$")
-_MACHINE = re.compile(r"(?=.*[A-Za-z])[\w.\[\],-]{2,}$")
+_MACHINE = re.compile(r"(?=.*[A-Za-z])[\w.\[\],:-]{2,}$")
 
 
 class Found(NamedTuple):
@@ -93,7 +93,10 @@ def pairs(line: str) -> Iterator[Found]:
             continue
         start, end, quoted = value
         text = line[start:end]
-        if _tells(meant, text, prose=_is_prose(line, found, quoted=quoted)):
+        prose = _is_prose(line, found, quoted=quoted)
+        if prose and key.lower() == "login":  # "Last login: Fri"
+            continue
+        if _tells(meant, text, prose=prose):
             yield Found(start, end, meant.kind, _is_sure(meant, found, text, quoted=quoted))
             position = end
 
@@ -101,6 +104,8 @@ def pairs(line: str) -> Iterator[Found]:
 def _in_tuple(line: str, found: re.Match[str], meant: Meaning) -> bool:
     """('key', 'value'), as Python shows headers; in a list of words one says nothing of the next."""
     start = found.start()
+    if found["key"].startswith("--"):
+        return True  # a list of arguments
     return meant.kind == "secret" and bool(_TUPLE.search(line[max(0, start - 12) : start]))
 
 

@@ -46,6 +46,7 @@ TOKENS: tuple[Rule, ...] = (
         lambda text: _random(text) or re.search(r"[-_.][A-Za-z0-9]{16,}", text) is not None,
         teaches=True,
     ),
+    rule("secret", rf"(?<![A-Za-z0-9])(?P<x>{_BEGINNINGS}[\w.=-]+)(?=\u2026)", "\u2026", "the same, cut"),
     rule(
         "secret",
         rf"(?<![A-Za-z0-9])(?P<x>{_BEGINNINGS_OF_WORDS}[A-Za-z0-9][A-Za-z0-9_-]{{15,}})",
@@ -174,6 +175,13 @@ TOKENS: tuple[Rule, ...] = (
     ),
     rule(
         "secret",
+        r"(?i)(?<!\w)(?:password|passphrase|passcode) (?:is|was)(?: set to)?:? [\"']?(?P<x>[^\s\"']+)",
+        "passw passphrase passcode",
+        "what people write",
+        lambda text: any(c.isdigit() for c in text) and any(c.isalpha() for c in text),
+    ),
+    rule(
+        "secret",
         r"(?i)(?:^|[\s'\"])mysql\w*[ \t](?:[^\n|;]{0,200}?[ \t])?-p(?P<x>[^\s\"']+)",
         "mysql",
         "mysql -pPASSWORD",
@@ -183,7 +191,7 @@ TOKENS: tuple[Rule, ...] = (
     ),
     rule(
         "secret",
-        r"(?<![\w-])(?:-u|--user|--proxy-user|-U)[ \t=]?[\"']?[^\s\"':/]+:(?P<x>[^\s\"']+)",
+        r"(?<![\w-])(?:-u|--user|--proxy-user|-U)[ \t=]?[\"']?[^\s\"':/]{1,128}:(?P<x>[^\s\"']+)",
         "-u",
         "curl -u, wget: USER:PASSWORD",
         lambda text: not text.isdigit(),
@@ -219,8 +227,8 @@ _HEADER = re.compile(r"(?:Proc-Type|DEK-Info|Version|Comment): |(?:^|\s)$")
 
 
 def key_blocks(lines: list[str]) -> dict[int, tuple[int, int]]:
-    """Where in which lines the bodies of PEM blocks stand, also of those that begin or end elsewhere. Each line
-    may have what a log puts before it."""
+    """Where in which lines the bodies of PEM blocks stand, also of those that begin or end elsewhere. Each
+    line may have what a log puts before it."""
     bodies: dict[int, tuple[int, int]] = {}
     for number, line in enumerate(lines):
         if "-----" in line and BLOCK_BEGINS.search(line):

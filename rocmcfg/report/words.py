@@ -29,15 +29,16 @@ ORDINARY = frozenset(
     about access action active address all and any application args async auto backend batch block boot
     buffer build cache call client cluster code command compute config connection container context
     controller core cpu cuda current data debugger device disk display domain driver dtype engine env
-    environment event exit failed failure fault file files firmware float for free from frame function
-    generic gfx global graph graphics group handler head hip image index inference init input instance int
-    internal job layer library line link list load local logger lost lora main manager mapped master max
-    memory message method min mode model models module name network new node not object offline online open
-    output page parser path pcie pid pipe plugin pool port power process processor program queue rank read
-    ready reboot remote request reset response result ring run runtime scheduler script sdma self service
-    session set shard shell source stage start state status step stop storage stream string success table
-    target task tensor the thread time timeout token tool torch train trainer training type unit update
-    using value version virtual volume weight window with work workers write yes you your
+    environment event exit failed failure fault file files firmware float for frame free from function
+    generic gfx global graph graphics group handler head hip http https image index inference init input
+    instance int internal job layer library line link list load local logger lora lost main manager
+    mapped master max memory message method min mode model models module name network new node not
+    object offline online open output page parser path pcie pid pipe plugin pool port power process
+    processor program queue rank read ready reboot remote request reset response result ring run runtime
+    scheduler script sdma self service session set shard shell source ssh stage start state status step
+    stop storage stream string success table target task tensor the thread time timeout token tool torch
+    train trainer training type unit update using value version virtual volume weight window with work
+    workers write yes you your
     """.split()  # noqa: SIM905
 )
 # In the place of a secret: that there is none, or what stands for one.

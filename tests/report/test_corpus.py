@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.knowledge import issues
 from rocmcfg.report.redact import Redactor
 
 DATA = Path(__file__).parent / "data"
@@ -50,3 +51,34 @@ def test_nothing_that_one_line_teaches_takes_an_ordinary_one_away() -> None:
     for line in ORDINARY:
         redact.learn(line)
     assert redact("\n".join(ORDINARY)) == "\n".join(ORDINARY)
+
+
+LOGS = sorted((DATA.parent.parent).glob("*/data/*.log")) + sorted(
+    (DATA.parent.parent / "doctor/logs").glob("*.log")
+)
+
+
+def test_every_signature_still_matches_its_samples() -> None:
+    """What a report is for: a maintainer who gets it finds in it what doctor found."""
+    redact = Redactor()
+    samples = [
+        (s.pattern, sample) for issue in issues.load() for s in issue.signatures for sample in s.samples
+    ]
+    for _, sample in samples:
+        redact.learn(sample)
+    lost = [sample for pattern, sample in samples if not re.search(pattern, redact(sample))]
+    assert len(samples) > 100
+    assert lost == []
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda path: path.stem)
+def test_of_a_recorded_log_only_who_and_where_goes(log: Path) -> None:
+    """Its builder, its file systems and its host are all that these logs tell."""
+    redact = Redactor()
+    text = log.read_text()
+    redact.learn(text)
+    changed = [
+        line for line, said in zip(text.splitlines(), redact(text).splitlines(), strict=True) if line != said
+    ]
+    telling = re.compile(r"Linux version|UUID=|^[A-Z][a-z]{2} [ \d]\d [\d:]+ \S+ kernel:")
+    assert [line for line in changed if not telling.search(line)] == []
