@@ -1,11 +1,11 @@
-"""Names of hosts and accounts, by the sentences of the programs that say them; and mail addresses."""
+"""Names of hosts by the sentences of the programs that say them, who is at them, and mail addresses."""
 
 from __future__ import annotations
 
 import re
 
-from rocmcfg.report.rule import ACCOUNT, NAME, OPAQUE, Rule, rule
-from rocmcfg.report.words import LEVELS, ORDINARY, is_nobody, is_public
+from rocmcfg.report.rule import ACCOUNT, NAME, Rule, rule
+from rocmcfg.report.words import is_public, is_telling, is_telling_word
 
 _HOST = r"[A-Za-z0-9_](?:[\w-]|\.(?=\w)){0,252}"
 _STAMP = (
@@ -27,24 +27,8 @@ _DAEMON = (
 _UNITS = r"(?:automount|device|mount|path|scope|service|slice|socket|swap|target|timer)"
 
 
-def _telling(name: str) -> bool:
-    return not is_nobody(name) and name.lower() not in LEVELS
-
-
-def _telling_word(name: str) -> bool:
-    return _telling(name) and name.lower() not in ORDINARY
-
-
-def _volume(name: str) -> bool:
-    return _telling_word(name) and not re.fullmatch(
-        r"(?i)[a-z]|(?:backup|bulk|c?drom|data|disk|drive|external|fast|hdd|models?|nas|nfs|nvme|raid"
-        r"|scratch|share|ssd|tmp|usb|wslg?)s?\d?",
-        name,
-    )
-
-
 def _own_site(name: str) -> bool:
-    return _telling(name) and not is_public(name) and not re.fullmatch(r"[\d.]+", name)
+    return is_telling(name) and not is_public(name) and not re.fullmatch(r"[\d.]+", name)
 
 
 IDENTITIES: tuple[Rule, ...] = (
@@ -53,7 +37,7 @@ IDENTITIES: tuple[Rule, ...] = (
         rf"^{_STAMP} (?P<x>{_HOST})(?= {_DAEMON}(?:\[\d+\])?:)",
         "",
         "syslog, journalctl: Nov 21 12:42:56 NAME kernel:, also with other times",
-        _telling,
+        is_telling,
         teaches=True,
     ),
     rule(
@@ -63,7 +47,7 @@ IDENTITIES: tuple[Rule, ...] = (
         rf"(?P<x>{_HOST})(?= {_TAG}\[\d+\]:)",
         "",
         "the same of any program: its process id behind it makes it certain",
-        _telling_word,
+        is_telling_word,
         teaches=True,
     ),
     rule(
@@ -72,14 +56,14 @@ IDENTITIES: tuple[Rule, ...] = (
         rf"(?P<x>{_HOST})(?= {_TAG}(?:\[\d+\])?:)",
         "",
         "the same without one; a module of Python may stand here, too",
-        _telling_word,
+        is_telling_word,
     ),
     rule(
         "host",
         rf"^<\d{{1,3}}>1 \S+ (?P<x>{_HOST}) \S+ ",
         "<",
         "RFC 5424",
-        _telling,
+        is_telling,
         teaches=True,
     ),
     rule(
@@ -111,7 +95,7 @@ IDENTITIES: tuple[Rule, ...] = (
         ".local .lan .internal .intranet .corp .home fritz ts.net dns. no-ip",
         "RFC 6762, RFC 8375 and what routers and VPNs call their networks",
         lambda name: (
-            not re.match(r"(?i)(?:rc|threading|_?thread|jail|sshd_config)\.", name) and _telling(name)
+            not re.match(r"(?i)(?:rc|threading|_?thread|jail|sshd_config)\.", name) and is_telling(name)
         ),
     ),
     rule(
@@ -136,7 +120,7 @@ IDENTITIES: tuple[Rule, ...] = (
         rf"(?:^|(?<=\s))(?P<x>{_HOST})(?=:\d{{1,7}}:\d{{1,7}} \[\d{{1,3}}\] )",
         "] ",
         "NCCL, RCCL: HOST:PID:TID [GPU] NCCL INFO",
-        _telling,
+        is_telling,
         teaches=True,
     ),
     rule(
@@ -154,7 +138,7 @@ IDENTITIES: tuple[Rule, ...] = (
         rf"|pool)\w{{0,20}}(?:[/\s]|$))",
         "nfs mount export",
         "NFS: HOST:/export",
-        _telling_word,
+        is_telling_word,
         teaches=True,
     ),
     rule(
@@ -162,16 +146,16 @@ IDENTITIES: tuple[Rule, ...] = (
         r"(?<![\w\\:])\\\\(?P<x>[A-Za-z][\w-]{1,62})(?=[\s\\])",
         "cifs smb share",
         "Windows: \\\\HOST\\share",
-        _telling_word,
+        is_telling_word,
         teaches=True,
     ),
-    rule("host", rf"DHCP[A-Z]{{3,12}}\(\S{{1,16}}\) \S+ \S+ (?P<x>{_HOST})$", "dhcp", "dnsmasq", _telling),
+    rule("host", rf"DHCP[A-Z]{{3,12}}\(\S{{1,16}}\) \S+ \S+ (?P<x>{_HOST})$", "dhcp", "dnsmasq", is_telling),
     rule(
         "user",
         rf"^\[?(?P<x>{NAME})(?=@{_HOST}(?:[: ][~/][^\s$#]*|[ ]\S+)?\]?[$#%](?: |$))",
         "@",
         "the prompt of a shell",
-        _telling,
+        is_telling,
         teaches=True,
     ),
     rule(
@@ -179,7 +163,7 @@ IDENTITIES: tuple[Rule, ...] = (
         rf"^\[?{ACCOUNT}@(?P<x>{_HOST})(?=(?:[: ][~/][^\s$#]*|[ ]\S+)?\]?[$#%](?: |$))",
         "@",
         "the prompt of a shell",
-        _telling,
+        is_telling,
         teaches=True,
     ),
     rule(
@@ -187,7 +171,7 @@ IDENTITIES: tuple[Rule, ...] = (
         rf"(?<![\w-])(?:ssh|scp|rsync|sftp|mosh)[ \t](?:-\S+[ \t](?:\d+[ \t])?){{0,6}}(?P<x>{NAME})(?=@)",
         "ssh scp rsync sftp mosh",
         "who logs in where",
-        _telling,
+        is_telling,
         teaches=True,
     ),
     rule(
@@ -196,7 +180,7 @@ IDENTITIES: tuple[Rule, ...] = (
         rf"|mosh)[ \t](?:-\S+[ \t](?:\d+[ \t])?){{0,6}}{ACCOUNT}@(?P<x>{_HOST})",
         "ssh scp rsync sftp mosh",
         "who logs in where",
-        _telling,
+        is_telling,
         teaches=True,
     ),
     rule(
@@ -228,337 +212,7 @@ IDENTITIES: tuple[Rule, ...] = (
         rf"(?P<x>{NAME}?)(?=\.{_UNITS})",
         "@",
         "units that run for an account",
-        _telling,
+        is_telling,
         teaches=True,
-    ),
-    # -- accounts in paths --------------------------------------------------------------------------------
-    rule(
-        "user",
-        r"(?i)(?<!\w)(?:/|%2f|\\/)(?:home|homes|users)(?:/|%2f|\\/)(?P<x>[^\s/\"'`:;,|<>()\[\]{}%\\?&*=]+)",
-        "home users",
-        "home directories, also of /data/users and of macOS",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        r"(?i)/(?:data|export|fs|gpfs|lustre|mnt|net|nfs|scratch|shared|srv|storage|var|vol\w{0,9}|work)"
-        r"/(?:home|homes|users)/(?P<x>[^\s/\"'`:;,|<>()\[\]{}%\\?&*=]+)",
-        "/home /users",
-        "the same below another directory",
-        _telling_word,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        r"(?i)(?<=[\w.])/(?:home|homes|users)/(?P<x>[^\s/\"'`:;,|<>()\[\]{}%\\?&*=]+)(?=/)",
-        "/home /users",
-        "the same below any; paths of web services look so, too",
-        _telling_word,
-    ),
-    rule(
-        "user",
-        r"(?i)(?:(?<![A-Za-z])[A-Z]:|\\mnt\\c)\\{1,4}Users\\{1,4}(?P<x>[^\s\\/\"':;,|<>]+)",
-        "users",
-        "Windows",
-        lambda name: _telling(name) and name.lower() not in ("public", "all"),
-        teaches=True,
-    ),
-    rule(
-        "user",
-        r"(?:/run)?/media/(?P<x>[^\s/\"'`:;,|<>\\]+)(?=/)",
-        "/media/",
-        "udisks: /run/media/NAME/LABEL",
-        _volume,
-        teaches=True,
-    ),
-    rule(
-        "label",
-        r"(?:/run)?/media/[^\s/]+/(?P<x>[^\s/\"'`:;,|<>\\]+)",
-        "/media/",
-        "udisks: the label of a disk",
-        _volume,
-    ),
-    rule(
-        "label",
-        r"(?<![\w])/mnt/(?P<x>[^\s/\"'`:;,|<>\\)\]]+)",
-        "/mnt/",
-        "what a disk or share is called",
-        _volume,
-    ),
-    rule(
-        "user",
-        r"(?<![\w-])(?:home|media|run-media)-(?P<x>[a-z_][\w]*)(?=[\w\\-]*\.(?:mount|automount))",
-        "mount",
-        "systemd: home-NAME.mount",
-        _telling_word,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"(?<![\w/~.)\]-])~(?P<x>{NAME})(?=/)",
-        "~",
-        "the shell's ~NAME/",
-        _telling_word,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"(?:^|(?<=[\s\"'=:]))~(?P<x>{NAME})(?=$|[\s\"':;,)])",
-        "~",
-        "the shell's ~NAME",
-        _telling_word,
-    ),
-    rule(
-        "user",
-        rf"(?:@[\w.-]{{1,200}}|[{OPAQUE}]):(?P<x>{NAME})(?=/[\w.-]{{1,200}}\.git)",
-        ".git",
-        "git over ssh: whose repository",
-        _telling_word,
-    ),
-    rule(
-        "user",
-        r"(?<![\w.-])wandb\.ai/(?P<x>[\w-]+)",
-        "wandb.ai/",
-        "Weights & Biases",
-        _telling_word,
-        teaches=True,
-    ),
-    # -- accounts in sentences ----------------------------------------------------------------------------
-    rule(
-        "user",
-        rf"(?i)(?:accepted|failed|postponed|partial) \S+ for (?:(?:invalid"
-        rf"|illegal) user )?(?P<x>{NAME}) from ",
-        "for",
-        "sshd",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"(?i)(?<![\w-])(?:(?:invalid|illegal|authenticating|new|change|delete|add|lock|unlock|set|switch"
-        rf"|as|of|for|by|root by|run|removed) "
-        rf"user|user (?:name)?(?=\S+ (?:logged|from|not|is|does|has|was|of|at|on|by|may|authoriz|added"
-        rf"|removed|in sudoers)))[ ]"
-        rf"?[`'\"]?(?P<x>{NAME})",
-        "user",
-        "sshd, PAM, logind, useradd: NAME behind `user`",
-        _telling_word,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"(?i)(?<![\w-])(?:user|role|account|owner|login)(?: name)?:? [\"'`](?P<x>{NAME})(?=[\"'`])",
-        "user role account owner login",
-        "databases and services: user 'NAME'",
-        _telling_word,
-        teaches=True,
-    ),
-    rule(
-        "user", rf"(?:User Manager for|for user:) (?P<x>{NAME})", "user", "systemd and others", _telling_word
-    ),
-    rule(
-        "user",
-        rf"(?<![\w.-])User (?P<x>{NAME})(?=[.,]|$|[ ](?:logged|from|not|is|has|at))",
-        "user",
-        "systemd: Started Session 3 of User NAME.",
-        _telling_word,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"(?<=[ (])by (?:\([^)]{{0,40}}\) )?(?P<x>{NAME})(?=\([ue]?[ui]id=|\(uid)",
-        "by",
-        "PAM: session opened for user root(uid=0) by NAME(uid=1000)",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"(?i)(?:password (?:changed )?for|exceeded for|shell(?: on \S+)? for|command for|attempts? (?:by"
-        rf"|for)|logged in as"
-        rf"|login (?:by|for)|running as|started by|on behalf of|account of|owned by|crontab for|session for"
-        rf"|subsystem '\w+' for"
-        rf"|mail for|quota for|unix-user:|authentication for):?[ ]?[`'\"]?(?P<x>{NAME})",
-        "for as by of unix-user",
-        "sudo, PAM, sshd, login, polkit",
-        _telling_word,
-    ),
-    rule(
-        "user",
-        rf"(?i)(?:password for|exceeded for|shell(?: on \S+)? for|unix-user:|logged in as|session for"
-        rf"|changed for)[ ]?(?P<x>{NAME})"
-        rf"(?=:| from | to |$|[).])",
-        "for unix-user as",
-        "the surest of these",
-        _telling_word,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"(?<![\w-])sudo(?:\[\d+\])?: +(?P<x>{NAME})(?= : )",
-        "sudo",
-        "sudo: NAME : TTY=pts/0 ; PWD=…",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"(?<![\w-])(?:cron|crond|crontab|anacron|atd)(?:\[\d+\])?: \((?P<x>{NAME})\)",
-        "cron atd",
-        "cron: (NAME) CMD (…)",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"(?<![\w-])CRON(?:\[\d+\])?: \((?P<x>{NAME})\)",
-        "cron",
-        "the same of Debian",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"(?:BEGIN|END|LIST|REPLACE|RELOAD|EDIT)[A-Z ]* \((?P<x>{NAME})\)",
-        "cron",
-        "crontab",
-        _telling,
-    ),
-    rule(
-        "user",
-        rf"\(to {ACCOUNT}\) (?P<x>{NAME}) on ",
-        "(to",
-        "su: (to root) NAME on pts/1",
-        _telling,
-        teaches=True,
-    ),
-    rule("user", rf"\(to (?P<x>{NAME})\) ", "(to", "su: (to NAME) root on pts/1", _telling, teaches=True),
-    rule(
-        "user",
-        rf"(?:[ug]id|groups|group|euid|auid)=\d{{1,10}}\((?P<x>{NAME})\)",
-        "id= group",
-        "id(1)",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"[=,(]1\d{{3,9}}\((?P<x>{NAME})\)",
-        "(",
-        "id(1): groups of an account",
-        _telling,
-        teaches=True,
-    ),
-    rule("user", rf"(?i)userid=(?P<x>{NAME})\(\d+\)", "userid", "Slurm", _telling, teaches=True),
-    rule(
-        "user",
-        rf"(?<![\w-])(?:sudo|runuser|chpst|gosu|machinectl)[ \t](?:-\S+[ \t]){{0,4}}-u[ \t]?(?P<x>{NAME})",
-        "sudo runuser",
-        "sudo -u NAME",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"(?<![\w-])su[ \t]+(?:-l?[ \t]+)?(?P<x>{NAME})(?=$|[ \t]+-c)",
-        "su",
-        "su - NAME",
-        _telling_word,
-    ),
-    rule(
-        "user", rf"(?<![\w-])su[ \t]+-l?[ \t]+(?P<x>{NAME})", "su", "su - NAME", _telling_word, teaches=True
-    ),
-    rule(
-        "user",
-        rf"(?<![\w-])(?:chown|chgrp|install -o)[ \t](?:-\S+[ \t]){{0,4}}(?P<x>{NAME})(?=[: \t])",
-        "chown chgrp install",
-        "chown NAME:NAME",
-        _telling_word,
-    ),
-    rule(
-        "user",
-        rf"^(?:total \d+\s)?[-dlbcps][-rwxsStT]{{9}}[.+@]?[ \t]+\d+[ \t]+(?P<x>{NAME})(?=[ \t])",
-        "rw r-x r--",
-        "ls -l",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"^[-dlbcps][-rwxsStT]{{9}}[.+@]?[ \t]+\d+[ \t]+\S+[ \t]+(?P<x>{NAME})(?=[ \t])",
-        "rw r-x r--",
-        "ls -l: the group",
-        _telling_word,
-    ),
-    rule(
-        "user",
-        rf"^(?P<x>{NAME})\+?[ \t]+\d+[ \t]+\d+\.\d[ \t]+\d+\.\d[ \t]+\d+[ \t]+\d+[ \t]",
-        ".",
-        "ps aux",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"^[ \t]*\d+[ \t]+(?P<x>{NAME})\+?[ \t]+(?:20|rt|-?\d+)[ \t]+-?\d+[ \t]+[\d.]+[gmt]?[ \t]",
-        "",
-        "top",
-        _telling,
-    ),
-    rule(
-        "user",
-        rf"^(?P<x>{NAME})(?=:[^:\s]*:\d+:\d+:[^:]*:/)",
-        ":/",
-        "passwd(5)",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"^(?P<x>{NAME})(?=:[{OPAQUE}*!]+:\d+:\d*:)",
-        ":",
-        "shadow(5); its hash is gone already",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"(?<![\w-])(?:(?:docker|podman) login|psql|pg_\w+|mysql\w*"
-        rf"|smbclient)[ \t](?:[^\n|;]{{0,200}}?[ \t])?(?:-[uU][ \t]?|--username[ \t=])(?P<x>{NAME})",
-        "login psql pg_ mysql smbclient",
-        "clients of databases and registries",
-        _telling_word,
-    ),
-    rule(
-        "name",
-        rf"^{ACCOUNT}:[^:\s]*:1\d{{3,9}}:\d+:(?P<x>[^:,]+)[^:]*:/",
-        ":/",
-        "passwd(5): a real name",
-        _telling,
-    ),
-    rule(
-        "user",
-        rf"(?i)new (?:user|group)(?: account)?: name=(?P<x>{NAME})",
-        "name=",
-        "useradd",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "user",
-        rf"add [`'\"](?P<x>{NAME})[`'\"] to (?:shadow )?group",
-        "group",
-        "usermod",
-        _telling,
-        teaches=True,
-    ),
-    rule(
-        "name",
-        r"(?P<x>(?<![\w.])[A-Z][a-z]{1,30})(?=['\N{RIGHT SINGLE QUOTATION MARK}]s? (?:AirPods|Beats|Buds"
-        r"|Desktop|Galaxy|Headphones|iMac"
-        r"|iPad|iPhone|Keyboard|Laptop|MacBook|Magic|Mouse|PC|Phone|Pixel|Speaker|TV|Tablet|Watch|WH-|WF-))",
-        "' \N{RIGHT SINGLE QUOTATION MARK}",
-        "Bluetooth: what somebody's things call themselves",
     ),
 )

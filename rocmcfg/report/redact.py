@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from rocmcfg.report.accounts import ACCOUNTS
 from rocmcfg.report.addresses import ADDRESSES, telling_ip
 from rocmcfg.report.identities import IDENTITIES
 from rocmcfg.report.names import LONGEST, Names, lower
@@ -20,7 +21,7 @@ from rocmcfg.report.rule import OPAQUE, Rule, Rules
 from rocmcfg.report.tokens import TOKENS, key_blocks
 from rocmcfg.report.words import LEVELS, ORDINARY, TELLING_NOTHING, is_public
 
-RULES = Rules((*TOKENS, *IDENTITIES, *ADDRESSES))
+RULES = Rules((*TOKENS, *IDENTITIES, *ACCOUNTS, *ADDRESSES))
 _TEACHING = Rules(rule for rule in RULES if rule.teaches)
 _KINDS = sorted(
     {rule.kind for rule in RULES} | {"secret", "serial", "id", "user", "host", "name", "uuid", "label"}

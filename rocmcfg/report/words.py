@@ -23,7 +23,7 @@ LEVELS = frozenset(
     """.split()  # noqa: SIM905
 )
 # What a log of a GPU is made of. Somebody may be called so, and loses the name where it stands as one (in
-# /home/page); taken out everywhere, it would take "page fault" with it.
+# a home directory); taken out everywhere, it would take "page fault" with it.
 ORDINARY = frozenset(
     """
     about access action active address all and any application args async auto backend batch block boot
@@ -72,3 +72,11 @@ def is_nobody(name: str) -> bool:
     """Whether a name of a host or account tells nothing, wherever it stands."""
     lowered = name.lower().rstrip("$")
     return lowered in TELLING_NOTHING or lowered in LEVELS or not any(c.isalpha() for c in lowered)
+
+
+def is_telling(name: str) -> bool:
+    return not is_nobody(name) and name.lower() not in LEVELS
+
+
+def is_telling_word(name: str) -> bool:
+    return is_telling(name) and name.lower() not in ORDINARY

@@ -68,7 +68,7 @@ def test_no_repetition_takes_more_than_its_length(piece: str) -> None:
     assert growth(lambda n: f"{BEFORE}{piece * n}@!", 12_000 // len(piece) + 1) <= MOST
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.kind)
+@pytest.mark.parametrize("rule", list(RULES), ids=lambda rule: rule.kind)
 def test_bait_made_of_what_a_rule_looks_for_takes_no_more_than_its_length(rule: Rule) -> None:
     """Its own words, again and again: what lets it begin at every place."""
 
