@@ -171,9 +171,8 @@ def test_the_second_of_two_plays_at_once_is_told_who_is_at_work(
     )
     try:
         lock = host / "run/rocmcfg.lock"
-        for _ in range(200):
-            if lock.exists() and lock.read_text():
-                break
+        while not (lock.exists() and lock.read_text()):
+            assert first.poll() is None
             time.sleep(0.1)
         second = play(collections, tmp_path / "second", [APPLY], root=host).results[0]
     finally:
