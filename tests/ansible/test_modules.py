@@ -199,9 +199,8 @@ def test_values_are_no_secrets_and_are_neither_masked_nor_said_to_be(
     result = ran.results[0]
     shown = {setting["setting"]: setting["value"] for setting in result["settings"]}
     assert shown == {"env.MY_TOKEN": secret, "amdgpu.runpm": "0"}
-    for said in (f"+MY_TOKEN={secret}", "amdgpu.runpm=0"):
-        assert said in ran.output
-    assert "****" not in json.dumps(result)
+    assert [ran.output.count(said) > 0 for said in (f"+MY_TOKEN={secret}", "amdgpu.runpm=0")] == [True, True]
+    assert json.dumps(result).count("****") == 0
     holds = [path for path in host.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
     readable = {str(path.relative_to(host)) for path in holds if path.stat().st_mode & 0o004}
     assert {"etc/environment.d/90-rocmcfg.conf", "var/lib/rocmcfg/receipt.json"} <= readable
