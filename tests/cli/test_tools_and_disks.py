@@ -211,8 +211,9 @@ def test_a_rollback_that_leaves_a_menu_with_our_arguments_is_found_out(root: Pat
 
 
 def _in_the_middle(root: Path, tools: Path, *verb: str) -> subprocess.Popen[str]:
-    """The program, while its tool runs."""
-    tool(tools, "update-grub", f'echo $$ > "$1/boot/running"\nsleep {2 * HANG}\n')
+    """The program, while its tool runs: as long as the file that it writes is there."""
+    running = 'echo $$ >"$1/boot/running"\nwhile [ -e "$1/boot/running" ]; do sleep 0.5; done\n'
+    tool(tools, "update-grub", running)
     (root / "boot/running").unlink(missing_ok=True)
     child = subprocess.Popen(
         tool_command(tools, *verb, "--root", root),
@@ -255,6 +256,7 @@ def test_an_interrupted_rollback_says_that_recover_is_needed(root: Path, tools: 
     out, err = child.communicate(timeout=HANG)
     said = problem(Result(child.returncode, out, err), "RC4010", 5)
     assert "rocmcfg recover" in said
+    (root / "boot/running").unlink()
     (tools / "update-grub").unlink()
     assert rocmcfg("recover", "--root", root, tools=tools).code == 0
     assert state_of(root) == ["rolled_back"]
