@@ -47,11 +47,17 @@ _FEED = r"""
 import fcntl, os, pathlib, signal, struct, sys, termios, time
 
 daemon, pipe = int(sys.argv[1]), 5
+SYNC = signal.SIGRTMIN + 1
 
 def wait(until):
     while not until():
         os.kill(daemon, 0)
         time.sleep(0.005)
+
+def listens():
+    status = pathlib.Path(f"/proc/{daemon}/status").read_text()
+    blocked = int(status.partition("SigBlk:")[2].split()[0], 16)  # it takes signals from a descriptor
+    return blocked >> (SYNC - 1) & 1
 
 def drained():
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))) == (0,)
@@ -60,7 +66,8 @@ for number, line in enumerate(sys.stdin, 1):
     level, _, text = line.rstrip("\n").partition(" ")
     os.write(pipe, f"{level},{number},{number}000000,-;{text}\n".encode())
     wait(drained)
-os.kill(daemon, signal.SIGRTMIN + 1)
+wait(listens)
+os.kill(daemon, SYNC)
 wait(pathlib.Path("/run/systemd/journal/synced").exists)
 """
 
