@@ -170,15 +170,15 @@ def test_the_second_of_two_plays_at_once_is_told_who_is_at_work(
     collections: Path, tmp_path: Path, host: Path
 ) -> None:
     slow = with_tools(
-        tmp_path / "slow", update_grub=f"until [ -e {tmp_path}/go ]; do sleep 0.1; done; exit 1"
+        tmp_path / "slow",
+        update_grub=f"touch {tmp_path}/there; until [ -e {tmp_path}/go ]; do sleep 0.1; done; exit 1",
     )
     first = subprocess.Popen(
         [slow, "apply", "--profile", "gfx1201", "--yes", "--root", host],
         stdout=subprocess.DEVNULL,
     )
     try:
-        lock = host / "run/rocmcfg.lock"
-        while not (lock.exists() and lock.read_text()):
+        while not (tmp_path / "there").exists():
             assert first.poll() is None
             time.sleep(0.1)
         second = play(collections, tmp_path / "second", [APPLY], root=host).results[0]
