@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocmcfg.engine import journal
+from rocmcfg.engine.digest import sha256
 from rocmcfg.engine.record_shapes import fault
 from rocmcfg.engine.request import Request
 from rocmcfg.host.local import LocalHost
@@ -110,7 +111,7 @@ def test_no_file_comes_back_with_more_rights_than_its_owner_has(root: Path) -> N
     """A shell that runs as root for everybody, saved as what was there before."""
     saved = {"mode": 0o6755, "uid": 0, "gid": 0, "mtime_ns": 0, "xattrs": [["security.capability", "AAAA"]]}
     content = b"#!/bin/sh\n"
-    name = journal.sha256(content)
+    name = sha256(content)
     (_file(root).parent / "backups" / name).write_bytes(content)
     forge(root, lambda records: first("file", records).update(before={"sha256": name, **saved}))
     path = first("file", lines(root))["path"]
