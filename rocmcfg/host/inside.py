@@ -29,6 +29,23 @@ class Place(NamedTuple):
     path: str
 
 
+class Weakness(NamedTuple):
+    """A part of a path that others may change. `mode` is None where it is not there yet: they may make it."""
+
+    path: str
+    owner: int
+    mode: int | None
+
+    def words(self, owner: str = "") -> str:
+        """`owner` is the name of the user, where it is known."""
+        if self.mode is None:
+            return f"anybody can make {self.path}"
+        if self.owner != 0:
+            return f"{self.path} belongs to {owner or 'user'} ({self.owner}), mode {self.mode:04o}"
+        writers = "all" if self.mode & stat.S_IWOTH else "its group"
+        return f"{self.path} can be written by {writers}, mode {self.mode:04o}"
+
+
 class Root:
     """An open directory that paths begin at; closed with its last reference."""
 
@@ -58,25 +75,33 @@ class Root:
         A directory such as /tmp counts as strong by its sticky bit: what others may do there is to make new
         names, and those are looked at themselves.
         """
-        walk = _Walk(self.descriptor, watched=True)
+        weak, _ = self.judge(path)
+        return weak.path if weak is not None else ""
+
+    def judge(self, path: str, *, as_root: bool = False) -> tuple[Weakness | None, os.stat_result | None]:
+        """The weak point, and what the very same walk ended at; None where nothing is there. `as_root`: what
+        belongs to the caller is weak as well. Raises OSError."""
+        walk = _Walk(self.descriptor, watched=True, as_root=as_root)
         try:
             walk.go(path, True)
         except (FileNotFoundError, NotADirectoryError):
             pass
         finally:
             walk.close()
-        return walk.weak
+        return walk.weak, walk.found
 
 
 class _Walk:
     """`names` and `directory` are how far it has come; `last` is what is left."""
 
-    def __init__(self, root: int, *, watched: bool = False) -> None:
+    def __init__(self, root: int, *, watched: bool = False, as_root: bool = False) -> None:
         self._open = [root]
         self._watched = watched
+        self._caller = 0 if as_root else os.geteuid()
         self.names: list[str] = []
         self.last = "."
-        self.weak = ""
+        self.weak: Weakness | None = None
+        self.found: os.stat_result | None = None
         self._look(root, "")
 
     @property
@@ -100,9 +125,9 @@ class _Walk:
             try:
                 step = os.open(part, _STEP, dir_fd=self.directory)
             except FileNotFoundError:
+                self._missing(part)
                 if pending:
                     raise
-                self._missing(part)
                 self.last = part
                 return
             kept = False
@@ -112,6 +137,7 @@ class _Walk:
                     links += 1
                     if links > _LINK_LIMIT:
                         raise OSError(errno.ELOOP, "too many symbolic links")
+                    self._look(step, part)
                     target = os.readlink("", dir_fd=step)
                     if target.startswith("/"):
                         self._up_to(0)
@@ -120,6 +146,7 @@ class _Walk:
                 self._look(step, part)
                 if not pending:
                     self.last = part
+                    self.found = os.fstat(step)
                     return
                 if kind != stat.S_IFDIR:
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
@@ -136,20 +163,26 @@ class _Walk:
             os.close(self._open.pop())
 
     def _look(self, step: int, name: str) -> None:
-        if self._watched and not self.weak:
+        """Of a link the owner alone counts: in a sticky directory he may exchange it."""
+        if self._watched and self.weak is None:
             found = os.fstat(step)
             sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
-            if found.st_uid not in (0, os.geteuid()) or (found.st_mode & _others(found.st_gid) and not sticky):
-                self.weak = "/" + "/".join([*self.names, name]) if name else "/"
+            bare = sticky or stat.S_ISLNK(found.st_mode)
+            foreign = found.st_uid not in (0, self._caller)
+            if foreign or (found.st_mode & self._others(found.st_gid) and not bare):
+                self._weak_at(name, found.st_uid, stat.S_IMODE(found.st_mode))
 
     def _missing(self, name: str) -> None:
         """In a sticky directory that is everybody's, anybody can make it."""
-        if self._watched and not self.weak and os.fstat(self.directory).st_mode & stat.S_IWOTH:
-            self.weak = "/" + "/".join([*self.names, name])
+        if self._watched and self.weak is None and os.fstat(self.directory).st_mode & stat.S_IWOTH:
+            self._weak_at(name, 0, None)
 
+    def _weak_at(self, name: str, owner: int, mode: int | None) -> None:
+        self.weak = Weakness("/" + "/".join([*self.names, name] if name else self.names), owner, mode)
 
-def _others(group: int) -> int:
-    """The bits of a mode that let others write: those of access lists are among the group's (acl(5)). Where a
-    user asks, the group is the user's own (user private groups), and of the group root only root is."""
-    mine = group == 0 or os.geteuid() != 0
-    return stat.S_IWOTH if mine else stat.S_IWOTH | stat.S_IWGRP
+    def _others(self, group: int) -> int:
+        """The bits of a mode that let others write: those of access lists are among the group's (acl(5)).
+        Where a user asks, the group is the user's own (user private groups), and of the group root only root
+        is."""
+        mine = group == 0 or self._caller != 0
+        return stat.S_IWOTH if mine else stat.S_IWOTH | stat.S_IWGRP
