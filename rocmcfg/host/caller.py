@@ -52,19 +52,10 @@ def _doubt(path: str, opened: os.stat_result) -> str:
     except OSError as problem:
         return f"who may change it cannot be told: {problem.strerror}"
     if weak is not None:
-        return weak.words(_account(weak.owner))
+        return weak.words(here=True)
     if found is None or not os.path.samestat(found, opened):
         return "who may change it cannot be told: its name leads elsewhere now"
     return ""
-
-
-def _account(uid: int) -> str:
-    import pwd
-
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return ""
 
 
 def write_callers_file(path: str, content: bytes) -> None:

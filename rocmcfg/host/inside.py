@@ -36,12 +36,12 @@ class Weakness(NamedTuple):
     owner: int
     mode: int | None
 
-    def words(self, owner: str = "") -> str:
-        """`owner` is the name of the user, where it is known."""
+    def words(self, *, here: bool) -> str:
+        """Which part, whose, and its mode. `here`: the users of the running system are meant."""
         if self.mode is None:
             return f"anybody can make {self.path}"
         if self.owner != 0:
-            return f"{self.path} belongs to {owner or 'user'} ({self.owner}), mode {self.mode:04o}"
+            return f"{self.path} belongs to {_account(self.owner, here)}, mode {self.mode:04o}"
         writers = "all" if self.mode & stat.S_IWOTH else "its group"
         return f"{self.path} can be written by {writers}, mode {self.mode:04o}"
 
@@ -186,3 +186,12 @@ class _Walk:
         is."""
         mine = group == 0 or self._caller != 0
         return stat.S_IWOTH if mine else stat.S_IWOTH | stat.S_IWGRP
+
+
+def _account(uid: int, here: bool) -> str:
+    import pwd
+
+    try:
+        return f"{pwd.getpwuid(uid).pw_name} (user {uid})" if here else f"user {uid}"
+    except KeyError:
+        return f"user {uid}"

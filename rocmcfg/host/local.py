@@ -120,7 +120,7 @@ class LocalHost:
             weak, _ = self._inside_root().judge(path)
         except OSError as problem:
             raise Unreadable(path, problem) from problem
-        return weak.words() if weak is not None else ""
+        return weak.words(here=not self.offline) if weak is not None else ""
 
     def names(self, path: str) -> tuple[str, ...]:
         try:

@@ -83,7 +83,7 @@ def test_a_profile_of_another_user_does_not_take_the_machine(
         assert "RC2055" in said
         assert "env.LD_PRELOAD=/tmp/evil.so hands over the machine" in " ".join(said.split())
         assert ("karg.init" in said) == (verb[0] in ("apply", "plan"))
-        assert "belongs to nobody (65534), mode 0644" in " ".join(said.split())
+        assert "belongs to nobody (user 65534), mode 0644" in " ".join(said.split())
     found = rocmcfg("plan", "-p", "./my.toml", "--root", root, "--json")
     assert hand_overs(found) == [
         ("error", "karg.init=/tmp/evil", "4"),
@@ -215,7 +215,7 @@ def test_a_local_profile_that_others_can_change_is_not_followed(root: Path, weak
         named = "etc/rocmcfg/profiles/mine.toml can be written by all, mode 0666"
     elif weak == "folder":
         os.chown(place.parent, NOBODY, 0)
-        named = "etc/rocmcfg/profiles belongs to user (65534), mode 0755"
+        named = "etc/rocmcfg/profiles belongs to user 65534, mode 0755"
     elif weak == "folder above":
         place.parent.parent.chmod(0o775)
         os.chown(place.parent.parent, 0, 100)
@@ -225,7 +225,7 @@ def test_a_local_profile_that_others_can_change_is_not_followed(root: Path, weak
         os.chown(root / "home/eve", NOBODY, NOBODY)
         place.unlink()
         place.symlink_to("/home/eve/p.toml")
-        named = "home/eve belongs to user (65534), mode 0755"
+        named = "home/eve belongs to user 65534, mode 0755"
     before = tree(root)
     said = problem(apply(root, "-p", "mine"), "RC2056", 1)
     assert named in " ".join(said.split())
