@@ -129,7 +129,7 @@ def _complete(
     view: HostView, name: str, chain: tuple[str, ...], problems: list[Diagnostic]
 ) -> Profile | None:
     unwritable = profile_checks.unwritable_name(name)
-    if unwritable is not None:
+    if unwritable is not None and (is_path(name) or "\0" not in name):  # no profile can have a NUL
         problems.append(unwritable)
         return None
     found = _locate(view, name, problems)

@@ -273,6 +273,7 @@ ODD = {
 @pytest.mark.parametrize("kind", ODD)
 def test_a_name_that_does_not_print_on_one_line_is_refused(root: Path, kind: str) -> None:
     """Such a name split the lines of the history, and of a log after the commit."""
+    assert rocmcfg("plan", "-p", "a\0b/c.toml", "--root", root, "--json").ids == ["RC1017"]
     place = root.parent / f"{ODD[kind]}.toml"
     place.write_bytes(HARMLESS.encode())
     before = tree(root)
