@@ -104,8 +104,9 @@ def test_roots_own_profile_and_what_root_asks_for_is_named_first(root: Path, sha
         ("-p", str(place)),
         ("--set", "karg.init=/tmp/evil", "--set", "env.LD_PRELOAD=/tmp/evil.so"),
     ):
-        found = rocmcfg("plan", *options, "--set", "amdgpu.noretry=0", "--root", root, "--json")
+        found = rocmcfg("plan", "-p", "auto", *options, "--root", root, "--json")
         assert found.code == 0
+        assert "RC2025" in found.ids, "a remark on the whole plan"
         assert [(severity, name) for severity, name, _ in hand_overs(found)] == [
             ("warning", "karg.init=/tmp/evil"),
             ("warning", "env.LD_PRELOAD=/tmp/evil.so"),
