@@ -68,8 +68,8 @@ class Root:
             walk.close()
 
     def weak_point(self, path: str) -> str:
-        """The first part of `path`, from the root on, that somebody else than root and the caller may
-        change: another's, or writable by others. Empty where there is none. What is not there is nobody's.
+        """The first part of `path`, from the root on, that somebody else than root may change: another's, or
+        writable by others. Empty where there is none. What is not there is nobody's.
         Raises OSError.
 
         A directory such as /tmp counts as strong by its sticky bit: what others may do there is to make new
@@ -78,10 +78,10 @@ class Root:
         weak, _ = self.judge(path)
         return weak.path if weak is not None else ""
 
-    def judge(self, path: str, *, as_root: bool = False) -> tuple[Weakness | None, os.stat_result | None]:
-        """The weak point, and what the very same walk ended at; None where nothing is there. `as_root`: what
-        belongs to the caller is weak as well. Raises OSError."""
-        walk = _Walk(self.descriptor, watched=True, as_root=as_root)
+    def judge(self, path: str) -> tuple[Weakness | None, os.stat_result | None]:
+        """The weak point, and what the very same walk ended at: None where nothing is there. Raises
+        OSError."""
+        walk = _Walk(self.descriptor, watched=True)
         try:
             walk.go(path, True)
         except (FileNotFoundError, NotADirectoryError):
@@ -94,10 +94,9 @@ class Root:
 class _Walk:
     """`names` and `directory` are how far it has come; `last` is what is left."""
 
-    def __init__(self, root: int, *, watched: bool = False, as_root: bool = False) -> None:
+    def __init__(self, root: int, *, watched: bool = False) -> None:
         self._open = [root]
         self._watched = watched
-        self._caller = 0 if as_root else os.geteuid()
         self.names: list[str] = []
         self.last = "."
         self.weak: Weakness | None = None
@@ -168,8 +167,7 @@ class _Walk:
             found = os.fstat(step)
             sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
             bare = sticky or stat.S_ISLNK(found.st_mode)
-            foreign = found.st_uid not in (0, self._caller)
-            if foreign or (found.st_mode & self._others(found.st_gid) and not bare):
+            if found.st_uid != 0 or (found.st_mode & _others(found.st_gid) and not bare):
                 self._weak_at(name, found.st_uid, stat.S_IMODE(found.st_mode))
 
     def _missing(self, name: str) -> None:
@@ -180,13 +178,6 @@ class _Walk:
     def _weak_at(self, name: str, owner: int, mode: int | None) -> None:
         self.weak = Weakness("/" + "/".join([*self.names, name] if name else self.names), owner, mode)
 
-    def _others(self, group: int) -> int:
-        """The bits of a mode that let others write: those of access lists are among the group's (acl(5)).
-        Where a user asks, the group is the user's own (user private groups), and of the group root only root
-        is."""
-        mine = group == 0 or self._caller != 0
-        return stat.S_IWOTH if mine else stat.S_IWOTH | stat.S_IWGRP
-
 
 def _account(uid: int, here: bool) -> str:
     import pwd
@@ -195,3 +186,9 @@ def _account(uid: int, here: bool) -> str:
         return f"{pwd.getpwuid(uid).pw_name} (user {uid})" if here else f"user {uid}"
     except KeyError:
         return f"user {uid}"
+
+
+def _others(group: int) -> int:
+    """The bits of a mode that let others than root write: those of access lists are among the group's
+    (acl(5)), and of the group root only root is."""
+    return stat.S_IWOTH if group == 0 else stat.S_IWOTH | stat.S_IWGRP

@@ -110,6 +110,8 @@ class LocalHost:
             return path
 
     def weak_point(self, path: str) -> str:
+        if os.geteuid() != 0:
+            return ""
         try:
             return self._inside_root().weak_point(path)
         except OSError as problem:
@@ -141,8 +143,9 @@ class LocalHost:
         from rocmcfg.host import lock
 
         try:
-            with self._place(lock.FILE) as place:
-                return None if self._lock_is_ours else lock.held(place, lock.FILE)
+            path = lock.OFFLINE if self.offline else lock.FILE
+            with self._place(path) as place:
+                return None if self._lock_is_ours else lock.held(place, path)
         except OSError:
             return None
 
@@ -237,8 +240,11 @@ class LocalHost:
     def settle(self, paths: Sequence[str]) -> None:
         from rocmcfg.host.durability import settle
 
-        for path in paths:
-            with self._written(path) as place:
+        for path in dict.fromkeys(paths):
+            there = path
+            while not self.exists(there):
+                there = os.path.dirname(there)
+            with self._written(there) as place:
                 settle(place)
 
     def writable_problem(self, path: str) -> str:
@@ -299,14 +305,15 @@ class LocalHost:
     def lock(self) -> Iterator[None]:
         from rocmcfg.host import lock
 
+        path = lock.OFFLINE if self.offline else lock.FILE
         with ExitStack() as held:
             try:
-                held.enter_context(self._folder(os.path.dirname(lock.FILE)))
-                place = held.enter_context(self._place(lock.FILE, follow_last=False))
-                taken = lock.exclusive(place, lock.FILE, stays=not self.offline)
+                held.enter_context(self._folder(os.path.dirname(path)))
+                place = held.enter_context(self._place(path, follow_last=False))
+                taken = lock.exclusive(place, path, stays=not self.offline)
                 self._lock_is_ours = held.enter_context(taken)
             except OSError as problem:
-                raise _unwritable(lock.FILE, problem) from problem
+                raise _unwritable(path, problem) from problem
             try:
                 yield
             finally:
@@ -321,15 +328,18 @@ class LocalHost:
     @contextmanager
     def _folder(self, path: str) -> Iterator[None]:
         """A directory that an offline root has only as long as it is needed."""
-        if self.is_dir(path):
-            yield
-            return
-        self.make_dir(path, 0o755)
+        missing: list[str] = []
+        while not self.is_dir(path):
+            missing.append(path)
+            path = os.path.dirname(path)
+        for folder in reversed(missing):
+            # of our own state everybody may read what he knows the name of: see engine.journal
+            self.make_dir(folder, 0o711 if folder == missing[0] else 0o755)
         try:
             yield
         finally:
-            if self.offline:
-                self.remove_dir(path)
+            for folder in missing if self.offline else ():
+                self.remove_dir(folder)
 
     def log(self, message: str) -> None:
         if self.offline:
@@ -387,14 +397,14 @@ class LocalHost:
             raise _unwritable(path, problem) from problem
 
     def _inside_root(self) -> Root:
-        """Opened once: whoever exchanges the root's own name meanwhile changes nothing of what is looked at."""
+        """Opened once: whoever exchanges the root's own name meanwhile changes nothing of what we see."""
         if self._tree is None:
             self._tree = Root(self._root)
         return self._tree
 
     def _open(self, path: str, flags: int = 0, *, follow_last: bool = True) -> int:
         # O_NONBLOCK: a pipe among the files would otherwise be waited on for ever
-        flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         if self.offline or not follow_last:  # what was a link is followed by now: see `inside`
             flags |= os.O_NOFOLLOW
         with self._place(path, follow_last=follow_last) as place:
@@ -452,7 +462,7 @@ def _contents(scratch: str, name: str) -> Iterator[bytes]:
         path = os.path.join(scratch, top, name)
         if os.path.isfile(path):
             with open(path, "rb") as stream:
-                yield stream.read()
+                yield stream.read(_READ_LIMIT)
             return
 
 

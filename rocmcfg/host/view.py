@@ -85,7 +85,9 @@ class Locked(RocmcfgError):
         super().__init__(
             error(
                 "RC3004",
-                "another rocmcfg may be at work on this host" if lost else "another rocmcfg is at work on this host",
+                "another rocmcfg may be at work on this host"
+                if lost
+                else "another rocmcfg is at work on this host",
                 detail=f"{path} was removed while it was held" if lost else detail,
                 location=path,
                 hint="wait until it has ended, then run the command again",
@@ -135,8 +137,9 @@ class HostView(Protocol):
         ...
 
     def weak_point(self, path: str) -> str:
-        """The first part of a path, from the root on, that somebody else than root and the caller may change;
-        empty where there is none. What lies behind a weak point must not be believed. Raises Unreadable."""
+        """The first part of a path, from the root on, that somebody else than root may change; empty where
+        there is none, and where the caller is not root and so has nothing to hand over. What lies behind a
+        weak point must not be believed. Raises Unreadable."""
         ...
 
     def weakness(self, path: str) -> str:

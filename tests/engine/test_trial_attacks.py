@@ -70,12 +70,14 @@ class FailsOnce(QuickHost):
 
     calls, failing = 0, 0
 
-    def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
+    def execute(
+        self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
+    ) -> CommandResult:
         if argv[0] == "update-grub":
             self.calls += 1
             if self.calls == self.failing:
                 return CommandResult(tuple(argv), 1, "", "no space left")
-        return super().execute(argv, timeout=timeout, progress=progress)
+        return super().execute(argv, timeout=timeout, progress=progress, mark=mark)
 
 
 @pytest.mark.parametrize("failing", [1, 2])
@@ -269,12 +271,12 @@ def test_a_block_that_grub_editenv_emptied_is_put_back(root: Path) -> None:
 
     class Full(QuickHost):
         def execute(
-            self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]
+            self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
         ) -> CommandResult:
             if argv[0] == "grub-editenv":
                 (root / BLOCK).write_bytes(b"")
                 return CommandResult(tuple(argv), 1, "", "cannot write: No space left on device")
-            return super().execute(argv, timeout=timeout, progress=progress)
+            return super().execute(argv, timeout=timeout, progress=progress, mark=mark)
 
     with pytest.raises(RocmcfgError) as failed:
         use.attempt(Full(str(root)), **CWSR)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import tempfile
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from rocmcfg.host import runner
 from rocmcfg.host.view import CommandResult, ToolFailed
+from tests.support.tools import require_root
 
 
 def execute(*argv: str, timeout: float = 20) -> CommandResult:
@@ -146,3 +151,97 @@ def test_an_empty_path_of_the_caller_is_no_hindrance(monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("PATH", raising=False)
     assert sh("true").ok
     assert os.environ.get("PATH") is None
+
+
+STUBBORN = """
+trap '' TERM HUP INT
+{child}
+i=0; while [ $i -lt 200 ]; do sleep 0.05; echo $$ >>"$1"; i=$((i+1)); done
+"""
+
+
+@pytest.mark.parametrize(
+    "child",
+    [
+        "",
+        'setsid sh -c \'while :; do sleep 0.05; echo x >>"$0"; done\' "$1" &',
+        'set -m; (sleep 20; echo x >>"$1") &',
+    ],
+    ids=["alone", "a child with a session of its own", "a child with a process group of its own"],
+)
+def test_nothing_of_a_program_that_is_stopped_writes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, child: str
+) -> None:
+    """update-grub may ignore TERM, and what it started may have left its family: an undo comes next."""
+    file = tmp_path / "menu"
+    file.touch()
+    monkeypatch.setattr(runner, "_GRACE", 0.3)
+
+    def written() -> None:
+        if file.stat().st_size:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runner.execute(
+            ("sh", "-c", STUBBORN.format(child=child), "sh", str(file)),
+            timeout=60,
+            progress=written,
+            mark="abc",
+        )
+    assert list(runner._processes(b"ROCMCFG_STARTED=abc")) == []
+    size = file.stat().st_size
+    time.sleep(0.4)
+    assert file.stat().st_size == size
+
+
+def test_only_programs_of_root_are_waited_for() -> None:
+    """Whoever may start a program could hold up every boot with it."""
+    require_root()
+    environment = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
+    another = subprocess.Popen(["sleep", "300"], env=environment, start_new_session=True, user=65534)
+    ours = subprocess.Popen(["sleep", "300"], env=environment, start_new_session=True)
+    try:
+        assert [pid for pid, _ in runner.survivors("abc")] == [ours.pid]
+        assert runner.survivors("ab") == []
+    finally:
+        for one in (another, ours):
+            one.kill()
+            one.wait()
+
+
+def test_a_set_uid_program_is_its_callers() -> None:
+    """passwd waits for an answer as long as one likes, and the kernel says root of it."""
+    require_root()
+    place = Path(tempfile.mkdtemp(dir="/var/tmp"))  # which is not mounted nosuid, and reached by everybody
+    place.chmod(0o755)
+    try:
+        copy = place / "sleep"
+        shutil.copy(shutil.which("sleep") or "/bin/sleep", copy)
+        copy.chmod(0o4755)
+        environment = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
+        waiting = subprocess.Popen([copy, "300"], env=environment, start_new_session=True, user=65534)
+        try:
+            assert runner.survivors("abc") == []
+        finally:
+            waiting.kill()
+            waiting.wait()
+    finally:
+        shutil.rmtree(place)
+
+
+LONG = "tr '\\0' x </dev/zero | fold -w 1000"
+
+
+def test_output_without_end_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_MOST", 1 << 20)
+    asked = runner.query(("sh", "-c", f"{LONG} | head -c 8000000; exec sleep 300"))
+    assert asked is not None
+    assert asked.status is None
+    assert len(asked.stdout) < 3 << 20
+    tracemalloc.start()
+    changed = execute("sh", "-c", f"{LONG} | head -c 8000000")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert changed.ok
+    assert len(changed.stdout) == 64 << 10
+    assert most < 4 << 20

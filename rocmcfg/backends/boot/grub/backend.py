@@ -79,7 +79,14 @@ def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
 def activation(reason: str) -> Activation:
     # grub-mkconfig removes the .new, writes it anew and takes it away at its end (util/grub-mkconfig.in);
     # where it failed on a full /boot, that file is what fills it
-    return Activation(menu.TOOL, (menu.TOOL,), reason, outputs=(_GRUB_CFG,), scratch=(f"{_GRUB_CFG}.new",))
+    return Activation(
+        menu.TOOL,
+        (menu.TOOL,),
+        reason,
+        outputs=(_GRUB_CFG,),
+        scratch=(f"{_GRUB_CFG}.new",),
+        places=(_GRUB_CFG.rpartition("/")[0],),
+    )
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
@@ -143,7 +150,7 @@ def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> lis
     """Read the generated menu: every non-recovery entry has each wanted argument and no unwanted one."""
     entries, unreadable = read_entries(view)
     if unreadable:
-        return [error("RC3101", f"cannot read {_GRUB_CFG}: {unreadable}", location=_GRUB_CFG)]
+        return [warning("RC3101", f"cannot read {_GRUB_CFG}: {unreadable}", location=_GRUB_CFG)]
     normal = [entry for entry in entries if not entry.recovery]
     if not normal:
         return [
@@ -225,12 +232,19 @@ def _dropped_by(view: HostView, kargs: Sequence[str]) -> str:
     """The file after ours that loses our arguments; empty where none does, or where only a shell can tell."""
     files = _files(view, f'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT {" ".join(kargs)}"')
     ours = [path for path, _ in files].index(DROP_IN)
-    for end in range(ours + 2, len(files) + 1):
-        found = _kargs(_evaluate(files[:end]), _VARIABLES[1])
+    environment = _evaluate(files[: ours + 1])
+    judged: object = environment
+    for path, text in files[ours + 1 :]:
+        environment.read(path, text)
+        value = environment.values.get(_VARIABLES[1])
+        if value is judged:
+            continue  # most files set something else
+        judged = value
+        found = _kargs(environment, _VARIABLES[1])
         if found is None:
             return ""
         if not all(contains(found, text) for text in kargs):
-            return files[end - 1][0]
+            return path
     return ""
 
 
