@@ -223,7 +223,8 @@ def require_ours(found: Journal) -> None:
     folders = {folder for path in files for folder in _above(path)}
     known = programs()
     for record in found.records:
-        named, allowed = {record.get("path")} - {None}, files
+        named: set[str] = {record["path"]} if "path" in record else set()
+        allowed = files
         if record["kind"] == "mkdir":
             allowed = folders
         elif record["kind"] in ("activation", "activated"):

@@ -70,7 +70,7 @@ def test_an_image_that_got_the_driver_after_the_apply_is_rebuilt_by_the_undo(tmp
 
 def test_a_recovery_waits_for_the_program_of_the_killed_run(tmp_path: Path) -> None:
     mark = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
-    survivor = subprocess.Popen(["sleep", "1.5"], env=mark, start_new_session=True)
+    survivor = subprocess.Popen(["sleep", "600"], env=mark, start_new_session=True)
 
     class Host(LocalHost):
         @property
@@ -78,11 +78,16 @@ def test_a_recovery_waits_for_the_program_of_the_killed_run(tmp_path: Path) -> N
             return True
 
     said: list[str] = []
+
+    def progress(line: str) -> None:
+        said.append(line)
+        survivor.terminate()
+
     signal.signal(
         signal.SIGCHLD, signal.SIG_IGN
     )  # its parent is gone in truth: here it must not stay a zombie
     try:
-        recovery.wait_for_survivors(Host(str(tmp_path)), "abc", said.append)
+        recovery.wait_for_survivors(Host(str(tmp_path)), "abc", progress)
     finally:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     assert not Path(f"/proc/{survivor.pid}").exists(), "it goes on only when the program has ended"

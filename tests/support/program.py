@@ -19,6 +19,7 @@ from unittest import mock
 import pytest
 
 from .tool_host import ToolHost
+from .tools import HANG
 
 SOURCE = Path(__file__).resolve().parents[2]
 DEMO = SOURCE / "docs/demo"
@@ -105,7 +106,7 @@ def process(argv: list[str], *, env: Mapping[str, str] | None = None, stdin: str
         text=True,
         cwd=SOURCE,
         env=environment(env),
-        timeout=60,
+        timeout=HANG,
         check=False,
     )
     return Result(done.returncode, done.stdout, done.stderr)

@@ -29,6 +29,8 @@ PACKAGES = (
     "systemd",
     "zsh",
 )
+# Seconds after which a program hangs, on the slowest and busiest machine. No measure of anything.
+HANG = 600
 # Where programs live that a user's PATH often lacks.
 _MORE = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
@@ -61,7 +63,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program with nothing of this environment but what `env` names. Line ends stay as they are."""
     done = subprocess.run(
-        argv, env=dict(env or {}), input=input.encode(), capture_output=True, timeout=60, check=False
+        argv, env=dict(env or {}), input=input.encode(), capture_output=True, timeout=HANG, check=False
     )
     stdout, stderr = (output.decode("utf-8", "surrogateescape") for output in (done.stdout, done.stderr))
     return subprocess.CompletedProcess(done.args, done.returncode, stdout, stderr)

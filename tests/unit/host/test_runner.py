@@ -14,14 +14,14 @@ import pytest
 
 from rocmcfg.host import runner
 from rocmcfg.host.view import CommandResult, ToolFailed
-from tests.support.tools import require_root
+from tests.support.tools import HANG, require_root
 
 
-def execute(*argv: str, timeout: float = 20) -> CommandResult:
+def execute(*argv: str, timeout: float = HANG) -> CommandResult:
     return runner.execute(argv, timeout=timeout, progress=lambda: None)
 
 
-def sh(script: str, *arguments: str, timeout: float = 20) -> CommandResult:
+def sh(script: str, *arguments: str, timeout: float = HANG) -> CommandResult:
     return execute("sh", "-c", script, "sh", *arguments, timeout=timeout)
 
 
@@ -66,20 +66,25 @@ def test_a_program_that_cannot_start_has_failed_and_says_so(tmp_path: Path, cont
 
 
 def test_a_program_that_prompts_gets_no_answer_and_ends() -> None:
-    started = time.monotonic()
-    assert sh("read answer; echo got:$answer:; cat").stdout == "got::\n"
-    assert time.monotonic() - started < 10
+    result = sh("read answer; echo got:$answer:; cat")
+    assert (result.status, result.stdout) == (0, "got::\n")
 
 
 def test_the_time_limit_ends_the_whole_family(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    script = 'echo begun; (trap "" TERM; sleep 300) & echo $! >>"$1"; sleep 300 & echo $! >>"$1"; wait'
-    started = time.monotonic()
-    result = sh(script, str(pids), timeout=1)
-    assert (result.status, result.ok) == (None, False)
+    far = f"sleep {2 * HANG}"
+    script = f'echo begun; (trap "" TERM; {far}) & echo $! >"$1"; {far} & echo $! >>"$1"; wait'
+    for limit in (1, 10, 100):  # a busy machine may not have begun by then
+        started = time.monotonic()
+        result = sh(script, str(pids), timeout=limit)
+        assert (result.status, result.ok) == (None, False)
+        assert time.monotonic() - started < HANG
+        family = pids.read_text().split() if pids.exists() else []
+        if len(family) == 2:
+            break
     assert result.stdout == "begun\n"
-    assert time.monotonic() - started < 15
-    for pid in pids.read_text().split():
+    assert len(family) == 2
+    for pid in family:
         assert not alive(int(pid))
 
 
@@ -91,13 +96,15 @@ def test_an_interrupt_ends_the_program_too(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        runner.execute(("sh", "-c", f"echo $$ >{file}; exec sleep 300"), timeout=20, progress=interrupt)
+        runner.execute(
+            ("sh", "-c", f"echo $$ >{file}; exec sleep {2 * HANG}"), timeout=HANG, progress=interrupt
+        )
     assert not alive(int(file.read_text()))
 
 
 def test_progress_is_told_while_a_program_runs() -> None:
     calls: list[int] = []
-    assert runner.execute(("sleep", "0.7"), timeout=20, progress=lambda: calls.append(1)).ok
+    assert runner.execute(("sleep", "0.7"), timeout=HANG, progress=lambda: calls.append(1)).ok
     assert calls
 
 
