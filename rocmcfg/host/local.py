@@ -117,6 +117,13 @@ class LocalHost:
         except OSError as problem:
             raise Unreadable(path, problem) from problem
 
+    def weakness(self, path: str) -> str:
+        try:
+            weak, _ = self._inside_root().judge(path)
+        except OSError as problem:
+            raise Unreadable(path, problem) from problem
+        return weak.words(here=not self.offline) if weak is not None else ""
+
     def names(self, path: str) -> tuple[str, ...]:
         try:
             return tuple(sorted(self._listed(path)))

@@ -142,6 +142,10 @@ class HostView(Protocol):
         weak point must not be believed. Raises Unreadable."""
         ...
 
+    def weakness(self, path: str) -> str:
+        """The same in words: which part, whose it is, its mode. Raises Unreadable."""
+        ...
+
     def names(self, path: str) -> tuple[str, ...]:
         """Sorted names in a directory; empty where it is absent or unreadable."""
         ...

@@ -112,3 +112,66 @@ def test_in_a_directory_of_everybodys_a_name_that_is_not_there_yet_is_weak(root:
     (root / "tmp/ours").mkdir(mode=0o755)
     assert Root(str(root)).weak_point("/tmp/ours/x") == ""
     assert Root(str(root)).weak_point("/tmp/theirs") == "/tmp/theirs"
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Path:
+    require_root()
+    for name in ("safe", "theirs", "tmp"):
+        (tmp_path / name).mkdir(mode=0o755)
+        (tmp_path / name / "file").touch(0o644)
+    tmp_path.chmod(0o755)
+    (tmp_path / "tmp").chmod(0o1777)
+    os.chown(tmp_path / "theirs", NOBODY, NOBODY)
+    return tmp_path
+
+
+def weak(parts: Path, path: str) -> str:
+    found, _ = Root(str(parts)).judge(path)
+    assert Root(str(parts)).weak_point(path) == (found.path if found else "")
+    return found.words(here=False) if found else ""
+
+
+def test_what_belongs_to_root_alone_is_strong_also_below_a_folder_such_as_tmp(parts: Path) -> None:
+    for path in ("/safe/file", "/tmp/file", "/safe/missing", "/safe/../tmp/file"):
+        assert weak(parts, path) == "", path
+
+
+def test_every_folder_on_the_way_counts_where_it_really_leads(parts: Path) -> None:
+    (parts / "safe/link").symlink_to("/theirs/file")
+    (parts / "theirs/back").symlink_to("/safe/file")
+    for path in ("/theirs/file", "/safe/link", "/theirs/back", "/theirs/../safe/file"):
+        assert weak(parts, path) == "/theirs belongs to user 65534, mode 0755", path
+
+
+def test_a_link_of_another_user_may_be_exchanged_where_all_may_write(parts: Path) -> None:
+    link = parts / "tmp/link"
+    link.symlink_to("/safe")
+    assert weak(parts, "/tmp/link/file") == ""
+    os.chown(link, NOBODY, NOBODY, follow_symlinks=False)
+    assert weak(parts, "/tmp/link/file") == "/tmp/link belongs to user 65534, mode 0777"
+
+
+def test_what_is_missing_where_all_may_write_may_be_made_by_anybody(parts: Path) -> None:
+    for path in ("/tmp/missing", "/tmp/missing/file"):
+        assert weak(parts, path) == "anybody can make /tmp/missing", path
+
+
+def test_the_modes_that_let_others_write(parts: Path) -> None:
+    file = parts / "safe/file"
+    for mode, group, said in (
+        (0o664, 0, ""),
+        (0o664, 100, "/safe/file can be written by its group, mode 0664"),
+        (0o646, 0, "/safe/file can be written by all, mode 0646"),
+    ):
+        os.chown(file, 0, group)
+        file.chmod(mode)
+        assert weak(parts, "/safe/file") == said
+
+
+def test_what_was_judged_is_told(parts: Path) -> None:
+    (parts / "tmp/link").symlink_to("/safe/file")
+    _, found = Root(str(parts)).judge("/tmp/link")
+    assert found is not None
+    assert os.path.samestat(found, (parts / "safe/file").stat())
+    assert Root(str(parts)).judge("/safe/missing")[1] is None
