@@ -110,7 +110,7 @@ def test_a_stop_after_the_commit_does_not_say_that_nothing_changed(
 def test_a_stop_while_the_first_line_is_written_is_no_half_transaction(root: Path, tools: Path) -> None:
     """EIO at the first sync of the transaction's folder: the line is there all the same, and counts."""
     real = os.fsync
-    failed = []
+    failed: list[bool] = []
 
     def fsync(descriptor: int) -> None:
         if not failed and os.readlink(f"/proc/self/fd/{descriptor}").endswith("/000001"):
@@ -251,7 +251,7 @@ def test_a_menu_that_still_has_it_keeps_an_undo_open(root: Path) -> None:
     """To look and find it wrong is another thing than not to be able to look."""
     host = QuickHost(str(root))
     use.apply(host, set=("amdgpu.runpm=0",), any_gpu=True)
-    with mock.patch.object(fake_tools, "update_grub", lambda _: 0), pytest.raises(RocmcfgError) as stop:
+    with mock.patch.object(fake_tools, "update_grub", return_value=0), pytest.raises(RocmcfgError) as stop:
         use.rollback(host)
     assert stop.value.exit_code == ExitCode.RECOVERY_REQUIRED
     assert states(root) == ["unfinished"]

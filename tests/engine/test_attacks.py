@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.engine import journal, recovery
+from rocmcfg.engine import journal, programs, recovery
 from rocmcfg.engine.request import Request
 from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
@@ -87,7 +87,7 @@ def test_a_recovery_waits_for_the_program_of_the_killed_run(tmp_path: Path) -> N
         signal.SIGCHLD, signal.SIG_IGN
     )  # its parent is gone in truth: here it must not stay a zombie
     try:
-        recovery.wait_for_survivors(Host(str(tmp_path)), "abc", progress)
+        programs.wait_for_survivors(Host(str(tmp_path)), "abc", progress)
     finally:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     assert not Path(f"/proc/{survivor.pid}").exists(), "it goes on only when the program has ended"
@@ -104,14 +104,14 @@ def test_a_program_that_never_ends_stops_the_recovery(
 
     monkeypatch.setenv("ROCMCFG_TOOL_TIMEOUT", "0.1")
     with pytest.raises(RocmcfgError) as stop:
-        recovery.wait_for_survivors(Host(str(tmp_path)), "abc", lambda _: None)
+        programs.wait_for_survivors(Host(str(tmp_path)), "abc", lambda _: None)
     assert (stop.value.diagnostics[0].id, stop.value.exit_code) == ("RC4025", ExitCode.RECOVERY_REQUIRED)
 
 
 @pytest.mark.parametrize("nonsense", ["", "0", "-1", "nan", "inf", "1e300", "soon"])
 def test_a_time_limit_that_is_none_is_ignored(monkeypatch: pytest.MonkeyPatch, nonsense: str) -> None:
     monkeypatch.setenv("ROCMCFG_TOOL_TIMEOUT", nonsense)
-    assert recovery.timeout() == 1800
+    assert programs.timeout() == 1800
 
 
 def test_another_process_root_is_another_host(tmp_path: Path) -> None:
