@@ -8,7 +8,6 @@ import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
-from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
@@ -70,7 +69,6 @@ def apply(
             return yes or printer.ask("Try this at the next boot?" if terms else "Apply this?")
 
         applied = applying.apply(host, request, confirm, printer.progress, asks=not yes, terms=terms)
-        interrupts.ignore()
         printer.end_progress()
         if applied is None:
             printer.line("Nothing was changed.")

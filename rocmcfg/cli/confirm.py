@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from rocmcfg.cli import options as opt
-from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ def confirm(
             return yes or printer.ask("Keep this?")
 
         applied = trying.confirm(host, ask, printer.progress, asks=not yes)
-        interrupts.ignore()
         printer.end_progress()
         if applied is None:
             printer.line("Nothing was changed: the trial goes on.")

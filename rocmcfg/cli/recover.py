@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from rocmcfg.cli import options as opt
-from rocmcfg.host import interrupts
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -31,7 +30,6 @@ def recover(
         opt.require_root(host, "recover")
         opt.may_change(printer, host)
         undone = recovering.recover(host, force=force, progress=printer.progress)
-        interrupts.ignore()
         printer.end_progress()
         printer.problems(undone.diagnostics)
         say(printer, undone, "Nothing to recover: no transaction was interrupted.", host.offline)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocmcfg.cli import options as opt
-from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
@@ -49,7 +48,6 @@ def reject(
             return yes or printer.ask("Forget this trial?")
 
         undone = trying.reject(host, ask, printer.progress, force=force)
-        interrupts.ignore()
         printer.end_progress()
         if undone is None:
             printer.line("Nothing was changed: the trial stays.")

@@ -9,7 +9,6 @@ import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
-from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
@@ -61,7 +60,6 @@ def rollback(
             return yes or printer.ask("Roll back?")
 
         undone = undoing.rollback(host, to=to, force=force, confirm=confirm, progress=printer.progress)
-        interrupts.ignore()
         printer.end_progress()
         if undone is None:
             printer.line("Nothing was changed.")

@@ -42,7 +42,6 @@ def watch_trial(
             return True
 
         watched = watching.watch(host, time.sleep, ask, printer.progress)
-        interrupts.ignore()
         printer.end_progress()
         printer.document([])
         if watched.applied is None:

@@ -1,5 +1,5 @@
-"""The programs of the host that a transaction runs: which there are, how they are run, and whether one is still
-at work although whoever started it is not."""
+"""The programs of the host that a transaction runs: which there are, how they are run, and whether one of
+them is still at work although whoever started it is not."""
 
 from __future__ import annotations
 

@@ -90,6 +90,7 @@ def execute(
                 _change_by_tool(host, id, plan, tool, progress, mark)
             interrupts.check()
             journal.append(host, id, "commit")
+            interrupts.done()
         except BaseException as cause:
             raise _rolled_back(host, id, cause, progress) from cause
     host.log(_log_line(host, id, plan))

@@ -29,10 +29,9 @@ def heed() -> None:
             signal.signal(number, _asked)
 
 
-def ignore() -> None:
-    """The work is done and recorded: an interrupt now must not make it look undone."""
-    for number in _SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+def done() -> None:
+    """The work is done and recorded: an interrupt from here on must not make it look undone."""
+    _State.heeded = True
 
 
 def _asked(*_: object) -> None:

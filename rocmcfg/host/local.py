@@ -1,5 +1,5 @@
-"""A host as a directory tree, for writing too. Who may hold one: the transaction, recovery, and what root must
-do besides them."""
+"""A host as a directory tree, for writing too. Who may hold one: the transaction, recovery, and what root
+must do besides them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import errno
 import os
 import pwd
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from rocmcfg.host.inside import Place
 from rocmcfg.host.local_view import READ_LIMIT, LocalView
@@ -173,7 +173,8 @@ class LocalHost(LocalView):
             yield
         finally:
             for folder in missing if self.offline else ():
-                self.remove_dir(folder)
+                with suppress(Unwritable):  # an empty folder harms nobody, and must not hide how it all ended
+                    self.remove_dir(folder)
 
     def log(self, message: str) -> None:
         if self.offline:

@@ -8,7 +8,7 @@ import os
 import stat
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rocmcfg.host.inside import Place
 from rocmcfg.host.view import Locked
@@ -33,8 +33,9 @@ def exclusive(place: Place, path: str, *, stays: bool) -> Iterator[Callable[[], 
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         yield lambda: _named(place, descriptor)
     finally:
-        if not stays and _named(place, descriptor):
-            os.unlink(place.name, dir_fd=place.directory)
+        with suppress(OSError):  # a file that is left holds no lock, and must not hide how it all ended
+            if not stays and _named(place, descriptor):
+                os.unlink(place.name, dir_fd=place.directory)
         os.close(descriptor)
 
 

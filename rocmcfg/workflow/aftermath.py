@@ -48,7 +48,8 @@ class Aftermath:
 def aftermath(view: HostView, before: Standing, code: ExitCode) -> Aftermath:
     """`code` is what the stop itself claims."""
     now = standing(view)
-    if now.open is not None and now.open != before.open:
+    others = now.open == before.open and view.locked_by() is not None  # somebody else's, at work just now
+    if now.open is not None and not others:
         remarks = () if code is ExitCode.RECOVERY_REQUIRED else journal.RecoveryRequired(now.open).diagnostics
         return Aftermath(Outcome.RECOVERY_REQUIRED, ExitCode.RECOVERY_REQUIRED, remarks)
     if code is ExitCode.RECOVERY_REQUIRED or (before.seen and not now.seen):

@@ -7,7 +7,9 @@ from dataclasses import asdict, replace
 from rocmcfg.backends.boot import registry
 from rocmcfg.engine import journal, trial
 from rocmcfg.engine.journal import Journal, require_sight
+from rocmcfg.engine.recovery import cause
 from rocmcfg.engine.receipt import boot_id
+from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
 from rocmcfg.model.trial import Stage, Trial
@@ -18,23 +20,31 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
     """Undo what a crash interrupted; nothing to do is fine, and needs neither the lock nor a disk that can be
     written: every boot asks."""
     require_sight(host)
-    running = _running_unseen(host)
-    if journal.open_transaction(host) is None and not _trial_over(host) and running is None:
+    if not _due(host):
         return _nothing_to_recover(host)
     try:
-        with host.lock():
+        with host.lock(), interrupts.held():
             done = _finish_all(host, progress, force=force)
             running = _running_unseen(host)
             if running is not None:
                 trial.note_begin(host, running)
             # what was cut off may have been the confirmation of a trial that is over now
             ended = _end_trial(host, progress) if _trial_over(host) else None
+            interrupts.done()
     except Locked:
         raise
-    except RocmcfgError as problem:  # whatever it was, and be it a disk that is read-only: it is still open
-        raise RocmcfgError(*problem.diagnostics, exit_code=ExitCode.RECOVERY_REQUIRED) from problem
+    except (RocmcfgError, KeyboardInterrupt) as problem:  # whatever it was, and be it a disk that is read-only
+        if isinstance(problem, KeyboardInterrupt) and not _due(host):
+            raise
+        raise RocmcfgError(*cause(problem), exit_code=ExitCode.RECOVERY_REQUIRED) from problem
     done += [ended] if ended is not None else []
     return _together(done) if done else _nothing_to_recover(host)
+
+
+def _due(view: HostView) -> bool:
+    return (
+        journal.open_transaction(view) is not None or _trial_over(view) or _running_unseen(view) is not None
+    )
 
 
 def _finish_all(host: Host, progress: Progress, *, force: bool) -> list[Undone]:

@@ -124,6 +124,7 @@ def rollback(
             for one in planned.journals:
                 done.append(recovery.undo(host, one, progress, force=force))
                 host.log(f"transaction {one.id} rolled back by {host.user()}")
+            interrupts.done()
     return undone(planned, done)
 
 

@@ -76,11 +76,15 @@ def test_a_transaction_that_is_open_asks_for_recover_whatever_the_stop_claims(ho
     assert [d.id for d in found.remarks] == ["RC4021"]
 
 
-def test_one_that_was_open_before_is_not_ours(host: QuickHost) -> None:
+def test_one_that_somebody_else_is_at_work_on_is_not_ours(host: QuickHost) -> None:
     use.apply(host, set=("amdgpu.runpm=0",), any_gpu=True)
     recovery.begin_undo(_locked(host), 1)
-    found = aftermath(host, standing(host), ExitCode.ERROR)
+    view = LocalHost(host.root)
+    with LocalHost(host.root).lock():
+        found = aftermath(view, standing(view), ExitCode.ERROR)
     assert (found.outcome, found.code) == (Outcome.NOTHING_CHANGED, ExitCode.ERROR)
+    again = aftermath(view, standing(view), ExitCode.ERROR)
+    assert again.code is ExitCode.RECOVERY_REQUIRED, "nobody is at work, and it is open all the same"
 
 
 def test_records_that_cannot_be_read_any_more_prove_nothing(host: QuickHost, root: Path) -> None:

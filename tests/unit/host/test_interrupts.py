@@ -73,6 +73,6 @@ def test_what_the_caller_ignores_stays_ignored(number: int) -> None:
 
 
 def test_afterwards_nothing_is_heeded() -> None:
-    interrupts.ignore()
+    interrupts.done()
     for number in SIGNALS:
         send(number)
