@@ -91,16 +91,13 @@ class Calls:
         def call(*arguments: Any, **options: Any) -> Any:
             if name == "open" and not _opens_for_writing(*arguments[:2]):
                 return real(*arguments, **options)
-            half = None
-            if name in ("write", "pwrite"):
-                half = (
-                    lambda: real(  # noqa: E731  # what a half of it is
-                        arguments[0], bytes(arguments[1])[: len(arguments[1]) // 2], *arguments[2:]
-                    )
-                )
             if self.names:
                 self.taken.append(_spelled(name, arguments))
-            return self.around(name, lambda: real(*arguments, **options), half)
+            return self.around(
+                name,
+                lambda: real(*arguments, **options),
+                (lambda: _half(real, *arguments)) if name in ("write", "pwrite") else None,
+            )
 
         return call
 
@@ -153,6 +150,10 @@ class CountedTree(CountedHost):
     @property
     def runs_tools(self) -> bool:
         return False
+
+
+def _half(write: Callable[..., Any], descriptor: int, content: Any, *more: int) -> None:
+    write(descriptor, bytes(content)[: len(content) // 2], *more)
 
 
 def _opens_for_writing(path: Any, flags: int) -> bool:

@@ -34,7 +34,7 @@ _UNCHANGED = re.compile(r"nothing\s+(was|is)\s+changed|the host is as it was", r
 
 
 def whole(root: Path, *, times: bool = True) -> Tree:
-    """The host as the next boot and the next command find it: its files, and our records without the journals.
+    """The host as the next boot and the next command find it: its files, and our records but the journals.
     A time of day in a record, and what a block of GRUB holds that is empty, are nothing to tell apart."""
     found = seen(root, times=times)
     for name in _RECORDS:

@@ -127,8 +127,8 @@ def _archive(files: dict[str, bytes]) -> bytes:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """As the real tools do: a new file beside, then a rename; where that fails, update-initramfs takes it away
-    again."""
+    """As the real tools do: a new file beside, then a rename. Where that fails, update-initramfs takes it
+    away again."""
     fresh = path.with_name(path.name + ".new")
     try:
         fresh.write_bytes(content)
