@@ -3,78 +3,11 @@ every scenario, as a table. The tests take a sample of it. Ends with 1 where som
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
 import sys
-import tempfile
-import time
-from collections.abc import Sequence
-from pathlib import Path
 
-from .calls import FAULTS
-from .faulting import MEMORY, Bench, Tally
+from .faulting import Bench
 from .scenarios import SCENARIOS
-
-_BENCHES: list[Bench] = []
-_SHOWN = 5  # of what was wrong in one cell
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    names = [s.name for s in SCENARIOS]
-    parser = argparse.ArgumentParser(prog="python -m tests.crash", description=__doc__)
-    parser.add_argument("scenario", nargs="*", metavar="SCENARIO", help=f"some of: {', '.join(names)}")
-    parser.add_argument("--faults", default="", help=f"some of: {', '.join(f.name for f in FAULTS)}")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--stride", type=int, default=1, help="take one of so many calls")
-    options = parser.parse_args(arguments)
-    wanted = [name.strip() for name in options.faults.split(",") if name.strip()]
-    unknown = {*options.scenario, *wanted} - {*names, *(f.name for f in FAULTS)}
-    if unknown:
-        parser.error(f"there is no {', '.join(sorted(unknown))}")
-    faults = [f for f in FAULTS if not wanted or f.name in wanted]
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
-        for one in SCENARIOS:
-            if not options.scenario or one.name in options.scenario:
-                _BENCHES.append(Bench(one, Path(folder, one.name)))
-        work = [
-            (number, fault, at)
-            for number, bench in enumerate(_BENCHES)
-            for fault in range(len(FAULTS))
-            if FAULTS[fault] in faults
-            for at in bench.points(FAULTS[fault], options.stride)
-        ]
-        table: dict[tuple[str, str], Tally] = {}
-        with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
-            for name, fault_name, tally in pool.imap(_strike, work, chunksize=16):
-                table.setdefault((name, fault_name), Tally()).add(tally)
-    print(*_rows(table), sep="\n")
-    wrong = [text for tally in table.values() for text in tally.wrong]
-    for tally in table.values():
-        print(*tally.wrong[:_SHOWN], sep="\n", end="\n" if tally.wrong else "")
-        if len(tally.wrong) > _SHOWN:
-            print(f"… and {len(tally.wrong) - _SHOWN} more like it")
-    print(f"{len(work)} points, {len(wrong)} wrong, {time.monotonic() - began:.0f} s")
-    return 1 if wrong else 0
-
-
-def _strike(work: tuple[int, int, int]) -> tuple[str, str, Tally]:
-    number, fault, at = work
-    bench = _BENCHES[number]
-    return bench.scenario.name, FAULTS[fault].name, bench.strike(FAULTS[fault], at, use=at % 5 == 0)
-
-
-def _rows(table: dict[tuple[str, str], Tally]) -> list[str]:
-    rows: list[tuple[str, ...]] = [
-        ("scenario", "fault", "points", "before", "after", "wrong", "how it ended")
-    ]
-    for (name, fault), tally in table.items():
-        ends = ", ".join(f"{end}: {count}" for end, count in sorted(tally.ends.items()))
-        counts = (tally.points, tally.verdicts["before"], tally.verdicts["after"], len(tally.wrong))
-        rows.append((name, fault, *map(str, counts), ends))
-    widths = [max(len(row[i]) for row in rows) for i in range(6)]
-    return ["  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[6]]) for row in rows]
-
+from .table import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("tests.crash", Bench, SCENARIOS, sys.argv[1:]))

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from tests.support.program import Result
 from tests.support.trees import Tree, tree
@@ -143,6 +144,8 @@ class Tally:
 class Bench:
     """A scenario, prepared and counted: what the host is before, and what it is after."""
 
+    faults: ClassVar[tuple[Fault, ...]] = FAULTS
+
     def __init__(self, scenario: Scenario, folder: Path) -> None:
         self.scenario, self.folder = scenario, folder
         folder.mkdir(parents=True, exist_ok=True)
@@ -153,7 +156,7 @@ class Bench:
             scenario.run(warm, arguments)
             shutil.rmtree(warm)
         done = copy(self.start, folder / "done")
-        ended = command(scenario, done, scenario.act, Calls(names=True))
+        ended = self.counted(done)
         assert ended.result is not None, f"{scenario.name}: killed by {ended.signal}"
         assert ended.result.code == 0, f"{scenario.name}: {ended.result}"
         self.taken = ended.taken
@@ -165,6 +168,13 @@ class Bench:
         scenario.run(recovered, ("recover",))
         self.recovers_to = self.state(recovered)
 
+    def counted(self, root: Path) -> Ended:
+        """The act, without harm."""
+        return command(self.scenario, root, self.scenario.act, Calls(names=True))
+
+    def faulted(self, root: Path, arguments: Sequence[str], fault: Fault, at: int) -> Ended:
+        return command(self.scenario, root, arguments, Calls(fault, at))
+
     def points(self, fault: Fault, stride: int = 1) -> list[int]:
         """The calls at which it can strike: all, or the first, the last and one of so many between. Each
         fault begins elsewhere, so that together they strike at more."""
@@ -173,7 +183,7 @@ class Bench:
             found = [n for n in every if self.taken[n - 1].split(" ")[0] in ("write", "pwrite")]
         else:
             found = list(every)
-        shift = int(FAULTS.index(fault) * 0.618 * stride)
+        shift = int(self.faults.index(fault) * 0.618 * stride)
         return [n for at, n in enumerate(found) if n in (found[0], found[-1]) or (at + shift) % stride == 0]
 
     def state(self, root: Path) -> str:
@@ -203,7 +213,7 @@ class Bench:
 
     def _strike(self, root: Path, fault: Fault, at: int, found: Tally, use: bool) -> Iterator[str]:
         json_too = ("--json",) if at % 2 else ()
-        ended = command(self.scenario, root, (*self.scenario.act, *json_too), Calls(fault, at))
+        ended = self.faulted(root, (*self.scenario.act, *json_too), fault, at)
         said = "killed" if ended.result is None else f"exit {ended.result.code}"
         found.ends[said] += 1
         state, still_open = self.state(root), open_transactions(root)

@@ -1,5 +1,5 @@
-"""`python -m tests.crash.planted BUG,… TOOLS COMMAND…`: the real program on a tree whose tools run, with defects
-planted in it. The harnesses that run the real program show with these that they would find them."""
+"""`python -m tests.crash.planted BUG,… TOOLS COMMAND…`: the real program on a tree whose tools run, with
+defects planted in it. The harnesses that run the real program show with these that they would find them."""
 
 from __future__ import annotations
 
