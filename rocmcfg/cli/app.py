@@ -111,7 +111,7 @@ def main() -> None:
     except usage_error as problem:
         code = _usage(problem)
     except (typer.Abort, KeyboardInterrupt):
-        render.complain("interrupted; nothing was changed\n")
+        render.complain("interrupted; nothing was changed\n")  # no command had begun
         code = ExitCode.ERROR
     except (ImportError, AttributeError, SyntaxError) as problem:
         code = _damaged(problem)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
+from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def apply(
         opt.require_terminal(yes or json, "plan")
         if json and not yes:
             raise typer.BadParameter("--json asks no question: add --yes, or --dry-run to see the plan")
-        stop_politely()
+        opt.may_change(printer, host)
 
         def confirm(planned: Planned) -> bool:
             plan_view.show(printer, planned, planned.plan.activations)
@@ -70,7 +70,7 @@ def apply(
             return yes or printer.ask("Try this at the next boot?" if terms else "Apply this?")
 
         applied = applying.apply(host, request, confirm, printer.progress, asks=not yes, terms=terms)
-        only_words_are_left()
+        interrupts.ignore()
         printer.end_progress()
         if applied is None:
             printer.line("Nothing was changed.")
@@ -131,19 +131,3 @@ def _say_trial(printer: Printer, applied: Applied, made: TrialPlan) -> None:
     printer.wrapped(
         "Next: reboot, then `rocmcfg verify` and `rocmcfg confirm`.  Forget it: `rocmcfg reject`.", ""
     )
-
-
-def only_words_are_left() -> None:
-    """The work is done and recorded: an interrupt now must not make it look undone."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-
-
-def stop_politely() -> None:
-    """A closed terminal or a `kill` ends a transaction as Ctrl-C does: with a rollback."""
-
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupt)

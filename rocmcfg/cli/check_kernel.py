@@ -27,6 +27,7 @@ def check_kernel(
 
         host = opt.open_host(root, chroot=chroot)
         opt.require_root(host, "check-kernel")
+        opt.may_change(printer, host)
         found = workflow.check_kernel(host, release, printer.progress)
         printer.end_progress()
         printer.document(found)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from rocmcfg.cli import options as opt
+from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def confirm(
     """
     with opt.session("confirm", json, quiet, verbose, debug) as printer:
         from rocmcfg.cli import plan_view
-        from rocmcfg.cli.apply import only_words_are_left, say, stop_politely
+        from rocmcfg.cli.apply import say
         from rocmcfg.workflow import trying
 
         host = opt.open_host(root, chroot=chroot)
@@ -39,7 +40,7 @@ def confirm(
         opt.require_terminal(yes or json, "status")
         if json and not yes:
             raise typer.BadParameter("--json asks no question: add --yes")
-        stop_politely()
+        opt.may_change(printer, host)
 
         def ask(planned: Planned) -> bool:
             plan_view.show(printer, planned, planned.plan.activations)
@@ -49,7 +50,7 @@ def confirm(
             return yes or printer.ask("Keep this?")
 
         applied = trying.confirm(host, ask, printer.progress, asks=not yes)
-        only_words_are_left()
+        interrupts.ignore()
         printer.end_progress()
         if applied is None:
             printer.line("Nothing was changed: the trial goes on.")

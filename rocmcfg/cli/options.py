@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from rocmcfg.cli.render import Printer
+from rocmcfg.host import interrupts
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import fail
 
@@ -26,6 +27,10 @@ def _checked_set(values: list[str] | None) -> list[str] | None:
                 "karg.iommu=pt, env.NAME=VALUE or profile.NAME=NUMBER"
             )
     return values
+
+
+# where --chroot finds what it runs
+_OF_PROGRAMS = ("/bin", "/sbin", "/lib", "/usr/bin", "/usr/sbin", "/usr/lib", "/etc", "/boot/grub")
 
 
 class Via(str, Enum):
@@ -134,7 +139,16 @@ def open_host(root: str, *, chroot: bool = False) -> LocalHost:
         raise fail("RC3021", "--chroot needs --root DIR", hint="without --root the host's tools run anyway")
     if chroot and os.geteuid() != 0:
         raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
-    return LocalHost(root, chroot=chroot)
+    host = LocalHost(root, chroot=chroot)
+    weak = next((w for path in _OF_PROGRAMS if (w := host.weak_point(path))), "") if chroot else ""
+    if weak:
+        raise fail(
+            "RC3026",
+            f"--chroot would run programs of that host as root, and {weak} in it may be changed by others",
+            location=f"{root.rstrip('/')}{weak}",
+            hint="leave --chroot away, or give that tree back to root: a chroot keeps no program of root's in",
+        )
+    return host
 
 
 def require_root(host: LocalHost, command: str, look: str = "") -> None:
@@ -147,6 +161,13 @@ def require_root(host: LocalHost, command: str, look: str = "") -> None:
             hint=f"sudo rocmcfg {command} …"
             + (f"; `rocmcfg {look}` shows what it would do without any rights" if look else ""),
         )
+
+
+def may_change(printer: Printer, host: LocalHost) -> None:
+    """From here on the command changes things: a signal ends it where nothing is left half done, and before it
+    says how the host is, it looks."""
+    printer.looks(host)
+    interrupts.heed()
 
 
 def require_terminal(yes: bool, look: str) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from rocmcfg.cli import options as opt
+from rocmcfg.host import interrupts
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -23,15 +24,14 @@ def recover(
 ) -> None:
     """Finish an interrupted transaction by undoing it; safe to run at any time."""
     with opt.session("recover", json, quiet, verbose, debug) as printer:
-        from rocmcfg.cli.apply import only_words_are_left, stop_politely
         from rocmcfg.cli.rollback import say
         from rocmcfg.workflow import recovering
 
         host = opt.open_host(root, chroot=chroot)
         opt.require_root(host, "recover")
-        stop_politely()
+        opt.may_change(printer, host)
         undone = recovering.recover(host, force=force, progress=printer.progress)
-        only_words_are_left()
+        interrupts.ignore()
         printer.end_progress()
         printer.problems(undone.diagnostics)
         say(printer, undone, "Nothing to recover: no transaction was interrupted.", host.offline)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocmcfg.cli import options as opt
+from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ def reject(
     The next boot is as it was before the trial; a boot that tries it keeps what it has.
     """
     with opt.session("reject", json, quiet, verbose, debug) as printer:
-        from rocmcfg.cli.apply import only_words_are_left, stop_politely
         from rocmcfg.cli.rollback import say, show
         from rocmcfg.workflow import trying
 
@@ -42,14 +42,14 @@ def reject(
         opt.require_terminal(yes or json, "status")
         if json and not yes:
             raise typer.BadParameter("--json asks no question: add --yes")
-        stop_politely()
+        opt.may_change(printer, host)
 
         def ask(planned: UndoPlan) -> bool:
             show(printer, planned)
             return yes or printer.ask("Forget this trial?")
 
         undone = trying.reject(host, ask, printer.progress, force=force)
-        only_words_are_left()
+        interrupts.ignore()
         printer.end_progress()
         if undone is None:
             printer.line("Nothing was changed: the trial stays.")

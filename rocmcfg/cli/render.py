@@ -8,17 +8,24 @@ import json as json_module
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
+from rocmcfg.host.view import HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 
+if TYPE_CHECKING:
+    from rocmcfg.workflow.aftermath import Aftermath
+
 SCHEMA_VERSION = 1
-_OUTCOMES = {ExitCode.ROLLED_BACK: "rolled_back", ExitCode.RECOVERY_REQUIRED: "recovery_required"}
+# of a command that cannot change anything; what others left behind is looked up
+_OUTCOMES = {ExitCode.RECOVERY_REQUIRED: "recovery_required"}
 _WIDTH = 80
+_INTERRUPTED = "interrupted"
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
 # Our own colours carry a word that nobody else can know, so that a colour in a text is told from them.
 _OURS = os.urandom(8).hex()
@@ -93,6 +100,14 @@ class Printer:
     def __init__(self, command: str, *, json: bool, quiet: bool = False, verbose: bool = False) -> None:
         self.command, self.json, self.quiet, self.verbose = command, json, quiet, verbose
         self._progress_shown = False
+        self._look: Callable[[ExitCode], Aftermath] | None = None
+
+    def looks(self, host: HostView) -> None:
+        """From here on the command may change this host: before it says how a stop left it, it looks."""
+        from rocmcfg.workflow.aftermath import aftermath, standing
+
+        before = standing(host)
+        self._look = lambda code: aftermath(host, before, code)
 
     # -- documents ----------------------------------------------------------------------------------
 
@@ -108,9 +123,9 @@ class Printer:
         }
         write(_escaped(json_module.dumps(body, indent=1, ensure_ascii=False)) + "\n")
 
-    def failure(self, diagnostics: Sequence[Diagnostic], code: ExitCode) -> None:
+    def failure(self, diagnostics: Sequence[Diagnostic], code: ExitCode, outcome: str = "") -> None:
         """The document of a stop; nothing in text mode."""
-        self.document(diagnostics, outcome=_OUTCOMES.get(code, "nothing_changed"))
+        self.document(diagnostics, outcome=outcome or _OUTCOMES.get(code, "nothing_changed"))
 
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:
@@ -123,9 +138,9 @@ class Printer:
         except RocmcfgError as stop:
             if debug:
                 raise
-            self._stop(stop.diagnostics, stop.exit_code)
+            self._stop(stop.diagnostics, stop.exit_code, looks=not isinstance(stop, Locked))
         except KeyboardInterrupt:
-            self._stop([error("RC9001", "interrupted; nothing was changed")], ExitCode.ERROR)
+            self._stop([error("RC9001", _INTERRUPTED)], ExitCode.ERROR)
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except Exception as defect:
@@ -140,9 +155,19 @@ class Printer:
             )
             self._stop([damage(defect) or unexpected], ExitCode.ERROR)
 
-    def _stop(self, diagnostics: Sequence[Diagnostic], code: ExitCode) -> None:
+    def _stop(self, diagnostics: Sequence[Diagnostic], code: ExitCode, *, looks: bool = True) -> None:
         self.end_progress()
-        self.failure(diagnostics, code)
+        outcome = ""
+        if self._look is not None and looks:
+            found = self._look(code)
+            code, outcome = found.code, found.outcome.value
+            diagnostics = [*diagnostics, *found.remarks]
+        if outcome in ("", "nothing_changed"):
+            diagnostics = [
+                replace(d, summary=f"{_INTERRUPTED}; nothing was changed") if d.summary == _INTERRUPTED else d
+                for d in diagnostics
+            ]
+        self.failure(diagnostics, code, outcome)
         if not self.json:  # beside the cause of a stop, remarks on what went well are noise
             self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
         raise typer.Exit(int(code))
@@ -200,6 +225,7 @@ class Printer:
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Columns as wide as their longest cell; a first cell that leaves no room stands on its own line."""
+        rows = [[cell.replace("\n", "\\n") for cell in row] for row in rows]
         widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
         room = _WIDTH - sum(width + 2 for width in widths[1:])
         widths[0] = min(widths[0], max(room, len(header[0])))

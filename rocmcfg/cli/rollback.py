@@ -9,6 +9,7 @@ import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
+from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ def rollback(
 ) -> None:
     """Undo the last transaction: files byte by byte, then the boot menu and images."""
     with opt.session("rollback", json, quiet, verbose, debug) as printer:
-        from rocmcfg.cli.apply import only_words_are_left, stop_politely
         from rocmcfg.workflow import undoing
 
         if pristine and to is not None:
@@ -54,14 +54,14 @@ def rollback(
             raise typer.BadParameter(
                 "--json asks no question: add --yes, or --dry-run to see what it would do"
             )
-        stop_politely()
+        opt.may_change(printer, host)
 
         def confirm(planned: UndoPlan) -> bool:
             show(printer, planned)
             return yes or printer.ask("Roll back?")
 
         undone = undoing.rollback(host, to=to, force=force, confirm=confirm, progress=printer.progress)
-        only_words_are_left()
+        interrupts.ignore()
         printer.end_progress()
         if undone is None:
             printer.line("Nothing was changed.")

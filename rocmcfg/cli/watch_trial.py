@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rocmcfg.cli import options as opt
+from rocmcfg.host import interrupts
 
 if TYPE_CHECKING:
     from rocmcfg.workflow.planning import Planned
@@ -28,20 +29,20 @@ def watch_trial(
 ) -> None:
     """Wait until the trial's time has come; confirm it where all is well, else say why not."""
     with opt.session("watch-trial", json, quiet, verbose, debug) as printer:
-        from rocmcfg.cli.apply import only_words_are_left, stop_politely
         from rocmcfg.workflow import watching
 
         host = opt.open_host(root, chroot=chroot)
         opt.require_root(host, "watch-trial")
         # a shutdown while nothing is being changed is no failure, and the next boot is the old one
         signal.signal(signal.SIGTERM, _leave)
+        printer.looks(host)
 
         def ask(_: Planned) -> bool:
-            stop_politely()  # from here on files change: a shutdown ends it with a rollback
+            interrupts.heed()  # from here on files change: a shutdown ends it with a rollback
             return True
 
         watched = watching.watch(host, time.sleep, ask, printer.progress)
-        only_words_are_left()
+        interrupts.ignore()
         printer.end_progress()
         printer.document([])
         if watched.applied is None:

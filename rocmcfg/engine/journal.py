@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocmcfg.engine.digest import sha256
+from rocmcfg.engine.record_shapes import fault
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.state import FileState
@@ -48,6 +49,23 @@ class RecoveryRequired(RocmcfgError):
         )
 
 
+class Untrusted(Unreadable):
+    """A record that others than root may have written. Who only looks goes on as if there were none."""
+
+    def __init__(self, weak: str) -> None:
+        self.path, self.reason = weak, "others than root may change it"
+        RocmcfgError.__init__(
+            self,
+            error(
+                "RC4028",
+                f"{weak} may be changed by others than root, so that no record behind it is believed",
+                location=weak,
+                hint="a tree of your own: run rocmcfg without sudo. A host: look into it, then give it back to "
+                f"root: chown root:root {weak} && chmod go-w {weak}",
+            ),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Journal:
     """A journal as read. `state` is committed, rolled_back, or unfinished."""
@@ -68,6 +86,11 @@ class Journal:
             )
         return state
 
+    @property
+    def mark(self) -> str:
+        """What only root knows of the programs that it started; empty where 0.1.0 wrote it."""
+        return str(self.header.get("mark", ""))
+
     def of(self, kind: str) -> tuple[Record, ...]:
         return tuple(record for record in self.records if record["kind"] == kind)
 
@@ -84,9 +107,18 @@ def path_of(id: int) -> str:
     return f"{folder(id)}/journal.jsonl"
 
 
+def require_trusted(view: HostView) -> None:
+    """Raises Untrusted where somebody else than root, and than the caller, may change what is on record: root
+    would carry out what they wrote."""
+    weak = view.weak_point(TRANSACTIONS)
+    if weak:
+        raise Untrusted(weak)
+
+
 def ids(view: HostView) -> tuple[int, ...]:
-    """All transactions, oldest first. Raises BadJournal where something else than a directory is in its
-    place: that is not "none"."""
+    """All transactions, oldest first. Raises Untrusted, or BadJournal where something else than a directory is
+    in its place: that is not "none"."""
+    require_trusted(view)
     if not view.is_dir(TRANSACTIONS) and (view.exists(TRANSACTIONS) or view.is_symlink(TRANSACTIONS)):
         raise BadJournal(TRANSACTIONS, 0, "this is no directory", "move it away, and put the directory back")
     return tuple(int(name) for name in view.names(TRANSACTIONS) if name.isascii() and name.isdigit())
@@ -107,14 +139,22 @@ def require_sight(view: HostView) -> None:
         raise Unreadable(TRANSACTIONS, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
-def create(host: Host, header: Record) -> int:
-    """A new transaction with its first line durable; its number."""
-    id = max(ids(host), default=0) + 1
+def next_id(view: HostView) -> int:
+    return max(ids(view), default=0) + 1
+
+
+def begin(host: Host, id: int, header: Record) -> Journal:
+    """A new transaction, with its first line durable."""
+    from secrets import token_hex
+
+    host.require_lock()
     for path, mode in ((STATE_DIR, STATE_MODE), (TRANSACTIONS, 0o700), (folder(id), 0o700)):
         _make_dirs(host, path, mode)
     _make_dirs(host, f"{folder(id)}/backups", 0o700)
-    append(host, id, "begin", **header)
-    return id
+    append(host, id, "begin", **header, mark=token_hex(16))
+    found = read(host, id)
+    assert found is not None
+    return found
 
 
 def _make_dirs(host: Host, path: str, mode: int) -> None:
@@ -138,8 +178,9 @@ def _sum(body: str) -> str:
 def read(view: HostView, id: int) -> Journal | None:
     """None for a transaction that ended before its first line was whole: nothing was changed then.
 
-    Raises BadJournal.
+    Raises Untrusted or BadJournal.
     """
+    require_trusted(view)
     content = view.read(path_of(id)) or b""
     records = tuple(_records(path_of(id), content))
     return Journal(id, records) if records else None
@@ -165,6 +206,9 @@ def _records(path: str, content: bytes) -> Iterator[Record]:
         body, _, _ = line.decode("utf-8", "replace").rpartition(',"sum":')
         if _sum(body + "}") != record.get("sum"):
             raise BadJournal(path, number, "a checksum is wrong", _DAMAGED)
+        wrong = fault(record, first=number == 1)
+        if wrong:
+            raise BadJournal(path, number, wrong, _DAMAGED)
         yield record
 
 
@@ -213,6 +257,7 @@ def save(host: Host, id: int, state: FileState) -> Record:
 
 
 def restore(view: HostView, id: int, saved: Record) -> FileState:
+    """Without what would let a file do more than its owner may: none of ours ever needs it."""
     import base64
 
     path = f"{folder(id)}/backups/{saved['sha256']}"
@@ -223,9 +268,9 @@ def restore(view: HostView, id: int, saved: Record) -> FileState:
         )
     return FileState(
         content,
-        saved["mode"],
+        saved["mode"] & 0o777,
         saved["uid"],
         saved["gid"],
         saved["mtime_ns"],
-        tuple((key, base64.b64decode(value)) for key, value in saved["xattrs"]),
+        tuple((k, base64.b64decode(v)) for k, v in saved["xattrs"] if k != "security.capability"),
     )

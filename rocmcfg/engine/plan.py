@@ -8,17 +8,18 @@ from types import ModuleType
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
+from rocmcfg.backends.initramfs.initramfs_tools import Image
 from rocmcfg.backends.environment.observe import later_assignments
 from rocmcfg.engine import reboot
 from rocmcfg.engine.observe import Observed, observe
 from rocmcfg.engine.owned import changes_to, owned_files, replaces, trial_paths
 from rocmcfg.engine.receipt import Receipt
-from rocmcfg.engine.refusals import foreign_trouble, host_problems
+from rocmcfg.engine.refusals import foreign_trouble, host_problems, unreadable_image
 from rocmcfg.engine.request import Request
-from rocmcfg.engine.resolve import resolve
+from rocmcfg.engine.resolve import Resolution, refused, resolve
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import has_errors
+from rocmcfg.model.diagnostic import Diagnostic, has_errors
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, last
 from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, SettingRow
@@ -41,7 +42,46 @@ def make_plan(
     carried out."""
     observed = observe(view, facts)
     resolution = resolve(profiles, request, facts, catalogue, observed.effective)
-    desired = tuple(_adopt(setting, observed) for setting in resolution.desired)
+    names = tuple(profile.name for profile in profiles)
+    made = _plan(view, names, resolution, observed, facts, catalogue, receipt)
+    if terms is None:
+        return made
+    from rocmcfg.engine.trial_plan import trial_plan
+
+    return trial_plan(view, made, terms, observed, facts, catalogue, receipt)
+
+
+def plan_of_approved(
+    view: HostView,
+    names: tuple[str, ...],
+    settings: Sequence[DesiredSetting],
+    facts: Facts,
+    catalogue: Catalogue,
+    receipt: Receipt | None,
+) -> Plan:
+    """The same for settings that are on record, to the letter. What nobody is asked about is planned by this
+    alone: a profile may say something else by now, and whoever can write it has approved nothing."""
+    return _plan(
+        view,
+        names,
+        Resolution(tuple(settings), (), tuple(refused(settings, facts, catalogue))),
+        observe(view, facts),
+        facts,
+        catalogue,
+        receipt,
+    )
+
+
+def _plan(
+    view: HostView,
+    names: tuple[str, ...],
+    resolution: Resolution,
+    observed: Observed,
+    facts: Facts,
+    catalogue: Catalogue,
+    receipt: Receipt | None,
+) -> Plan:
+    desired = tuple(_adopt(replace(setting, adopted_from=""), observed) for setting in resolution.desired)
     problems = list(resolution.diagnostics)
     problems += host_problems(view, facts, desired)
     problems += foreign_trouble(observed, facts, catalogue)
@@ -55,9 +95,10 @@ def make_plan(
     owned = owned_files(view, loader, desired, on_line)
     changes, wrong = changes_to(view, owned, receipt)
     problems += wrong
-    activations = _activations(view, facts, on_line, observed, changes, receipt)
-    made = Plan(
-        profiles=tuple(profile.name for profile in profiles),
+    activations, unproven = _activations(view, facts, on_line, observed, changes, receipt)
+    problems += unproven
+    return Plan(
+        profiles=names,
         changes=tuple(changes),
         activations=tuple(activations),
         rows=tuple(_row(setting, observed, view) for setting in desired),
@@ -67,11 +108,6 @@ def make_plan(
         reboot_required=reboot.due(view, desired, receipt, replaced=replaces(changes)),
         boot_backend=loader,
     )
-    if terms is None:
-        return made
-    from rocmcfg.engine.trial_plan import trial_plan
-
-    return trial_plan(view, made, terms, observed, facts, catalogue, receipt)
 
 
 def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
@@ -96,13 +132,18 @@ def _activations(
     observed: Observed,
     changes: Sequence[FileChange],
     receipt: Receipt | None,
-) -> list[Activation]:
-    """Derived from what changes, or from a generated result that does not hold what our files say."""
+) -> tuple[list[Activation], list[Diagnostic]]:
+    """Derived from what changes, or from a generated result that does not hold what our files say; and what
+    could not be proven afterwards."""
     changed = {change.path for change in changes}
     found: list[Activation] = []
+    problems: list[Diagnostic] = []
     generator = initramfs.backend(facts.boot.initramfs)
     if modprobe.PATH in changed or (generator is not None and _left(receipt, generator.TOOL)):
-        found.append(_rebuild(view, generator))
+        images = generator.images(view, "amdgpu") if generator is not None else ()
+        found.append(_rebuild(generator, images))
+        if view.runs_tools:
+            problems = [unreadable_image(image.path) for image in images if image.carries is None]
     if observed.boot is not None and facts.boot.loader is not None:
         backend = registry.backend(facts.boot.loader.name)
         wanted = [s.karg for s in unique_kargs(on_line)]
@@ -115,20 +156,19 @@ def _activations(
             found.append(backend.activation("the boot menu is generated from the drop-in"))
         elif observed.boot.ours and not observed.boot.unreadable and backend.check(view, wanted, gone):
             found.append(backend.activation("the boot menu does not hold what the drop-in says"))
-    return found
+    return found, problems
 
 
 def _left(receipt: Receipt | None, tool: str) -> bool:
     return receipt is not None and receipt.activations.get(tool) is ActivationState.LEFT_TO_USER
 
 
-def _rebuild(view: HostView, generator: ModuleType | None) -> Activation:
+def _rebuild(generator: ModuleType | None, images: Sequence[Image]) -> Activation:
     """The initramfs is rebuilt only where an image carries the driver: only there its copy acts."""
     skipped = ActivationState.SKIPPED
     if generator is None:
         return Activation("initramfs", ("initramfs",), "this host has no generator for one", state=skipped)
     due: Activation = generator.activation("")
-    images = generator.images(view, "amdgpu")
     if any(image.carries for image in images):
         carrying = ", ".join(image.path for image in images if image.carries)
         return replace(due, reason=f"{carrying} carries amdgpu, and reads its own copy of modprobe.d")

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from rocmcfg.engine.digest import sha256
+from rocmcfg.engine.journal import require_trusted
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
@@ -50,7 +51,8 @@ def digest(content: bytes | None) -> str:
 
 
 def load(view: HostView) -> Receipt | None:
-    """None where nothing is applied. Raises BadReceipt, or Unreadable without the right to read it."""
+    """None where nothing is applied. Raises BadReceipt, Untrusted, or Unreadable without the right to read it."""
+    require_trusted(view)
     content = view.read(PATH)
     return None if content is None else parse(content)
 

@@ -6,21 +6,23 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.engine import journal, receipt, trial
-from rocmcfg.engine.journal import Journal, Record
-from rocmcfg.engine.owned import trial_paths
+from rocmcfg.engine.journal import BadJournal, Journal, Record
+from rocmcfg.engine.owned import owned_paths, trial_paths
 from rocmcfg.engine.receipt import boot_id, digest
+from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, has_errors, warning
 from rocmcfg.model.installation import damage
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 
 Progress = Callable[[str], None]
+_AGAIN = "the files it reads were put back"
 _LONGEST = 1e6  # seconds; beyond it, and with inf, clocks overflow
 _DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slow disk takes minutes
 
@@ -86,12 +88,20 @@ def timeout() -> float:
     return wanted if 0 < wanted < _LONGEST else _DEFAULT_TIMEOUT
 
 
-def run_tool(host: Host, argv: Sequence[str], progress: Progress) -> None:
-    """Run a tool of the host to its end. Raises ToolFailed."""
+def run_tool(host: Host, argv: Sequence[str], progress: Progress, mark: str) -> None:
+    """Run a tool of the host to its end, with its transaction's mark. Raises ToolFailed."""
     started = time.monotonic()
     limit = timeout()
+
+    def told() -> None:
+        interrupts.check()
+        progress(f"{argv[0]} … {time.monotonic() - started:.0f} s")
+
     result = host.execute(
-        argv, timeout=limit, progress=lambda: progress(f"{argv[0]} … {time.monotonic() - started:.0f} s")
+        argv,
+        timeout=limit,
+        progress=told,
+        mark=mark,
     )
     if result.status is None:
         raise ToolFailed(
@@ -112,7 +122,8 @@ def run_tool(host: Host, argv: Sequence[str], progress: Progress) -> None:
 def observe(
     host: Host, backend: str, wanted: Sequence[str], unwanted: Sequence[str], done: Sequence[Activation]
 ) -> list[Diagnostic]:
-    """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's."""
+    """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's. What
+    is wrong is an error, what could not be looked at a warning."""
     tools = {a.tool for a in done if a.state is ActivationState.DONE}
     menu = registry.menu(backend)
     problems: list[Diagnostic] = []
@@ -153,6 +164,14 @@ def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """How an undo went: the programs that ran, or are left to the user, and what is worth a word."""
+
+    activations: tuple[Activation, ...]
+    remarks: tuple[Diagnostic, ...] = ()
+
+
 def undo(
     host: Host,
     found: Journal,
@@ -160,40 +179,102 @@ def undo(
     *,
     after_failure: bool = False,
     force: bool = False,
-) -> tuple[Activation, ...]:
+) -> Undo:
     """Bring back every file of one transaction, then run its activations again.
 
-    Raises ThirdPartyEdit before anything is touched, or UndoIncomplete with the transaction left open for
-    another try. `after_failure`: the tool itself may be what broke, so what it wrote is put back as it was.
+    Raises ThirdPartyEdit or BadJournal before anything is touched, or UndoIncomplete with the transaction left
+    open for another try. `after_failure`: the tool itself may be what broke, so what it wrote is put back as it
+    was.
     """
-    exit_code = ExitCode.RECOVERY_REQUIRED if found.state == "unfinished" else ExitCode.ERROR
-    foreign = edited(host, [found])
-    if foreign and not force:
-        raise ThirdPartyEdit(foreign, exit_code)
-    for step in found.of("file"):  # a saved file that is damaged stops us while nothing is touched
-        if step["before"] is not None:
-            journal.restore(host, found.id, step["before"])
-    begin_undo(host, found.id)
-    try:
-        for path in foreign:
-            state = None if host.is_symlink(path) else host.state(path)
-            if state is not None:
-                journal.append(host, found.id, "kept", path=path, copy=journal.save(host, found.id, state))
-        disarmed = _tools_back(host, found, progress)
-        for step in reversed(found.of("file")):
-            _undo_file(host, found.id, step)
-        for step in reversed(found.of("mkdir")):
-            host.remove_dir(step["path"])
-        activations = _activate_again(host, found, progress, after_failure)
-        journal.append(host, found.id, "undone")
-    except BaseException as problem:
-        raise UndoIncomplete(found.id, cause(problem)) from problem
-    return (*disarmed, *activations)
+    with interrupts.held():
+        require_ours(found)
+        exit_code = ExitCode.RECOVERY_REQUIRED if found.state == "unfinished" else ExitCode.ERROR
+        foreign = edited(host, [found])
+        if foreign and not force:
+            raise ThirdPartyEdit(foreign, exit_code)
+        for step in found.of("file"):  # a saved file that is damaged stops us while nothing is touched
+            if step["before"] is not None:
+                journal.restore(host, found.id, step["before"])
+        wait_for_survivors(host, found.mark, progress)
+        begin_undo(host, found.id)
+        try:
+            for path in foreign:
+                state = None if host.is_symlink(path) else host.state(path)
+                if state is not None:
+                    journal.append(
+                        host, found.id, "kept", path=path, copy=journal.save(host, found.id, state)
+                    )
+            disarmed = _tools_back(host, found, progress)
+            for step in reversed(found.of("file")):
+                _undo_file(host, found.id, step)
+            for step in reversed(found.of("mkdir")):
+                host.remove_dir(step["path"])
+            done = _activate_again(host, found, progress, after_failure)
+            host.settle([place for activation in done.activations for place in activation.places])
+            journal.append(host, found.id, "undone")
+        except BaseException as problem:
+            raise UndoIncomplete(found.id, cause(problem)) from problem
+    return Undo((*disarmed, *done.activations), done.remarks)
 
 
-def begin_undo(host: Host, id: int) -> None:
-    """From here on it is unfinished, and whoever recovers takes it back."""
-    journal.append(host, id, "undo", user=host.user(), time=_now(), boot_id=boot_id(host))
+def require_ours(found: Journal) -> None:
+    """What is on record is ours to write and to run. Raises BadJournal for anything else, whoever wrote it."""
+    files = {*owned_paths(), receipt.PATH, trial.PATH}
+    folders = {folder for path in files for folder in _above(path)}
+    known = programs()
+    for record in found.records:
+        strange = ""
+        if record["kind"] in ("file", "kept") and record["path"] not in files:
+            strange = record["path"]
+        elif record["kind"] == "mkdir" and record["path"] not in folders:
+            strange = record["path"]
+        elif record["kind"] in ("activation", "activated"):
+            program = known.get(record["tool"])
+            written = (*program.outputs, *program.scratch) if program else ()
+            named = (*record["outputs"], *record.get("scratch", ()))
+            strange = "" if program else record["tool"]
+            strange = strange or next((path for path in named if path not in written), "")
+        if strange:
+            raise BadJournal(
+                journal.path_of(found.id),
+                0,
+                f"it names {strange}, which rocmcfg neither writes nor runs",
+                "somebody else wrote it, or a newer rocmcfg: use that one, or move the transaction's folder away",
+            )
+
+
+def _above(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:end]) for end in range(2, len(parts))]
+
+
+def programs() -> dict[str, Activation]:
+    """By their names, all that a transaction may run after its files. What is run again is taken from here:
+    the journal names it, and says nothing of how."""
+    known = [backend.activation(_AGAIN) for backend in registry.backends()]
+    known += [generator.activation(_AGAIN) for generator in initramfs.backends()]
+    return {activation.tool: activation for activation in known}
+
+
+def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
+    """From here on it is unfinished, and whoever recovers takes it back; with it all that are to be undone
+    `together` with it, although their own journals say nothing of that yet."""
+    host.require_lock()
+    data = {"together": list(together)} if together else {}
+    journal.append(host, id, "undo", user=host.user(), time=_now(), boot_id=boot_id(host), **data)
+
+
+def begin_together(host: Host, ids: Sequence[int]) -> None:
+    """Begin the undo of all of them before the first is done; the newest comes first, and its line names the
+    others, so that a power cut between two lines loses none."""
+    for id in ids:
+        if read_existing(host, id).state == "committed":
+            begin_undo(host, id, ids if len(ids) > 1 else ())
+
+
+def begun_with(found: Journal) -> tuple[int, ...]:
+    """The transactions that were to be undone together with this one."""
+    return tuple(id for record in found.of("undo") for id in record.get("together", ()))
 
 
 def _tools_back(host: Host, found: Journal, progress: Progress) -> list[Activation]:
@@ -201,12 +282,14 @@ def _tools_back(host: Host, found: Journal, progress: Progress) -> list[Activati
     due = tool_changes_back(host, found)
     try:
         for activation in due if host.runs_tools else ():
-            run_tool(host, activation.argv, progress)
+            run_tool(host, activation.argv, progress, found.mark)
     except ToolFailed:
         if not _block_back(host, found):
             raise
     else:
         _block_back(host, found)
+    for activation in due:
+        host.settle(activation.places)
     state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
     return [replace(activation, state=state) for activation in due]
 
@@ -218,6 +301,7 @@ def _block_back(host: Host, found: Journal) -> bool:
     if loader is None or saved is None or not loader.damaged(host):
         return False
     host.write(loader.BLOCK, journal.restore(host, found.id, saved), keep_mtime=True)
+    host.settle((loader.BLOCK,))
     return True
 
 
@@ -226,9 +310,10 @@ def tool_changes_back(view: HostView, found: Journal) -> list[Activation]:
     loader = registry.trial(found.header["expect"]["backend"])
     if loader is None or loader.armed(view) is None:
         return []
+    change = loader.arming(())
     return [
-        Activation(record["tool"], tuple(record["inverse"]), "what one boot was to get")
-        for record in reversed(found.of("tool"))
+        Activation(change.tool, change.inverse, "what one boot was to get", places=(loader.BLOCK,))
+        for _ in found.of("tool")[:1]
     ]
 
 
@@ -255,11 +340,12 @@ def _parents_again(host: Host, directory: str) -> None:
         host.make_dir(directory, 0o755)
 
 
-def wait_for_survivors(host: Host, progress: Progress) -> None:
-    """A kill -9 of rocmcfg leaves the program that it ran at work; a second one beside it would write the
-    same image. Raises where it does not end."""
+def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
+    """A kill -9 of rocmcfg leaves the program that it ran at work, and one that hangs in the kernel outlives
+    even its own: it would write over what an undo puts back. Raises where it does not end."""
     started = time.monotonic()
-    while left := host.survivors():
+    while left := host.survivors(mark):
+        interrupts.check()
         waited = time.monotonic() - started
         if waited > timeout():
             raise RocmcfgError(
@@ -274,17 +360,11 @@ def wait_for_survivors(host: Host, progress: Progress) -> None:
         time.sleep(0.3)
 
 
-def _activate_again(
-    host: Host, found: Journal, progress: Progress, after_failure: bool
-) -> tuple[Activation, ...]:
+def _activate_again(host: Host, found: Journal, progress: Progress, after_failure: bool) -> Undo:
     done: list[Activation] = []
+    known = programs()
     for record in found.of("activation"):
-        activation = Activation(
-            record["tool"],
-            tuple(record["argv"]),
-            "the files it reads were put back",
-            tuple(record["outputs"]),
-        )
+        activation = known[record["tool"]]
         if not host.runs_tools:
             put_back = _restore_unchanged_outputs(host, found, record)
             done.append(
@@ -292,10 +372,11 @@ def _activate_again(
             )
             continue
         try:
-            run_tool(host, activation.argv, progress)
+            run_tool(host, activation.argv, progress, found.mark)
         except ToolFailed:
             if not after_failure:
                 raise
+            wait_for_survivors(host, found.mark, progress)
             _restore_outputs(host, found.id, record)
         done.append(replace(activation, state=ActivationState.DONE))
     done += _menu_again(host, found, progress)
@@ -303,16 +384,16 @@ def _activate_again(
     left = [] if host.runs_tools else left_to_user(found)
     expect = found.header["expect"]
     problems = observe(host, expect["backend"], expect["removed"], expect["added"], done)
-    if problems:
+    if has_errors(problems):
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
-    return (*done, *left)
+    return Undo((*done, *left), tuple(problems))
 
 
 def _menu_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
     due = menu_with_ours(host, found) if host.runs_tools else None
     if due is None:
         return []
-    run_tool(host, due.argv, progress)
+    run_tool(host, due.argv, progress, found.mark)
     return [replace(due, state=ActivationState.DONE)]
 
 
@@ -343,7 +424,7 @@ def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activa
     if not generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH)):
         return []
     activation: Activation = generator.activation("an image holds the options that were taken back")
-    run_tool(host, activation.argv, progress)
+    run_tool(host, activation.argv, progress, found.mark)
     return [replace(activation, state=ActivationState.DONE)]
 
 

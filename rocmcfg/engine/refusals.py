@@ -88,6 +88,17 @@ def _generator_problems(
         )
 
 
+def unreadable_image(path: str) -> Diagnostic:
+    """Said before anything is written: afterwards nobody could tell whether the image holds what it shall."""
+    return error(
+        "RC3019",
+        f"{path} cannot be looked into, so that nothing could prove that it was built anew",
+        location=path,
+        hint=f"see what `lsinitramfs {path}` says; build it anew (sudo update-initramfs -u), or remove it where "
+        "no kernel uses it; or keep to the kernel command line: --via cmdline",
+    )
+
+
 def _by_hand(id: str, found: Detection, manual: str, what: str) -> Diagnostic:
     return error(
         id,

@@ -14,7 +14,7 @@ from rocmcfg.engine.masks import starting_mask
 from rocmcfg.engine.request import Request, named
 from rocmcfg.engine.values import illegal, kernel_types, to_text, unknown_module, unknown_name
 from rocmcfg.model.catalogue import Catalogue, Feature
-from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info, warning
 from rocmcfg.model.facts import Driver, Facts
 from rocmcfg.model.profile import Multiple, Profile, Setting
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, Skipped
@@ -82,6 +82,19 @@ def resolve(
         texts = [desired.text for desired in work.desired if desired.id == setting.id]
         work.problems += cautions(setting, texts, facts, catalogue)
     return Resolution(tuple(work.desired), tuple(work.skipped), tuple(dict.fromkeys(work.problems)))
+
+
+def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
+    """Of settings that were resolved before: which values would keep the driver of a kernel that is installed
+    now from loading."""
+    for setting in settings:
+        module, _, name = setting.parameter.partition(".")
+        if setting.parameter and setting.text is not None:
+            types = kernel_types(module, name, facts.driven, catalogue)
+            known = catalogue.parameters.get(setting.parameter)
+            for problem in illegal(setting.parameter, setting.text, known, types, setting.location):
+                if problem.severity is Severity.ERROR:
+                    yield problem
 
 
 def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:

@@ -15,8 +15,9 @@ from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.engine import journal, reboot, receipt, recovery, trial
 from rocmcfg.engine.owned import trial_paths
 from rocmcfg.engine.request import Request
+from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, warning
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, warning
 from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import Activation, FileChange, Plan, ToolChange, TrialPlan
 from rocmcfg.model.state import ActivationState, Channel
@@ -63,30 +64,36 @@ def execute(
         header["confirms"] = confirms.transaction
     if sweeps:
         header["swept"] = True
-    id = journal.create(host, header)
-    try:
-        if sweeps or any(change.path in trial_paths() for change in plan.changes):
-            _disarm(host, plan, progress)
-        for change in plan.changes:
-            _change(host, id, change)
-        activations = tuple(_activate(host, id, activation, progress) for activation in plan.activations)
-        expect = _expectations(plan)
-        problems = recovery.observe(host, expect["backend"], expect["wanted"], expect["removed"], activations)
-        if plan.trial is not None:
-            problems += _loader_of(plan).check(host, plan.trial.arguments)
-        if problems:
-            raise RocmcfgError(*problems)
-        if plan.trial is not None:
-            _write_trial(host, id, plan, plan.trial, header)
-        else:
-            if not sweeps:
-                _write_receipt(host, id, plan, request, activations)
-            _forget_trial(host, id)
-        for tool in plan.tools:
-            _change_by_tool(host, id, plan, tool, progress)
-        journal.append(host, id, "commit")
-    except BaseException as cause:
-        raise _rolled_back(host, id, cause, progress) from cause
+    with interrupts.held():
+        id = journal.next_id(host)
+        try:
+            mark = journal.begin(host, id, header).mark
+            if sweeps or any(change.path in trial_paths() for change in plan.changes):
+                _disarm(host, plan, progress, mark)
+            for change in plan.changes:
+                interrupts.check()
+                _change(host, id, change)
+            activations = tuple(_activate(host, id, a, progress, mark) for a in plan.activations)
+            expect = _expectations(plan)
+            problems = recovery.observe(
+                host, expect["backend"], expect["wanted"], expect["removed"], activations
+            )
+            if plan.trial is not None:
+                problems += _loader_of(plan).check(host, plan.trial.arguments)
+            if problems:  # what could not be looked at is not proven either
+                raise RocmcfgError(*(replace(d, severity=Severity.ERROR) for d in problems))
+            if plan.trial is not None:
+                _write_trial(host, id, plan, plan.trial, header)
+            else:
+                if not sweeps:
+                    _write_receipt(host, id, plan, request, activations)
+                _forget_trial(host, id)
+            for tool in plan.tools:
+                _change_by_tool(host, id, plan, tool, progress, mark)
+            interrupts.check()
+            journal.append(host, id, "commit")
+        except BaseException as cause:
+            raise _rolled_back(host, id, cause, progress) from cause
     host.log(_log_line(host, id, plan))
     return Outcome(id, activations)
 
@@ -192,7 +199,7 @@ def _parents(host: Host, id: int, path: str) -> None:
         host.make_dir(directory, 0o755)
 
 
-def _activate(host: Host, id: int, activation: Activation, progress: Progress) -> Activation:
+def _activate(host: Host, id: int, activation: Activation, progress: Progress, mark: str) -> Activation:
     if activation.state is ActivationState.SKIPPED:
         return activation
     if not host.runs_tools:
@@ -206,11 +213,11 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress) -
         id,
         "activation",
         tool=activation.tool,
-        argv=list(activation.argv),
         outputs=saved,
         scratch=[path for path in activation.scratch if not host.exists(path)],
     )
-    recovery.run_tool(host, activation.argv, progress)
+    recovery.run_tool(host, activation.argv, progress, mark)
+    host.settle(activation.places)
     written = {path: receipt.digest(host.read(path)) for path in activation.outputs}
     journal.append(host, id, "activated", tool=activation.tool, outputs=written)
     return replace(activation, state=ActivationState.DONE)
@@ -263,6 +270,7 @@ def _write_trial(host: Host, id: int, plan: Plan, tried: TrialPlan, header: jour
             tried.terms,
             tried.gpus,
             tried.kept,
+            tried.approved,
         )
     )
     _change(host, id, FileChange(trial.PATH, host.state(trial.PATH), content, "trial"))
@@ -276,14 +284,15 @@ def _forget_trial(host: Host, id: int) -> None:
         _change(host, id, FileChange(trial.PATH, state, None, "trial"))
 
 
-def _disarm(host: Host, plan: Plan, progress: Progress) -> None:
+def _disarm(host: Host, plan: Plan, progress: Progress, mark: str) -> None:
     """Where a trial's files come or go, whatever an older one left for the next boot goes first."""
     loader = registry.trial(plan.boot_backend)
     if loader is not None and host.runs_tools and loader.armed(host) is not None:
-        recovery.run_tool(host, loader.arming(()).inverse, progress)
+        recovery.run_tool(host, loader.arming(()).inverse, progress, mark)
+        host.settle((loader.BLOCK,))
 
 
-def _change_by_tool(host: Host, id: int, plan: Plan, tool: ToolChange, progress: Progress) -> None:
+def _change_by_tool(host: Host, id: int, plan: Plan, tool: ToolChange, progress: Progress, mark: str) -> None:
     loader = _loader_of(plan)
     state = host.state(loader.BLOCK)
     journal.append(
@@ -291,11 +300,10 @@ def _change_by_tool(host: Host, id: int, plan: Plan, tool: ToolChange, progress:
         id,
         "tool",
         tool=tool.tool,
-        argv=list(tool.argv),
-        inverse=list(tool.inverse),
         saved=journal.save(host, id, state) if state else None,
     )
-    recovery.run_tool(host, tool.argv, progress)
+    recovery.run_tool(host, tool.argv, progress, mark)
+    host.settle((loader.BLOCK,))
     if plan.trial is None or loader.armed(host) != " ".join(plan.trial.arguments):
         raise RocmcfgError(
             error(
@@ -314,22 +322,26 @@ def _loader_of(plan: Plan) -> BootTrial:
     return found
 
 
-def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> RocmcfgError:
-    found = recovery.read_existing(host, id)
+def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> BaseException:
+    """Take everything back. The cause itself where nothing had begun."""
     first = recovery.cause(cause)
     try:
+        found = journal.read(host, id)
+        if found is None:
+            return cause
         recovery.undo(host, found, progress, after_failure=True)
-    except RocmcfgError as second:
+    except BaseException as second:
+        also = recovery.cause(second)
         return RollbackIncomplete(
             *first,
             error(
                 "RC4011",
                 f"taking transaction {id} back did not succeed either",
-                detail=str(second),
+                detail=also[0].summary,
                 location=journal.folder(id),
                 hint="mend what is named, then run `rocmcfg recover`",
             ),
-            *second.diagnostics,
+            *also,
         )
     host.log(f"transaction {id} by {host.user()} failed and was rolled back: {first[0].summary}")
     return RolledBack(

@@ -72,7 +72,8 @@ def unable(loader: str) -> Diagnostic:
 
 
 def load(view: HostView) -> Trial | None:
-    """None where no trial is on record. Raises BadTrial, or Unreadable without the right to read it."""
+    """None where no trial is on record. Raises BadTrial, Untrusted, or Unreadable without the right to read it."""
+    journal.require_trusted(view)
     content = view.read(PATH)
     return None if content is None else parse(content)
 
@@ -110,6 +111,7 @@ def _from(document: dict[str, Any]) -> Trial:
         ),
         receipt.texts(document["gpus"], "gpus"),
         tuple(receipt.setting(row) for row in receipt.typed(document["kept"], list, "kept")),
+        tuple(receipt.setting(row) for row in receipt.typed(document.get("approved", []), list, "approved")),
     )
 
 

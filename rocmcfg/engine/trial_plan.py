@@ -86,6 +86,7 @@ def trial_plan(
             terms,
             driven_gpus(view),
             tuple(kept),
+            tuple(row.setting for row in made.rows),
             not any(problem.id == "RC4303" for problem in problems),
         ),
     )

@@ -10,7 +10,7 @@ from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.engine import journal, receipt
 from rocmcfg.engine.journal import Journal, Record
 from rocmcfg.engine.receipt import Receipt
-from rocmcfg.engine.recovery import left_to_user, menu_with_ours, tool_changes_back
+from rocmcfg.engine.recovery import left_to_user, menu_with_ours, programs, tool_changes_back
 from rocmcfg.host.view import HostView
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.state import ActivationState, FileState
@@ -63,15 +63,10 @@ def receipt_left(view: HostView, chosen: Sequence[Journal]) -> Receipt | None:
 def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, ...]:
     """The programs that will be run again, or that are left to the user on a host whose tools cannot run."""
     found: dict[str, Activation] = {}
+    known = programs()
     for one in chosen:
         found |= {a.tool: a for a in tool_changes_back(view, one)}
-        for record in one.of("activation"):
-            found[record["tool"]] = Activation(
-                record["tool"],
-                tuple(record["argv"]),
-                "the files it reads were put back",
-                tuple(record["outputs"]),
-            )
+        found |= {record["tool"]: known[record["tool"]] for record in one.of("activation")}
         found |= {a.tool: a for a in _others(view, one) if a.tool not in found}
     found |= {a.tool: a for a in _images(view, chosen) if a.tool not in found}
     return tuple(found.values())

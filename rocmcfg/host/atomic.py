@@ -1,4 +1,7 @@
-"""Durable writes: temporary file, fsync, rename, fsync of the directory. Nothing is ever half written."""
+"""Durable writes: temporary file, fsync, rename, fsync of the directory. Nothing is ever half written.
+
+`path` is a path, or with `directory` (a descriptor) a name in that directory: see `inside.Place`.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,11 @@ def temp_name(path: str) -> str:
     return os.path.join(os.path.dirname(path), "." + os.path.basename(path) + TEMP_SUFFIX)
 
 
-def replace_file(path: str, state: FileState, *, keep_mtime: bool) -> None:
+def replace_file(path: str, state: FileState, *, keep_mtime: bool, directory: int | None = None) -> None:
     temp = temp_name(path)
-    _unlink(temp)
-    descriptor = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    _unlink(temp, directory)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(temp, flags, 0o600, dir_fd=directory)
     try:
         _write_all(descriptor, state.content)
         if (state.uid, state.gid) != (os.geteuid(), os.getegid()):
@@ -32,28 +36,33 @@ def replace_file(path: str, state: FileState, *, keep_mtime: bool) -> None:
         os.fsync(descriptor)
     except BaseException:
         os.close(descriptor)
-        _unlink(temp)
+        _unlink(temp, directory)
         raise
     os.close(descriptor)
-    os.rename(temp, path)
-    sync_dir(os.path.dirname(path))
+    os.rename(temp, path, src_dir_fd=directory, dst_dir_fd=directory)
+    sync_dir(os.path.dirname(path), directory)
 
 
-def remove_file(path: str) -> None:
-    _unlink(temp_name(path))
-    _unlink(path)
-    sync_dir(os.path.dirname(path))
+def remove_file(path: str, *, directory: int | None = None) -> None:
+    _unlink(temp_name(path), directory)
+    _unlink(path, directory)
+    sync_dir(os.path.dirname(path), directory)
 
 
-def discard_temporary(path: str) -> None:
-    _unlink(temp_name(path))
+def discard_temporary(path: str, *, directory: int | None = None) -> None:
+    _unlink(temp_name(path), directory)
 
 
-def append_line(path: str, line: bytes) -> None:
+def append_line(path: str, line: bytes, *, directory: int | None = None) -> None:
     """All of the line or nothing of it. What a crash left of an earlier line is cut off first: behind it the
     new line would be unreadable."""
-    new = not os.path.exists(path)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    new = False
+    try:
+        descriptor = os.open(path, flags, dir_fd=directory)
+    except FileNotFoundError:
+        new = True
+        descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=directory)
     try:
         if new:
             os.fchmod(descriptor, 0o600)  # whatever the umask says
@@ -69,7 +78,24 @@ def append_line(path: str, line: bytes) -> None:
     finally:
         os.close(descriptor)
     if new:
-        sync_dir(os.path.dirname(path))
+        sync_dir(os.path.dirname(path), directory)
+
+
+def make_directory(path: str, mode: int, *, directory: int | None = None) -> None:
+    """Raises FileExistsError where there is one."""
+    os.mkdir(path, mode, dir_fd=directory)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, dir_fd=directory)
+    try:
+        os.fchmod(descriptor, mode)  # whatever the umask says; never by name, which may lead elsewhere by now
+    finally:
+        os.close(descriptor)
+    sync_dir(os.path.dirname(path), directory)
+
+
+def remove_directory(path: str, *, directory: int | None = None) -> None:
+    os.rmdir(path, dir_fd=directory)
+    sync_dir(os.path.dirname(path), directory)
 
 
 def _end_of_whole_lines(descriptor: int) -> int:
@@ -83,8 +109,8 @@ def _end_of_whole_lines(descriptor: int) -> int:
     return 0
 
 
-def sync_dir(path: str) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def sync_dir(path: str, directory: int | None = None) -> None:
+    descriptor = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=directory)
     try:
         os.fsync(descriptor)
     finally:
@@ -97,8 +123,8 @@ def _write_all(descriptor: int, content: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _unlink(path: str) -> None:
+def _unlink(path: str, directory: int | None) -> None:
     try:
-        os.unlink(path)
+        os.unlink(path, dir_fd=directory)
     except FileNotFoundError:
         return

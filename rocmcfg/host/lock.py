@@ -6,57 +6,88 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Iterator
+import struct
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from rocmcfg.host.inside import Place
 from rocmcfg.host.view import Locked
 
 # In a directory that is root's alone, and readable by root alone: whoever can open a file can hold its lock,
-# and /run/lock is everybody's.
+# and /run/lock is everybody's. An offline root has it in the same place, where a boot hides it.
 FILE = "/run/rocmcfg.lock"
-# An offline root is locked by its own directory: nothing of ours is left in it, whatever follows.
-OFFLINE = "/"
 _SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe in its place is not waited on
+_FLOCK = "hhqqi"  # struct flock of <fcntl.h>: type, whence, start, length, process
 
 
 @contextmanager
-def exclusive(real: str, path: str) -> Iterator[None]:
-    """`real` is where `path` of the host lies. Raises Locked at once where another holds it, or OSError."""
-    flags = os.O_RDONLY if path == OFFLINE else os.O_RDWR | os.O_CREAT
-    descriptor = os.open(real, flags | _SAFELY, 0o600)
+def exclusive(place: Place, path: str, *, stays: bool) -> Iterator[Callable[[], bool]]:
+    """Raises Locked at once where another holds it, or OSError. What it gives tells whether the file still has
+    its name: with a new one in its place a second rocmcfg would hold a lock as well. `stays`: the file is left
+    there afterwards."""
+    descriptor = _taken(place, path)
     try:
-        if path != OFFLINE:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        yield lambda: _named(place, descriptor)
+    finally:
+        if not stays and _named(place, descriptor):
+            os.unlink(place.name, dir_fd=place.directory)
+        os.close(descriptor)
+
+
+def _taken(place: Place, path: str) -> int:
+    while True:
+        flags = os.O_RDWR | os.O_CREAT | _SAFELY
+        descriptor = os.open(place.name, flags, 0o600, dir_fd=place.directory)
+        try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
             os.fchmod(descriptor, 0o600)  # whatever the umask says, and whoever made it
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as problem:
-            raise _locked(descriptor, path) from problem
-        if path != OFFLINE:
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        yield
-    finally:
-        os.close(descriptor)
+            try:
+                # of the open file and not of the process (fcntl(2), F_OFD_SETLK): it can be asked for
+                # without being taken, and a fork does not lose it
+                fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _flock(fcntl.F_WRLCK))
+            except OSError as problem:
+                if problem.errno not in (errno.EAGAIN, errno.EACCES):
+                    raise
+                raise _locked(descriptor, path) from problem
+            if _named(place, descriptor):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # its holder took it away while we waited for nothing: begin anew
 
 
-def held(real: str, path: str) -> Locked | None:
-    """Whether another holds it. Never creates the file; without the right to open it nothing is known, and
-    what only reads goes on."""
+def held(place: Place, path: str) -> Locked | None:
+    """Whether another holds it. Never creates the file and never takes the lock; without the right to open it
+    nothing is known, and what only reads goes on."""
     try:
-        descriptor = os.open(real, os.O_RDONLY | _SAFELY)
+        descriptor = os.open(place.name, os.O_RDONLY | _SAFELY, dir_fd=place.directory)
     except OSError:
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return _locked(descriptor, path)
+        found = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _flock(fcntl.F_WRLCK))
+        return None if struct.unpack(_FLOCK, found)[0] == fcntl.F_UNLCK else _locked(descriptor, path)
+    except OSError:  # no file that can be locked
+        return None
     finally:
         os.close(descriptor)
-    return None
+
+
+def _flock(kind: int) -> bytes:
+    return struct.pack(_FLOCK, kind, os.SEEK_SET, 0, 0, 0)
+
+
+def _named(place: Place, descriptor: int) -> bool:
+    try:
+        found = os.stat(place.name, dir_fd=place.directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(found, os.fstat(descriptor))
 
 
 def _locked(descriptor: int, path: str) -> Locked:
-    pid = b"" if path == OFFLINE else os.pread(descriptor, 32, 0).strip()
+    pid = os.pread(descriptor, 32, 0).strip()
     return Locked(path, f"process {pid.decode()}" if pid.isdigit() else "")

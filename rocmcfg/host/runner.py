@@ -9,7 +9,9 @@ import io
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import BinaryIO
 
 from rocmcfg.host.view import CommandResult
@@ -18,6 +20,7 @@ from rocmcfg.host.view import CommandResult
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 QUERY_TIMEOUT = 120.0
 _KEEP = 64 * 1024  # characters of a changing program's output that are kept, from the end
+_MOST = 32 << 20  # characters that a query may print: the listing of an image has some 100,000
 # Marks whatever we start, so that a recovery finds a program that outlived its rocmcfg.
 MARK = "ROCMCFG_STARTED"
 
@@ -35,20 +38,17 @@ def _environment() -> dict[str, str]:
 
 
 def query(argv: Sequence[str]) -> CommandResult | None:
-    """A program that changes nothing; None where it is not installed. Its output is whole: it is parsed."""
-    result = _run(argv, QUERY_TIMEOUT, None, {})
+    """A program that changes nothing; None where it is not installed. Its output is whole, since it is parsed:
+    one that prints without end is stopped, as at its time limit."""
+    result = _run(argv, QUERY_TIMEOUT, None, {}, _Whole)
     return None if result.status == 127 and not result.stdout else result
 
 
 def execute(
-    argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = "/"
+    argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
 ) -> CommandResult:
-    """As `view.Host.execute`. A missing program has status 127, one that cannot start 126, as in a shell.
-
-    `mark` is the root of the host that the program works on: `survivors` finds it by that.
-    """
-    result = _run(argv, timeout, progress, {MARK: mark})
-    return result._replace(stdout=result.stdout[-_KEEP:], stderr=result.stderr[-_KEEP:])
+    """As `view.Host.execute`. A missing program has status 127, one that cannot start 126, as in a shell."""
+    return _run(argv, timeout, progress, {MARK: mark} if mark else {}, _End)
 
 
 def stream(argv: Sequence[str | bytes], stdin: int | None = None, *, failed: int = 0) -> BinaryIO:
@@ -105,25 +105,81 @@ class _Output(io.RawIOBase):
 
 
 def survivors(mark: str) -> list[tuple[int, str]]:
-    """Programs of a rocmcfg that was killed under them, as (pid, name): they lead sessions of their own."""
-    wanted = f"{MARK}={mark}".encode()
-    found = []
+    """Programs of root that a rocmcfg started with this mark and that outlived it, as (pid, name): they lead
+    sessions of their own."""
+    return [
+        (pid, name)
+        for pid, name in _processes(f"{MARK}={mark}".encode())
+        if pid != os.getpid() and _session(pid) == pid
+    ]
+
+
+def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
+    """Those of root with this in their environment. Others may have it in theirs, by chance or to hold us up:
+    who owns a process counts and not who pretends to, so that a set-uid program is its caller's
+    (proc(5), /proc/pid/status, Uid: real, effective, saved, file system)."""
     for entry in os.listdir("/proc"):
-        if not entry.isdigit() or int(entry) == os.getpid():
+        if not entry.isdigit():
             continue
         try:
             with open(f"/proc/{entry}/environ", "rb") as stream:
-                marked = wanted in stream.read().split(b"\0")
-            if marked and os.getsid(int(entry)) == int(entry):
-                with open(f"/proc/{entry}/comm", "rb") as stream:
-                    found.append((int(entry), stream.read().decode("utf-8", "replace").strip()))
+                if wanted not in stream.read(1 << 20).split(b"\0"):
+                    continue
+            with open(f"/proc/{entry}/status", "rb") as stream:
+                status = dict(
+                    line.split(b":", 1) for line in stream.read(1 << 16).splitlines() if b":" in line
+                )
         except OSError:
             continue  # it ended meanwhile, or is none of ours
-    return found
+        owners = {int(id) for id in status[b"Uid"].split()}
+        if owners == {os.geteuid()} and not status[b"State"].strip().startswith((b"Z", b"X")):
+            yield int(entry), status[b"Name"].strip().decode("utf-8", "replace")
+
+
+def _session(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return 0
+
+
+class _End:
+    """What a program prints: its end, however much comes before."""
+
+    def __init__(self) -> None:
+        self._parts: deque[str] = deque()
+        self._size = 0
+        self.too_much = False
+
+    def add(self, part: str) -> None:
+        self._parts.append(part)
+        self._size += len(part)
+        while self._size - len(self._parts[0]) >= _KEEP:
+            self._size -= len(self._parts.popleft())
+
+    def text(self) -> str:
+        return "".join(self._parts)[-_KEEP:]
+
+
+class _Whole(_End):
+    """All of it, up to what is too much."""
+
+    def add(self, part: str) -> None:
+        if not self.too_much:
+            self._parts.append(part)
+            self._size += len(part)
+            self.too_much = self._size > _MOST
+
+    def text(self) -> str:
+        return "".join(self._parts)
 
 
 def _run(
-    argv: Sequence[str], timeout: float, progress: Callable[[], None] | None, extra: dict[str, str]
+    argv: Sequence[str],
+    timeout: float,
+    progress: Callable[[], None] | None,
+    extra: dict[str, str],
+    kept: type[_End],
 ) -> CommandResult:
     import sh
 
@@ -131,16 +187,15 @@ def _run(
     program = _which(argv[0], environment["PATH"])
     if program is None:
         return CommandResult(tuple(argv), 127, "", f"{argv[0]}: not found")
-    out: list[str] = []
-    err: list[str] = []
+    out, err = kept(), kept()
     finished = threading.Event()
     started = time.monotonic()
     try:
         command = sh.Command(program)(
             *argv[1:],
             _in=b"",
-            _out=out.append,
-            _err=err.append,
+            _out=out.add,
+            _err=err.add,
             _env=environment,
             _cwd="/",
             _ok_code=list(range(-64, 256)),
@@ -159,34 +214,54 @@ def _run(
         while not finished.wait(0.2 if progress else 0.05):
             if progress:
                 progress()
-            if time.monotonic() - started > timeout:
-                _stop(command)
-                return CommandResult(tuple(argv), None, "".join(out), "".join(err))
+            if time.monotonic() - started > timeout or out.too_much or err.too_much:
+                _stop(command.pid, extra.get(MARK, ""))
+                return CommandResult(tuple(argv), None, out.text(), err.text())
         command.wait()
         status = command.exit_code
     except BaseException:
-        _stop(command)
+        _stop(command.pid, extra.get(MARK, ""))
         raise
-    return CommandResult(tuple(argv), status, "".join(out), "".join(err))
+    return CommandResult(tuple(argv), status, out.text(), err.text())
 
 
-def _stop(command: object) -> None:
-    """End the program and whatever it started: it leads a session of its own."""
+def _stop(leader: int, mark: str) -> None:
+    """End the program and whatever it started, also what left its session: none of it may write on while what
+    it wrote is taken back. What even a SIGKILL does not end at once hangs in the kernel, and `survivors` tells
+    of it."""
     import signal
 
-    pid: int = command.pid  # type: ignore[attr-defined]
-    for number, grace in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 1.0)):
-        try:
-            os.killpg(pid, number)
-        except ProcessLookupError:
-            return
+    for number, grace in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
         deadline = time.monotonic() + grace
-        while time.monotonic() < deadline:
+        told: set[int] = set()
+        while left := _family(leader, mark):
+            for pid in left - told:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
+            told |= left
+            if time.monotonic() > deadline:
+                break
             time.sleep(0.05)
-            try:
-                os.killpg(pid, 0)
-            except ProcessLookupError:
-                return
+        if not left:
+            return
+
+
+def _family(leader: int, mark: str) -> set[int]:
+    """The processes of its session, and those that carry its mark."""
+    found = {pid for pid, _ in _processes(f"{MARK}={mark}".encode())} if mark else set()
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and _session(int(entry)) == leader and not _ended(int(entry)):
+            found.add(int(entry))
+    return found - {os.getpid()}
+
+
+def _ended(pid: int) -> bool:
+    """Also a process that waits for its parent to notice (proc(5), /proc/pid/stat, state)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stream:
+            return stream.read().rpartition(b") ")[2][:1] in (b"Z", b"X")
+    except OSError:
+        return True
 
 
 def _which(name: str, path: str) -> str | None:

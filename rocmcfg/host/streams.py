@@ -32,6 +32,17 @@ def open_callers_log(path: str) -> BinaryIO:
     return open_log(path, path)
 
 
+def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
+    """A log behind an opened descriptor, which it owns from here on. Raises Unreadable for what has no end."""
+    kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+    refused = _REFUSED if pipes else {**_REFUSED, stat.S_IFIFO: "it is a pipe"}
+    if kind in refused:
+        os.close(descriptor)
+        raise Unreadable(path, refused[kind], "name a file that holds a log")
+    os.set_blocking(descriptor, True)
+    return io.FileIO(descriptor, "rb")
+
+
 def open_log(real: str, path: str) -> BinaryIO:
     """`real` for reading, `path` as it is called in messages. Raises Unreadable, also for what has no end."""
     try:

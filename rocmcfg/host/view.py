@@ -78,12 +78,17 @@ class ToolFailed(RocmcfgError):
 
 
 class Locked(RocmcfgError):
-    def __init__(self, path: str, holder: str) -> None:
+    """`lost`: it was ours, and somebody took the file away under us."""
+
+    def __init__(self, path: str, holder: str, *, lost: bool = False) -> None:
+        detail = f"{path} is held by {holder}" if holder else f"{path} is held"
         super().__init__(
             error(
                 "RC3004",
-                "another rocmcfg is at work on this host",
-                detail=f"{path} is held by {holder}" if holder else f"{path} is held",
+                "another rocmcfg may be at work on this host"
+                if lost
+                else "another rocmcfg is at work on this host",
+                detail=f"{path} was removed while it was held" if lost else detail,
                 location=path,
                 hint="wait until it has ended, then run the command again",
             ),
@@ -129,6 +134,12 @@ class HostView(Protocol):
 
     def real_path(self, path: str) -> str:
         """Where symbolic links lead to, within the host; the path itself where they lead nowhere."""
+        ...
+
+    def weak_point(self, path: str) -> str:
+        """The first part of a path, from the root on, that somebody else than root may change; empty where
+        there is none, and where the caller is not root and so has nothing to hand over. What lies behind a weak
+        point must not be believed. Raises Unreadable."""
         ...
 
     def names(self, path: str) -> tuple[str, ...]:
@@ -187,12 +198,20 @@ class Host(HostView, Protocol):
         """Why nothing can be written at `path` (read-only file system, no permission), else empty."""
         ...
 
-    def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
-        """Run a program that changes the host: no stdin, a time limit in seconds, C.UTF-8."""
+    def settle(self, paths: Sequence[str]) -> None:
+        """Put on the disk what programs wrote to the file systems that hold these files or directories, so
+        that a boot loader finds it after a power cut. Raises Unwritable."""
         ...
 
-    def survivors(self) -> list[str]:
-        """Programs that a killed rocmcfg had started on this host and that are still at work."""
+    def execute(
+        self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
+    ) -> CommandResult:
+        """Run a program that changes the host: no stdin, a time limit in seconds, C.UTF-8. By `mark`, which
+        nobody else must know, `survivors` finds it."""
+        ...
+
+    def survivors(self, mark: str) -> list[str]:
+        """Programs of root, started with this mark, that are still at work although their rocmcfg is not."""
         ...
 
     def unpack(self, argv: Sequence[str], wanted: Sequence[str]) -> dict[str, bytes] | None:
@@ -204,8 +223,12 @@ class Host(HostView, Protocol):
         """One writer per host. Raises Locked at once where another holds it."""
         ...
 
+    def require_lock(self) -> None:
+        """Raises Locked where the lock is not, or no longer, ours."""
+        ...
+
     def log(self, message: str) -> None:
-        """One line for the host's own journal or syslog; silent on an offline root."""
+        """One line for the host's own journal or syslog; silent on an offline root. Never raises."""
         ...
 
     def user(self) -> str:

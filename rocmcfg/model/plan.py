@@ -51,14 +51,15 @@ class ToolChange:
 class TrialPlan:
     """What makes a plan one of a trial: `arguments` is all that one boot will carry, `token` the marker's
     value among them, `gpus` the PCI addresses that amdgpu drives now. `kept` are the parameters that have
-    for this boot the value that they would have without us. `checked` is False where it could not
-    be asked whether the loader can do it."""
+    for this boot the value that they would have without us; `approved` are all settings that a confirmation
+    will apply. `checked` is False where it could not be asked whether the loader can do it."""
 
     arguments: tuple[str, ...]
     token: str
     terms: Terms
     gpus: tuple[str, ...] = ()
     kept: tuple[DesiredSetting, ...] = ()
+    approved: tuple[DesiredSetting, ...] = ()
     checked: bool = True
 
 
@@ -77,6 +78,7 @@ class Activation:
     outputs: tuple[str, ...] = ()
     state: ActivationState = ActivationState.PLANNED
     scratch: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,9 @@ class Trial:
     """A trial on record. `request` is as in a receipt; `boot_id` and `time` (ISO 8601, UTC) are of its apply;
     `arguments` is all that the boot loader adds for one boot, `token` the marker's value among them; `gpus`
     are the PCI addresses that amdgpu drove then. `kept` are parameters that are applied for good and that the
-    trial leaves out: for its boot they have the value that they would have without us."""
+    trial leaves out: for its boot they have the value that they would have without us. `approved` is what the
+    user saw and agreed to, variables among it: a confirmation applies that, whatever the request means by then.
+    """
 
     transaction: int
     profiles: tuple[str, ...]
@@ -50,3 +52,4 @@ class Trial:
     terms: Terms
     gpus: tuple[str, ...]
     kept: tuple[DesiredSetting, ...] = ()
+    approved: tuple[DesiredSetting, ...] = ()

@@ -13,7 +13,7 @@ from rocmcfg.model.diagnostic import RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, Plan
 from rocmcfg.model.state import ActivationState
 from rocmcfg.model.trial import Stage, Terms, Trial
-from rocmcfg.workflow.planning import Planned, plan
+from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved
 from rocmcfg.workflow.undoing import Progress
 
 
@@ -34,10 +34,12 @@ def apply(
     *,
     asks: bool = True,
     terms: Terms | None = None,
+    approved: Approved | None = None,
     confirms: Trial | None = None,
 ) -> Applied | None:
     """Plan, ask, and carry out as one transaction; with `terms` as a trial. None where the user said no.
-    `confirms` is the trial that this makes permanent: with any other on record nothing is applied.
+    `approved` is applied instead of what the request means now. `confirms` is the trial that this makes
+    permanent: with any other on record nothing is applied.
 
     Where `confirm` asks somebody, the plan is made again after the answer: what the user saw must still be
     what happens.
@@ -45,20 +47,23 @@ def apply(
     from rocmcfg.engine import transaction
     from rocmcfg.engine.plan import stale
 
+    def planned_now() -> Planned:
+        return plan_approved(host, request, approved) if approved else plan(host, request, terms)
+
     with host.lock():
         require_finished(host)
         if confirms is None:
             trial.require_none(host)
         elif trial.load(host) != confirms or trial.stage(host, confirms) is not Stage.RUNNING:
             raise Ended()
-        planned = plan(host, request, terms, confirms=confirms is not None)
+        planned = planned_now()
         _require_checked(planned.plan)
         if not _something_to_do(host, planned.plan):
             left = [_left_to_user(a) for a in planned.plan.due]
             return Applied(planned, None, (*left, *_skipped(planned.plan)))
         if not confirm(planned):
             return None
-        now = plan(host, request, terms, confirms=confirms is not None) if asks else planned
+        now = planned_now() if asks else planned
         changed = list(stale(planned.plan, now.plan))
         if changed:
             raise StalePlan(changed)

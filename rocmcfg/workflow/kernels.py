@@ -10,7 +10,7 @@ from rocmcfg.engine.trial import InForce
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.workflow.applying import apply
-from rocmcfg.workflow.planning import receipt_or_none
+from rocmcfg.workflow.planning import Approved, receipt_or_none
 from rocmcfg.workflow.undoing import Progress
 
 
@@ -66,14 +66,16 @@ def _withdraw(
         set=tuple(s for s in asked.set if s.partition("=")[0] not in harmful),
         profiles=asked.profiles,
     )
+    left = tuple(s for s in known.settings if s.id not in harmful)
+    approved = Approved(known.profiles, left)  # nobody is asked here, and a profile's file may be anybody's
     ended: list[Diagnostic] = []
     try:
-        apply(host, request, lambda _: True, progress, asks=False)
+        apply(host, request, lambda _: True, progress, asks=False, approved=approved)
     except InForce:  # what the trial would fall back to must load on this kernel as well
         from rocmcfg.workflow.trying import reject
 
         reject(host, lambda _: True, progress, force=True)
-        apply(host, request, lambda _: True, progress, asks=False)
+        apply(host, request, lambda _: True, progress, asks=False, approved=approved)
         ended = [
             warning(
                 "RC4043",

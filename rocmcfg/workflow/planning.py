@@ -13,6 +13,7 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, 
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile
+from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.trial import Terms
 
 
@@ -63,9 +64,8 @@ def collect_facts(
     )
 
 
-def plan(view: HostView, request: Request, terms: Terms | None = None, *, confirms: bool = False) -> Planned:
-    """What `apply` would do, with `terms` as a trial. Raises RocmcfgError with every reason against it.
-    `confirms`: it is to make the trial on record permanent."""
+def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planned:
+    """What `apply` would do, with `terms` as a trial. Raises RocmcfgError with every reason against it."""
     from rocmcfg.engine.given import forgotten
     from rocmcfg.engine.plan import blocked, make_plan
     from rocmcfg.engine.request import parse_set
@@ -85,12 +85,37 @@ def plan(view: HostView, request: Request, terms: Terms | None = None, *, confir
     before = last.request.get("set") if last is not None else None
     if isinstance(before, list):
         remarks += tuple(forgotten(before, request, loaded))
-    remarks += _state_of_ours(view) if not confirms else ()
+    remarks += _state_of_ours(view)
     if remarks:
         made = replace(made, diagnostics=(*remarks, *made.diagnostics))
     if blocked(made):
         raise RocmcfgError(*errors_first(made.diagnostics))
     return Planned(made, request, facts, loaded)
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """Settings that somebody has seen in a plan and agreed to, as they are on record, under the names of their
+    profiles."""
+
+    profiles: tuple[str, ...]
+    settings: tuple[DesiredSetting, ...]
+
+
+def plan_approved(view: HostView, request: Request, approved: Approved) -> Planned:
+    """What it takes to have exactly these settings; no profile is read. `request` goes on record with them.
+    Raises RocmcfgError with every reason against it."""
+    from rocmcfg.engine.plan import blocked, plan_of_approved
+    from rocmcfg.knowledge import catalogue
+
+    modules = tuple(dict.fromkeys(["amdgpu", *(s.module for s in approved.settings if s.module)]))
+    facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules)
+    made = plan_of_approved(
+        view, approved.profiles, approved.settings, facts, catalogue.load(), receipt_or_none(view)
+    )
+    if blocked(made):
+        raise RocmcfgError(*errors_first(made.diagnostics))
+    return Planned(made, request, facts, ())
 
 
 def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:

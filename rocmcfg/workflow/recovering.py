@@ -43,16 +43,17 @@ def _finish_all(host: Host, progress: Progress, *, force: bool) -> list[Undone]:
 
     done = []
     while (id := journal.open_transaction(host)) is not None:
-        recovery.wait_for_survivors(host, progress)
         found = recovery.read_existing(host, id)
+        recovery.wait_for_survivors(host, found.mark, progress)
+        recovery.begin_together(host, recovery.begun_with(found))
         if _begun_after_all(host, found):
             journal.append(host, id, "commit")
             host.log(f"transaction {id}, a trial, was cut off at its last step, and this boot is its own")
             continue
         planned = plan_of(host, [found])
-        activations = recovery.undo(host, found, progress, after_failure=True, force=force)
+        taken = recovery.undo(host, found, progress, after_failure=True, force=force)
         host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
-        done.append(undone(planned, activations))
+        done.append(undone(planned, [taken]))
     return done
 
 
@@ -116,9 +117,9 @@ def _end_trial(host: Host, progress: Progress) -> Undone | None:
         return sweep(host, progress, force=True)
     remark = _noted(host, found, one)
     planned = plan_of(host, [one])
-    activations = recovery.undo(host, one, progress, after_failure=True, force=True)
+    taken = undone(planned, [recovery.undo(host, one, progress, after_failure=True, force=True)])
     host.log(f"the trial of transaction {one.id} was not confirmed and is taken back")
-    return replace(undone(planned, activations), diagnostics=(remark,))
+    return replace(taken, diagnostics=(remark, *taken.diagnostics))
 
 
 def _end_by_journal(host: Host, progress: Progress) -> Undone | None:
@@ -133,7 +134,7 @@ def _end_by_journal(host: Host, progress: Progress) -> Undone | None:
     seen = Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
     trial.note(host, one.id, "not_confirmed", evidence=asdict(seen))
     planned = plan_of(host, [one])
-    return undone(planned, recovery.undo(host, one, progress, after_failure=True, force=True))
+    return undone(planned, [recovery.undo(host, one, progress, after_failure=True, force=True)])
 
 
 def _noted(host: Host, found: Trial, one: Journal) -> Diagnostic:

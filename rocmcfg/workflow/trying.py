@@ -13,7 +13,7 @@ from rocmcfg.model.plan import Plan
 from rocmcfg.model.state import Kind
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.workflow.applying import Applied, apply
-from rocmcfg.workflow.planning import Planned
+from rocmcfg.workflow.planning import Approved, Planned
 from rocmcfg.workflow.undoing import Progress, Undone, UndoPlan, rollback
 
 
@@ -76,6 +76,15 @@ def confirm(
             error("RC4320", "there is no trial to confirm", hint="`rocmcfg apply … --trial` begins one")
         )
     _require_running(host, found)
+    if not found.approved:
+        raise RocmcfgError(
+            error(
+                "RC4341",
+                "an older rocmcfg began this trial, and did not put on record all that was agreed to",
+                location=trial.PATH,
+                hint="end it with `rocmcfg reject`, then try it again",
+            )
+        )
     _require_whole(host, found)
     _require_in_effect(host)
     from rocmcfg.engine.request import from_document
@@ -89,7 +98,8 @@ def confirm(
         _require_same(found, planned.plan)
         return ask(planned)
 
-    return apply(host, request, as_tried, progress, asks=asks, confirms=found)
+    approved = Approved(found.profiles, found.approved)
+    return apply(host, request, as_tried, progress, asks=asks, approved=approved, confirms=found)
 
 
 def _require_running(view: HostView, found: Trial) -> None:
@@ -153,7 +163,7 @@ def _require_in_effect(view: HostView) -> None:
 
 
 def _require_same(found: Trial, made: Plan) -> None:
-    """What is kept is what was tried: profiles, and what their conditions ask, may have changed since."""
+    """What is kept is what was tried, also where the host has changed meanwhile."""
     beaten = [row for row in made.rows if row.outcome == "overridden" and row.setting.kind is not Kind.ENV]
     if beaten:
         raise RocmcfgError(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from rocmcfg.engine import trial
-from rocmcfg.engine.journal import Journal, read_all, require_finished
+from rocmcfg.engine.journal import Journal, read_all, require_finished, require_sight
+from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, FileChange
+
+if TYPE_CHECKING:
+    from rocmcfg.engine.recovery import Undo
 
 Progress = Callable[[str], None]
 
@@ -77,9 +82,13 @@ def _last(committed: Sequence[Journal]) -> list[Journal]:
 
 
 def plan_of(view: HostView, chosen: Sequence[Journal]) -> UndoPlan:
+    """Raises BadJournal where one of them is none of ours."""
     from rocmcfg.engine import reboot, undo_plan
     from rocmcfg.engine.owned import replaces
+    from rocmcfg.engine.recovery import require_ours
 
+    for one in chosen:
+        require_ours(one)
     changes = undo_plan.changes(view, chosen)
     left = undo_plan.receipt_left(view, chosen)
     wanted = left.settings if left else ()
@@ -98,27 +107,37 @@ def rollback(
     """Undo the last transaction, or all after `to`. None where the user said no."""
     from rocmcfg.engine import recovery
 
+    require_sight(host)
     with host.lock():
         planned = plan_rollback(host, to=to, force=force)
         if planned.journals and not confirm(planned):
             return None
-        activations: dict[str, Activation] = {}
-        for one in planned.journals:
-            if trial.of_journal(one) and all(j.header.get("confirms") != one.id for j in planned.journals):
-                trial.note(host, one.id, "rejected")
-        if len(planned.journals) > 1:  # all are begun before the first is done, so that recover finishes all
+        done = []
+        with interrupts.held():
             for one in planned.journals:
-                recovery.begin_undo(host, one.id)
-        for one in planned.journals:
-            for activation in recovery.undo(host, one, progress, force=force):
-                activations[activation.tool] = activation
-            host.log(f"transaction {one.id} rolled back by {host.user()}")
-    return undone(planned, activations.values())
+                if trial.of_journal(one) and all(
+                    j.header.get("confirms") != one.id for j in planned.journals
+                ):
+                    trial.note(host, one.id, "rejected")
+            if len(planned.journals) > 1:
+                recovery.begin_together(host, [one.id for one in planned.journals])
+            for one in planned.journals:
+                done.append(recovery.undo(host, one, progress, force=force))
+                host.log(f"transaction {one.id} rolled back by {host.user()}")
+    return undone(planned, done)
 
 
-def undone(planned: UndoPlan, activations: Iterable[Activation]) -> Undone:
-    ids = tuple(j.id for j in planned.journals)
-    return Undone(ids, planned.changes, tuple(activations), planned.reboot_required, planned.diagnostics)
+def undone(planned: UndoPlan, done: Sequence[Undo]) -> Undone:
+    """Each program once, though several undos ran it."""
+    activations = {a.tool: a for one in done for a in one.activations}
+    remarks = dict.fromkeys(remark for one in done for remark in one.remarks)
+    return Undone(
+        tuple(j.id for j in planned.journals),
+        planned.changes,
+        tuple(activations.values()),
+        planned.reboot_required,
+        (*planned.diagnostics, *remarks),
+    )
 
 
 def read_journals(view: HostView) -> list[Journal]:

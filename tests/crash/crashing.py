@@ -46,14 +46,18 @@ class CrashingHost(QuickHost):
                 half()
             os.kill(os.getpid(), signal.SIGKILL)
 
+    def real(self, path: str) -> str:
+        """Where it lies on this machine: these trees have no links."""
+        return self.root + path
+
     def write(self, path: str, state: FileState, *, keep_mtime: bool) -> None:
-        real = self._real(path, follow_last=False)
+        real = self.real(path)
         half = state.content[: len(state.content) // 2]
         self._step(f"write {path}", lambda: Path(temp_name(real)).write_bytes(half))
         super().write(path, state, keep_mtime=keep_mtime)
 
     def append(self, path: str, line: bytes) -> None:
-        real = self._real(path)
+        real = self.real(path)
 
         def half() -> None:
             with open(real, "ab") as stream:
@@ -71,14 +75,16 @@ class CrashingHost(QuickHost):
         super().discard_temporary(path)
 
     def make_dir(self, path: str, mode: int) -> None:
-        self._step(f"mkdir {path}", lambda: Path(self._real(path)).mkdir(exist_ok=True))
+        self._step(f"mkdir {path}", lambda: Path(self.real(path)).mkdir(exist_ok=True))
         super().make_dir(path, mode)
 
     def remove_dir(self, path: str) -> bool:
         self._step(f"rmdir {path}", lambda: None)
         return super().remove_dir(path)
 
-    def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
+    def execute(
+        self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
+    ) -> CommandResult:
         run = super().execute
         self._step(f"run {argv[0]}", lambda: run(argv, timeout=timeout, progress=progress))
         return run(argv, timeout=timeout, progress=progress)

@@ -69,7 +69,7 @@ def test_an_image_that_got_the_driver_after_the_apply_is_rebuilt_by_the_undo(tmp
 
 
 def test_a_recovery_waits_for_the_program_of_the_killed_run(tmp_path: Path) -> None:
-    mark = {"PATH": os.environ["PATH"], runner.MARK: str(tmp_path)}
+    mark = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
     survivor = subprocess.Popen(["sleep", "1.5"], env=mark, start_new_session=True)
 
     class Host(LocalHost):
@@ -82,7 +82,7 @@ def test_a_recovery_waits_for_the_program_of_the_killed_run(tmp_path: Path) -> N
         signal.SIGCHLD, signal.SIG_IGN
     )  # its parent is gone in truth: here it must not stay a zombie
     try:
-        recovery.wait_for_survivors(Host(str(tmp_path)), said.append)
+        recovery.wait_for_survivors(Host(str(tmp_path)), "abc", said.append)
     finally:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     assert not Path(f"/proc/{survivor.pid}").exists(), "it goes on only when the program has ended"
@@ -93,12 +93,12 @@ def test_a_program_that_never_ends_stops_the_recovery(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Host(QuickHost):
-        def survivors(self) -> list[str]:
+        def survivors(self, mark: str) -> list[str]:
             return ["update-initramfs (process 1)"]
 
     monkeypatch.setenv("ROCMCFG_TOOL_TIMEOUT", "0.1")
     with pytest.raises(RocmcfgError) as stop:
-        recovery.wait_for_survivors(Host(str(tmp_path)), lambda _: None)
+        recovery.wait_for_survivors(Host(str(tmp_path)), "abc", lambda _: None)
     assert (stop.value.diagnostics[0].id, stop.value.exit_code) == ("RC4025", ExitCode.RECOVERY_REQUIRED)
 
 
@@ -198,7 +198,7 @@ def test_an_argument_behind_two_dashes_is_refused(tmp_path: Path) -> None:
 def test_verify_does_not_speak_beside_an_unfinished_transaction(tmp_path: Path) -> None:
     class Dying(QuickHost):
         def execute(
-            self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]
+            self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
         ) -> CommandResult:
             del argv, timeout, progress
             os._exit(9)

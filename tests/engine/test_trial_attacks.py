@@ -70,7 +70,9 @@ class FailsOnce(QuickHost):
 
     calls, failing = 0, 0
 
-    def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
+    def execute(
+        self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
+    ) -> CommandResult:
         if argv[0] == "update-grub":
             self.calls += 1
             if self.calls == self.failing:
@@ -269,7 +271,7 @@ def test_a_block_that_grub_editenv_emptied_is_put_back(root: Path) -> None:
 
     class Full(QuickHost):
         def execute(
-            self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]
+            self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
         ) -> CommandResult:
             if argv[0] == "grub-editenv":
                 (root / BLOCK).write_bytes(b"")

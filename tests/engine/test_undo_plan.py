@@ -98,13 +98,13 @@ def test_a_link_and_bytes_that_are_no_text_are_told_as_they_are(tmp_path: Path) 
     assert "Dry run: nothing was changed." in text.out
 
 
-def test_without_the_right_to_read_the_journals_it_says_so() -> None:
+def test_without_the_right_to_read_the_journals_it_says_so(tmp_path: Path) -> None:
     class Hidden(LocalHost):
         def hidden(self, path: str) -> bool:
             return path == "/var/lib/rocmcfg/transactions"
 
     with pytest.raises(Exception, match="cannot read /var/lib/rocmcfg/transactions") as stop:
-        undoing.plan_rollback(Hidden("/nowhere"), to=None, force=False)
+        undoing.plan_rollback(Hidden(str(tmp_path)), to=None, force=False)
     assert "as root" in stop.value.diagnostics[0].hint  # type: ignore[attr-defined]
 
 

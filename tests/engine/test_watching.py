@@ -62,7 +62,9 @@ class Machine(QuickHost):
     def stream_query(self, argv: Sequence[str]) -> BinaryIO | None:
         return io.BytesIO(self.log_text.encode()) if argv[0] in ("journalctl", "dmesg") else None
 
-    def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
+    def execute(
+        self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
+    ) -> CommandResult:
         if argv[0] != "/bin/sh":
             return super().execute(argv, timeout=timeout, progress=progress)
         self.checked.append((tuple(argv), timeout))

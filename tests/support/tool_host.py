@@ -7,6 +7,7 @@ own runner, so that what is tested of time limits, signals and output is real.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,6 +19,9 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 
 from . import fake_tools
+
+
+SETTLES = "ROCMCFG_TEST_SETTLES"  # in the environment: what tools wrote is synced, as on a real host
 
 
 class ToolHost(LocalHost):
@@ -43,7 +47,9 @@ class ToolHost(LocalHost):
         del argv
         return None
 
-    def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
+    def execute(
+        self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
+    ) -> CommandResult:
         if not self.has_tool(argv[0]):
             return CommandResult(tuple(argv), 127, "", f"{argv[0]}: not found")
         own = self.tools / argv[0] if self.tools else None
@@ -51,8 +57,13 @@ class ToolHost(LocalHost):
             command: tuple[str, ...] = (str(own), self.root, *argv[1:])
         else:
             command = (sys.executable, "-IS", fake_tools.__file__, argv[0], self.root, *argv[1:])
-        result = runner.execute(command, timeout=timeout, progress=progress)
+        result = runner.execute(command, timeout=timeout, progress=progress, mark=mark)
         return CommandResult(tuple(argv), result.status, result.stdout, result.stderr)
+
+    def settle(self, paths: Sequence[str]) -> None:
+        """Costs time, and a tree in a temporary directory outlives no power cut: only where a test asks."""
+        if os.environ.get(SETTLES):
+            super().settle(paths)
 
     def unpack(self, argv: Sequence[str], wanted: Sequence[str]) -> dict[str, bytes] | None:
         files = fake_tools.unpacked(Path(self.root + argv[-1]))
@@ -62,7 +73,9 @@ class ToolHost(LocalHost):
 class QuickHost(ToolHost):
     """The same, with the stand-ins called in this process: for tests that run a transaction many times."""
 
-    def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
+    def execute(
+        self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
+    ) -> CommandResult:
         del timeout, progress
         if argv[0] == "grub-editenv":
             return CommandResult(

@@ -88,7 +88,8 @@ class BootBackend(Protocol):
         ...
 
     def check(self, view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-        """Read the menu: every normal entry has each wanted argument and no unwanted one."""
+        """Read the menu: every normal entry has each wanted argument and no unwanted one. A menu that could
+        not be looked at is a warning, one that is wrong an error: an undo goes on after the former."""
         ...
 
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 
@@ -60,11 +60,12 @@ def _carries(view: HostView, path: str, module: str) -> bool | None:
 
 def activation(reason: str) -> Activation:
     """For all kernels: plain -u rebuilds the newest one only."""
-    return Activation(TOOL, (TOOL, "-u", "-k", "all"), reason)
+    return Activation(TOOL, (TOOL, "-u", "-k", "all"), reason, places=("/boot",))
 
 
 def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | None) -> list[Diagnostic]:
-    """Look into every image that carries the driver: it holds `path` with just these bytes, or not at all."""
+    """Look into every image that carries the driver: it holds `path` with just these bytes, or not at all.
+    An image that could not be looked into is a warning, one that is wrong an error."""
     problems = []
     inside = path.lstrip("/")
     for image in found:
@@ -73,7 +74,7 @@ def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | Non
         unpacked = host.unpack(("unmkinitramfs", image.path), (inside,))
         if unpacked is None:
             problems.append(
-                error(
+                warning(
                     "RC3203",
                     f"{image.path} cannot be unpacked to prove that it holds {path}",
                     location=image.path,

@@ -36,7 +36,7 @@ class Crash(BaseException):
 def test_a_crash_at_any_step_leaves_the_old_content(
     file: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    def crash(*_: object) -> None:
+    def crash(*_: object, **__: object) -> None:
         raise Crash
 
     with monkeypatch.context() as patch:
@@ -86,9 +86,9 @@ def test_the_content_is_durable_before_it_gets_its_name(file: Path, monkeypatch:
         calls.append("fsync directory" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "fsync file")
         real_fsync(descriptor)
 
-    def rename(old: str, new: str) -> None:
+    def rename(old: str, new: str, **places: int | None) -> None:
         calls.append("rename")
-        real_rename(old, new)
+        real_rename(old, new, **places)
 
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "rename", rename)

@@ -79,7 +79,14 @@ def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
 def activation(reason: str) -> Activation:
     # grub-mkconfig removes the .new, writes it anew and takes it away at its end (util/grub-mkconfig.in);
     # where it failed on a full /boot, that file is what fills it
-    return Activation(menu.TOOL, (menu.TOOL,), reason, outputs=(_GRUB_CFG,), scratch=(f"{_GRUB_CFG}.new",))
+    return Activation(
+        menu.TOOL,
+        (menu.TOOL,),
+        reason,
+        outputs=(_GRUB_CFG,),
+        scratch=(f"{_GRUB_CFG}.new",),
+        places=(_GRUB_CFG.rpartition("/")[0],),
+    )
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
@@ -143,7 +150,7 @@ def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> lis
     """Read the generated menu: every non-recovery entry has each wanted argument and no unwanted one."""
     entries, unreadable = read_entries(view)
     if unreadable:
-        return [error("RC3101", f"cannot read {_GRUB_CFG}: {unreadable}", location=_GRUB_CFG)]
+        return [warning("RC3101", f"cannot read {_GRUB_CFG}: {unreadable}", location=_GRUB_CFG)]
     normal = [entry for entry in entries if not entry.recovery]
     if not normal:
         return [

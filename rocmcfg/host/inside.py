@@ -1,0 +1,154 @@
+"""Paths inside a root, walked one name at a time from an open directory to the next.
+
+Whoever may write in a tree can exchange one of its directories for a link at any moment, so a path that was
+looked at must not be looked up a second time. Here each name is opened in the directory that is already open,
+and a link is read from what was opened and followed inside the root, as a chroot would: neither ".." nor a
+link to / ever leads out.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+_LINK_LIMIT = 40  # as the kernel has it (fs/namei.c, MAXSYMLINKS)
+# O_PATH: a directory may be passed through by whoever cannot list it
+_STEP = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Place(NamedTuple):
+    """A name in an open directory, as the `dir_fd` of Python's `os` takes it; None: the name is a path of the
+    running system. `path` is where that is within the root, all links followed."""
+
+    directory: int | None
+    name: str
+    path: str
+
+
+class Root:
+    """An open directory that paths begin at; closed with its last reference."""
+
+    def __init__(self, path: str) -> None:
+        self.descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def __del__(self) -> None:
+        if hasattr(self, "descriptor"):
+            os.close(self.descriptor)
+
+    @contextmanager
+    def place(self, path: str, *, follow_last: bool = True) -> Iterator[Place]:
+        """Where `path` leads to. The directory is there, the name in it need not be. Raises OSError."""
+        walk = _Walk(self.descriptor)
+        try:
+            walk.go(path, follow_last)
+            names = [*walk.names, walk.last] if walk.last != "." else walk.names
+            yield Place(walk.directory, walk.last, "/" + "/".join(names))
+        finally:
+            walk.close()
+
+    def weak_point(self, path: str) -> str:
+        """The first part of `path`, from the root on, that somebody else than root may change: another's, or
+        writable by others. Empty where there is none. What is not there is nobody's.
+        Raises OSError.
+
+        A directory such as /tmp counts as strong by its sticky bit: what others may do there is to make new
+        names, and those are looked at themselves.
+        """
+        walk = _Walk(self.descriptor, watched=True)
+        try:
+            walk.go(path, True)
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        finally:
+            walk.close()
+        return walk.weak
+
+
+class _Walk:
+    """`names` and `directory` are how far it has come; `last` is what is left."""
+
+    def __init__(self, root: int, *, watched: bool = False) -> None:
+        self._open = [root]
+        self._watched = watched
+        self.names: list[str] = []
+        self.last = "."
+        self.weak = ""
+        self._look(root, "")
+
+    @property
+    def directory(self) -> int:
+        return self._open[-1]
+
+    def close(self) -> None:
+        self._up_to(0)
+
+    def go(self, path: str, follow_last: bool) -> None:
+        pending = [part for part in path.split("/") if part not in ("", ".")][::-1]
+        links = 0
+        while pending:
+            part = pending.pop()
+            if part == "..":
+                self._up_to(max(0, len(self.names) - 1))
+                continue
+            if not pending and not follow_last:
+                self.last = part
+                return
+            try:
+                step = os.open(part, _STEP, dir_fd=self.directory)
+            except FileNotFoundError:
+                if pending:
+                    raise
+                self._missing(part)
+                self.last = part
+                return
+            kept = False
+            try:
+                kind = stat.S_IFMT(os.fstat(step).st_mode)
+                if kind == stat.S_IFLNK:
+                    links += 1
+                    if links > _LINK_LIMIT:
+                        raise OSError(errno.ELOOP, "too many symbolic links")
+                    target = os.readlink("", dir_fd=step)
+                    if target.startswith("/"):
+                        self._up_to(0)
+                    pending += [name for name in target.split("/")[::-1] if name not in ("", ".")]
+                    continue
+                self._look(step, part)
+                if not pending:
+                    self.last = part
+                    return
+                if kind != stat.S_IFDIR:
+                    raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+                self._open.append(step)
+                self.names.append(part)
+                kept = True
+            finally:
+                if not kept:
+                    os.close(step)
+
+    def _up_to(self, depth: int) -> None:
+        while len(self.names) > depth:
+            self.names.pop()
+            os.close(self._open.pop())
+
+    def _look(self, step: int, name: str) -> None:
+        if self._watched and not self.weak:
+            found = os.fstat(step)
+            sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
+            if found.st_uid != 0 or (found.st_mode & _others(found.st_gid) and not sticky):
+                self.weak = "/" + "/".join([*self.names, name]) if name else "/"
+
+    def _missing(self, name: str) -> None:
+        """In a sticky directory that is everybody's, anybody can make it."""
+        if self._watched and not self.weak and os.fstat(self.directory).st_mode & stat.S_IWOTH:
+            self.weak = "/" + "/".join([*self.names, name])
+
+
+def _others(group: int) -> int:
+    """The bits of a mode that let others than root write: those of access lists are among the group's (acl(5)),
+    and of the group root only root is."""
+    return stat.S_IWOTH if group == 0 else stat.S_IWOTH | stat.S_IWGRP

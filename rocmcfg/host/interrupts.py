@@ -1,0 +1,62 @@
+"""Signals that ask to stop: heeded once, and where a stop leaves nothing half done.
+
+Outside of `held` a signal raises KeyboardInterrupt at once. Inside it is noted, and `check` raises it between
+two steps. After the first all others are ignored: what follows is the way back, and nobody wants that stopped
+in its middle.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class _State:
+    holders = 0
+    noted = False
+    heeded = False
+
+
+def heed() -> None:
+    """A closed terminal and a `kill` end a command as Ctrl-C does. What the caller ignores stays ignored: HUP
+    under nohup(1), INT of a job in the background of a script."""
+    _State.noted = _State.heeded = False
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _asked)
+
+
+def ignore() -> None:
+    """The work is done and recorded: an interrupt now must not make it look undone."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _asked(*_: object) -> None:
+    if _State.heeded:
+        return
+    if _State.holders:
+        _State.noted = True
+        return
+    _State.heeded = True
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Signals wait for a `check`, or for nothing where none comes."""
+    _State.holders += 1
+    try:
+        yield
+    finally:
+        _State.holders -= 1
+
+
+def check() -> None:
+    """Raises KeyboardInterrupt where a signal was noted meanwhile."""
+    if _State.noted and not _State.heeded:
+        _State.heeded = True
+        raise KeyboardInterrupt

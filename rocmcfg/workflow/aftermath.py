@@ -1,0 +1,61 @@
+"""What a command that stopped has left behind: looked up, and never concluded from how far it seems to have
+come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from rocmcfg.engine import journal, receipt, trial
+from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
+
+
+class Outcome(str, Enum):
+    """How the host is after a stop: untouched, back as it was, changed all the same, or left in the middle
+    until `rocmcfg recover` has run."""
+
+    NOTHING_CHANGED = "nothing_changed"
+    ROLLED_BACK = "rolled_back"
+    CHANGED = "changed"
+    RECOVERY_REQUIRED = "recovery_required"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is on record of a host: the transaction that is open, and what is applied and tried, as bytes to
+    compare. `seen` is False where the caller could not look."""
+
+    open: int | None = None
+    applied: tuple[bytes | None, bytes | None] = (None, None)
+    seen: bool = True
+
+
+def standing(view: HostView) -> Standing:
+    try:
+        return Standing(journal.open_transaction(view), (view.read(receipt.PATH), view.read(trial.PATH)))
+    except RocmcfgError:
+        return Standing(seen=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    outcome: Outcome
+    code: ExitCode
+    remarks: tuple[Diagnostic, ...] = ()
+
+
+def aftermath(view: HostView, before: Standing, code: ExitCode) -> Aftermath:
+    """`code` is what the stop itself claims."""
+    now = standing(view)
+    if now.open is not None and now.open != before.open:
+        remarks = () if code is ExitCode.RECOVERY_REQUIRED else journal.RecoveryRequired(now.open).diagnostics
+        return Aftermath(Outcome.RECOVERY_REQUIRED, ExitCode.RECOVERY_REQUIRED, remarks)
+    if code is ExitCode.RECOVERY_REQUIRED or (before.seen and not now.seen):
+        return Aftermath(Outcome.RECOVERY_REQUIRED, ExitCode.RECOVERY_REQUIRED)
+    if code is ExitCode.ROLLED_BACK:
+        return Aftermath(Outcome.ROLLED_BACK, code)
+    if now.applied != before.applied:
+        remark = info("RC9002", "what was done before that stays", hint="see `rocmcfg history`")
+        return Aftermath(Outcome.CHANGED, code, (remark,))
+    return Aftermath(Outcome.NOTHING_CHANGED, code)
