@@ -10,15 +10,15 @@ power cut adds to that is shown by `power_cut.py`.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rocmcfg.host import durability
 from rocmcfg.host.view import CommandResult
-from tests.support.tool_host import QuickHost
+from tests.support.tool_host import SETTLES, QuickHost
 
 Moment = Literal["before", "half", "after"]
 _COUNTED = (
@@ -81,11 +81,12 @@ class Calls:
         for name in _COUNTED:
             setattr(os, name, self._counted(name, getattr(os, name)))
         os.open = self._counted("open", os.open)
-        fcntl.ioctl = self._counted("ioctl", fcntl.ioctl)
+        durability.settle = self._counted("settle", _nothing)  # of all that this machine has mounted there
+        os.environ[SETTLES] = "1"
         CountedHost.calls = self
 
     def _counted(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        if name in ("fsync", "fdatasync", "sync"):
+        if name in ("fsync", "fdatasync", "sync"):  # costs time only
             real = _nothing
 
         def call(*arguments: Any, **options: Any) -> Any:
@@ -128,9 +129,11 @@ class CountedHost(QuickHost):
 
     calls: Calls | None = None
 
-    def execute(self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None]) -> CommandResult:
+    def execute(
+        self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
+    ) -> CommandResult:
         def run() -> CommandResult:
-            return super(CountedHost, self).execute(argv, timeout=timeout, progress=progress)
+            return super(CountedHost, self).execute(argv, timeout=timeout, progress=progress, mark=mark)
 
         if self.calls is None:
             return run()

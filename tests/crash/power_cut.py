@@ -26,6 +26,7 @@ from pathlib import Path
 from tests.support import fake_tools
 from tests.support.hosts import debian_grub_host
 from tests.support.program import SOURCE, environment, process
+from tests.support.tool_host import SETTLES
 from tests.support.tools import require_tool
 
 from .faulting import MEMORY, differences, open_transactions, whole
@@ -197,7 +198,12 @@ class Cut:
     def _say(self, root: Path, image: Path, copy: Path, bugs: Sequence[str]) -> None:
         argv = planted(bugs, self.tools, *self.act.command, "--root", root)
         with subprocess.Popen(
-            argv, cwd=SOURCE, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            argv,
+            cwd=SOURCE,
+            env=environment({SETTLES: "1"}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         ) as child:
             assert child.stdout is not None
             said = ""
@@ -237,7 +243,7 @@ class Cut:
                 self._recovers(root)
 
     def _recovers(self, root: Path) -> None:
-        recovered = process(planted((), self.tools, "recover", "--root", root))
+        recovered = process(planted((), self.tools, "recover", "--root", root), env={SETTLES: "1"})
         if recovered.code != 0:
             self.wrong.append(f"recover after the cut: exit {recovered.code}: {recovered.err.strip()[:200]}")
         if whole(root, times=False) != self.after:
