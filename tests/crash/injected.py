@@ -25,7 +25,7 @@ from tests.support.tools import require_tool
 
 from .calls import Fault
 from .faulting import MEMORY, Bench, Ended
-from .scenarios import FIRST, SCENARIOS, SECOND, Scenario, done
+from .scenarios import FIRST, SCENARIOS, SECOND, Scenario, bare, done
 from .table import run
 
 _CALLS = (
@@ -44,12 +44,12 @@ FAULTS = (
 
 
 def two(folder: Path) -> Path:
-    return done(SCENARIOS[0].prepare(folder), FIRST, SECOND)
+    return done(bare(folder), FIRST, SECOND)
 
 
 _RECOVER = next(one for one in SCENARIOS if one.name == "recover")
 TRACED = (
-    Scenario("apply", lambda folder: done(SCENARIOS[0].prepare(folder), FIRST), SECOND),
+    Scenario("apply", lambda folder: done(bare(folder), FIRST), SECOND),
     Scenario("rollback-pristine", two, ("rollback", "--pristine", "--yes")),
     Scenario("recover", _RECOVER.prepare, _RECOVER.act, whole=False),
 )

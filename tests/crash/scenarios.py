@@ -74,21 +74,30 @@ def done(root: Path, *commands: tuple[str, ...], host: type[CountedHost] = Count
     return root
 
 
-def _bare(folder: Path) -> Path:
+def bare(folder: Path) -> Path:
     """Its initramfs carries amdgpu: both tools have work to do."""
+    return _with_run(_without_run(folder))
+
+
+def _without_run(folder: Path) -> Path:
+    """The lock needs a /run, and the image of a host may lack it."""
     return debian_grub_host(folder, amdgpu_in_initramfs=True, modprobe_d={"blacklist.conf": "# none\n"})
 
 
+def _with_run(root: Path) -> Path:
+    (root / "run").mkdir()
+    return root
+
+
 def _after(*commands: tuple[str, ...]) -> Callable[[Path], Path]:
-    return lambda folder: done(_bare(folder), *commands)
+    return lambda folder: done(bare(folder), *commands)
 
 
 def _trial(boots: int, *commands: tuple[str, ...]) -> Callable[[Path], Path]:
     """A trial over what is applied, so many boots ago."""
 
     def prepare(folder: Path) -> Path:
-        root = done(debian_grub_host(folder), ("apply", "--set", "amdgpu.runpm=0", "--yes"))
-        reboot(root)
+        root = _applied_and_booted(folder)
         done(root, *(commands or (TRY,)))
         for _ in range(boots):
             reboot(root)
@@ -98,7 +107,7 @@ def _trial(boots: int, *commands: tuple[str, ...]) -> Callable[[Path], Path]:
 
 
 def _applied_and_booted(folder: Path) -> Path:
-    root = done(debian_grub_host(folder), ("apply", "--set", "amdgpu.runpm=0", "--yes"))
+    root = done(_with_run(debian_grub_host(folder)), ("apply", "--set", "amdgpu.runpm=0", "--yes"))
     reboot(root)
     return root
 
@@ -107,7 +116,7 @@ def _cut_off(folder: Path) -> Path:
     """An apply over another, killed while it made the image anew."""
     from .faulting import at_call
 
-    root = done(_bare(folder), FIRST)
+    root = done(bare(folder), FIRST)
     at_call(root, SECOND, "run update-initramfs", folder)
     return root
 
@@ -115,7 +124,7 @@ def _cut_off(folder: Path) -> Path:
 def _new_kernel(folder: Path) -> Path:
     """Legal for the old kernel; the new one would not load its driver with it."""
     types = {"cwsr_enable": "int", "runpm": "int", "tmz": "int", "ppfeaturemask": "hexint"}
-    root = debian_grub_host(folder, kernels=(OLD,), driver="missing", loaded=False)
+    root = _with_run(debian_grub_host(folder, kernels=(OLD,), driver="missing", loaded=False))
     subprocess.run(["rm", "-r", str(root / f"usr/lib/modules/{OLD}")], check=True)
     install_kernel(root, OLD, types)
     settings = ("--set", "amdgpu.cwsr_enable=0", "--set", "amdgpu.runpm=-2")
@@ -126,10 +135,11 @@ def _new_kernel(folder: Path) -> Path:
 
 _ROLLBACK = ("rollback", "--yes")
 SCENARIOS = (
-    Scenario("apply", _bare, FIRST),
+    Scenario("apply", bare, FIRST),
+    Scenario("apply-without-run", _without_run, THIRD, FIRST),
     Scenario("apply-again", _after(FIRST), (*THIRD[:-1], "--set", "karg.iommu=pt", "--yes"), FIRST),
     Scenario("apply-modprobe", _after(FIRST), SECOND),
-    Scenario("apply-tree", _bare, FIRST, host=CountedTree),
+    Scenario("apply-tree", bare, FIRST, host=CountedTree),
     Scenario("trial", _applied_and_booted, TRY, ("reject", "--yes")),
     Scenario("confirm", _trial(1), ("confirm", "--yes")),
     Scenario("reject-armed", _trial(0), ("reject", "--yes")),

@@ -15,7 +15,7 @@ from tests.support.tools import require_tool
 
 from .calls import FAULTS, CountedHost
 from .faulting import MEMORY, Bench, Tally
-from .scenarios import FIRST, SCENARIOS, SECOND, Scenario, done
+from .scenarios import FIRST, SCENARIOS, SECOND, Scenario, bare, done
 
 pytestmark = pytest.mark.slow
 
@@ -120,7 +120,7 @@ def test_the_harness_finds_what_is_done_before_it_is_safe(
     commands = (FIRST, SECOND) if act[0] == "rollback" else (FIRST,)
 
     def prepare(folder: Path) -> Path:
-        return done(SCENARIOS[0].prepare(folder), *commands)
+        return done(bare(folder), *commands)
 
     bench = Bench(Scenario("planted", prepare, act, FIRST, careless), memory / "planted")
     assert struck(bench, 3, ("kill before", "kill after"), most=1).wrong

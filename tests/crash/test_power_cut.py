@@ -58,7 +58,7 @@ def test_what_is_said_to_be_done_is_on_the_disk(memory: Path, name: str, layout:
     [
         ("ext2", "boot", "no-settling"),
         ("xfs", "whole", "no-settling"),
-        ("ext4", "boot", "no-freezing"),
+        ("xfs", "boot", "no-freezing"),
         ("ext2", "whole", "no-directory-sync"),
         ("ext4", "whole", "no-file-sync"),
     ],
