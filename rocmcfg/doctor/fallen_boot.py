@@ -110,7 +110,7 @@ def _ids(listed: str) -> list[str]:
         rows = json.loads(listed)
         return [row["boot_id"] for row in rows if isinstance(row["boot_id"], str)]
     except (ValueError, TypeError, KeyError):
-        return re.findall(r"^\s*-?[0-9]+\s+([0-9a-f]{32})\b", listed, re.M)
+        return re.findall(r"^[ \t]*-?[0-9]+[ \t]+([0-9a-f]{32})\b", listed, re.M)
 
 
 def _carries(view: HostView, id: str, token: str) -> bool:
@@ -180,7 +180,7 @@ def _level(record: dict[str, object]) -> int:
 
 def _duration(microseconds: object) -> str:
     """The clock that starts with the kernel and does not jump. "38 s", "4 min 12 s", "2 h 5 min"."""
-    if not isinstance(microseconds, str) or not microseconds.isascii() or not microseconds.isdigit():
+    if not isinstance(microseconds, str) or not re.fullmatch(r"[0-9]{1,20}", microseconds):
         return "an unknown time"
     minutes, seconds = divmod(int(microseconds) // 1_000_000, 60)
     if minutes < 60:

@@ -10,9 +10,16 @@ import io
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
+from rocmcfg.host import streams
+
 _GZIP, _XZ, _BZIP2 = b"\x1f\x8b", b"\xfd7zXZ\0", b"BZh"
 _CHUNK = 4 << 10  # packed bytes that are unpacked at once: what a damage can take along without a copy
-_MOST = 1 << 20  # bytes that a chunk may unpack to at once; xz packs 7000 into one
+_MOST = 1 << 20  # bytes that a step may unpack to; xz packs 7000 into one, bzip2 more than a million
+_XZ_MEMORY = 128 << 20  # bytes; `xz -9` takes 65 MiB to unpack, and a header may ask for 4 GiB
+
+
+class TooMuch(Exception):
+    """It goes on for longer than a log of its size can."""
 
 
 class Unpacked(io.RawIOBase):
@@ -27,7 +34,9 @@ class Unpacked(io.RawIOBase):
         self._decompressor = new()
         self._begun = False  # whether the decompressor has seen a byte
         self._first = True  # whether it is the first of the members that such a file may have
+        self._waiting = b""  # packed bytes that were read and not unpacked yet
         self._ready = bytearray()
+        self._taken = self._given = 0
         self._problem: Exception | None = None
         self._ended = False
 
@@ -35,71 +44,72 @@ class Unpacked(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
+        """Never holds more than `size` bytes and one step."""
         while not self._ended and (size < 0 or len(self._ready) < size):
             try:
-                self._fill()
+                self._step()
             except Exception as problem:  # of the decompressor or of the file
                 self._problem, self._ended = problem, True
         if not self._ready and self._problem is not None:
             raise self._problem
         given = bytes(self._ready if size < 0 else self._ready[:size])
         del self._ready[: len(given)]
+        self._given += len(given)
         return given
 
     def close(self) -> None:
         self._packed.close()
         super().close()
 
-    def _fill(self) -> None:
-        chunk = self._packed.read(_CHUNK)
-        if not chunk:
-            self._ended = True
-            if self._begun:
-                raise EOFError("it is cut short")
-            return
-        while chunk and not self._ended:
-            chunk = self._member(chunk)
-
-    def _member(self, chunk: bytes) -> bytes:
-        """Unpack into `_ready`; returns what belongs to the next member."""
-        if not self._begun and not self._first:
-            chunk = chunk.lstrip(b"\0")  # tapes pad with them
-            if not chunk:
-                return b""
-            if chunk[: len(self._magic)] != self._magic[: len(chunk)]:
+    def _step(self) -> None:
+        """Unpack a part of what was read, into `_ready`."""
+        if not self._waiting and (not self._begun or self._needs_more()):
+            self._waiting = self._packed.read(_CHUNK)
+            self._taken += len(self._waiting)
+            if not self._waiting:
                 self._ended = True
-                return b""
-        self._begun = True
-        copy = getattr(self._decompressor, "copy", None)
-        before = copy() if copy else None
-        already = len(self._ready)
-        try:
-            self._unpack(chunk)
-        except self._error:
-            if before is not None:
-                del self._ready[already:]
-                self._decompressor = before
-                for byte in chunk:
-                    self._ready += before.decompress(bytes((byte,)))
-            raise
-        if not self._decompressor.eof:
-            return b""
-        rest: bytes = self._decompressor.unused_data
-        self._decompressor = self._new()
-        self._begun = self._first = False
-        return rest
-
-    def _unpack(self, chunk: bytes) -> None:
-        decompressor = self._decompressor
-        if hasattr(decompressor, "copy"):  # zlib: it hands back what it was not allowed to unpack
-            while chunk and not decompressor.eof:
-                self._ready += decompressor.decompress(chunk, _MOST)
-                chunk = decompressor.unconsumed_tail
+                if self._begun:
+                    raise EOFError("it is cut short")
+                return
+        if not self._begun and not self._goes_on():
             return
-        # bz2 and lzma keep what they were not allowed to unpack; a damage takes that call's output along
-        self._ready += decompressor.decompress(chunk, _CHUNK)
-        while not decompressor.eof and not decompressor.needs_input:
-            self._ready += decompressor.decompress(b"", _CHUNK)
+        self._begun = True
+        self._unpack()
+        if self._given + len(self._ready) > max(streams.FREELY, streams.EVEN * self._taken):
+            raise TooMuch(f"it unpacks to more than {streams.EVEN} times its size, which no log does")
+        if self._decompressor.eof:
+            self._waiting = self._decompressor.unused_data
+            self._decompressor = self._new()
+            self._begun = self._first = False
+
+    def _needs_more(self) -> bool:
+        """bz2 and lzma keep what they were not allowed to unpack; zlib hands it back."""
+        return bool(getattr(self._decompressor, "needs_input", True))
+
+    def _goes_on(self) -> bool:
+        """Whether a member begins with what waits."""
+        if self._first:
+            return True
+        self._waiting = self._waiting.lstrip(b"\0")  # tapes pad with them
+        if self._waiting[: len(self._magic)] != self._magic[: len(self._waiting)]:
+            self._ended = True
+        return bool(self._waiting) and not self._ended
+
+    def _unpack(self) -> None:
+        decompressor, chunk = self._decompressor, self._waiting
+        if not hasattr(decompressor, "copy"):
+            # a damage takes that call's output along
+            self._waiting = b""
+            self._ready += decompressor.decompress(chunk, _CHUNK)
+            return
+        before = decompressor.copy()
+        try:
+            self._ready += decompressor.decompress(chunk, _MOST)
+        except self._error:
+            for byte in chunk:
+                self._ready += before.decompress(bytes((byte,)))
+            raise
+        self._waiting = decompressor.unconsumed_tail
 
 
 def unpack(packed: BinaryIO, start: bytes) -> Unpacked | None:
@@ -111,7 +121,9 @@ def unpack(packed: BinaryIO, start: bytes) -> Unpacked | None:
     if start.startswith(_XZ):
         import lzma
 
-        return Unpacked(packed, _XZ, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), lzma.LZMAError)
+        return Unpacked(
+            packed, _XZ, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY), lzma.LZMAError
+        )
     if start.startswith(_BZIP2):
         import bz2
 

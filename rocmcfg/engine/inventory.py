@@ -33,11 +33,18 @@ def set_parameters(
     options = modprobe.read_options(view)
     kargs = next_boot_kargs(view, loader)
     running = Running(view)
-    names = [f"{o.module}.{o.karg.key}" for o in options if o.module in modules]
-    names += [k.key for k in kargs if k.key.partition(".")[0] in modules and "." in k.key]
+    # by parameter: there may be as many of them as lines
+    by_name: dict[str, tuple[list[modprobe.Option], list[Karg]]] = {}
+    for option in options:
+        if option.module in modules:
+            by_name.setdefault(f"{option.module}.{option.karg.key}", ([], []))[0].append(option)
+    for karg in kargs:
+        key = karg.key
+        if "." in key and key.partition(".")[0] in modules:
+            by_name.setdefault(key, ([], []))[1].append(karg)
     found = []
-    for name in dict.fromkeys(names):
-        won = effective(name, options, kargs)
+    for name, (of_files, of_command_line) in by_name.items():
+        won = effective(name, of_files, of_command_line)
         losers = tuple(w.source for w in won.all[:-1] if not same(w.value, won.value))
         found.append(SetParameter(name, won.value, won.source, running.parameter(name).value, losers))
     return tuple(sorted(found))

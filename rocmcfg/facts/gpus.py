@@ -72,7 +72,7 @@ def _drm_devices(view: HostView) -> dict[str, str]:
 
 def _from_kfd(view: HostView, models: tuple[GpuModel, ...], pci: dict[str, str]) -> list[Gpu]:
     gpus = []
-    for node in sorted(view.names(_KFD), key=lambda name: int(name) if name.isdigit() else -1):
+    for node in sorted(view.names(_KFD), key=lambda name: int(name) if name.isdecimal() else -1):
         properties = _properties(_text(view, f"{_KFD}/{node}/properties"))
         target = properties.get("gfx_target_version", 0)
         if not target or not properties.get("simd_count"):
@@ -90,7 +90,7 @@ def _from_kfd(view: HostView, models: tuple[GpuModel, ...], pci: dict[str, str])
                 "kfd",
                 pci_id,
                 address,
-                int(node) if node.isdigit() else None,
+                int(node) if node.isdecimal() else None,
                 _integrated(models, gfx, pci_id),
                 properties,
             )

@@ -20,6 +20,7 @@ from rocmcfg.host.view import HostView, Unreadable
 _SESSION_START = "8d45620c1a4348dbb17410da57c60c66"
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "-b", "0", "-o", "json")
 _LOGIND = "_SYSTEMD_UNIT=systemd-logind.service"  # the underscore: journald says so, not the sender
+_UID = re.compile(r"[0-9]{1,10}")  # 32 bits; Python refuses to convert thousands of digits
 _FIRST_PERSON, _NOBODY = 1000, 65534  # UID_MIN of login.defs(5); systemd's UIDS-GIDS
 _DYNAMIC = range(61184, 65520)  # users of one service while it runs (DynamicUser=): UIDS-GIDS again
 _MOST = 200  # sessions that are looked at: enough for anybody, and an end to the work
@@ -31,7 +32,7 @@ _ASKS = re.compile(
 )
 _OPENED = re.compile(r"^pam_\w+\(([^():]{1,64}):session\): session opened for user ")
 # greetd(1): its initial session is begun once, for nobody who asked, and under the name of all the others
-_GREETD, _GREETD_ITSELF = "/etc/greetd/config.toml", re.compile(r"^\s*\[initial_session\]", re.M)
+_GREETD, _GREETD_ITSELF = "/etc/greetd/config.toml", re.compile(r"^[ \t]*\[initial_session\]", re.M)
 # agetty(8) --autologin runs `login -f`, with `--` and the user behind it (agetty.c)
 _GETTY_AUTOLOGIN = re.compile(r"(?:^|/)login (?:\S+ )*-f\b")
 
@@ -170,7 +171,7 @@ def _present(view: HostView) -> dict[str, _Session] | None:
             said.get("Leader", ""),
             said.get("Class", ""),
             said.get("Service", ""),
-            int(uid) if uid.isascii() and uid.isdigit() else None,
+            int(uid) if _UID.fullmatch(uid) else None,
         )
     return found
 
@@ -201,4 +202,4 @@ def _text(view: HostView, path: str) -> str:
 
 def _uids(text: str) -> dict[str, int]:
     rows = (line.split(":") for line in text.splitlines())
-    return {row[0]: int(row[2]) for row in rows if len(row) > 2 and row[2].isascii() and row[2].isdigit()}
+    return {row[0]: int(row[2]) for row in rows if len(row) > 2 and _UID.fullmatch(row[2])}

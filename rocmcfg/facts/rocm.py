@@ -45,7 +45,9 @@ def _version(view: HostView, folder: str) -> tuple[Version | None, str]:
         text = view.text(header) if header else None
     except Unreadable:
         text = None
-    parts = [re.search(rf"ROCM_VERSION_{p}\s+(\d+)", text or "") for p in ("MAJOR", "MINOR", "PATCH")]
+    parts = [
+        re.search(rf"ROCM_VERSION_{p}[ \t]+([0-9]{{1,9}})\b", text or "") for p in ("MAJOR", "MINOR", "PATCH")
+    ]
     if all(parts):
         return tuple(int(p.group(1)) for p in parts if p), header
     return None, ""

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import closing
+from dataclasses import replace
+
+from rocmcfg.host.streams import Scratch
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.facts import Os
+
+_LONGEST = 16 << 10  # bytes of os-release; all that distributions ship have less than 2 KiB
+_UNKNOWN = Os("unknown", "unknown system", "")
+_NOWHERE = "/nonexistent"  # which no package may make (Debian's base-passwd)
 
 
 def read_os(view: HostView) -> Os:
@@ -11,13 +20,50 @@ def read_os(view: HostView) -> Os:
     import distro
 
     try:
-        release = distro.LinuxDistribution(
-            include_lsb=False, include_uname=False, include_oslevel=False, root_dir=view.root
-        )
-        found = Os(release.id(), release.name(pretty=True), release.version())
-    except (OSError, UnicodeDecodeError, ValueError):
-        found = Os("", "", "")
-    return found if found.name else Os(found.id or "unknown", "unknown system", found.version)
+        content = _release(view)
+    except Unreadable as problem:
+        return Os("unknown", f"unknown system ({problem.path}: {problem.reason})", "")
+    if content is None:
+        return _UNKNOWN
+    with closing(Scratch()) as copy:
+        copy.write(content)
+        try:
+            # the library reads a tree by itself: past its root, and for minutes where the file is large
+            release = distro.LinuxDistribution(
+                include_lsb=False,
+                include_uname=False,
+                include_oslevel=False,
+                os_release_file=f"/proc/self/fd/{copy.descriptor}",
+                distro_release_file=os.devnull,
+                root_dir=_NOWHERE,
+            )
+            name = release.os_release_attr("pretty_name") or f"{release.name()} {release.version()}".strip()
+            found = Os(release.id(), name, release.version())
+            debian = "debian" in (found.id, *release.like().split())
+        except (OSError, UnicodeDecodeError, ValueError):
+            return _UNKNOWN
+    if debian and not found.version:  # unstable has no number (base-files)
+        found = replace(found, version=_first_line(view, "/etc/debian_version"))
+    return found if found.name else replace(found, id=found.id or _UNKNOWN.id, name=_UNKNOWN.name)
+
+
+def _release(view: HostView) -> bytes | None:
+    """os-release(5): the one in /etc goes before the one in /usr/lib."""
+    for path in ("/etc/os-release", "/usr/lib/os-release"):
+        content = view.read(path)
+        if content is not None and len(content) > _LONGEST:
+            raise Unreadable(path, f"it is larger than {_LONGEST >> 10} KiB")
+        if content is not None:
+            return content
+    return None
+
+
+def _first_line(view: HostView, path: str) -> str:
+    try:
+        content = view.read(path) or b""
+    except Unreadable:
+        return ""
+    return content[:_LONGEST].partition(b"\n")[0].decode("utf-8", "replace").rstrip()
 
 
 def read_container(view: HostView) -> str:

@@ -136,8 +136,9 @@ class LocalHost:
         from rocmcfg.host import lock
 
         try:
-            with self._place(lock.FILE) as place:
-                return None if self._lock_is_ours else lock.held(place, lock.FILE)
+            path = lock.OFFLINE if self.offline else lock.FILE
+            with self._place(path) as place:
+                return None if self._lock_is_ours else lock.held(place, path)
         except OSError:
             return None
 
@@ -294,14 +295,15 @@ class LocalHost:
     def lock(self) -> Iterator[None]:
         from rocmcfg.host import lock
 
+        path = lock.OFFLINE if self.offline else lock.FILE
         with ExitStack() as held:
             try:
-                held.enter_context(self._folder(os.path.dirname(lock.FILE)))
-                place = held.enter_context(self._place(lock.FILE, follow_last=False))
-                taken = lock.exclusive(place, lock.FILE, stays=not self.offline)
+                held.enter_context(self._folder(os.path.dirname(path)))
+                place = held.enter_context(self._place(path, follow_last=False))
+                taken = lock.exclusive(place, path, stays=not self.offline)
                 self._lock_is_ours = held.enter_context(taken)
             except OSError as problem:
-                raise _unwritable(lock.FILE, problem) from problem
+                raise _unwritable(path, problem) from problem
             try:
                 yield
             finally:
@@ -316,15 +318,18 @@ class LocalHost:
     @contextmanager
     def _folder(self, path: str) -> Iterator[None]:
         """A directory that an offline root has only as long as it is needed."""
-        if self.is_dir(path):
-            yield
-            return
-        self.make_dir(path, 0o755)
+        missing: list[str] = []
+        while not self.is_dir(path):
+            missing.append(path)
+            path = os.path.dirname(path)
+        for folder in reversed(missing):
+            # of our own state everybody may read what he knows the name of: see engine.journal
+            self.make_dir(folder, 0o711 if folder == missing[0] else 0o755)
         try:
             yield
         finally:
-            if self.offline:
-                self.remove_dir(path)
+            for folder in missing if self.offline else ():
+                self.remove_dir(folder)
 
     def log(self, message: str) -> None:
         if self.offline:
@@ -389,7 +394,7 @@ class LocalHost:
 
     def _open(self, path: str, flags: int = 0, *, follow_last: bool = True) -> int:
         # O_NONBLOCK: a pipe among the files would otherwise be waited on for ever
-        flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        flags |= os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         if self.offline or not follow_last:  # what was a link is followed by now: see `inside`
             flags |= os.O_NOFOLLOW
         with self._place(path, follow_last=follow_last) as place:
@@ -447,7 +452,7 @@ def _contents(scratch: str, name: str) -> Iterator[bytes]:
         path = os.path.join(scratch, top, name)
         if os.path.isfile(path):
             with open(path, "rb") as stream:
-                yield stream.read()
+                yield stream.read(_READ_LIMIT)
             return
 
 

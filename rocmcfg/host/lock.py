@@ -14,8 +14,10 @@ from rocmcfg.host.inside import Place
 from rocmcfg.host.view import Locked
 
 # In a directory that is root's alone, and readable by root alone: whoever can open a file can hold its lock,
-# and /run/lock is everybody's. An offline root has it in the same place, where a boot hides it.
+# and /run/lock is everybody's.
 FILE = "/run/rocmcfg.lock"
+# An offline root has it where our own state lies, and only as long as it is held.
+OFFLINE = "/var/lib/rocmcfg/lock"
 _SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe in its place is not waited on
 _FLOCK = "hhqqi"  # struct flock of <fcntl.h>: type, whence, start, length, process
 

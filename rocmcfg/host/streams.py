@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import stat
 import sys
 from collections.abc import Sequence
@@ -14,12 +15,18 @@ from typing import BinaryIO
 
 from rocmcfg.host.view import Unreadable
 
+_NAME_A_LOG = "name a file that holds a log"
 _REFUSED = {
     stat.S_IFDIR: "it is a directory",
     stat.S_IFCHR: "it is a device",
     stat.S_IFBLK: "it is a device",
     stat.S_IFSOCK: "it is a socket",
 }
+
+
+# A file that is FREELY large and EVEN times what it takes up was made to be endless. gzip packs 1,032 bytes
+# into one at most, and file systems that pack less still.
+EVEN, FREELY = 1100, 1 << 30
 
 
 def open_callers_log(path: str) -> BinaryIO:
@@ -29,31 +36,57 @@ def open_callers_log(path: str) -> BinaryIO:
             return io.FileIO(os.dup(sys.stdin.fileno()), "rb")
         except (OSError, ValueError) as problem:  # closed, or no file at all
             raise Unreadable("-", "there is no standard input", "pipe a log in, or name a file") from problem
-    return open_log(path, path)
-
-
-def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
-    """A log behind an opened descriptor, which it owns from here on. Raises Unreadable for what has no end."""
-    kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
-    refused = _REFUSED if pipes else {**_REFUSED, stat.S_IFIFO: "it is a pipe"}
-    if kind in refused:
-        os.close(descriptor)
-        raise Unreadable(path, refused[kind], "name a file that holds a log")
-    os.set_blocking(descriptor, True)
-    return io.FileIO(descriptor, "rb")
-
-
-def open_log(real: str, path: str) -> BinaryIO:
-    """`real` for reading, `path` as it is called in messages. Raises Unreadable, also for what has no end."""
     try:
-        kind = stat.S_IFMT(os.stat(real).st_mode)
-        if kind in _REFUSED:
-            raise Unreadable(path, _REFUSED[kind], "name a file that holds a log")
-        return io.FileIO(os.open(real, os.O_RDONLY | os.O_CLOEXEC), "rb")
+        _refuse(stat.S_IFMT(os.stat(path).st_mode), path, pipes=True)  # to open a device may do something
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except ValueError as problem:  # a NUL in the name
         raise Unreadable(path, "it is no path") from problem
     except OSError as problem:
         raise Unreadable(path, problem) from problem
+    return log_from(descriptor, path, pipes=True)
+
+
+def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
+    """The log behind a descriptor that was opened with O_NONBLOCK and belongs to the stream from now on.
+    A pipe is waited for where `pipes` allows it. Raises Unreadable, and closes the descriptor then."""
+    try:
+        meta = os.fstat(descriptor)
+        kind = stat.S_IFMT(meta.st_mode)
+        _refuse(kind, path, pipes=pipes)
+        if kind == stat.S_IFREG and _is_hollow(descriptor, meta):
+            raise Unreadable(path, f"it has {meta.st_size} bytes, nearly all of them holes", _NAME_A_LOG)
+        if kind == stat.S_IFIFO:
+            # Read without a wait, a pipe that nobody has opened for writing yet looks like one at its end.
+            # poll waits for the first writer, also one that has come and gone (pipe_poll in fs/pipe.c).
+            waiting = select.poll()
+            waiting.register(descriptor, select.POLLIN)
+            waiting.poll()
+        if pipes:
+            os.set_blocking(descriptor, True)
+        return io.FileIO(descriptor, "rb")
+    except OSError as problem:
+        os.close(descriptor)
+        raise Unreadable(path, problem) from problem
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _refuse(kind: int, path: str, *, pipes: bool) -> None:
+    reason = _REFUSED.get(kind)
+    if kind == stat.S_IFIFO and not pipes:
+        reason = "it is a pipe"
+    if reason is not None:
+        raise Unreadable(path, reason, _NAME_A_LOG)
+
+
+def _is_hollow(descriptor: int, meta: os.stat_result) -> bool:
+    if meta.st_size <= max(FREELY, EVEN * 512 * meta.st_blocks):
+        return False
+    # some file systems do not tell what a file takes up; those know of no holes either (lseek(2))
+    hole = os.lseek(descriptor, 0, os.SEEK_HOLE)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return hole < meta.st_size
 
 
 class PlainFile:

@@ -20,6 +20,8 @@ _KEY = re.compile(
     r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*="""
 )
 _PART = re.compile(r""""([^"]*)"|'([^']*)'|([^.\s"']+)""")
+# A key of so many parts, anywhere: its reader copies them once for each part, and for each key below them.
+_DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]+[ \t]*\.[ \t]*){64}""")
 _PLACE = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -33,6 +35,9 @@ def parse(content: bytes, name: str) -> tuple[dict[str, Any] | None, Diagnostic 
             "RC1001", "the file is not UTF-8", location=f"{name}:{line}", hint="save it as UTF-8"
         )
     last = len(text.splitlines()) or 1
+    deep = _DEEP.search(text)
+    if deep is not None:
+        return None, _syntax("a key has too many parts", f"{name}:{text.count(chr(10), 0, deep.start()) + 1}")
     try:
         return tomllib.loads(text), None
     except tomllib.TOMLDecodeError as problem:
@@ -44,10 +49,14 @@ def parse(content: bytes, name: str) -> tuple[dict[str, Any] | None, Diagnostic 
         said, where = "lists or tables are nested too deep", "1"
     except ValueError as problem:  # an integer of thousands of digits
         said, where = str(problem).partition(";")[0], str(_line_of_digits(text))
-    return None, error(
+    return None, _syntax(said, f"{name}:{where}")
+
+
+def _syntax(said: str, location: str) -> Diagnostic:
+    return error(
         "RC1002",
         f"TOML syntax: {said}",
-        location=f"{name}:{where}",
+        location=location,
         hint="a text value needs quotes, a key stands once",
     )
 

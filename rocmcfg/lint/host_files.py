@@ -15,10 +15,13 @@ def overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
     """Adds a finding to what another file of the list sets as well, and has the last word on. A loser within
     its own file has one."""
     found: dict[str, list[tuple[Order, Checked, Assignment]]] = {}
+    anew = {
+        name: number for number, file in enumerate(files) for name in file.anew
+    }  # by the last that does so
     for number, checked in enumerate(files):
-        later = frozenset[str]().union(*(file.anew for file in files[number + 1 :]))
         for key, last in _last(checked):
-            found.setdefault(key, []).append((_order(last, number, later), checked, last))
+            kept = anew.get(last.carrier, number) <= number
+            found.setdefault(key, []).append((_order(last, number, kept=kept), checked, last))
     for group in found.values():
         _, file, winner = max(group, key=lambda entry: entry[0])
         for _, checked, last in group:
@@ -28,11 +31,11 @@ def overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
         checked.settle()
 
 
-def _order(each: Assignment, number: int, later: frozenset[str]) -> Order:
-    """A higher one is read later. `later` are the variables that a later file sets anew: what they held
-    reaches nobody. What is put in front of an earlier file's value is read before it."""
+def _order(each: Assignment, number: int, *, kept: bool) -> Order:
+    """A higher one is read later. Not `kept` is what a later file sets anew: it reaches nobody. What is put
+    in front of an earlier file's value is read before it."""
     front = each.turn[1] < 0
-    return each.carrier not in later, each.turn[0], not front, -number if front else number
+    return kept, each.turn[0], not front, -number if front else number
 
 
 def beaten_by_command_line(

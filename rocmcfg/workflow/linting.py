@@ -123,14 +123,7 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
             problems += Unreadable(path, problem).diagnostics
             continue
         if len(content) > LIMIT:
-            problems.append(
-                error(
-                    "RC7001",
-                    f"{path} is larger than {LIMIT >> 20} MiB",
-                    location=path,
-                    hint="name the part of it that sets something",
-                )
-            )
+            problems.append(_too_large(path))
             continue
         texts.append((path, decode(content)))
     return texts
@@ -152,6 +145,9 @@ def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]
             content = view.read(path)
         except Unreadable as problem:
             problems += [replace(d, severity=Severity.WARNING) for d in problem.diagnostics]
+            continue
+        if content is not None and len(content) > LIMIT:
+            problems.append(replace(_too_large(path), severity=Severity.WARNING))
             continue
         # /usr/lib/environment.d/99-environment.conf is a link to /etc/environment: one text, told of once
         if content is not None and not (content in seen and view.is_symlink(path)):
@@ -203,6 +199,15 @@ def _command(checked: Sequence[Checked]) -> str:
     findings = [f for each in checked if each.kind in _SET_BY_US for f in each.findings]
     settings = [s for s in proposal.settings(findings) if not isinstance(parse_set(s), Diagnostic)]
     return " ".join(["rocmcfg plan", *(f"--set {setting}" for setting in settings)]) if settings else ""
+
+
+def _too_large(path: str) -> Diagnostic:
+    return error(
+        "RC7001",
+        f"{path} is larger than {LIMIT >> 20} MiB",
+        location=path,
+        hint="name the part of it that sets something",
+    )
 
 
 def _too_many(checked: Checked) -> Diagnostic:

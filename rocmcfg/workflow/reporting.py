@@ -182,7 +182,7 @@ def redactor(view: HostView, environment: Mapping[str, str]) -> Redactor:
     users = [environment.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")]
     for line in _text(view, "/etc/passwd").splitlines():
         fields = line.split(":")
-        if len(fields) > 2 and fields[2].isdigit() and 1000 <= int(fields[2]) < 60000:
+        if len(fields) > 2 and re.fullmatch(r"[0-9]{4,5}", fields[2]) and 1000 <= int(fields[2]) < 60000:
             users.append(fields[0])
     secrets = {_text(view, f"/sys/class/dmi/id/{name}"): "serial" for name in _SERIALS}
     secrets[_text(view, "/etc/machine-id")] = "id"

@@ -95,7 +95,7 @@ def confirm(
         raise trial.BadTrial("another version of rocmcfg wrote it, with other options") from problem
 
     def as_tried(planned: Planned) -> bool:
-        _require_same(found, planned.plan)
+        _require_stays(planned.plan)
         return ask(planned)
 
     approved = Approved(found.profiles, found.approved)
@@ -162,8 +162,8 @@ def _require_in_effect(view: HostView) -> None:
         )
 
 
-def _require_same(found: Trial, made: Plan) -> None:
-    """What is kept is what was tried, also where the host has changed meanwhile."""
+def _require_stays(made: Plan) -> None:
+    """What was tried is what boots afterwards, also where the host has changed meanwhile."""
     beaten = [row for row in made.rows if row.outcome == "overridden" and row.setting.kind is not Kind.ENV]
     if beaten:
         raise RocmcfgError(
@@ -175,18 +175,6 @@ def _require_same(found: Trial, made: Plan) -> None:
                     hint="take it out there, then confirm",
                 )
                 for row in beaten
-            )
-        )
-    tried = {s.karg for s in found.settings}
-    wanted = {row.setting.karg for row in made.rows if row.setting.kind is not Kind.ENV}
-    if tried != wanted:
-        raise RocmcfgError(
-            error(
-                "RC4324",
-                "what the request means has changed since the trial began: "
-                + ", ".join(sorted(tried ^ wanted)),
-                location=trial.PATH,
-                hint="end it with `rocmcfg reject`, then try the new settings",
             )
         )
 

@@ -6,6 +6,8 @@ import bz2
 import gzip
 import io
 import lzma
+import tracemalloc
+import zlib
 from collections.abc import Callable
 
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from rocmcfg.doctor.logs import unpacked
 from rocmcfg.doctor.scan import Scanner
+from rocmcfg.host import streams
 
 LOG = b"".join(b"[%5d.%06d] usb 1-%d: new device found\n" % (n, n * 7919 % 10**6, n) for n in range(6000))
 PACKERS = [gzip.compress, lzma.compress, bz2.compress]
@@ -83,3 +86,50 @@ def test_a_cut_log_is_searched_to_its_last_line() -> None:
 def test_a_packed_stream_of_nothing_but_zeros_stays_small() -> None:
     stream = unpacked(io.BytesIO(lzma.compress(b"\0" * (200 << 20))), "a.log")
     assert max(len(block) for block in iter(lambda: stream.read(1 << 20), b"")) == 1 << 20
+
+
+ZEROS = 16 << 20
+# One member, and many that lie in the same few packed bytes.
+BOMBS = {
+    "gz": lambda: gzip.compress(bytes(8 * ZEROS)),
+    "xz": lambda: lzma.compress(bytes(8 * ZEROS), preset=1),  # a greater one has a window of 8 MiB
+    "bz2": lambda: bz2.compress(bytes(ZEROS)) * 8,
+    "members of gz": lambda: gzip.compress(bytes(ZEROS // 8)) * 64,
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_what_unpacks_to_very_much_takes_no_more_memory_than_is_asked_for(bomb: str) -> None:
+    packed = BOMBS[bomb]()
+    stream, size = unpacked(io.BytesIO(packed), "a.log"), 0
+    tracemalloc.start()
+    try:
+        while block := stream.read(1 << 20):
+            size += len(block)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert size == 8 * ZEROS
+    assert peak < 8 << 20
+
+
+def test_what_was_made_to_be_endless_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = bz2.compress(bytes(ZEROS))
+    assert read(packed)[1] is None
+    monkeypatch.setattr(streams, "FREELY", ZEROS // 2)
+    found, problem = read(packed)
+    assert ZEROS // 2 <= len(found) < ZEROS * 3 // 4
+    assert "it unpacks to more than" in str(problem)
+    assert read(gzip.compress(bytes(ZEROS)))[1] is None  # gzip cannot pack so much into so little
+
+
+def test_a_packed_log_cannot_ask_for_gigabytes_to_be_unpacked() -> None:
+    usual = lzma.compress(LOG, preset=9)
+    assert read(usual) == (LOG, None)
+    header = bytearray(usual)
+    header[header.index(b"\x21\x01") + 2] = 40  # 4 GiB (xz-file-format, 5.3.1)
+    checked = bytes(header[12:20])
+    header[20:24] = zlib.crc32(checked).to_bytes(4, "little")
+    found, problem = read(bytes(header))
+    assert (found, type(problem)) == (b"", lzma.LZMAError)
+    assert "emory" in str(problem)

@@ -100,6 +100,36 @@ def test_what_was_added_with_an_option_is_withdrawn_like_the_rest(host: ModinfoH
     assert "runpm" not in text
 
 
+def test_a_withdrawal_takes_away_and_applies_nothing_that_a_profile_says_by_then(
+    host: ModinfoHost, tmp_path: Path
+) -> None:
+    """The file belongs to whoever wrote it: what they put there after root agreed is nobody's wish."""
+    profile = tmp_path / "my.toml"
+    profile.write_text('schema = 1\nsummary = "x"\n[module.amdgpu]\ncwsr_enable = 0\nrunpm = -2\n')
+    request = Request(profiles=(str(profile),), any_gpu=True)
+    assert apply(host, request, lambda _: True, lambda _: None, asks=False) is not None
+    with profile.open("a") as stream:
+        stream.write('[cmdline]\ninit = "/tmp/evil"\n[env]\nLD_PRELOAD = "/tmp/evil.so"\n')
+    root = Path(host.root)
+    install_kernel(root, NEW, {**TYPES, "runpm": "uint"})
+    assert checked(host) == ["RC2104", "RC4042"]
+    text = (root / DROP_IN).read_text()
+    assert "cwsr_enable=0" in text
+    assert "runpm" not in text
+    written = [path for path in root.rglob("*") if path.is_file() and b"evil" in path.read_bytes()]
+    assert written == []
+
+
+def test_a_withdrawal_needs_no_profile_any_more(host: ModinfoHost, tmp_path: Path) -> None:
+    profile = tmp_path / "my.toml"
+    profile.write_text('schema = 1\nsummary = "x"\n[module.amdgpu]\ncwsr_enable = 0\nrunpm = -2\n')
+    request = Request(profiles=(str(profile),), any_gpu=True)
+    assert apply(host, request, lambda _: True, lambda _: None, asks=False) is not None
+    profile.unlink()
+    install_kernel(Path(host.root), NEW, {**TYPES, "runpm": "uint"})
+    assert checked(host) == ["RC2104", "RC4042"]
+
+
 def test_a_plan_asks_every_installed_kernel(host: ModinfoHost) -> None:
     install_kernel(Path(host.root), NEW, {**TYPES, "runpm": "uint"})
     with pytest.raises(RocmcfgError) as stop:

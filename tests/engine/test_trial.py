@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from rocmcfg.engine import trial
+from rocmcfg.engine import receipt, trial
 from rocmcfg.engine.request import Request
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.report import CheckStatus, VerificationReport
+from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.trial import Stage, Terms
 from rocmcfg.workflow import planning, recovering, trying
 from rocmcfg.workflow.status import status
@@ -49,6 +51,11 @@ def parameter(root: Path, name: str) -> str:
 
 def ids(problem: pytest.ExceptionInfo[RocmcfgError]) -> list[str]:
     return [d.id for d in problem.value.diagnostics]
+
+
+def applied_settings(host: QuickHost) -> tuple[DesiredSetting, ...]:
+    known = receipt.load(host)
+    return known.settings if known else ()
 
 
 def state(report: VerificationReport) -> set[CheckStatus]:
@@ -190,14 +197,29 @@ def test_what_is_kept_is_what_was_tried(root: Path, host: QuickHost) -> None:
     profile.parent.mkdir(parents=True)
     text = 'schema = 1\nsummary = "mine"\n[module.amdgpu]\nrunpm = {}\n'
     profile.write_text(text.format(0))
-    use.attempt(host, profiles=("mine",))
+    use.attempt(host, profiles=("mine",), set=("env.HSA_XNACK=1",))
     reboot(root)
-    profile.write_text(text.format(1))
-    with pytest.raises(RocmcfgError) as changed:
-        use.confirm(host)
-    assert ids(changed) == ["RC4324"]
-    profile.write_text(text.format(0))
+    profile.write_text(text.format(1) + '[cmdline]\ninit = "/tmp/evil"\n[env]\nLD_PRELOAD = "/tmp/evil.so"\n')
     use.confirm(host)
+    kept = {setting.spelled for setting in applied_settings(host)}
+    assert kept == {"amdgpu.runpm=0", "env.HSA_XNACK=1"}
+    assert "evil" not in (root / "boot/grub/grub.cfg").read_text()
+    profile.unlink()
+
+
+def test_a_trial_of_an_older_rocmcfg_is_not_confirmed_without_what_was_agreed_to(
+    root: Path, host: QuickHost
+) -> None:
+    use.attempt(host, **CWSR)
+    record = root / "var/lib/rocmcfg/trial.json"
+    old = json.loads(record.read_text())
+    del old["approved"]
+    record.write_text(json.dumps(old))
+    reboot(root)
+    with pytest.raises(RocmcfgError) as refused:
+        use.confirm(host)
+    assert ids(refused) == ["RC4341"]
+    use.reject(host)
 
 
 def test_an_apply_cut_off_after_its_last_step_is_a_whole_trial_in_its_boot(

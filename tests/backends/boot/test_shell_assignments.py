@@ -269,3 +269,19 @@ def test_a_plain_assignment_after_something_unreadable_is_known_again() -> None:
     assert environment.text(DEFAULT) is None
     environment.read("b", f"{DEFAULT}=quiet\n")
     assert environment.text(DEFAULT) == "quiet"
+
+
+def test_a_value_beyond_all_bounds_is_unknown_and_says_where() -> None:
+    """Sixty lines that double it would come to an exabyte."""
+    doubled = f'{ALWAYS}="a"\n' + f'{ALWAYS}="${ALWAYS}${ALWAYS}"\n' * 60
+    environment = Environment()
+    environment.read("f", doubled)
+    assert environment.text(ALWAYS) is None
+    assert environment.unknown[ALWAYS].startswith("f:")
+    assert ours(f'{ALWAYS}="a"\n' + f'{ALWAYS}="${ALWAYS} b"\n' * 500)[1] == "a" + " b" * 500
+    assert ours(f'{ALWAYS}="{"a" * 70_000}"\n')[1] is None
+
+
+def test_a_word_of_names_is_not_tried_in_every_way() -> None:
+    """Where a name could end anywhere, this took three times as long with each of them."""
+    assert ours(f'{DEFAULT}="${{A:-{"$aaa" * 60}$1}}"\n')[0] is None

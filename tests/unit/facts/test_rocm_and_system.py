@@ -94,6 +94,34 @@ def test_a_system_without_a_readable_name_is_unknown(tmp_path: Path, files: dict
     assert found.id
 
 
+def os_of(tmp_path: Path, files: dict[str, File]) -> tuple[str, str, str]:
+    found = read_os(LocalHost(str(make_root(tmp_path, files))))
+    return found.id, found.name, found.version
+
+
+def test_a_system_is_read_inside_its_root_and_nowhere_else(tmp_path: Path) -> None:
+    """An absolute link of a root means the root's own file."""
+    outside = tmp_path / "outside"
+    outside.write_text('ID=other\nPRETTY_NAME="Another system"\n')
+    linked: dict[str, File] = {
+        "etc/os-release": Link("/usr/lib/os-release"),
+        "usr/lib/os-release": 'ID=arch\nNAME="Arch Linux"\n',
+    }
+    assert os_of(tmp_path / "a", linked) == ("arch", "Arch Linux", "")
+    assert os_of(tmp_path / "b", {"etc/os-release": Link(str(outside))})[0] == "unknown"
+
+
+def test_a_release_without_a_number_has_debians_own_word_for_it(tmp_path: Path) -> None:
+    release = 'PRETTY_NAME="Debian GNU/Linux forky/sid"\nID=debian\n'
+    files: dict[str, File] = {"etc/os-release": release, "etc/debian_version": "forky/sid\n"}
+    assert os_of(tmp_path, files) == ("debian", "Debian GNU/Linux forky/sid", "forky/sid")
+
+
+def test_a_release_file_that_is_far_too_large_is_not_read_and_said_to_be_so(tmp_path: Path) -> None:
+    found = os_of(tmp_path, {"etc/os-release": "ID=debian\n" + "A=a\n" * 10_000})
+    assert found == ("unknown", "unknown system (/etc/os-release: it is larger than 16 KiB)", "")
+
+
 # -- containers ------------------------------------------------------------------------------------------
 
 

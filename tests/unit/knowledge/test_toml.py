@@ -84,5 +84,19 @@ def test_no_line_takes_more_than_a_moment(line: str) -> None:
     assert time.process_time() - before < 1
 
 
+def test_a_key_that_goes_on_and_on_is_refused_with_its_line() -> None:
+    for text in (
+        "x = 1\n[" + "a." * 100 + "a]\n",
+        "x = 1\n" + "a . " * 100 + "a = 1\n",
+        "x = 1\ny = {" + "a." * 100,
+    ):
+        document, problem = toml.parse(text.encode(), "f")
+        assert document is None
+        assert problem is not None
+        assert (problem.id, problem.location) == ("RC1002", "f:2")
+    document, problem = toml.parse(("[" + "a." * 20 + "a]\nb = '" + "word. word " * 100 + "'").encode(), "f")
+    assert problem is None
+
+
 def test_a_header_with_blanks_is_one() -> None:
     assert toml.key_lines("[ a . b ]\n[[  c ]]  # x\n") == {("a", "b"): 1, ("c",): 2}

@@ -232,12 +232,19 @@ def _dropped_by(view: HostView, kargs: Sequence[str]) -> str:
     """The file after ours that loses our arguments; empty where none does, or where only a shell can tell."""
     files = _files(view, f'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT {" ".join(kargs)}"')
     ours = [path for path, _ in files].index(DROP_IN)
-    for end in range(ours + 2, len(files) + 1):
-        found = _kargs(_evaluate(files[:end]), _VARIABLES[1])
+    environment = _evaluate(files[: ours + 1])
+    judged: object = environment
+    for path, text in files[ours + 1 :]:
+        environment.read(path, text)
+        value = environment.values.get(_VARIABLES[1])
+        if value is judged:
+            continue  # most files set something else
+        judged = value
+        found = _kargs(environment, _VARIABLES[1])
         if found is None:
             return ""
         if not all(contains(found, text) for text in kargs):
-            return files[end - 1][0]
+            return path
     return ""
 
 

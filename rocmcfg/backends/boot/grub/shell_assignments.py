@@ -14,10 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from rocmcfg.backends.boot.grub.shell_value import LONGEST, Segment, Value
+
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_WHOLE_NAME = rf"{_NAME}(?![A-Za-z0-9_])"  # else any part of it would do, and all would be tried
 _ASSIGNMENT = re.compile(rf"[ \t]*(export[ \t]+)?({_NAME})=")
 _EXPANSION = re.compile(
-    rf"\$(?:({_NAME})|\{{({_NAME})(?:(:?[-+])((?:[^{{}}$`\\\"]|\$\{{?{_NAME}\}}?)*))?\}})"
+    rf"\$(?:({_NAME})|\{{({_NAME})(?:(:?[-+])((?:[^{{}}$`\\\"]|\$\{{?{_WHOLE_NAME}\}}?)*))?\}})"
 )
 # Substitutions simple enough to be sure where they end. Everything else ends the reading of the file.
 _BRACES = re.compile(r"\$\{(?:[^{}\"'`\\$\n]|\$\{[^{}\"'`\\$\n]*\}|\$(?!\{))*\}")
@@ -40,21 +43,12 @@ _LOOP_NAME = re.compile(rf"\b(?:for|select)[ \t]+({_NAME})")
 # Not in the file and yet not empty: what grub-mkconfig sets, the environment, what the shell counts itself.
 _SURELY_UNSET = re.compile(r"GRUB_CMDLINE_\w+")
 _COUNTED_BY_SHELL = {"IFS", "LINENO", "OPTARG", "OPTIND", "PPID", "PWD", "OLDPWD", "RANDOM", "SECONDS", "_"}
+_EMPTY = Value()
 _HIDDEN = '"'  # stands for quoted text, an escape or a substitution where only the commands matter
 
 
 class NotPlain(ValueError):
     """The text needs a real shell."""
-
-
-class Segment(NamedTuple):
-    """A piece of a value and the `file:line` that wrote it."""
-
-    text: str
-    source: str
-
-
-Value = tuple[Segment, ...]
 
 
 class _Line(NamedTuple):
@@ -119,14 +113,16 @@ class Environment:
         """The value as one string; None where it is unknown. An unset variable is empty."""
         if name not in self.values and (name in self.unknown or self.opaque):
             return None
-        return "".join(segment.text for segment in self.values.get(name, ()))
+        return str(self.values.get(name, ""))
 
     def _word(self, text: str, where: str, *, splits: bool) -> Value:
         """One shell word; what follows it must be nothing or a semicolon.
 
         `splits`: an argument of `export`, where shells differ in what becomes of an unquoted expansion.
         """
-        segments: list[Segment] = []
+        if len(text) > LONGEST:
+            raise NotPlain
+        segments: list[Segment | Value] = []
         at = 0
         while at < len(text):
             character = text[at]
@@ -146,9 +142,12 @@ class Environment:
                 raise NotPlain
             else:
                 at = self._bare(text, at, segments, where)
-        return tuple(segments)
+        value = Value(segments)
+        if value.length > LONGEST:  # lines that double it come to gigabytes soon
+            raise NotPlain
+        return value
 
-    def _double_quoted(self, text: str, at: int, segments: list[Segment], where: str) -> int:
+    def _double_quoted(self, text: str, at: int, segments: list[Segment | Value], where: str) -> int:
         while at < len(text):
             character = text[at]
             if character == '"':
@@ -167,7 +166,7 @@ class Environment:
                 at += 1
         raise NotPlain  # the quote is never closed
 
-    def _bare(self, text: str, at: int, segments: list[Segment], where: str) -> int:
+    def _bare(self, text: str, at: int, segments: list[Segment | Value], where: str) -> int:
         character = text[at]
         if character == "$":
             return self._expand(text, at, segments, where, quoted=False)
@@ -179,7 +178,9 @@ class Environment:
         segments.append(Segment(character, where))
         return at + 1
 
-    def _expand(self, text: str, at: int, segments: list[Segment], where: str, *, quoted: bool) -> int:
+    def _expand(
+        self, text: str, at: int, segments: list[Segment | Value], where: str, *, quoted: bool
+    ) -> int:
         match = _EXPANSION.match(text, at)
         if match is None:
             raise NotPlain
@@ -188,15 +189,15 @@ class Environment:
             name in self.unknown or self.opaque or not _SURELY_UNSET.fullmatch(name)
         ):
             raise NotPlain
-        value = self.values.get(name, ())
-        is_set = bool("".join(s.text for s in value)) if operator and ":" in operator else name in self.values
+        value = self.values.get(name)
+        is_set = value is not None and (value.length > 0 or ":" not in (operator or ""))
         if operator is None or (operator.endswith("-") and is_set):
-            segments.extend(value)
+            segments.append(value or _EMPTY)
         elif operator.endswith("-") or is_set:
             self._expand_word(word or "", segments, where, quoted=quoted)
         return match.end()
 
-    def _expand_word(self, word: str, segments: list[Segment], where: str, *, quoted: bool) -> None:
+    def _expand_word(self, word: str, segments: list[Segment | Value], where: str, *, quoted: bool) -> None:
         at = 0
         while at < len(word):
             if word[at] in "'~" and not quoted:
@@ -221,7 +222,8 @@ def _logical_lines(text: str) -> Iterator[_Line]:
             line, code, at, start = "", "", at + 1, number + 1
             number = start
         elif character == "#" and (not code or code[-1] in " \t;&|()"):
-            at += len(text[at:].partition("\n")[0])
+            line_end = text.find("\n", at)
+            at = len(text) if line_end < 0 else line_end
         elif text.startswith("\\\n", at):
             at, number = at + 2, number + 1
         elif text.startswith(("<<", "\0"), at):
