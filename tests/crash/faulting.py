@@ -36,14 +36,8 @@ _UNCHANGED = re.compile(r"nothing\s+(was|is)\s+changed|the host is as it was", r
 
 def whole(root: Path, *, times: bool = True) -> Tree:
     """The host as the next boot and the next command find it: its files, and our records but the journals.
-    A time of day in a record, and what a block of GRUB holds that is empty, are nothing to tell apart; nor is
-    the lock that a killed command leaves in /run, which a boot hides."""
+    A time of day in a record, and what a block of GRUB holds that is empty, are nothing to tell apart."""
     found = seen(root, times=times)
-    if found.keys() & {"run/rocmcfg.lock", "run"} and not any(
-        path.startswith("run/") for path in found if path != "run/rocmcfg.lock"
-    ):
-        found.pop("run/rocmcfg.lock", None)
-        found.pop("run", None)
     for name in _RECORDS:
         if (root / name).exists():
             record = json.loads((root / name).read_text())

@@ -76,17 +76,7 @@ def done(root: Path, *commands: tuple[str, ...], host: type[CountedHost] = Count
 
 def bare(folder: Path) -> Path:
     """Its initramfs carries amdgpu: both tools have work to do."""
-    return _with_run(_without_run(folder))
-
-
-def _without_run(folder: Path) -> Path:
-    """The lock needs a /run, and the image of a host may lack it."""
     return debian_grub_host(folder, amdgpu_in_initramfs=True, modprobe_d={"blacklist.conf": "# none\n"})
-
-
-def _with_run(root: Path) -> Path:
-    (root / "run").mkdir()
-    return root
 
 
 def _after(*commands: tuple[str, ...]) -> Callable[[Path], Path]:
@@ -107,7 +97,7 @@ def _trial(boots: int, *commands: tuple[str, ...]) -> Callable[[Path], Path]:
 
 
 def _applied_and_booted(folder: Path) -> Path:
-    root = done(_with_run(debian_grub_host(folder)), ("apply", "--set", "amdgpu.runpm=0", "--yes"))
+    root = done(debian_grub_host(folder), ("apply", "--set", "amdgpu.runpm=0", "--yes"))
     reboot(root)
     return root
 
@@ -124,7 +114,7 @@ def _cut_off(folder: Path) -> Path:
 def _new_kernel(folder: Path) -> Path:
     """Legal for the old kernel; the new one would not load its driver with it."""
     types = {"cwsr_enable": "int", "runpm": "int", "tmz": "int", "ppfeaturemask": "hexint"}
-    root = _with_run(debian_grub_host(folder, kernels=(OLD,), driver="missing", loaded=False))
+    root = debian_grub_host(folder, kernels=(OLD,), driver="missing", loaded=False)
     subprocess.run(["rm", "-r", str(root / f"usr/lib/modules/{OLD}")], check=True)
     install_kernel(root, OLD, types)
     settings = ("--set", "amdgpu.cwsr_enable=0", "--set", "amdgpu.runpm=-2")
@@ -136,7 +126,6 @@ def _new_kernel(folder: Path) -> Path:
 _ROLLBACK = ("rollback", "--yes")
 SCENARIOS = (
     Scenario("apply", bare, FIRST),
-    Scenario("apply-without-run", _without_run, THIRD, FIRST),
     Scenario("apply-again", _after(FIRST), (*THIRD[:-1], "--set", "karg.iommu=pt", "--yes"), FIRST),
     Scenario("apply-modprobe", _after(FIRST), SECOND),
     Scenario("apply-tree", bare, FIRST, host=CountedTree),
