@@ -58,9 +58,20 @@ def second_signal() -> None:
     signal.signal = careless  # type: ignore[assignment]
 
 
+def no_survivors() -> None:
+    """An undo does not wait for what goes on."""
+    from rocmcfg.host import runner
+
+    def none(mark: str) -> list[tuple[int, str]]:
+        del mark
+        return []
+
+    runner.survivors = none
+
+
 BUGS: dict[str, Callable[[], None]] = {
     plant.__name__.replace("_", "-"): plant
-    for plant in (no_directory_sync, no_file_sync, no_settling, no_freezing, second_signal)
+    for plant in (no_directory_sync, no_file_sync, no_settling, no_freezing, second_signal, no_survivors)
 }
 
 

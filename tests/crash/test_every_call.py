@@ -124,3 +124,14 @@ def test_the_harness_finds_what_is_done_before_it_is_safe(
 
     bench = Bench(Scenario("planted", prepare, act, FIRST, careless), memory / "planted")
     assert struck(bench, 3, ("kill before", "kill after"), most=1).wrong
+
+
+def test_the_harness_finds_a_second_signal_that_is_heeded(
+    memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rocmcfg.host.interrupts._asked", interrupt)
+    bench = Bench(SCENARIOS[0], memory / "planted")
+    assert struck(bench, 3, ("TERM TERM",), most=1).wrong
