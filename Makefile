@@ -2,9 +2,9 @@
 #
 #   make demo    a guided tour on a bundled sample host: no root, nothing of this computer changes
 #   make test    all tests; those that need root, a Debian mirror or QEMU are said so where they cannot run
-#   make fast    the tests of the program itself (under five minutes)
+#   make fast    the tests of the program itself (under five minutes); once .venv is there, without a network
 #   make lint    ruff, mypy --strict, import rules
-#   make packages  builds the packages, installs them in clean Debian systems
+#   make packages  builds the packages, installs them in clean Debian systems; the schema in editors' tools (npm)
 #   make ansible   the collection: ansible-test on each supported ansible-core, and a fleet of hosts
 #   make vm      real machines under QEMU: GRUB, kernel, amdgpu
 #   make bench   start-up, plan, verify, apply: figures against their bars
@@ -60,8 +60,11 @@ $(READY): requirements-dev.lock pyproject.toml
 	  echo "Python's venv is missing. Debian, Ubuntu: sudo apt install python3-venv" >&2; exit 1; }
 	@echo "setting up $(VENV) (once; needs the package index)"
 	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock || { \
-	  echo "The dependencies could not be fetched: is the package index reachable?" >&2; rm -rf $(VENV); exit 1; }
+	@for pause in 5 30 ""; do \
+	  $(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock && exit; \
+	  test -z "$$pause" || { echo "once more in $$pause s" >&2; sleep $$pause; }; \
+	done; \
+	echo "The dependencies could not be fetched: is the package index reachable?" >&2; rm -rf $(VENV); exit 1
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(RUN) -m compileall -q rocmcfg
 	@touch $(READY)

@@ -6,9 +6,10 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("unhurried", deadline=None)
+# "too slow" is a matter of the machine and of what else it does.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

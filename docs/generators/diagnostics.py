@@ -46,6 +46,7 @@ ONE_MEANING = {
     "RC2002": "`--set` gives a value that cannot be written",
     "RC2025": "the profiles that --profile auto chose, and the GPUs for which it chose none",
     "RC2050": "what a setting of the user's own really does on this host: the opposite, nothing, harm, taint",
+    "RC2055": "a setting hands over the machine: refused where root may not have written it, else named",
     "RC2101": "no kernel, or none of the installed ones, has this parameter",
     "RC2104": "the value would keep the module from loading",
     "RC7101": "unknown: nothing has or reads this name",

@@ -101,10 +101,12 @@ def _read(words: Sequence[str]) -> Line:
 
 
 def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way
-    from rocmcfg.knowledge import profiles
+    from rocmcfg.knowledge import profile_checks, profiles
 
     shipped = profiles.shipped_dir()
     for name in profiles.names(line.host):
+        if profile_checks.unwritable_name(name) is not None:
+            continue
         local, content = profiles.local_path(name), b""
         with contextlib.suppress(Exception):  # of a broken one the name is offered all the same
             here = line.host.exists(local)

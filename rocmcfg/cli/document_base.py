@@ -29,7 +29,7 @@ class Document(Model):
 
 
 class FailureDocument(Document):
-    """Of a command that stopped. `outcome` is how the host is: untouched, back as it was, changed all the same,
-    or left in the middle until `rocmcfg recover` has run."""
+    """Of a command that stopped. `outcome` is how the host is: untouched, back as it was, changed all the
+    same, or left in the middle until `rocmcfg recover` has run."""
 
     outcome: Literal["nothing_changed", "rolled_back", "changed", "recovery_required"]

@@ -146,7 +146,7 @@ def open_host(root: str, *, chroot: bool = False) -> LocalHost:
             "RC3026",
             f"--chroot would run programs of that host as root, and {weak} in it may be changed by others",
             location=f"{root.rstrip('/')}{weak}",
-            hint="leave --chroot away, or give that tree back to root: a chroot keeps no program of root's in",
+            hint="leave --chroot away, or give that tree back to root: no chroot keeps in what root runs",
         )
     return host
 
@@ -164,8 +164,8 @@ def require_root(host: LocalHost, command: str, look: str = "") -> None:
 
 
 def may_change(printer: Printer, host: LocalHost) -> None:
-    """From here on the command changes things: a signal ends it where nothing is left half done, and before it
-    says how the host is, it looks."""
+    """From here on the command changes things: a signal ends it where nothing is left half done, and before
+    it says how the host is, it looks."""
     printer.looks(host)
     interrupts.heed()
 

@@ -32,8 +32,8 @@ def report(
 ) -> None:
     """Print what an issue tracker needs to know of this host, in Markdown.
 
-    Host and user names, serial numbers, addresses and ids are replaced; read it
-    before you post it all the same.
+    Host and user names, serial numbers, addresses, ids and secrets are replaced as
+    far as rocmcfg knows their forms: read it before you post it.
     """
     with opt.session("report", json, quiet, verbose, debug) as printer:
         from rocmcfg.workflow import reporting

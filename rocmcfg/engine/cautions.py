@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.model.catalogue import Catalogue, Feature, Hardware, ValueTrap, Variable
+from rocmcfg.model.catalogue import Catalogue, Feature, Hardware, ValueTrap, Variable, matches
 from rocmcfg.model.diagnostic import Diagnostic, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.profile import Setting
@@ -119,7 +119,8 @@ def _outdated(setting: Setting, variable: Variable) -> Iterable[Diagnostic]:
 
 def _unknown_variable(setting: Setting, catalogue: Catalogue) -> Iterable[Diagnostic]:
     near = closest(setting.name, [v.name for v in catalogue.variables.values() if not v.unknown])
-    if near:
+    meant = any(matches(setting.name, row.names) for row in catalogue.hand_overs["variable"])
+    if near and not meant:  # PATH is no HIP_PATH misspelt
         yield _caution(
             setting,
             f"no reader of {setting.name} is known",

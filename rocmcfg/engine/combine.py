@@ -69,6 +69,8 @@ def combine(profiles: Sequence[Profile], request: Request, catalogue: Catalogue)
                     hint=f"decide with --set {canonical.id}=VALUE or --without {canonical.id}",
                 )
             )
+        elif other.doubt is not None and canonical.doubt is None:
+            chosen[canonical.id] = canonical  # what two of them say is said by the one that root believes
     for id, setting in asked.items():
         old = chosen.get(id)
         chosen[id] = replace(setting, via=old.via) if old else setting

@@ -60,8 +60,8 @@ class Untrusted(Unreadable):
                 "RC4028",
                 f"{weak} may be changed by others than root, so that no record behind it is believed",
                 location=weak,
-                hint="a tree of your own: run rocmcfg without sudo. A host: look into it, then give it back to "
-                f"root: chown root:root {weak} && chmod go-w {weak}",
+                hint="a tree of your own: run rocmcfg without sudo. A host: look into it, then give it back "
+                f"to root: chown root:root {weak} && chmod go-w {weak}",
             ),
         )
 
@@ -116,8 +116,8 @@ def require_trusted(view: HostView) -> None:
 
 
 def ids(view: HostView) -> tuple[int, ...]:
-    """All transactions, oldest first. Raises Untrusted, or BadJournal where something else than a directory is
-    in its place: that is not "none"."""
+    """All transactions, oldest first. Raises Untrusted, or BadJournal where something else than a directory
+    is in its place: that is not "none"."""
     require_trusted(view)
     if not view.is_dir(TRANSACTIONS) and (view.exists(TRANSACTIONS) or view.is_symlink(TRANSACTIONS)):
         raise BadJournal(TRANSACTIONS, 0, "this is no directory", "move it away, and put the directory back")

@@ -8,8 +8,8 @@ from types import ModuleType
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.initramfs.initramfs_tools import Image
 from rocmcfg.backends.environment.observe import later_assignments
+from rocmcfg.backends.initramfs.initramfs_tools import Image
 from rocmcfg.engine import reboot
 from rocmcfg.engine.observe import Observed, observe
 from rocmcfg.engine.owned import changes_to, owned_files, replaces, trial_paths

@@ -51,7 +51,7 @@ def digest(content: bytes | None) -> str:
 
 
 def load(view: HostView) -> Receipt | None:
-    """None where nothing is applied. Raises BadReceipt, Untrusted, or Unreadable without the right to read it."""
+    """None where nothing is applied. Raises BadReceipt, Untrusted, or Unreadable for want of rights."""
     require_trusted(view)
     content = view.read(PATH)
     return None if content is None else parse(content)

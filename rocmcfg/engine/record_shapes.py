@@ -1,5 +1,8 @@
-"""The shapes of a journal's records. A checksum proves that a line is whole, not that it is one of ours: one of
-another shape stops whoever reads it, instead of breaking an undo in its middle."""
+"""The shapes of a journal's records.
+
+A checksum proves that a line is whole, not that it is one of ours: one of another shape stops whoever reads
+it, instead of breaking an undo in its middle.
+"""
 
 from __future__ import annotations
 

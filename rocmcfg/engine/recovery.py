@@ -4,8 +4,7 @@ all three, and it may be run again at any point: it compares before it acts."""
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rocmcfg.backends import initramfs, modprobe
@@ -13,6 +12,7 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.engine import journal, receipt, trial
 from rocmcfg.engine.journal import BadJournal, Journal, Record
 from rocmcfg.engine.owned import owned_paths, trial_paths
+from rocmcfg.engine.programs import Progress, programs, run_tool, wait_for_survivors
 from rocmcfg.engine.receipt import boot_id, digest
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
@@ -20,11 +20,6 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, 
 from rocmcfg.model.installation import damage
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
-
-Progress = Callable[[str], None]
-_AGAIN = "the files it reads were put back"
-_LONGEST = 1e6  # seconds; beyond it, and with inf, clocks overflow
-_DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slow disk takes minutes
 
 
 class ThirdPartyEdit(RocmcfgError):
@@ -79,51 +74,11 @@ def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
     )
 
 
-def timeout() -> float:
-    """Seconds that a tool of the host may take; ROCMCFG_TOOL_TIMEOUT changes it, if it is a time."""
-    try:
-        wanted = float(os.environ.get("ROCMCFG_TOOL_TIMEOUT", ""))
-    except ValueError:
-        return _DEFAULT_TIMEOUT
-    return wanted if 0 < wanted < _LONGEST else _DEFAULT_TIMEOUT
-
-
-def run_tool(host: Host, argv: Sequence[str], progress: Progress, mark: str) -> None:
-    """Run a tool of the host to its end, with its transaction's mark. Raises ToolFailed."""
-    started = time.monotonic()
-    limit = timeout()
-
-    def told() -> None:
-        interrupts.check()
-        progress(f"{argv[0]} … {time.monotonic() - started:.0f} s")
-
-    result = host.execute(
-        argv,
-        timeout=limit,
-        progress=told,
-        mark=mark,
-    )
-    if result.status is None:
-        raise ToolFailed(
-            result,
-            f"did not end within {limit:.0f} s and was stopped",
-            "run it by hand and see what it waits for; ROCMCFG_TOOL_TIMEOUT=SECONDS gives it longer",
-        )
-    if result.status == 127 and "not found" in result.stderr:
-        raise ToolFailed(result, "is not installed", "install the package that brings it")
-    if not result.ok:
-        raise ToolFailed(
-            result,
-            f"failed with exit status {result.status}",
-            "run it by hand, mend what it says, then run the command again",
-        )
-
-
 def observe(
     host: Host, backend: str, wanted: Sequence[str], unwanted: Sequence[str], done: Sequence[Activation]
 ) -> list[Diagnostic]:
-    """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's. What
-    is wrong is an error, what could not be looked at a warning."""
+    """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's.
+    What is wrong is an error, what could not be looked at a warning."""
     tools = {a.tool for a in done if a.state is ActivationState.DONE}
     menu = registry.menu(backend)
     problems: list[Diagnostic] = []
@@ -182,9 +137,9 @@ def undo(
 ) -> Undo:
     """Bring back every file of one transaction, then run its activations again.
 
-    Raises ThirdPartyEdit or BadJournal before anything is touched, or UndoIncomplete with the transaction left
-    open for another try. `after_failure`: the tool itself may be what broke, so what it wrote is put back as it
-    was.
+    Raises ThirdPartyEdit or BadJournal before anything is touched, or UndoIncomplete with the transaction
+    left open for another try. `after_failure`: the tool itself may be what broke, so what it wrote is put
+    back as it was.
     """
     with interrupts.held():
         require_ours(found)
@@ -218,42 +173,32 @@ def undo(
 
 
 def require_ours(found: Journal) -> None:
-    """What is on record is ours to write and to run. Raises BadJournal for anything else, whoever wrote it."""
+    """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
     files = {*owned_paths(), receipt.PATH, trial.PATH}
     folders = {folder for path in files for folder in _above(path)}
     known = programs()
     for record in found.records:
-        strange = ""
-        if record["kind"] in ("file", "kept") and record["path"] not in files:
-            strange = record["path"]
-        elif record["kind"] == "mkdir" and record["path"] not in folders:
-            strange = record["path"]
+        named: set[str] = {record["path"]} if "path" in record else set()
+        allowed = files
+        if record["kind"] == "mkdir":
+            allowed = folders
         elif record["kind"] in ("activation", "activated"):
             program = known.get(record["tool"])
-            written = (*program.outputs, *program.scratch) if program else ()
-            named = (*record["outputs"], *record.get("scratch", ()))
-            strange = "" if program else record["tool"]
-            strange = strange or next((path for path in named if path not in written), "")
-        if strange:
+            named = {record["tool"], *record["outputs"], *record.get("scratch", ())}
+            allowed = {program.tool, *program.outputs, *program.scratch} if program else set()
+        if not named <= allowed:
             raise BadJournal(
                 journal.path_of(found.id),
                 0,
-                f"it names {strange}, which rocmcfg neither writes nor runs",
-                "somebody else wrote it, or a newer rocmcfg: use that one, or move the transaction's folder away",
+                f"it names {min(named - allowed)}, which rocmcfg neither writes nor runs",
+                "somebody else wrote it, or a newer rocmcfg: use that one, or move the transaction's folder "
+                "away",
             )
 
 
 def _above(path: str) -> list[str]:
     parts = path.split("/")
     return ["/".join(parts[:end]) for end in range(2, len(parts))]
-
-
-def programs() -> dict[str, Activation]:
-    """By their names, all that a transaction may run after its files. What is run again is taken from here:
-    the journal names it, and says nothing of how."""
-    known = [backend.activation(_AGAIN) for backend in registry.backends()]
-    known += [generator.activation(_AGAIN) for generator in initramfs.backends()]
-    return {activation.tool: activation for activation in known}
 
 
 def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
@@ -338,26 +283,6 @@ def _parents_again(host: Host, directory: str) -> None:
     if not host.is_dir(directory):
         _parents_again(host, os.path.dirname(directory))
         host.make_dir(directory, 0o755)
-
-
-def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
-    """A kill -9 of rocmcfg leaves the program that it ran at work, and one that hangs in the kernel outlives
-    even its own: it would write over what an undo puts back. Raises where it does not end."""
-    started = time.monotonic()
-    while left := host.survivors(mark):
-        interrupts.check()
-        waited = time.monotonic() - started
-        if waited > timeout():
-            raise RocmcfgError(
-                error(
-                    "RC4025",
-                    f"{', '.join(left)} of the interrupted run is still at work",
-                    hint="wait for its end, or end it, then run `rocmcfg recover` again",
-                ),
-                exit_code=ExitCode.RECOVERY_REQUIRED,
-            )
-        progress(f"waiting for {left[0]} of the interrupted run … {waited:.0f} s")
-        time.sleep(0.3)
 
 
 def _activate_again(host: Host, found: Journal, progress: Progress, after_failure: bool) -> Undo:

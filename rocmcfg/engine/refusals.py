@@ -94,8 +94,8 @@ def unreadable_image(path: str) -> Diagnostic:
         "RC3019",
         f"{path} cannot be looked into, so that nothing could prove that it was built anew",
         location=path,
-        hint=f"see what `lsinitramfs {path}` says; build it anew (sudo update-initramfs -u), or remove it where "
-        "no kernel uses it; or keep to the kernel command line: --via cmdline",
+        hint=f"see what `lsinitramfs {path}` says; build it anew (sudo update-initramfs -u), or remove it "
+        "where no kernel uses it; or keep to the kernel command line: --via cmdline",
     )
 
 

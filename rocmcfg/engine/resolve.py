@@ -10,6 +10,7 @@ from rocmcfg.engine.combine import combine, match
 from rocmcfg.engine.conditions import decide
 from rocmcfg.engine.effective import Effective
 from rocmcfg.engine.given import filled, missing, wrong_values
+from rocmcfg.engine.hand_overs import disbelieved, hand_overs
 from rocmcfg.engine.masks import starting_mask
 from rocmcfg.engine.request import Request, named
 from rocmcfg.engine.values import illegal, kernel_types, to_text, unknown_module, unknown_name
@@ -69,6 +70,7 @@ def resolve(
         settings.append(complete)
         if note:
             work.notes[setting.id] = note
+    work.problems[:0] = [*disbelieved(profiles), *hand_overs(settings, catalogue)]
     for setting in settings:
         if setting.kind is Kind.PARAMETER:
             _parameter(work, setting)

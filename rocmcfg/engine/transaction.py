@@ -7,13 +7,13 @@ is undone by the same code that recovers from a crash, and the first cause is wh
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.engine import journal, reboot, receipt, recovery, trial
 from rocmcfg.engine.owned import trial_paths
+from rocmcfg.engine.programs import Progress, run_tool
 from rocmcfg.engine.request import Request
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host
@@ -22,8 +22,6 @@ from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import Activation, FileChange, Plan, ToolChange, TrialPlan
 from rocmcfg.model.state import ActivationState, Channel
 from rocmcfg.model.trial import Trial
-
-Progress = Callable[[str], None]
 
 
 class RolledBack(RocmcfgError):
@@ -216,7 +214,7 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
         outputs=saved,
         scratch=[path for path in activation.scratch if not host.exists(path)],
     )
-    recovery.run_tool(host, activation.argv, progress, mark)
+    run_tool(host, activation.argv, progress, mark)
     host.settle(activation.places)
     written = {path: receipt.digest(host.read(path)) for path in activation.outputs}
     journal.append(host, id, "activated", tool=activation.tool, outputs=written)
@@ -288,7 +286,7 @@ def _disarm(host: Host, plan: Plan, progress: Progress, mark: str) -> None:
     """Where a trial's files come or go, whatever an older one left for the next boot goes first."""
     loader = registry.trial(plan.boot_backend)
     if loader is not None and host.runs_tools and loader.armed(host) is not None:
-        recovery.run_tool(host, loader.arming(()).inverse, progress, mark)
+        run_tool(host, loader.arming(()).inverse, progress, mark)
         host.settle((loader.BLOCK,))
 
 
@@ -302,7 +300,7 @@ def _change_by_tool(host: Host, id: int, plan: Plan, tool: ToolChange, progress:
         tool=tool.tool,
         saved=journal.save(host, id, state) if state else None,
     )
-    recovery.run_tool(host, tool.argv, progress, mark)
+    run_tool(host, tool.argv, progress, mark)
     host.settle((loader.BLOCK,))
     if plan.trial is None or loader.armed(host) != " ".join(plan.trial.arguments):
         raise RocmcfgError(

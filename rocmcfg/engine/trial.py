@@ -72,7 +72,7 @@ def unable(loader: str) -> Diagnostic:
 
 
 def load(view: HostView) -> Trial | None:
-    """None where no trial is on record. Raises BadTrial, Untrusted, or Unreadable without the right to read it."""
+    """None where no trial is on record. Raises BadTrial, Untrusted, or Unreadable for want of rights."""
     journal.require_trusted(view)
     content = view.read(PATH)
     return None if content is None else parse(content)

@@ -9,8 +9,9 @@ from dataclasses import replace
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.engine import journal, receipt
 from rocmcfg.engine.journal import Journal, Record
+from rocmcfg.engine.programs import programs
 from rocmcfg.engine.receipt import Receipt
-from rocmcfg.engine.recovery import left_to_user, menu_with_ours, programs, tool_changes_back
+from rocmcfg.engine.recovery import left_to_user, menu_with_ours, tool_changes_back
 from rocmcfg.host.view import HostView
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.state import ActivationState, FileState

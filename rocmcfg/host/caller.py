@@ -4,24 +4,58 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import NamedTuple
 
+from rocmcfg.host.inside import Root
 from rocmcfg.host.reading import read_at_most
 from rocmcfg.host.view import Unreadable, Unwritable
 
 
-def read_callers_file(path: str, limit: int) -> bytes | None:
-    """At most one byte more than `limit`; None for a pipe, a device, a directory."""
+class CallersFile(NamedTuple):
+    """`content` is at most one byte longer than the limit, and None for a pipe, a device, a directory.
+    `doubt` says who else than root may have written it, or may put another in its place; empty where nobody
+    may."""
+
+    content: bytes | None
+    doubt: str
+
+
+def is_root() -> bool:
+    """Also behind sudo, which changes nothing: what is done is done with root's rights."""
+    return os.geteuid() == 0
+
+
+def read_callers_file(path: str, limit: int) -> CallersFile:
+    """Opened once: what is judged is what is read."""
     try:
         # O_NONBLOCK: a pipe would otherwise be waited on for ever
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as problem:
         raise Unreadable(path, problem) from problem
     try:
-        return read_at_most(descriptor, limit) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        opened = os.fstat(descriptor)
+        if not stat.S_ISREG(opened.st_mode):
+            return CallersFile(None, "")
+        return CallersFile(read_at_most(descriptor, limit), _doubt(path, opened))
     except OSError as problem:
         raise Unreadable(path, problem) from problem
     finally:
         os.close(descriptor)
+
+
+def _doubt(path: str, opened: os.stat_result) -> str:
+    """The way to the file is walked a second time, and counts only if it ends at the file that was opened: a
+    way that others can change is found weak, wherever they let it lead meanwhile."""
+    try:
+        start = "" if path.startswith("/") else os.getcwd() + "/"
+        weak, found = Root("/").judge(start + path)
+    except OSError as problem:
+        return f"who may change it cannot be told: {problem.strerror}"
+    if weak is not None:
+        return weak.words(here=True)
+    if found is None or not os.path.samestat(found, opened):
+        return "who may change it cannot be told: its name leads elsewhere now"
+    return ""
 
 
 def write_callers_file(path: str, content: bytes) -> None:

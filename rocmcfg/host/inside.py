@@ -29,6 +29,23 @@ class Place(NamedTuple):
     path: str
 
 
+class Weakness(NamedTuple):
+    """A part of a path that others may change. `mode` is None where it is not there yet: they may make it."""
+
+    path: str
+    owner: int
+    mode: int | None
+
+    def words(self, *, here: bool) -> str:
+        """Which part, whose, and its mode. `here`: the users of the running system are meant."""
+        if self.mode is None:
+            return f"anybody can make {self.path}"
+        if self.owner != 0:
+            return f"{self.path} belongs to {_account(self.owner, here)}, mode {self.mode:04o}"
+        writers = "all" if self.mode & stat.S_IWOTH else "its group"
+        return f"{self.path} can be written by {writers}, mode {self.mode:04o}"
+
+
 class Root:
     """An open directory that paths begin at; closed with its last reference."""
 
@@ -58,6 +75,12 @@ class Root:
         A directory such as /tmp counts as strong by its sticky bit: what others may do there is to make new
         names, and those are looked at themselves.
         """
+        weak, _ = self.judge(path)
+        return weak.path if weak is not None else ""
+
+    def judge(self, path: str) -> tuple[Weakness | None, os.stat_result | None]:
+        """The weak point, and what the very same walk ended at: None where nothing is there. Raises
+        OSError."""
         walk = _Walk(self.descriptor, watched=True)
         try:
             walk.go(path, True)
@@ -65,7 +88,7 @@ class Root:
             pass
         finally:
             walk.close()
-        return walk.weak
+        return walk.weak, walk.found
 
 
 class _Walk:
@@ -76,7 +99,8 @@ class _Walk:
         self._watched = watched
         self.names: list[str] = []
         self.last = "."
-        self.weak = ""
+        self.weak: Weakness | None = None
+        self.found: os.stat_result | None = None
         self._look(root, "")
 
     @property
@@ -100,9 +124,9 @@ class _Walk:
             try:
                 step = os.open(part, _STEP, dir_fd=self.directory)
             except FileNotFoundError:
+                self._missing(part)
                 if pending:
                     raise
-                self._missing(part)
                 self.last = part
                 return
             kept = False
@@ -112,6 +136,7 @@ class _Walk:
                     links += 1
                     if links > _LINK_LIMIT:
                         raise OSError(errno.ELOOP, "too many symbolic links")
+                    self._look(step, part)
                     target = os.readlink("", dir_fd=step)
                     if target.startswith("/"):
                         self._up_to(0)
@@ -120,6 +145,7 @@ class _Walk:
                 self._look(step, part)
                 if not pending:
                     self.last = part
+                    self.found = os.fstat(step)
                     return
                 if kind != stat.S_IFDIR:
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
@@ -136,19 +162,33 @@ class _Walk:
             os.close(self._open.pop())
 
     def _look(self, step: int, name: str) -> None:
-        if self._watched and not self.weak:
+        """Of a link the owner alone counts: in a sticky directory he may exchange it."""
+        if self._watched and self.weak is None:
             found = os.fstat(step)
             sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
-            if found.st_uid != 0 or (found.st_mode & _others(found.st_gid) and not sticky):
-                self.weak = "/" + "/".join([*self.names, name]) if name else "/"
+            bare = sticky or stat.S_ISLNK(found.st_mode)
+            if found.st_uid != 0 or (found.st_mode & _others(found.st_gid) and not bare):
+                self._weak_at(name, found.st_uid, stat.S_IMODE(found.st_mode))
 
     def _missing(self, name: str) -> None:
         """In a sticky directory that is everybody's, anybody can make it."""
-        if self._watched and not self.weak and os.fstat(self.directory).st_mode & stat.S_IWOTH:
-            self.weak = "/" + "/".join([*self.names, name])
+        if self._watched and self.weak is None and os.fstat(self.directory).st_mode & stat.S_IWOTH:
+            self._weak_at(name, 0, None)
+
+    def _weak_at(self, name: str, owner: int, mode: int | None) -> None:
+        self.weak = Weakness("/" + "/".join([*self.names, name] if name else self.names), owner, mode)
+
+
+def _account(uid: int, here: bool) -> str:
+    import pwd
+
+    try:
+        return f"{pwd.getpwuid(uid).pw_name} (user {uid})" if here else f"user {uid}"
+    except KeyError:
+        return f"user {uid}"
 
 
 def _others(group: int) -> int:
-    """The bits of a mode that let others than root write: those of access lists are among the group's (acl(5)),
-    and of the group root only root is."""
+    """The bits of a mode that let others than root write: those of access lists are among the group's
+    (acl(5)), and of the group root only root is."""
     return stat.S_IWOTH if group == 0 else stat.S_IWOTH | stat.S_IWGRP

@@ -24,9 +24,9 @@ _FLOCK = "hhqqi"  # struct flock of <fcntl.h>: type, whence, start, length, proc
 
 @contextmanager
 def exclusive(place: Place, path: str, *, stays: bool) -> Iterator[Callable[[], bool]]:
-    """Raises Locked at once where another holds it, or OSError. What it gives tells whether the file still has
-    its name: with a new one in its place a second rocmcfg would hold a lock as well. `stays`: the file is left
-    there afterwards."""
+    """Raises Locked at once where another holds it, or OSError. What it gives tells whether the file still
+    has its name: with a new one in its place a second rocmcfg would hold a lock as well. `stays`: the file is
+    left there afterwards."""
     descriptor = _taken(place, path)
     try:
         os.ftruncate(descriptor, 0)

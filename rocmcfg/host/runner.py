@@ -21,6 +21,7 @@ _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 QUERY_TIMEOUT = 120.0
 _KEEP = 64 * 1024  # characters of a changing program's output that are kept, from the end
 _MOST = 32 << 20  # characters that a query may print: the listing of an image has some 100,000
+_GRACE = 3.0  # seconds that a program has to end when it is told to
 # Marks whatever we start, so that a recovery finds a program that outlived its rocmcfg.
 MARK = "ROCMCFG_STARTED"
 
@@ -38,8 +39,8 @@ def _environment() -> dict[str, str]:
 
 
 def query(argv: Sequence[str]) -> CommandResult | None:
-    """A program that changes nothing; None where it is not installed. Its output is whole, since it is parsed:
-    one that prints without end is stopped, as at its time limit."""
+    """A program that changes nothing; None where it is not installed. Its output is whole, since it is
+    parsed: one that prints without end is stopped, as at its time limit."""
     result = _run(argv, QUERY_TIMEOUT, None, {}, _Whole)
     return None if result.status == 127 and not result.stdout else result
 
@@ -226,13 +227,13 @@ def _run(
 
 
 def _stop(leader: int, mark: str) -> None:
-    """End the program and whatever it started, also what left its session: none of it may write on while what
-    it wrote is taken back. What even a SIGKILL does not end at once hangs in the kernel, and `survivors` tells
-    of it."""
+    """End the program and whatever it started, also what left its session: none of it may write on while
+    what it wrote is taken back. What even a SIGKILL does not end at once hangs in the kernel, and `survivors`
+    tells of it."""
     import signal
 
-    for number, grace in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
-        deadline = time.monotonic() + grace
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + _GRACE
         told: set[int] = set()
         while left := _family(leader, mark):
             for pid in left - told:

@@ -138,8 +138,12 @@ class HostView(Protocol):
 
     def weak_point(self, path: str) -> str:
         """The first part of a path, from the root on, that somebody else than root may change; empty where
-        there is none, and where the caller is not root and so has nothing to hand over. What lies behind a weak
-        point must not be believed. Raises Unreadable."""
+        there is none, and where the caller is not root and so has nothing to hand over. What lies behind a
+        weak point must not be believed. Raises Unreadable."""
+        ...
+
+    def weakness(self, path: str) -> str:
+        """The same in words: which part, whose it is, its mode. Raises Unreadable."""
         ...
 
     def names(self, path: str) -> tuple[str, ...]:

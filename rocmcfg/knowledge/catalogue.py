@@ -19,6 +19,7 @@ from rocmcfg.model.catalogue import (
     Feature,
     Fix,
     GpuModel,
+    HandOver,
     Hardware,
     KernelArgument,
     Parameter,
@@ -58,6 +59,7 @@ def load() -> Catalogue:
         arguments=_OnDemand(_arguments),
         variables=_OnDemand(_variables),
         traps=_OnDemand(_traps),
+        hand_overs=_OnDemand(_hand_overs),
     )
 
 
@@ -192,6 +194,25 @@ def _traps() -> dict[str, Trap]:
     return {
         row["name"]: Trap(row["name"], row["instead"], row["summary"], row.get("times", 1))
         for row in _data("traps")["trap"]
+    }
+
+
+def _hand_overs() -> dict[str, tuple[HandOver, ...]]:
+    document = _data("hand_overs")
+    folders = tuple(document.pop("folders"))
+    return {
+        kind: tuple(
+            HandOver(
+                tuple(row["names"]),
+                row["gives"],
+                tuple(row["sources"]),
+                tuple(row.get("but", ())),
+                folders if row.get("system", False) else (),
+                row.get("bare", False),
+            )
+            for row in rows
+        )
+        for kind, rows in document.items()
     }
 
 

@@ -13,6 +13,20 @@ from rocmcfg.model.state import Kind
 from rocmcfg.model.value import closest
 
 
+def unwritable_name(name: str) -> Diagnostic | None:
+    """The name of a profile, and the path of its file, go into records, logs and lists of one line each."""
+    bad = next((c for c in name if not c.isprintable()), None)
+    if bad is None:
+        return None
+    what = "bytes that are not UTF-8" if "\udc80" <= bad <= "\udcff" else f"the character {bad!a}"
+    return error(
+        "RC1017",
+        f"a profile's file name cannot hold {what}",
+        location=ascii(name)[1:-1],
+        hint="give the file, and the folders that you name, names that can be printed on one line",
+    )
+
+
 def parameters(profile: Profile) -> Iterable[Diagnostic]:
     """Values that are a multiple of what neither this profile nor one that it extends declares; parameters
     from which no value comes."""

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from rocmcfg.host.caller import read_callers_file
+from rocmcfg.host.caller import is_root, read_callers_file
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import profile_checks, toml
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, info
 from rocmcfg.model.facts import Gpu
-from rocmcfg.model.profile import Condition, Multiple, Profile, ProfileParameter, Setting, Use
+from rocmcfg.model.profile import Condition, Doubt, Multiple, Profile, ProfileParameter, Setting, Use
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import closest
 from rocmcfg.model.version import VersionRange, parse_range
@@ -128,12 +128,16 @@ def _general(view: HostView, available: Iterable[str]) -> list[Profile]:
 def _complete(
     view: HostView, name: str, chain: tuple[str, ...], problems: list[Diagnostic]
 ) -> Profile | None:
+    unwritable = profile_checks.unwritable_name(name)
+    if unwritable is not None and (is_path(name) or "\0" not in name):  # no profile can have a NUL
+        problems.append(unwritable)
+        return None
     found = _locate(view, name, problems)
     if found is None:
         return None
-    content, place, shipped = found
+    content, place, shipped, doubt = found
     called = label(name)
-    profile = _read(content, place, called, shipped, problems)
+    profile = _read(content, place, called, shipped, problems, doubt)
     if profile is None or not profile.extends:
         return profile
     at = f"{place}:{toml.line_of(toml.key_lines(content.decode()), ('extends',))}"
@@ -189,6 +193,7 @@ def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Prof
         notes=(*base.notes, *profile.notes),
         apu=base.apu if profile.apu is None else profile.apu,
         parameters=tuple({p.name: p for p in (*base.parameters, *profile.parameters)}.values()),
+        doubts=(*base.doubts, *profile.doubts),
     )
 
 
@@ -202,29 +207,48 @@ def label(name: str) -> str:
     return Path(name).stem if is_path(name) else name
 
 
-def _locate(view: HostView, name: str, problems: list[Diagnostic]) -> tuple[bytes, str, bool] | None:
-    """Content, place, and whether it is a shipped one; None where the file can be no profile."""
+class _Found(NamedTuple):
+    content: bytes
+    place: str
+    shipped: bool
+    doubt: Doubt | None = None
+
+
+def _locate(view: HostView, name: str, problems: list[Diagnostic]) -> _Found | None:
+    """None where the file can be no profile."""
     if is_path(name):
-        return _bounded(read_callers_file(name, _MAX_BYTES), name, "it is not a regular file", problems)
+        content, why = read_callers_file(name, _MAX_BYTES)
+        doubt = Doubt(name, why, whole=False, binds=is_root()) if why else None
+        return _bounded(content, name, "it is not a regular file", doubt, problems)
     if name and "\0" not in name:
-        local = f"{LOCAL_DIR}/{name}.toml"
+        local = local_path(name)
         try:
             content = view.read(local)
         except Unreadable as problem:  # one broken file must not hide the others
-            return _bounded(None, local, problem.reason, problems)
+            return _bounded(None, local, problem.reason, None, problems)
         if content is not None:
-            return _bounded(content, local, "", problems)
+            return _bounded(content, local, "", _of_local(view, local), problems)
         shipped = shipped_dir() / f"{name}.toml"
         if shipped.is_file():
-            return shipped.read_bytes(), f"{name}.toml", True
-    raise NoSuchProfile(name, names(view))
+            return _Found(shipped.read_bytes(), f"{name}.toml", shipped=True)
+    raise NoSuchProfile(name, [one for one in names(view) if profile_checks.unwritable_name(one) is None])
+
+
+def _of_local(view: HostView, place: str) -> Doubt | None:
+    """Whether root may follow a local profile. Asked after it was read: whoever had a way to write it has a
+    part of its path, which is found weak whatever they do to it meanwhile."""
+    try:
+        why = view.weakness(place) if is_root() else ""
+    except Unreadable as problem:
+        why = f"who may change it cannot be told: {problem.reason}"
+    return Doubt(place, why, whole=True, binds=True) if why else None
 
 
 def _bounded(
-    content: bytes | None, place: str, reason: str, problems: list[Diagnostic]
-) -> tuple[bytes, str, bool] | None:
+    content: bytes | None, place: str, reason: str, doubt: Doubt | None, problems: list[Diagnostic]
+) -> _Found | None:
     if content is not None and len(content) <= _MAX_BYTES:
-        return content, place, False
+        return _Found(content, place, shipped=False, doubt=doubt)
     reason = reason if content is None else "it is larger than 1 MiB"
     problems.append(
         error(
@@ -237,7 +261,14 @@ def _bounded(
     return None
 
 
-def _read(content: bytes, place: str, name: str, shipped: bool, problems: list[Diagnostic]) -> Profile | None:
+def _read(
+    content: bytes,
+    place: str,
+    name: str,
+    shipped: bool,
+    problems: list[Diagnostic],
+    doubt: Doubt | None = None,
+) -> Profile | None:
     document, syntax = toml.parse(content, place)
     if document is None:
         problems.extend([syntax] if syntax else [])
@@ -262,7 +293,8 @@ def _read(content: bytes, place: str, name: str, shipped: bool, problems: list[D
         return f"{place}:{toml.line_of(lines, path)}"
 
     settings = [
-        _setting(kind, module, key, row, located(path), name) for kind, module, key, row, path in model.rows()
+        replace(_setting(kind, module, key, row, located(path), name), doubt=doubt)
+        for kind, module, key, row, path in model.rows()
     ]
     broken = {str(path[1]) for path, _, _ in wrong if path[:1] == ("parameters",) and len(path) > 1}
     settings = [s for s in settings if not (isinstance(s.value, Multiple) and s.value.parameter in broken)]
@@ -295,6 +327,7 @@ def _read(content: bytes, place: str, name: str, shipped: bool, problems: list[D
         model.use,
         model.apu,
         parameters,
+        (doubt,) if doubt is not None else (),
     )
 
 

@@ -342,7 +342,40 @@ class Trap:
 
 
 @dataclass(frozen=True, slots=True)
+class HandOver:
+    """Settings that hand over the machine: who chooses the value chooses what runs as root or as every user.
+
+    `names` and `but` are patterns: what is meant, and what of it hands over nothing. `folders`: harmless
+    where all of the value lies in one of them (empty: never). `bare`: a name without a slash is as well.
+    `gives` ends the sentence "… hands over the machine: ".
+    """
+
+    names: tuple[str, ...]
+    gives: str
+    sources: tuple[str, ...]
+    but: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    bare: bool = False
+
+    def meets(self, name: str, text: str | None) -> bool:
+        if not matches(name, self.names) or matches(name, self.but):
+            return False
+        # ld.so(8): LD_LIBRARY_PATH knows both separators, and an empty part is the folder one is in
+        return not self.folders or not all(self._harmless(part) for part in re.split("[:;,]", text or ""))
+
+    def _harmless(self, part: str) -> bool:
+        if "/" not in part:
+            return self.bare and part != ""
+        lies = part.split("/")
+        return ".." not in lies and any(
+            matches("/".join(lies[: len(folder.split("/"))]), (folder,)) for folder in self.folders
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Catalogue:
+    """`hand_overs` has those of kernel arguments under "argument", of variables under "variable"."""
+
     parameters: Mapping[str, Parameter]
     features: Mapping[str, Feature]
     fixes: Mapping[str, Fix]
@@ -350,6 +383,7 @@ class Catalogue:
     arguments: Mapping[str, KernelArgument]
     variables: Mapping[str, Variable]
     traps: Mapping[str, Trap]
+    hand_overs: Mapping[str, tuple[HandOver, ...]]
 
     def modules(self) -> tuple[str, ...]:
         """Those whose parameters people set for a Radeon, in the order of the data."""

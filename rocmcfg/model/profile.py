@@ -59,12 +59,26 @@ class ProfileParameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why root must not believe a profile's file: somebody else may have written it. `why` is a sentence.
+
+    `whole`: not a word of it; otherwise what hands over the machine is refused, and root, who sees the plan,
+    may take the rest. `binds` is False where the caller is not root: then it is what root would be told.
+    """
+
+    place: str
+    why: str
+    whole: bool
+    binds: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """One setting of a profile.
 
     `value` is what TOML gave: a string, an integer or a truth value; for a kernel argument also a list. It
     must not be written anywhere: `engine.resolve` checks it and turns it into text first. `when` are
-    alternatives, of which one must hold; empty: always.
+    alternatives, of which one must hold; empty: always. `doubt` is that of the file in which it stands.
     """
 
     kind: Kind
@@ -80,6 +94,7 @@ class Setting:
     via: Channel | None = None
     location: str = ""
     profile: str = ""
+    doubt: Doubt | None = None
 
     @property
     def id(self) -> str:
@@ -99,7 +114,8 @@ class Use(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`apu` narrows `gfx` to GPUs that share the processor's package (True) or that do not (False)."""
+    """`apu` narrows `gfx` to GPUs that share the processor's package (True) or that do not (False). `doubts`
+    are those of its own file and of every one that it extends."""
 
     name: str
     summary: str
@@ -112,6 +128,7 @@ class Profile:
     use: Use = Use.AUTO
     apu: bool | None = None
     parameters: tuple[ProfileParameter, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
     def fits(self, gfx: str | None, integrated: bool) -> bool:
         """Whether one GPU is among those that it names."""

@@ -37,7 +37,7 @@ class Trial:
     `arguments` is all that the boot loader adds for one boot, `token` the marker's value among them; `gpus`
     are the PCI addresses that amdgpu drove then. `kept` are parameters that are applied for good and that the
     trial leaves out: for its boot they have the value that they would have without us. `approved` is what the
-    user saw and agreed to, variables among it: a confirmation applies that, whatever the request means by then.
+    user saw and agreed to, variables among it: a confirmation applies that, whatever the request means then.
     """
 
     transaction: int

@@ -23,7 +23,10 @@ def markdown(report: Report, redact: Redact) -> str:
         *(_excerpt(excerpt, redact) for excerpt in report.excerpts),
     )
     body = "\n\n".join("\n".join(lines) for section in sections if (lines := list(section)))
-    signature = f"Made by `rocmcfg report` {report.version}; names, serials, addresses and ids are replaced."
+    signature = (
+        f"Made by `rocmcfg report` {report.version}; names, serials, addresses and ids are replaced as far "
+        "as it knows their forms."
+    )
     return f"{body}\n\n{signature}\n"
 
 
@@ -83,7 +86,7 @@ def _parameters(report: Report, redact: Redact) -> Iterator[str]:
     yield ""
     if report.parameters:
         rows = [
-            (f"`{p.name}`", p.running or "", p.next_boot or "", p.default, redact(p.source))
+            [f"`{p.name}`", *map(redact, (p.running or "", p.next_boot or "", p.default, p.source))]
             for p in report.parameters
         ]
         yield from _table(("parameter", "running", "next boot", "default", "set by"), rows)

@@ -56,6 +56,6 @@ def aftermath(view: HostView, before: Standing, code: ExitCode) -> Aftermath:
     if code is ExitCode.ROLLED_BACK:
         return Aftermath(Outcome.ROLLED_BACK, code)
     if now.applied != before.applied:
-        remark = info("RC9002", "what was done before that stays", hint="see `rocmcfg history`")
+        remark = info("RC9003", "what was done before that stays", hint="see `rocmcfg history`")
         return Aftermath(Outcome.CHANGED, code, (remark,))
     return Aftermath(Outcome.NOTHING_CHANGED, code)

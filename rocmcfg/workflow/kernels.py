@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocmcfg.engine.receipt import Receipt
+from rocmcfg.engine.receipt import Receipt, load_quietly
 from rocmcfg.engine.request import from_document, named
 from rocmcfg.engine.trial import InForce
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.workflow.applying import apply
-from rocmcfg.workflow.planning import Approved, receipt_or_none
+from rocmcfg.workflow.planning import Approved
 from rocmcfg.workflow.undoing import Progress
 
 
 def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
     """For the hook of a kernel that was just installed: warn of what it lacks, withdraw what would keep its
-    driver from loading. Raises nothing that the hook must fail for; the caller prints what is returned."""
+    driver from loading. Raises Unreadable for a receipt that may be somebody else's; the hook fails for
+    nothing, and the caller prints what is returned."""
     from rocmcfg.engine.values import illegal, kernel_types
     from rocmcfg.facts.kernels import read_kernels
     from rocmcfg.knowledge import catalogue
 
-    known = receipt_or_none(host)
+    known = load_quietly(host)
     if known is None:
         return []
     modules = tuple(dict.fromkeys(s.module for s in known.settings if s.module))

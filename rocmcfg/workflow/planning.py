@@ -67,6 +67,7 @@ def collect_facts(
 def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planned:
     """What `apply` would do, with `terms` as a trial. Raises RocmcfgError with every reason against it."""
     from rocmcfg.engine.given import forgotten
+    from rocmcfg.engine.hand_overs import first
     from rocmcfg.engine.plan import blocked, make_plan
     from rocmcfg.engine.request import parse_set
     from rocmcfg.engine.resolve import modules_of
@@ -87,7 +88,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
         remarks += tuple(forgotten(before, request, loaded))
     remarks += _state_of_ours(view)
     if remarks:
-        made = replace(made, diagnostics=(*remarks, *made.diagnostics))
+        made = replace(made, diagnostics=first((*remarks, *made.diagnostics)))
     if blocked(made):
         raise RocmcfgError(*errors_first(made.diagnostics))
     return Planned(made, request, facts, loaded)
@@ -95,8 +96,8 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """Settings that somebody has seen in a plan and agreed to, as they are on record, under the names of their
-    profiles."""
+    """Settings that somebody has seen in a plan and agreed to, as they are on record, under the names of
+    their profiles."""
 
     profiles: tuple[str, ...]
     settings: tuple[DesiredSetting, ...]

@@ -39,12 +39,12 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
 
 def _finish_all(host: Host, progress: Progress, *, force: bool) -> list[Undone]:
     """Undo every transaction that is open: a rollback of several may have been cut off among them."""
-    from rocmcfg.engine import recovery
+    from rocmcfg.engine import programs, recovery
 
     done = []
     while (id := journal.open_transaction(host)) is not None:
         found = recovery.read_existing(host, id)
-        recovery.wait_for_survivors(host, found.mark, progress)
+        programs.wait_for_survivors(host, found.mark, progress)
         recovery.begin_together(host, recovery.begun_with(found))
         if _begun_after_all(host, found):
             journal.append(host, id, "commit")

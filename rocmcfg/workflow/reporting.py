@@ -6,7 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from rocmcfg.engine.inventory import deviations, next_boot_kargs, set_parameters
 from rocmcfg.engine.running import Running
@@ -17,6 +17,7 @@ from rocmcfg.model.kargs import Karg
 from rocmcfg.model.version import format_version
 from rocmcfg.report.content import Excerpt, Report, ReportedMatch, ReportedParameter, ReportedVariable
 from rocmcfg.report.redact import Redactor
+from rocmcfg.report.words import ORDINARY
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.logs import Source
@@ -28,6 +29,7 @@ _PACKAGES = ("firmware-amd-graphics", "linux-firmware", "linux-firmware-amdgpu",
 _UNREAD = ("RC8001", "RC8002", "RC8006")
 _EXCERPT = 120  # lines of a log that the text shows
 _BUNDLED = 20_000  # lines of a log that a bundle holds
+_LONG = 64 << 10  # bytes of a line of them; of a longer one the rest says nothing of a GPU
 _OF_GPU = re.compile(
     rb"amdgpu|amdkfd|amdttm|\[drm|\bkfd\b|iommu|AMD-Vi|Linux version|GPU node-|Cijk_|MIOpen|HSA_STATUS"
 )
@@ -47,8 +49,9 @@ def report(view: HostView, paths: Sequence[str], environment: Mapping[str, str],
 
     content, problems = gather(view, paths, environment)
     redact = redactor(view, environment)
-    logs = list(_logs(view, paths, content)) if bundle else []
-    for text in (*logs, *("\n".join(excerpt.lines) for excerpt in content.excerpts)):
+    # Named logs are read for the text alone, too: one line gives away a name that stands in another.
+    logs = list(_logs(view, paths, content)) if bundle or paths else []
+    for text in (*logs, *said_by(content)):
         redact.learn(text)
     made = markdown(content, redact)
     if bundle:
@@ -161,30 +164,61 @@ def _logs(view: HostView, paths: Sequence[str], content: Report) -> Iterator[str
 
 
 def _last_lines(source: Source, *, whole: bool) -> str:
-    from rocmcfg.doctor.lines import blocks
-
     kept: deque[bytes] = deque(maxlen=_BUNDLED)
     try:
         stream = source.open()
         if stream is None:
             return ""
         with stream:
-            for block in blocks(stream):
-                kept.extend(line for line in block.data.splitlines() if whole or _OF_GPU.search(line))
+            kept.extend(line for line in _whole_lines(stream) if whole or _OF_GPU.search(line))
     except (OSError, EOFError, RocmcfgError):
         pass  # the report tells what could not be read; what came before counts
     return b"\n".join(kept).decode("utf-8", "replace")
 
 
+def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Lines as the log has them, where `blocks` cuts long ones: a key at the end of one piece must not lose
+    its value to the next, where nothing would tell that it is a secret."""
+    from rocmcfg.doctor.lines import blocks
+
+    held: list[bytes] = []
+    size = 0
+    for block in blocks(stream):
+        cuts = set(block.cuts)
+        for number, piece in enumerate(block.data[:-1].split(b"\n")):
+            if size < _LONG:
+                held.append(piece if size + len(piece) < _LONG else piece[: _LONG - size] + b" [...]")
+            size += len(piece)
+            if number not in cuts:
+                yield b"".join(held)
+                held, size = [], 0
+    if held:
+        yield b"".join(held)
+
+
+def said_by(content: Report) -> Iterator[str]:
+    """What of a report may give away a name."""
+    yield from ("\n".join((excerpt.source, *excerpt.lines)) for excerpt in content.excerpts)
+    yield from (f"{one.name}={one.value}\n{one.source}" for one in content.variables)
+    yield from content.arguments
+    yield from (check.summary for check in content.checks)
+
+
 def redactor(view: HostView, environment: Mapping[str, str]) -> Redactor:
     """Knows the names of this host, of its accounts and of the one who asks, and the serials it can read."""
     hosts = [_text(view, "/etc/hostname"), _text(view, "/proc/sys/kernel/hostname")]
+    hosts += re.findall(r"(?m)^PRETTY_HOSTNAME=[\"']?([^\"'\n]+)", _text(view, "/etc/machine-info"))
     users = [environment.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")]
     for line in _text(view, "/etc/passwd").splitlines():
         fields = line.split(":")
         if len(fields) > 2 and re.fullmatch(r"[0-9]{4,5}", fields[2]) and 1000 <= int(fields[2]) < 60000:
             users.append(fields[0])
+            real = fields[4].partition(",")[0].split() if len(fields) > 4 else []
+            users += [word for word in real if word.lower() not in ORDINARY]
     secrets = {_text(view, f"/sys/class/dmi/id/{name}"): "serial" for name in _SERIALS}
+    secrets |= {
+        _text(view, f"/sys/class/nvme/{name}/serial"): "serial" for name in view.names("/sys/class/nvme")
+    }
     secrets[_text(view, "/etc/machine-id")] = "id"
     return Redactor(hosts, users, secrets)
 

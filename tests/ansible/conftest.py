@@ -47,16 +47,9 @@ _NEEDED = {
 @pytest.fixture(scope="session")
 def possible() -> None:
     """Installs what is missing, where that is possible; skips, or fails with CI=true, where it is not."""
-    missing = [package for program, package in _NEEDED.items() if shutil.which(program) is None]
-    why = "the fleet takes root, for its namespaces" if os.geteuid() != 0 else ""
-    if missing and not why:
-        if tools.can_install():
-            tools.install(missing)
-        else:
-            why = f"the fleet needs {', '.join(missing)}"
-    if why:
-        stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-        raise stop.Exception(why)
+    if os.geteuid() != 0:
+        tools.refuse("the fleet takes root, for its namespaces")
+    tools.require(_NEEDED)
 
 
 @pytest.fixture(scope="session")

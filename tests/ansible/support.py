@@ -6,7 +6,6 @@ the versions in `requirements/`; nothing of the machine's own Ansible is used.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -17,12 +16,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.shared import cache, fetched, made_once
+
 CORES = ("2.16", "2.17", "2.18", "2.19")
 NEWEST, OLDEST = CORES[-1], CORES[0]
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 HERE = Path(__file__).parent
 PROJECT = HERE.parent.parent
 SOURCE = PROJECT / "packaging/ansible"
+# Everything in it can be deleted while no test runs.
+_CACHE = cache("ansible")
 # Where the sample of a host lies that has a GPU and needs its profile.
 SAMPLE_HOST = PROJECT / "docs/demo/sample-host"
 ROCMCFG = Path(sys.executable).parent / "rocmcfg"
@@ -48,35 +51,26 @@ class Ran:
         return self.output
 
 
-def cache() -> Path:
-    """Everything in it can be deleted while no test runs."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base).absolute() / "rocmcfg" / "ansible"
-
-
 def environment(name: str) -> Path:
-    """The virtual environment of requirements/NAME.txt; a second process waits for the first to make it."""
+    """The virtual environment of requirements/NAME.txt."""
     wanted = HERE / "requirements" / f"{name}.txt"
     key = hashlib.sha256(wanted.read_bytes() + sys.executable.encode()).hexdigest()[:12]
-    target = cache() / f"{name}-py{PYTHON}-{key}"
-    cache().mkdir(parents=True, exist_ok=True)
-    with (cache() / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (target / "complete").exists():
-            shutil.rmtree(target, ignore_errors=True)
-            subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)
-            pip = f"{target}/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement"
-            done = subprocess.run(
-                [*pip.split(), str(wanted)],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=False,
-            )
-            if done.returncode:
-                raise RuntimeError(f"{name} could not be fetched from the package index:\n{done.stdout}")
-            (target / "complete").touch()
-    return target
+    target = _CACHE / f"{name}-{PYTHON}-{key}"
+
+    def make(work: Path) -> None:
+        subprocess.run([sys.executable, "-m", "venv", str(work)], check=True)
+        pip = "-m pip install --quiet --disable-pip-version-check --no-deps"
+        fetched([work / "bin/python", *pip.split(), "--requirement", wanted], f"ansible's {name}")
+        _tell_its_place(work, target)
+
+    return made_once(target, make)
+
+
+def _tell_its_place(work: Path, target: Path) -> None:
+    """The programs of a virtual environment name its path, which this one is about to get."""
+    for file in (work / "pyvenv.cfg", *(work / "bin").iterdir()):
+        if file.is_file() and not file.is_symlink():
+            file.write_bytes(file.read_bytes().replace(bytes(work), bytes(target)))
 
 
 def core(release: str) -> Path:
@@ -129,14 +123,17 @@ def lay_out(into: Path) -> Path:
 
 def home_of(release: str) -> Path:
     """A home directory in which ansible-test of this release keeps its environments, and finds a pip."""
-    home = cache() / f"home-{release}"
-    scripts = home / ".ansible/test/cache"
-    scripts.mkdir(parents=True, exist_ok=True)
-    library = next(core(release).parent.glob("lib/python*/site-packages/ansible_test"))
-    names = (library / "_internal/python_requirements.py").read_text()
-    for version in set(re.findall(r"\bpip='([\d.]+)'", names)):
-        (scripts / f"get_pip_{version.replace('.', '_')}.py").write_text(_GET_PIP)
-    return home
+    programs = core(release)
+
+    def make(work: Path) -> None:
+        scripts = work / ".ansible/test/cache"
+        scripts.mkdir(parents=True)
+        library = next(programs.parent.glob("lib/python*/site-packages/ansible_test"))
+        names = (library / "_internal/python_requirements.py").read_text()
+        for version in set(re.findall(r"\bpip='([\d.]+)'", names)):
+            (scripts / f"get_pip_{version.replace('.', '_')}.py").write_text(_GET_PIP)
+
+    return made_once(_CACHE / f"home-{programs.parent.name}", make)
 
 
 def ansible_test(release: str, collection: Path, *words: str, timeout: float = 600) -> Ran:

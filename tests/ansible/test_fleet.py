@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from tests.support.tools import HANG
+
 from . import support
 from .fleet import debian
 from .fleet.controller import Controller
@@ -193,7 +195,7 @@ def test_of_two_plays_at_once_one_waits_for_nothing_and_says_who_is_at_work(
     slow = host.await_file("run/slow")
     second = controller.run([host], APPLY, variables=AUTO, name="second")
     slow.with_name("go").touch()
-    output, _ = first.communicate(timeout=120)
+    output, _ = first.communicate(timeout=HANG)
     assert second.status != 0
     assert "another rocmcfg" in second.said_of("busy"), second.output
     assert "Nothing was changed" in second.said_of("busy")

@@ -70,8 +70,8 @@ def test_a_play_shows_the_diff_and_a_second_one_changes_nothing(
     assert all(path.startswith("var") for path in left), left
 
 
-def _documented(collections: Path, module: str) -> dict[str, Any]:
-    """The return values as ansible-doc has them."""
+def _documentation(collections: Path, module: str) -> dict[str, Any]:
+    """A module as ansible-doc has it."""
     programs = support.core(support.NEWEST)
     name = f"rocmcfg.amdgpu.{module}"
     ran = support.run(
@@ -81,7 +81,14 @@ def _documented(collections: Path, module: str) -> dict[str, Any]:
         programs=programs,
         ANSIBLE_COLLECTIONS_PATH=str(collections),
     )
-    returned = json.loads(ran.succeeded())[name]["return"]
+    found = json.loads(ran.succeeded())[name]
+    assert isinstance(found, dict)
+    return found
+
+
+def _documented(collections: Path, module: str) -> dict[str, Any]:
+    """The return values of its documentation."""
+    returned = _documentation(collections, module)["return"]
     assert isinstance(returned, dict)
     return returned
 
@@ -163,17 +170,16 @@ def test_the_second_of_two_plays_at_once_is_told_who_is_at_work(
     collections: Path, tmp_path: Path, host: Path
 ) -> None:
     slow = with_tools(
-        tmp_path / "slow", update_grub=f"until [ -e {tmp_path}/go ]; do sleep 0.1; done; exit 1"
+        tmp_path / "slow",
+        update_grub=f"touch {tmp_path}/there; until [ -e {tmp_path}/go ]; do sleep 0.1; done; exit 1",
     )
     first = subprocess.Popen(
         [slow, "apply", "--profile", "gfx1201", "--yes", "--root", host],
         stdout=subprocess.DEVNULL,
     )
     try:
-        lock = host / "run/rocmcfg.lock"
-        for _ in range(200):
-            if lock.exists() and lock.read_text():
-                break
+        while not (tmp_path / "there").exists():
+            assert first.poll() is None
             time.sleep(0.1)
         second = play(collections, tmp_path / "second", [APPLY], root=host).results[0]
     finally:
@@ -182,6 +188,25 @@ def test_the_second_of_two_plays_at_once_is_told_who_is_at_work(
     assert second["failed"]
     assert "another rocmcfg is at work on this host" in second["msg"]
     assert "wait until it has ended" in second["msg"]
+
+
+def test_values_are_no_secrets_and_are_neither_masked_nor_said_to_be(
+    collections: Path, tmp_path: Path, host: Path
+) -> None:
+    """Who masked them would hide what everybody can read, and replace every 0 of the diff and the results."""
+    secret, wish = "hunter2-0", {"env.MY_TOKEN": "hunter2-0", "amdgpu.runpm": 0}
+    ran = play(collections, tmp_path, [{"profile": {"set": wish}}], "--diff", root=host)
+    result = ran.results[0]
+    shown = {setting["setting"]: setting["value"] for setting in result["settings"]}
+    assert shown == {"env.MY_TOKEN": secret, "amdgpu.runpm": "0"}
+    assert [ran.output.count(said) > 0 for said in (f"+MY_TOKEN={secret}", "amdgpu.runpm=0")] == [True, True]
+    assert json.dumps(result).count("****") == 0
+    holds = [path for path in host.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+    readable = {str(path.relative_to(host)) for path in holds if path.stat().st_mode & 0o004}
+    assert {"etc/environment.d/90-rocmcfg.conf", "var/lib/rocmcfg/receipt.json"} <= readable
+    options = _documentation(collections, "profile")["doc"]["options"]
+    for option in ("set", "health_check"):
+        assert "No place for secrets" in " ".join(options[option]["description"])
 
 
 def _answers(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.boots import BLOCK, next_boot, reboot
+from tests.support.boots import BLOCK, enable_unit, next_boot, reboot
 from tests.support.hosts import debian_grub_host
 from tests.support.tools import require_tool
 from tests.support.trees import Tree, tree, with_directory_times
@@ -44,6 +44,18 @@ class Site:
 @pytest.fixture
 def site(collections: Path, tmp_path: Path) -> Site:
     return Site(collections, tmp_path)
+
+
+def test_a_health_check_is_no_secret_and_not_masked(site: Site) -> None:
+    """Masked, this one would put asterisks for every "true" in the results."""
+    enable_unit(site.host)
+    task: Task = {"profile": {**TRY["profile"], "confirm_after": "10m", "health_check": "true"}}
+    begun, again = site.play([task, task]).results
+    assert begun["trial"]["health_check"] == "true"
+    assert (again["changed"], again["trial"]) == (False, begun["trial"])
+    record = site.host / "var/lib/rocmcfg/trial.json"
+    assert '"true"' in record.read_text()
+    assert record.stat().st_mode & 0o004
 
 
 def test_a_trial_is_shown_begun_once_and_kept_without_a_second_reboot(site: Site) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, command, problem, process, rocmcfg
+from tests.support.tools import HANG
 
 # every character that a value may have (rocmcfg.model.value.SAFE_VALUE)
 EVERY = "AZaz09._,:;@%+=/-"
@@ -36,7 +37,7 @@ def after(shell: list[str], script: str) -> dict[str, str]:
         text=True,
         env={"PATH": os.environ["PATH"], "HOME": "/"},
         check=True,
-        timeout=20,
+        timeout=HANG,
     )
     pairs = dict(entry.partition("=")[::2] for entry in told.stdout.split("\0") if entry)
     return {name: pairs[name] for name in WANTED}

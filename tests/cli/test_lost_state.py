@@ -101,7 +101,7 @@ def interrupted(tmp_path: Path, tools: Path) -> Path:
     """Killed in its first apply, at update-grub."""
     root = debian_grub_host(tmp_path)
     tool = tools / "update-grub"
-    tool.write_text(f"#!/bin/sh\ntouch {tmp_path}/there\nexec sleep 60\n")
+    tool.write_text(f"#!/bin/sh\ntouch {tmp_path}/there\nwhile [ -e {tmp_path}/there ]; do sleep 0.5; done\n")
     tool.chmod(0o755)
     argv = tool_command(tools, "apply", "--yes", *RUNPM, "--root", root)
     with subprocess.Popen(argv, cwd=SOURCE, start_new_session=True, stdout=subprocess.DEVNULL) as running:
@@ -109,6 +109,7 @@ def interrupted(tmp_path: Path, tools: Path) -> Path:
             assert running.poll() is None
             time.sleep(0.02)
         running.kill()
+    (tmp_path / "there").unlink()
     tool.unlink()
     return root
 

@@ -32,6 +32,7 @@ from tests.support.program import (
     tool_command,
 )
 from tests.support.tool_host import QuickHost
+from tests.support.tools import HANG
 from tests.support.trees import Tree, tree
 from tests.support.usecases import apply as quick_apply
 
@@ -124,15 +125,18 @@ def test_what_a_failing_tool_left_half_written_is_put_back(root: Path, tools: Pa
 def test_a_tool_that_hangs_is_ended_with_all_that_it_started(
     root: Path, tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ROCMCFG_TOOL_TIMEOUT", "1")
-    tool(tools, "update-grub", 'sleep 300 &\necho $! > "$1/boot/child"\nwait\n')
-    began = time.monotonic()
-    said = problem(apply(root, tools), "RC3003", 4)
-    assert time.monotonic() - began < 20
-    assert "did not end within 1 s" in said
-    assert "ROCMCFG_TOOL_TIMEOUT" in said
-    child = int((root / "boot/child").read_text())
-    assert not _alive(child)
+    tool(tools, "update-grub", f'sleep {2 * HANG} &\necho $! > "$1/boot/child"\nwait\n')
+    child = root / "boot/child"
+    for limit in (1, 10, 100):  # a busy machine may not have started it by then
+        monkeypatch.setenv("ROCMCFG_TOOL_TIMEOUT", str(limit))
+        began = time.monotonic()
+        said = problem(apply(root, tools), "RC3003", 4)
+        assert time.monotonic() - began < HANG
+        assert f"did not end within {limit} s" in said
+        assert "ROCMCFG_TOOL_TIMEOUT" in said
+        if child.exists():
+            break
+    assert not _alive(int(child.read_text()))
     assert not (root / DROP_IN).exists()
 
 
@@ -207,8 +211,9 @@ def test_a_rollback_that_leaves_a_menu_with_our_arguments_is_found_out(root: Pat
 
 
 def _in_the_middle(root: Path, tools: Path, *verb: str) -> subprocess.Popen[str]:
-    """The program, while its tool runs."""
-    tool(tools, "update-grub", 'echo $$ > "$1/boot/running"\nsleep 60\n')
+    """The program, while its tool runs: as long as the file that it writes is there."""
+    running = 'echo $$ >"$1/boot/running"\nwhile [ -e "$1/boot/running" ]; do sleep 0.5; done\n'
+    tool(tools, "update-grub", running)
     (root / "boot/running").unlink(missing_ok=True)
     child = subprocess.Popen(
         tool_command(tools, *verb, "--root", root),
@@ -221,7 +226,7 @@ def _in_the_middle(root: Path, tools: Path, *verb: str) -> subprocess.Popen[str]
         # a shell starts what it puts into the background with SIGINT ignored, and a program keeps to that
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  # takes no lock
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + HANG
     while not (root / "boot/running").exists():
         assert child.poll() is None, child.communicate()
         assert time.monotonic() < deadline
@@ -237,7 +242,7 @@ def test_an_interrupted_apply_is_rolled_back(root: Path, tools: Path, number: si
     # the tool that the rollback runs is the same slow one: the stand-in takes its place before that begins
     (tools / "update-grub").unlink()
     child.send_signal(number)
-    out, err = child.communicate(timeout=30)
+    out, err = child.communicate(timeout=HANG)
     problem(Result(child.returncode, out, err), "RC4010", 4)
     (root / "boot/running").unlink()
     assert host(root) == before
@@ -248,9 +253,10 @@ def test_an_interrupted_rollback_says_that_recover_is_needed(root: Path, tools: 
     assert apply(root, tools).code == 0
     child = _in_the_middle(root, tools, "rollback", "--yes")
     child.send_signal(signal.SIGTERM)
-    out, err = child.communicate(timeout=30)
+    out, err = child.communicate(timeout=HANG)
     said = problem(Result(child.returncode, out, err), "RC4010", 5)
     assert "rocmcfg recover" in said
+    (root / "boot/running").unlink()
     (tools / "update-grub").unlink()
     assert rocmcfg("recover", "--root", root, tools=tools).code == 0
     assert state_of(root) == ["rolled_back"]
@@ -358,10 +364,8 @@ def test_of_two_at_once_the_second_is_sent_away(root: Path) -> None:
         for verb in (("apply", "--yes", *RUNPM), ("rollback", "--yes")):
             problem(process(command(*verb, "--root", root)), "RC3004", 1)
         assert process(command("recover", "--root", root)).code == 0, "nothing is interrupted"
-        began = time.monotonic()
         found = process(command("apply", "--yes", *RUNPM, "--json", "--root", root))
         assert (found.code, found.ids, found.document["outcome"]) == (1, ["RC3004"], "nothing_changed")
-        assert time.monotonic() - began < 30, "it does not wait"
         assert process(command("plan", *RUNPM, "--root", root)).code == 0, "looking is always allowed"
     assert tree(root) == before
 
@@ -389,7 +393,7 @@ def _terminal(root: Path, meanwhile: object, answer: bytes) -> tuple[int, str]:
     said = b""
     answered = False
     while True:
-        ready, _, _ = select.select([terminal], [], [], 30)
+        ready, _, _ = select.select([terminal], [], [], HANG)
         assert ready, said
         try:
             piece = os.read(terminal, 65536)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
-import time
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,23 @@ from rocmcfg.model.trial import Terms
 from tests.support import usecases as use
 from tests.support.boots import enable_unit, reboot
 from tests.support.hosts import debian_grub_host
-from tests.support.program import SOURCE, environment, problem, rocmcfg, tool_command
+from tests.support.program import SOURCE, environment, problem, rocmcfg
 from tests.support.tool_host import QuickHost
-from tests.support.tools import require_tool
+from tests.support.tools import HANG, require_tool
+
+SAYS_WHEN_IT_WAITS = """
+import time
+from tests.support import tool_host
+
+really = time.sleep
+
+def sleep(seconds):
+    print("waits", flush=True)
+    really(seconds)
+
+time.sleep = sleep
+tool_host.main()
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -46,30 +59,18 @@ def test_it_says_every_reason_and_fails_so_that_systemctl_shows_it(tmp_path: Pat
 
 def test_a_shutdown_while_it_waits_is_no_failure(tmp_path: Path) -> None:
     root = trying(tmp_path, 6000, 61)
-    command = tool_command(tmp_path, "watch-trial", "--root", root)
+    command = [sys.executable, "-c", SAYS_WHEN_IT_WAITS, str(tmp_path), "watch-trial", "--root", str(root)]
     with subprocess.Popen(
         command, cwd=SOURCE, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
-        deadline = time.monotonic() + 20
-        while not _catches(running.pid, signal.SIGTERM) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(0.5)
+        assert running.stdout is not None
+        assert running.stdout.readline() == "waits\n"
         running.terminate()
-        out, err = running.communicate(timeout=20)
+        out, err = running.communicate(timeout=HANG)
     assert running.returncode == 0, err
     assert "Traceback" not in out + err
     assert "error" not in out + err
     assert trial.load(LocalHost(str(root))) is not None
-
-
-def _catches(pid: int, number: int) -> bool:
-    """Whether the process has a handler of its own: SigCgt in proc(5)."""
-    caught = next(
-        line.split()[1]
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines()
-        if line.startswith("SigCgt:")
-    )
-    return bool(int(caught, 16) & (1 << (number - 1)))
 
 
 def test_without_a_trial_it_is_done_at_once_and_no_help_lists_it(tmp_path: Path) -> None:

@@ -86,8 +86,8 @@ class CrashingHost(QuickHost):
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
     ) -> CommandResult:
         run = super().execute
-        self._step(f"run {argv[0]}", lambda: run(argv, timeout=timeout, progress=progress))
-        return run(argv, timeout=timeout, progress=progress)
+        self._step(f"run {argv[0]}", lambda: run(argv, timeout=timeout, progress=progress, mark=mark))
+        return run(argv, timeout=timeout, progress=progress, mark=mark)
 
 
 class OfflineHost(CrashingHost):

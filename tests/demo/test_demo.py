@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tools import HANG
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEMO = REPOSITORY / "docs" / "demo"
 
@@ -21,7 +23,7 @@ def run(script: Path, **environment: str) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=HANG,
         env={**os.environ, **environment},
         check=False,
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.engine import journal, recovery
+from rocmcfg.engine import journal, programs, recovery
 from rocmcfg.engine.request import Request
 from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
@@ -70,7 +70,7 @@ def test_an_image_that_got_the_driver_after_the_apply_is_rebuilt_by_the_undo(tmp
 
 def test_a_recovery_waits_for_the_program_of_the_killed_run(tmp_path: Path) -> None:
     mark = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
-    survivor = subprocess.Popen(["sleep", "1.5"], env=mark, start_new_session=True)
+    survivor = subprocess.Popen(["sleep", "600"], env=mark, start_new_session=True)
 
     class Host(LocalHost):
         @property
@@ -78,11 +78,16 @@ def test_a_recovery_waits_for_the_program_of_the_killed_run(tmp_path: Path) -> N
             return True
 
     said: list[str] = []
+
+    def progress(line: str) -> None:
+        said.append(line)
+        survivor.terminate()
+
     signal.signal(
         signal.SIGCHLD, signal.SIG_IGN
     )  # its parent is gone in truth: here it must not stay a zombie
     try:
-        recovery.wait_for_survivors(Host(str(tmp_path)), "abc", said.append)
+        programs.wait_for_survivors(Host(str(tmp_path)), "abc", progress)
     finally:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     assert not Path(f"/proc/{survivor.pid}").exists(), "it goes on only when the program has ended"
@@ -94,18 +99,19 @@ def test_a_program_that_never_ends_stops_the_recovery(
 ) -> None:
     class Host(QuickHost):
         def survivors(self, mark: str) -> list[str]:
+            del mark
             return ["update-initramfs (process 1)"]
 
     monkeypatch.setenv("ROCMCFG_TOOL_TIMEOUT", "0.1")
     with pytest.raises(RocmcfgError) as stop:
-        recovery.wait_for_survivors(Host(str(tmp_path)), "abc", lambda _: None)
+        programs.wait_for_survivors(Host(str(tmp_path)), "abc", lambda _: None)
     assert (stop.value.diagnostics[0].id, stop.value.exit_code) == ("RC4025", ExitCode.RECOVERY_REQUIRED)
 
 
 @pytest.mark.parametrize("nonsense", ["", "0", "-1", "nan", "inf", "1e300", "soon"])
 def test_a_time_limit_that_is_none_is_ignored(monkeypatch: pytest.MonkeyPatch, nonsense: str) -> None:
     monkeypatch.setenv("ROCMCFG_TOOL_TIMEOUT", nonsense)
-    assert recovery.timeout() == 1800
+    assert programs.timeout() == 1800
 
 
 def test_another_process_root_is_another_host(tmp_path: Path) -> None:
@@ -200,7 +206,7 @@ def test_verify_does_not_speak_beside_an_unfinished_transaction(tmp_path: Path) 
         def execute(
             self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
         ) -> CommandResult:
-            del argv, timeout, progress
+            del argv, timeout, progress, mark
             os._exit(9)
 
     root = debian_grub_host(tmp_path)

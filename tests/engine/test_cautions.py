@@ -40,7 +40,15 @@ def test_what_a_setting_really_does_here_is_told(tmp_path: Path, text: str, seve
 
 
 @pytest.mark.parametrize(
-    "text", ["amdgpu.runpm=0", "amdgpu.noretry=1", "env.AMD_LOG_LEVEL=3", "env.MINE=1", "karg.iommu=pt"]
+    "text",
+    [
+        "amdgpu.runpm=0",
+        "amdgpu.noretry=1",
+        "env.AMD_LOG_LEVEL=3",
+        "env.MINE=1",
+        "karg.iommu=pt",
+        "env.PATH=/bin",
+    ],
 )
 def test_what_does_what_it_says_is_not_remarked_on(tmp_path: Path, text: str) -> None:
     root = debian_grub_host(tmp_path, kernels=("6.16.3+deb13-amd64",), gfx="gfx1030")

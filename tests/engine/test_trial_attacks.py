@@ -77,7 +77,7 @@ class FailsOnce(QuickHost):
             self.calls += 1
             if self.calls == self.failing:
                 return CommandResult(tuple(argv), 1, "", "no space left")
-        return super().execute(argv, timeout=timeout, progress=progress)
+        return super().execute(argv, timeout=timeout, progress=progress, mark=mark)
 
 
 @pytest.mark.parametrize("failing", [1, 2])
@@ -276,7 +276,7 @@ def test_a_block_that_grub_editenv_emptied_is_put_back(root: Path) -> None:
             if argv[0] == "grub-editenv":
                 (root / BLOCK).write_bytes(b"")
                 return CommandResult(tuple(argv), 1, "", "cannot write: No space left on device")
-            return super().execute(argv, timeout=timeout, progress=progress)
+            return super().execute(argv, timeout=timeout, progress=progress, mark=mark)
 
     with pytest.raises(RocmcfgError) as failed:
         use.attempt(Full(str(root)), **CWSR)

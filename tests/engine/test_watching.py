@@ -66,7 +66,7 @@ class Machine(QuickHost):
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
     ) -> CommandResult:
         if argv[0] != "/bin/sh":
-            return super().execute(argv, timeout=timeout, progress=progress)
+            return super().execute(argv, timeout=timeout, progress=progress, mark=mark)
         self.checked.append((tuple(argv), timeout))
         return CommandResult(tuple(argv), self.health[0], self.health[1], "")
 

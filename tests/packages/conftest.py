@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+
+from tests.support.shared import fetched
+from tests.vm import tools
 
 from . import roots
 from .roots import REPOSITORY, Root
@@ -31,20 +32,9 @@ NewRoot = Callable[..., Root]
 @pytest.fixture(scope="session")
 def debian_tools() -> None:
     """Installs what is missing, where that is possible; skips, or fails with CI=true, where it is not."""
-    missing = [package for program, package in _NEEDED.items() if shutil.which(program) is None]
-    why = ""
     if os.geteuid() != 0:
-        why = "building a clean Debian system takes root"
-    elif missing and shutil.which("apt-get") is None:
-        why = f"missing: {', '.join(missing)}"
-    elif missing:
-        install = ["apt-get", "install", "--yes", "--no-install-recommends", *missing]
-        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-        done = subprocess.run(install, env=environment, capture_output=True, text=True, check=False)
-        why = f"{' '.join(install)}\n{done.stderr}" if done.returncode else ""
-    if why:
-        stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-        raise stop.Exception(why)
+        tools.refuse("building a clean Debian system takes root")
+    tools.require(_NEEDED)
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +45,7 @@ def fetch() -> Callable[[str], Path]:
     def wheels(machine: str) -> Path:
         def build(work: Path) -> None:
             command = [sys.executable, str(tree), "fetch", "--into", str(work), "--machine", machine]
-            roots.must(command)
+            fetched(command, "the package's libraries")
 
         return roots.cached(f"wheels-{machine}", lock.read_text() + tree.read_text(), build)
 

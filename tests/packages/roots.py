@@ -11,19 +11,19 @@ GRUB's scripts, initramfs-tools, apt, dpkg and sudo are Debian's own.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
 import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.support import shared
+from tests.support.tools import HANG
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = REPOSITORY / "docs/demo/sample-host"
@@ -53,25 +53,13 @@ esac
 """
 
 
-def cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base).absolute() / "rocmcfg" / "packages"
-
-
-def cached(name: str, key: str, build: Callable[[Path], None]) -> Path:
-    """The directory of this name and key; `build` fills it if nobody did. Others of the name are deleted."""
-    target = cache() / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
-    cache().mkdir(parents=True, exist_ok=True)
-    with (cache() / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not target.is_dir():
-            for old in (*cache().glob(f"{name}-*"), *cache().glob(f".{name}-*")):
-                shutil.rmtree(old)
-            work = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache()))
-            build(work)
-            work.chmod(0o755)
-            work.rename(target)
-    return target
+def cached(name: str, key: str, build: Callable[[Path], object]) -> Path:
+    """The directory of this name and key; `build` fills it if nobody did. Others of the name that nobody uses
+    are deleted."""
+    digest = hashlib.sha256(key.encode()).hexdigest()[:12]
+    made = shared.made_once(shared.cache("packages") / f"{name}-{digest}", build)
+    shared.forget_older_than(made, f"{name}-{'[0-9a-f]' * 12}", keep=1)
+    return made
 
 
 def system(suite: str) -> Path:
@@ -94,15 +82,7 @@ def debootstrap(suite: str, packages: tuple[str, ...], into: Path) -> None:
     options = ["--variant=minbase", '--aptopt=Acquire::Check-Valid-Until "false"']
     command = ["mmdebstrap", "--quiet", *options, f"--include={','.join(packages)}", suite]
     tar = into / "root.tar"
-    done = subprocess.run(
-        [*command, str(tar), MIRROR],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)}\n{done.stdout}")
+    shared.fetched([*command, tar, MIRROR], f"Debian {suite}", again=lambda: tar.unlink(missing_ok=True))
     must(["tar", "-xf", str(tar), "-C", str(into), "--exclude=./dev/*"])
     tar.unlink()
 
@@ -141,7 +121,7 @@ class Root:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=300,
+            timeout=HANG,
             check=False,
         )
 

@@ -12,9 +12,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 import rocmcfg
+from tests.vm import tools
 
 from . import roots
 
@@ -30,16 +29,9 @@ PACKAGES = (
 
 def require_tools() -> None:
     """Installs what is missing where that is possible; skips, or fails with CI=true, where it is not."""
-    said = "" if os.geteuid() == 0 else "making a Debian system takes root"
-    if not said and shutil.which("mmdebstrap") is None:
-        install = ["apt-get", "install", "--yes", "--no-install-recommends", "mmdebstrap"]
-        try:
-            subprocess.run(install, check=True, capture_output=True, text=True)
-        except (OSError, subprocess.CalledProcessError) as problem:
-            said = f"mmdebstrap is missing: {problem}"
-    if said:
-        stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-        raise stop.Exception(said)
+    if os.geteuid() != 0:
+        tools.refuse("making a Debian system takes root")
+    tools.require({"mmdebstrap": "mmdebstrap"})
 
 
 @dataclass(frozen=True, slots=True)

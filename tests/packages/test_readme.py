@@ -8,6 +8,7 @@ import sys
 import tarfile
 from pathlib import Path
 
+from tests.support.shared import fetched
 from tests.vm import wheelhouse
 
 from . import readme, roots
@@ -59,7 +60,7 @@ def _build_tools(into: Path) -> list[Path]:
     pins = re.findall(rf"^((?:{'|'.join(_BUILD_NAMES)})==\S+)", lock, re.MULTILINE)
     assert len(pins) == len(_BUILD_NAMES), pins
     command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "download", "--no-deps"]
-    roots.must([*command, "--dest", str(into), *pins])
+    fetched([*command, "--dest", into, *pins], "what builds a wheel")
     return sorted(into.glob("*.whl"))
 
 

@@ -10,6 +10,7 @@ import io
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ import pytest
 
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
+
+from .tools import HANG
 
 _JOURNALD = "/usr/lib/systemd/systemd-journald"
 # A record of /dev/kmsg: level, number, microseconds, flags; message (Documentation/ABI/testing/dev-kmsg).
@@ -33,16 +36,39 @@ mkfifo /run/kmsg && mount --bind /run/kmsg /dev/kmsg
 exec 5<>/run/kmsg
 "$4" &
 daemon=$!
-sleep 0.6
-number=0
-while IFS= read -r line; do
-    number=$((number + 1))
-    printf '%s,%s,%s000000,-;%s\n' "${line%% *}" $number $number "${line#* }" >&5
-    sleep 0.03
-done
-sleep 0.3
+"$5" -c "$6" $daemon
 kill -"$3" $daemon
 wait $daemon || true
+"""
+
+# Each record is a read of its own, as with the kernel: the next one goes into the pipe when it is empty. What
+# has been read is in the journal when journald has done what is asked with this signal (systemd-journald(8)).
+_FEED = r"""
+import fcntl, os, pathlib, signal, struct, sys, termios, time
+
+daemon, pipe = int(sys.argv[1]), 5
+SYNC = signal.SIGRTMIN + 1
+
+def wait(until):
+    while not until():
+        os.kill(daemon, 0)
+        time.sleep(0.005)
+
+def listens():
+    status = pathlib.Path(f"/proc/{daemon}/status").read_text()
+    blocked = int(status.partition("SigBlk:")[2].split()[0], 16)  # it takes signals from a descriptor
+    return blocked >> (SYNC - 1) & 1
+
+def drained():
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))) == (0,)
+
+for number, line in enumerate(sys.stdin, 1):
+    level, _, text = line.rstrip("\n").partition(" ")
+    os.write(pipe, f"{level},{number},{number}000000,-;{text}\n".encode())
+    wait(drained)
+wait(listens)
+os.kill(daemon, SYNC)
+wait(pathlib.Path("/run/systemd/journal/synced").exists)
 """
 
 usable = pytest.mark.skipif(
@@ -78,11 +104,11 @@ def write(folder: Path, *boots: Boot) -> Path:
         end = "TERM" if boot.orderly else "KILL"
         run = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _BOOT, "sh", str(folder)]
         subprocess.run(
-            [*run, boot.id, end, _JOURNALD],
+            [*run, boot.id, end, _JOURNALD, sys.executable, _FEED],
             input="".join(f"{line}\n" for line in boot.kernel),
             text=True,
             capture_output=True,
-            timeout=60,
+            timeout=HANG,
             check=True,
         )
     return folder
@@ -102,7 +128,7 @@ class JournalHost(LocalHost):
             return None
         place = list(argv).index("journalctl")
         call = [*argv[: place + 1], "-D", str(self.journal), *argv[place + 1 :]]
-        done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(call, capture_output=True, text=True, timeout=HANG, check=False)
         return CommandResult(tuple(argv), done.returncode, done.stdout, done.stderr)
 
     def stream_query(self, argv: Sequence[str]) -> BinaryIO | None:

@@ -21,6 +21,7 @@ import pytest
 from rocmcfg.host.local import LocalHost
 
 from .tool_host import ToolHost
+from .tools import HANG
 
 SOURCE = Path(__file__).resolve().parents[2]
 DEMO = SOURCE / "docs/demo"
@@ -115,7 +116,7 @@ def process(argv: list[str], *, env: Mapping[str, str] | None = None, stdin: str
         text=True,
         cwd=SOURCE,
         env=environment(env),
-        timeout=60,
+        timeout=HANG,
         check=False,
     )
     return Result(done.returncode, done.stdout, done.stderr)

@@ -20,7 +20,6 @@ from rocmcfg.host.view import CommandResult
 
 from . import fake_tools
 
-
 SETTLES = "ROCMCFG_TEST_SETTLES"  # in the environment: what tools wrote is synced, as on a real host
 
 
@@ -76,7 +75,7 @@ class QuickHost(ToolHost):
     def execute(
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
     ) -> CommandResult:
-        del timeout, progress
+        del timeout, progress, mark
         if argv[0] == "grub-editenv":
             return CommandResult(
                 tuple(argv), fake_tools.grub_editenv(Path(self.root), list(argv[1:])), "", ""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from . import cache, lanes, package, tools, trials, wheelhouse
 from . import image as images
+from . import lanes, package, tools, trials, wheelhouse
 from .frozen import Frozen
 from .guest import Guest
 
@@ -42,14 +42,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def vm_tools(pytestconfig: pytest.Config) -> None:
     """Install what guests need, as root on a Debian-like machine; else skip, or fail in CI."""
-    if tools.missing_packages() and tools.can_install():
-        with cache.locked("tools"):  # apt serves one at a time, and the other worker wants the same
-            missing = tools.missing_packages()
-            if missing:
-                announce(
-                    pytestconfig, f"installing for the guests: {' '.join(tools.install_command(missing))}"
-                )
-                tools.install(missing)
+    tools.install_missing(
+        tools.missing_packages,
+        lambda packages: announce(
+            pytestconfig, f"installing for the guests: {' '.join(tools.install_command(packages))}"
+        ),
+    )
     why = tools.why_not()
     if why is None:
         return

@@ -12,6 +12,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from tests.support.shared import fetched
+
 from . import cache
 from .guest import Guest
 
@@ -92,7 +94,7 @@ def _bootstrap(root: Path) -> None:
     command += [f"--dpkgopt=path-exclude={pattern}" for pattern in EXCLUDED]
     command += [f"--aptopt={setting}" for setting in _proxies()]
     command += [f"--customize-hook={_HERE / 'customize.sh'}", SUITE, str(root), mirror()]
-    _quietly(command)
+    fetched(command, f"Debian {SUITE}", again=lambda: _quietly(["rm", "-rf", "--one-file-system", str(root)]))
 
 
 def mirror() -> str:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.shared import fetched
+
 from . import cache, image, qemu
 from .frozen import Frozen
 from .guest import Guest
@@ -64,7 +66,9 @@ def _build(work: Path) -> None:
     tree, lock = REPOSITORY / "packaging/tree.py", REPOSITORY / "requirements.lock"
     wheels = cache.directory(
         f"libraries-{cache.key_of([tree, lock])}",
-        lambda into: _run([sys.executable, str(tree), "fetch", "--into", str(into), "--machine", "x86_64"]),
+        lambda into: fetched(
+            [sys.executable, tree, "fetch", "--into", into, "--machine", "x86_64"], "the package's libraries"
+        ),
     )
     build = REPOSITORY / "packaging/debian/build"
     _run([str(build), "--wheels", str(wheels), "--output", str(work)])

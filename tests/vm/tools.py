@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NoReturn
+
+from tests.support import shared
 
 from . import image, qemu
 
@@ -51,15 +55,42 @@ def can_install() -> bool:
 
 
 def install(packages: list[str]) -> None:
-    """Install Debian packages without asking; raises RuntimeError with apt's output."""
-    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "update"], install_command(packages)):
-        done = subprocess.run(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-        )
-    if done.returncode != 0:
-        # Only the install counts: one broken foreign source must not stop an install from the others.
-        raise RuntimeError(f"{' '.join(command)}\n{done.stdout}")
+    """Install Debian packages without asking; raises with apt's output."""
+    environment = {"DEBIAN_FRONTEND": "noninteractive"}
+    # Only the install counts: one broken foreign source must not stop an install from the others.
+    subprocess.run(["apt-get", "update"], env={**os.environ, **environment}, capture_output=True, check=False)
+    shared.fetched(install_command(packages), ", ".join(packages), env=environment)
+
+
+def install_missing(
+    missing: Callable[[], list[str]], say: Callable[[list[str]], object] = lambda _: None
+) -> list[str]:
+    """Install what is missing where that is possible; what is missing still.
+
+    Workers want the same at the same time, and apt serves one."""
+    if missing() and can_install():
+        with shared.locked(shared.cache("apt")):
+            if packages := missing():
+                say(packages)
+                install(packages)
+    return missing()
+
+
+def require(needed: Mapping[str, str]) -> None:
+    """Have these programs, each with its Debian package; skips the test without, or fails it with CI=true."""
+    missing = install_missing(
+        lambda: [package for program, package in needed.items() if shutil.which(program) is None]
+    )
+    if missing:
+        refuse(f"missing: {' '.join(install_command(missing))}")
+
+
+def refuse(why: str) -> NoReturn:
+    """Skip the test, loudly; with CI=true fail it, so that it cannot go unnoticed."""
+    import pytest
+
+    stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+    raise stop.Exception(why)
 
 
 def why_not() -> str | None:

@@ -5,10 +5,11 @@ Downloads from PyPI, so it runs on the host; the guest installs offline.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from pathlib import Path
+
+from tests.support.shared import fetched
 
 from . import cache
 from .guest import Guest
@@ -63,7 +64,8 @@ def _is_source(file: Path) -> bool:
 
 
 def _build_project(repository: Path, work: Path) -> None:
-    _pip(["wheel", "--no-deps", "--wheel-dir", str(work), str(repository)])
+    # By the hatchling of this environment: pip would fetch another, for one of its own.
+    _pip(["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(work), str(repository)])
 
 
 def _download(lock: Path, work: Path) -> None:
@@ -76,6 +78,4 @@ def _download(lock: Path, work: Path) -> None:
 
 def _pip(arguments: list[str]) -> None:
     command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"exit status {done.returncode}: {' '.join(command)}\n{done.stdout}")
+    fetched(command, "wheels for the guest")

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.support.tools import HANG
+
 from .debian import USER
 from .host import Host
 
@@ -130,5 +132,5 @@ class Controller:
         self, hosts: Sequence[Host], play: Sequence[Mapping[str, Any]] | str, *options: str, **more: Any
     ) -> Run:
         started = self.start(hosts, play, *options, **more)
-        output, _ = started.communicate(timeout=600)
+        output, _ = started.communicate(timeout=HANG)
         return Run(started.returncode, output)

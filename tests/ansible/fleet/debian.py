@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from tests.support.modules import install_kernel
+from tests.support.shared import fetched
 from tests.vm import cache
 from tests.vm.image import mirror
 
@@ -75,7 +76,11 @@ def _build(work: Path) -> None:
     root = work / "root"
     command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}"]
     command += [f"--dpkgopt=path-exclude={pattern}" for pattern in _EXCLUDED]
-    quietly([*command, SUITE, str(root), mirror()])
+    fetched(
+        [*command, SUITE, root, mirror()],
+        f"Debian {SUITE}",
+        again=lambda: quietly(["rm", "-rf", "--one-file-system", str(root)]),
+    )
     root.chmod(0o755)
     _add_accounts(root)
     _add_sample(root)

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.tools import HANG
+
 from .debian import REPOSITORY
 
 # What logging in leaves behind, and Ansible's own directory for modules in transit.
@@ -81,7 +83,7 @@ class Host:
         self._supervisor = threading.Thread(target=self._supervise, daemon=True)
         self._supervisor.start()
 
-    def wait(self, seconds: float = 60) -> None:
+    def wait(self, seconds: float = HANG) -> None:
         """Until its sshd listens; a boot that failed raises what it said."""
         end = time.monotonic() + seconds
         while not self._listens():
@@ -97,7 +99,7 @@ class Host:
             return False
         return ":0016 00000000:0000 0A" in sockets and (self.work / "booted").exists()  # port 22, LISTEN
 
-    def await_file(self, path: str, seconds: float = 60) -> Path:
+    def await_file(self, path: str, seconds: float = HANG) -> Path:
         """Until a file is there in the running host; returns where it can be reached from outside."""
         assert self._init is not None
         end = time.monotonic() + seconds

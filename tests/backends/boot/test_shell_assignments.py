@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rocmcfg.backends.boot.grub.shell_assignments import Environment
-from tests.support.tools import require_tool
+from tests.support.tools import HANG, require_tool
 
 DEFAULT, ALWAYS = "GRUB_CMDLINE_LINUX_DEFAULT", "GRUB_CMDLINE_LINUX"
 # grub-mkconfig runs under set -e and sources the file (util/grub-mkconfig.in). One shell serves all examples,
@@ -63,7 +63,7 @@ class Shell:
         return default, always
 
     def close(self) -> None:
-        self._process.communicate(timeout=10)
+        self._process.communicate(timeout=HANG)
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
+import syslog
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -158,7 +161,7 @@ def test_only_regular_files_have_a_state(tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match="symbolic link"):
         found.state("/link")
     for path in ("/dir", "/pipe"):
-        with pytest.raises(Unreadable, match="a directory|not a regular file"):
+        with pytest.raises(Unreadable, match=r"a directory|not a regular file"):
             found.state(path)
 
 
@@ -362,6 +365,37 @@ def test_what_is_no_file_in_the_locks_place_is_said_at_once(
         pytest.fail("no lock")
 
 
+def test_to_ask_whether_it_is_held_keeps_nobody_away(tmp_path: Path) -> None:
+    """A shared lock, however short, would refuse an apply that comes just then."""
+    found = host(tmp_path)
+    with found.lock():
+        pass
+    asked = LocalHost(found.root)
+    taken: list[int] = []
+    real = fcntl.fcntl
+
+    def watched(descriptor: int, command: int, argument: bytes) -> object:
+        taken.append(command)
+        return real(descriptor, command, argument)
+
+    with found.lock(), mock.patch.object(fcntl, "fcntl", watched), mock.patch.object(fcntl, "flock") as flock:
+        assert asked.locked_by() is not None
+        assert found.locked_by() is None, "our own is no hindrance to us"
+    assert taken == [fcntl.F_OFD_GETLK]
+    flock.assert_not_called()
+
+
+def test_a_lock_file_that_is_taken_away_is_noticed(tmp_path: Path) -> None:
+    found = host(tmp_path)
+    with found.lock():
+        found.require_lock()
+        (Path(found.root) / "var/lib/rocmcfg/lock").unlink()
+        with LocalHost(found.root).lock(), pytest.raises(Locked):
+            found.require_lock()
+    with pytest.raises(Locked):
+        found.require_lock()
+
+
 def test_a_lock_that_cannot_be_made_is_a_refused_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -404,6 +438,39 @@ def test_only_a_running_host_is_written_to_the_log(tmp_path: Path, monkeypatch: 
     host(tmp_path).log("offline")
     LocalHost("/").log("running")
     assert lines == ["running"]
+
+
+def test_a_name_that_is_no_text_is_still_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr(syslog, "syslog", lambda _, line: lines.append(line))
+    LocalHost("/").log("profile b\udcff\nrocmcfg[1]: forged")
+    assert lines == ["profile b\\udcff\\nrocmcfg[1]: forged"]
+
+
+def test_a_directory_that_is_removed_is_gone_from_the_disk_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = host(tmp_path, {"etc/d/x": ""})
+    found.remove("/etc/d/x")
+    synced: list[int] = []
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        synced.append(os.fstat(descriptor).st_ino)
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    assert found.remove_dir("/etc/d")
+    assert synced == [(Path(found.root) / "etc").stat().st_ino]
+
+
+def test_what_programs_wrote_is_synced_with_its_file_system(tmp_path: Path) -> None:
+    found = host(tmp_path, {"boot/grub/grub.cfg": ""})
+    settled: list[str] = []
+    with mock.patch("rocmcfg.host.durability.settle", lambda place: settled.append(place.path)):
+        found.settle(["/boot/grub", "/boot/efi/new"])
+    assert settled == ["/boot/grub", "/boot"]
+    found.settle(["/boot/grub"])
 
 
 def test_a_pipe_among_the_files_is_not_waited_on(tmp_path: Path) -> None:

@@ -42,6 +42,8 @@ options:
         Without them a number of one digit is taken as that digit, also where it was written as C(007) or
         C(0x7), and a date with a time arrives as Ansible writes it.
       - C($NAME) and C(~) arrive as they are; neither Ansible nor a shell puts a value for them.
+      - No place for secrets. The values, those of C(env.) too, are written to files that everybody on the
+        host can read, and the log of the host, the differences and the results of the task show them.
     type: dict
   with:
     description: Optional settings of the profiles to add.
@@ -98,6 +100,8 @@ options:
     description:
       - A shell command that has to succeed before the trial confirms itself. Without it, somebody has to
         have logged in. Only with O(confirm_after).
+      - No place for secrets, but for the path of a program that reads them. Everybody on the host can read
+        it in the record of the trial, and the log of the host and the results of the task show it.
     type: raw
 attributes:
   check_mode:
@@ -286,7 +290,9 @@ from ansible_collections.rocmcfg.amdgpu.plugins.module_utils.program import (
 def main():
     options = {
         "profiles": {"type": "list", "elements": "raw"},
-        "set": {"type": "dict"},
+        # Readable by everybody on the host, as documented. To mask values would hide none of them, and would
+        # put asterisks for every 0, 1 and true in the results: Ansible replaces text wherever it occurs.
+        "set": {"type": "dict", "no_log": False},
         "with": {"type": "list", "elements": "raw"},
         "without": {"type": "list", "elements": "raw"},
         "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
@@ -296,7 +302,7 @@ def main():
         "boot_backend": {"type": "str"},
         "trial": {"type": "bool", "default": False},
         "confirm_after": {"type": "raw"},
-        "health_check": {"type": "raw"},
+        "health_check": {"type": "raw", "no_log": False},
     }
     module = AnsibleModule(argument_spec=dict(options, **HOST_OPTIONS), supports_check_mode=True)
     refuse_old_python(module)

@@ -1,0 +1,88 @@
+"""Settings that hand over the machine, and profiles that root must not believe.
+
+Nothing that a less privileged user can write is followed by root: a profile of somebody else's must not
+choose what runs as root or as other users, and a local profile that others can change is not followed at all.
+What root wrote or gave with --set is root's decision, and only named. Where the caller is not root nothing is
+refused, because variables for a process of one's own hand over nothing; a plan says what root would be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rocmcfg.model.catalogue import Catalogue, HandOver
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.profile import Profile, Setting
+from rocmcfg.model.state import Kind
+
+
+def disbelieved(profiles: Sequence[Profile]) -> Iterable[Diagnostic]:
+    """Local profiles that root must not follow, also those that others extend."""
+    for profile in profiles:
+        for doubt in (d for d in profile.doubts if d.whole and d.binds):
+            yield error(
+                "RC2056",
+                f"others than root can change {doubt.place}, so that root does not follow it",
+                location=doubt.place,
+                detail=doubt.why,
+                hint="read the profile, then give what is named to root and to nobody else: chown root:root, "
+                "chmod go-w",
+            )
+
+
+def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Diagnostic]:
+    """Each setting that hands over the machine: refused where root must not believe it, else named."""
+    for setting in settings:
+        for text in _texts(setting):
+            met = _met(setting, text, catalogue)
+            if met is not None:
+                yield _told(setting, setting.id if text is None else f"{setting.id}={text}", met)
+
+
+def first(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """In their order, but what hands over the machine before all else."""
+    return tuple(sorted(diagnostics, key=lambda d: d.id not in ("RC2055", "RC2056")))
+
+
+def _told(setting: Setting, spelled: str, met: HandOver) -> Diagnostic:
+    doubt = setting.doubt
+    summary = f"{spelled} hands over the machine: {met.gives}"
+    if doubt is None or doubt.whole:
+        return warning(
+            "RC2055",
+            summary,
+            location=setting.location,
+            hint=f"leave it out unless it is yours and meant: --without {setting.id}",
+        )
+    said = f"root may not have written it: {doubt.why}"
+    if not doubt.binds:
+        return warning(
+            "RC2055", summary, detail=said, location=setting.location, hint="`apply` as root refuses it"
+        )
+    return error(
+        "RC2055",
+        summary,
+        detail=said,
+        location=setting.location,
+        hint="ask whoever wrote it what it is for; if it is meant, read the profile and copy it to "
+        f"/etc/rocmcfg/profiles as root, or give it yourself: --set {spelled}",
+    )
+
+
+def _texts(setting: Setting) -> Iterable[str | None]:
+    values = setting.value if isinstance(setting.value, tuple) else (setting.value,)
+    return [None if value is True and setting.kind is Kind.KARG else str(value) for value in values]
+
+
+def _met(setting: Setting, text: str | None, catalogue: Catalogue) -> HandOver | None:
+    variable = setting.kind is Kind.ENV
+    if setting.kind is Kind.FEATURE or (setting.module and setting.module in catalogue.modules()):
+        return None
+    name = setting.name if not setting.module else setting.id
+    table = catalogue.hand_overs["variable" if variable else "argument"]
+    # - and _ are one in a name of the kernel's (kernel/params.c, parameq), and of systemd's
+    met = [one for one in table if one.meets(name if variable else name.replace("-", "_"), text)]
+    if setting.kind is Kind.KARG and text is not None and "." not in name:
+        # what the kernel does not know becomes a variable of the first process (kernel-parameters.rst)
+        met += [one for one in catalogue.hand_overs["variable"] if one.meets(name, text)]
+    return met[0] if met else None

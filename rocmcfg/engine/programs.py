@@ -1,0 +1,88 @@
+"""The programs of the host that a transaction runs: which there are, how they are run, and whether one is still
+at work although whoever started it is not."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+
+from rocmcfg.backends import initramfs
+from rocmcfg.backends.boot import registry
+from rocmcfg.host import interrupts
+from rocmcfg.host.view import Host, ToolFailed
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.plan import Activation
+
+Progress = Callable[[str], None]
+_AGAIN = "the files it reads were put back"
+_LONGEST = 1e6  # seconds; beyond it, and with inf, clocks overflow
+_DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slow disk takes minutes
+
+
+def programs() -> dict[str, Activation]:
+    """By their names, all that a transaction may run after its files. What is run again is taken from here:
+    the journal names it, and says nothing of how."""
+    known = [backend.activation(_AGAIN) for backend in registry.backends()]
+    known += [generator.activation(_AGAIN) for generator in initramfs.backends()]
+    return {activation.tool: activation for activation in known}
+
+
+def timeout() -> float:
+    """Seconds that a tool of the host may take; ROCMCFG_TOOL_TIMEOUT changes it, if it is a time."""
+    try:
+        wanted = float(os.environ.get("ROCMCFG_TOOL_TIMEOUT", ""))
+    except ValueError:
+        return _DEFAULT_TIMEOUT
+    return wanted if 0 < wanted < _LONGEST else _DEFAULT_TIMEOUT
+
+
+def run_tool(host: Host, argv: Sequence[str], progress: Progress, mark: str) -> None:
+    """Run a tool of the host to its end, with its transaction's mark. Raises ToolFailed."""
+    started = time.monotonic()
+    limit = timeout()
+
+    def told() -> None:
+        interrupts.check()
+        progress(f"{argv[0]} … {time.monotonic() - started:.0f} s")
+
+    result = host.execute(
+        argv,
+        timeout=limit,
+        progress=told,
+        mark=mark,
+    )
+    if result.status is None:
+        raise ToolFailed(
+            result,
+            f"did not end within {limit:.0f} s and was stopped",
+            "run it by hand and see what it waits for; ROCMCFG_TOOL_TIMEOUT=SECONDS gives it longer",
+        )
+    if result.status == 127 and "not found" in result.stderr:
+        raise ToolFailed(result, "is not installed", "install the package that brings it")
+    if not result.ok:
+        raise ToolFailed(
+            result,
+            f"failed with exit status {result.status}",
+            "run it by hand, mend what it says, then run the command again",
+        )
+
+
+def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
+    """A kill -9 of rocmcfg leaves the program that it ran at work, and one that hangs in the kernel outlives
+    even its own: it would write over what an undo puts back. Raises where it does not end."""
+    started = time.monotonic()
+    while left := host.survivors(mark):
+        interrupts.check()
+        waited = time.monotonic() - started
+        if waited > timeout():
+            raise RocmcfgError(
+                error(
+                    "RC4025",
+                    f"{', '.join(left)} of the interrupted run is still at work",
+                    hint="wait for its end, or end it, then run `rocmcfg recover` again",
+                ),
+                exit_code=ExitCode.RECOVERY_REQUIRED,
+            )
+        progress(f"waiting for {left[0]} of the interrupted run … {waited:.0f} s")
+        time.sleep(0.3)

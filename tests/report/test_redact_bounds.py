@@ -1,0 +1,139 @@
+"""Redaction takes time linear in the text: four times as much of it takes about four times as long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from operator import mul
+
+import pytest
+
+from rocmcfg.report.names import Names
+from rocmcfg.report.redact import RULES, Redactor
+from rocmcfg.report.rule import Rule
+
+# Growth by four is 4 where the time is linear and 16 where it is quadratic.
+MOST = 8
+# CPU seconds of which the ratio says something; shorter ones are noise.
+MEASURABLE = 0.2
+
+
+def seconds(text: str) -> float:
+    redact = Redactor(["tower7.example.org"], ["mallory"])
+    start = time.process_time()
+    redact.learn(text)
+    redact(text)
+    return time.process_time() - start
+
+
+def growth(made: Callable[[int], str], size: int, spent: Callable[[str], float] = seconds) -> float:
+    """The least of a few looks, for whatever else the machine does only adds."""
+    ratio = float("inf")
+    for _ in range(3):
+        longer = spent(made(4 * size))
+        if longer < MEASURABLE:
+            return 0.0
+        ratio = min(ratio, longer / spent(made(size)))
+        if ratio <= MOST:
+            break
+    return ratio
+
+
+CHARACTERS = "aA0_-./:@=~\\\"'([{<%$ +,;&#\t\x1b\0é"
+PIECES = (
+    'a.', 'a-', '0:', '00:', '00_', '1.', '1:', '::', '-A', 'A0', '%2', '\\x2d', '\x1b[', '\x1b]', 'a@',
+    '@a.', '@.', '~a', 'password', 'password ', 'password=', "'password': ", '"password": "', 'password: {',
+    'api_key=[', 'api_key=(', 'token,', 'auth="{', 'user=', 'user:', '--a ', '--password ', '<a',
+    '<password>', '$(', 'pass:$(', "key='a,", 'key=a,b', 'k,a=', 'mysql ', 'mysql -', 'docker login ',
+    'ssh -a ', 'login a password ', 'sudo -u ', 'chown -a ', 'Bearer ', '-----BEGIN A-----',
+    '-----BEGIN A-----\n', '-----END A-----\n', '\n', '\r',
+    'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n',
+    'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA ', '://', '://a', 'http://a', 'A a',
+    'A A ', "input: A's ", 'op="connection name=', "connection '", 'ssid ', "ssid='", 'user ', 'by (',
+    'from a port ', 'to a ', 'by a', '/home/', '/home/a', '/media/a/', '\\Users\\', 'C:\\Users\\',
+    'nvme-a_', 'nvme ssd A0', 'serial ', 'serial:', 'unique ', 'imei ', 'eyJa', 'hf_a', 'sk-a', 'SG.a.',
+    '$6$a', 'ssh-rsa AAAA', 'SHA256:', 'Nov 21 12:42:56 ', 'volume group a ', 'dev-disk-by\\x2did-',
+    '/dev/a/', 'rd.luks.name=a', '=>', ' =', '= ', '\\"', '\\\\', "\\'", '%22', '&quot;', "(b'",
+    'a@b.service', '<user-1>', '…', 'a…',
+)  # fmt: skip
+
+
+# Words that make the line one which most rules look at.
+BEFORE = "password amdgpu nvme ssid user serial connect cifs @ '"
+
+
+@pytest.mark.parametrize("piece", [*CHARACTERS, *PIECES])
+def test_no_repetition_takes_more_than_its_length(piece: str) -> None:
+    assert growth(lambda n: f"{BEFORE}{piece * n}@!", 12_000 // len(piece) + 1) <= MOST
+
+
+@pytest.mark.parametrize("rule", list(RULES), ids=lambda rule: rule.kind)
+def test_bait_made_of_what_a_rule_looks_for_takes_no_more_than_its_length(rule: Rule) -> None:
+    """Its own words, again and again: what lets it begin at every place."""
+
+    def spent(text: str) -> float:
+        start = time.process_time()
+        rule.pattern.sub("x", text)
+        return time.process_time() - start
+
+    for word in (*rule.near, "a"):
+        for bait in (
+            word,
+            f"{word} ",
+            f"{word}=",
+            f"{word}: a",
+            f"-{word} /",
+            f"{word}-a ",
+            f"{word} a ",
+            f"{word}a.",
+        ):
+            for cased in (bait, bait.upper()):
+                assert growth(partial(mul, cased), 30_000 // len(cased), spent) <= MOST, cased
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda n: " ".join(("abcdefghij0123456789" * 200)[:4000] for _ in range(n // 100)),
+        lambda n: "\n".join(f"usb 1-2: SerialNumber: 0A1B{n:08d}" for n in range(n)),
+        lambda n: "\n".join(f"Nov 21 12:42:56 node{n:06d} kernel: /home/u{n:06d}x/a" for n in range(n)),
+        lambda n: "\n".join(f"password=abc{n:08d}" for n in range(n)),
+        lambda n: "\n".join(f"ssid='my home network {n}'" for n in range(n)),
+        lambda n: "x" * (40 * n),
+        lambda n: "amdgpu: ring gfx_0.0.0 timeout " * n,
+    ],
+    ids=[
+        "long words",
+        "serials",
+        "hosts and accounts",
+        "secrets",
+        "names of many words",
+        "one line",
+        "one line of words",
+    ],
+)
+def test_a_log_of_many_names_takes_no_more_than_its_length(made: Callable[[int], str]) -> None:
+    assert growth(made, 3000) <= MOST
+
+
+def test_a_name_is_looked_for_by_its_words_and_not_one_by_one() -> None:
+    """Counted: a thousand names more cost no look more."""
+
+    class Counting(dict[str, object]):
+        looks = 0
+
+        def get(self, key: str, default: object = None) -> object:
+            Counting.looks += 1
+            return super().get(key, default)
+
+    looks = []
+    for names in (10, 1000):
+        known = Names()
+        for number in range(names):
+            known.add(f"node{number}", "host")
+        known._tree = Counting(known._tree)
+        Counting.looks = 0
+        known.replaced("amdgpu ring timeout on node3 and no more " * 50, lambda _kind, _text: "x")
+        looks.append(Counting.looks)
+    assert looks[0] == looks[1]
