@@ -127,11 +127,16 @@ def _archive(files: dict[str, bytes]) -> bytes:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """As the real tools do: a new file beside, then a rename."""
+    """As the real tools do: a new file beside, then a rename. Where that fails, update-initramfs takes it
+    away again."""
     fresh = path.with_name(path.name + ".new")
-    fresh.write_bytes(content)
-    fresh.chmod(path.stat().st_mode & 0o7777)
-    os.replace(fresh, path)
+    try:
+        fresh.write_bytes(content)
+        fresh.chmod(path.stat().st_mode & 0o7777)
+        os.replace(fresh, path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
 
 
 def main() -> int:

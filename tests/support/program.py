@@ -18,12 +18,14 @@ from unittest import mock
 
 import pytest
 
+from rocmcfg.host.local import LocalHost
+
 from .tool_host import ToolHost
 from .tools import HANG
 
 SOURCE = Path(__file__).resolve().parents[2]
 DEMO = SOURCE / "docs/demo"
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,14 @@ class _Terminal(io.StringIO):
         return True
 
 
-def rocmcfg(*arguments: str | Path, answer: str | None = None, tools: Path | None = None) -> Result:
-    """In this process. `answer` is typed at a terminal; `tools` lets the tree run its tools: see ToolHost."""
+def rocmcfg(
+    *arguments: str | Path,
+    answer: str | None = None,
+    tools: Path | None = None,
+    host: type[LocalHost] | None = None,
+) -> Result:
+    """In this process. `answer` is typed at a terminal; `tools` lets the tree run its tools: see ToolHost.
+    `host` is what --root is opened with in place of LocalHost."""
     from rocmcfg.cli import app, options
 
     out, err = io.StringIO(), io.StringIO()
@@ -65,6 +73,8 @@ def rocmcfg(*arguments: str | Path, answer: str | None = None, tools: Path | Non
         if tools is not None:
             stack.enter_context(mock.patch.object(ToolHost, "tools", tools))
             stack.enter_context(mock.patch.object(options, "LocalHost", ToolHost))
+        if host is not None:
+            stack.enter_context(mock.patch.object(options, "LocalHost", host))
         code: object = None
         try:
             app.main()

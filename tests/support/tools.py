@@ -16,8 +16,11 @@ from collections.abc import Mapping, Sequence
 PACKAGES = (
     "bash",
     "bash-completion",
+    "btrfs-progs",
     "cpio",
     "dash",
+    "dosfstools",
+    "e2fsprogs",
     "fish",
     "groff-base",
     "grub-common",
@@ -25,8 +28,11 @@ PACKAGES = (
     "kmod",
     "man-db",
     "mandoc",
+    "mount",
     "shellcheck",
+    "strace",
     "systemd",
+    "xfsprogs",
     "zsh",
 )
 # Seconds after which a program hangs, on the slowest and busiest machine. No measure of anything.

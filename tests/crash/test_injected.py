@@ -1,0 +1,187 @@
+"""The real program, its real signals and its real programs: a sample of `python -m tests.crash.injected`, and
+programs that do not stop when they are told to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.support import fake_tools
+from tests.support.hosts import debian_grub_host
+from tests.support.program import SOURCE, Result, environment, rocmcfg
+
+from .faulting import MEMORY, Tally, open_transactions, whole
+from .injected import FAULTS, TRACED, TracedBench, refused, two
+from .planted import planted
+from .scenarios import Scenario, done
+
+pytestmark = pytest.mark.slow
+TERM = next(fault for fault in FAULTS if fault.name == "TERM")
+TERMS = next(fault for fault in FAULTS if fault.name == "TERM TERM")
+PATIENCE = 30.0  # seconds for what takes less than ten
+
+
+@pytest.fixture
+def memory() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def traced(memory: Path) -> Path:
+    """In continuous integration programs can be traced."""
+    if refused():
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(refused())
+    return memory
+
+
+@pytest.mark.parametrize("scenario", TRACED, ids=lambda s: s.name)
+def test_a_call_of_the_real_program_may_fail_or_be_interrupted(traced: Path, scenario: Scenario) -> None:
+    bench = TracedBench(scenario, traced / "bench")
+    found = Tally()
+    for number, fault in enumerate(FAULTS):
+        points = bench.points(fault)
+        for at in (points[len(points) * (2 * number + 1) // (2 * len(FAULTS))], points[-1 - number]):
+            found.add(bench.strike(fault, at, use=False))
+    print(f"{found.points} points of {len(bench.taken)} calls: {dict(found.verdicts)}, {dict(found.ends)}")
+    assert not found.wrong, "\n".join(found.wrong)
+
+
+@pytest.mark.parametrize("fault", [TERM, TERMS], ids=lambda f: f.name)
+def test_a_term_between_two_of_a_pristine_rollback_is_no_nothing(traced: Path, fault: object) -> None:
+    """One transaction undone, one open, and "nothing was changed": the tenth fsync of all."""
+    scenario = Scenario("rollback-pristine", two, ("rollback", "--pristine", "--yes"))
+    bench = TracedBench(scenario, traced / "bench")
+    syncs = [at for at, line in enumerate(bench.taken, 1) if line.startswith("fsync ")]
+    found = Tally()
+    for at in (syncs[1], syncs[2], syncs[9]):
+        found.add(bench.strike(fault, at, use=False))  # type: ignore[arg-type]
+    assert not found.wrong, "\n".join(found.wrong)
+
+
+# -- programs that do not stop --------------------------------------------------------------------------
+
+# It heeds no TERM, notes that it got one, and writes the menu that it made at its begin once it is let: long
+# after it was told to stop.
+_STUBBORN = """trap 'touch {notes}/told' TERM
+echo $$ >> {notes}/pids
+{python} -IS {fake} update-grub "$1"
+cp "$1/boot/grub/grub.cfg" {notes}/menu
+touch {notes}/begun
+n=0
+while [ ! -e {notes}/go ] && [ $n -lt 600 ]; do sleep 0.05; n=$((n+1)); done
+cat {notes}/menu > "$1/boot/grub/grub.cfg"
+"""
+_CALM = 'exec {python} -IS {fake} update-grub "$1"\n'
+
+
+class Stubborn:
+    """An update-grub that goes on; only in the first run of it, so that an undo has a calm one."""
+
+    def __init__(self, folder: Path, *, apart: bool) -> None:
+        self.notes = folder / "notes"
+        self.notes.mkdir()
+        self.tools = folder / "tools"
+        self.tools.mkdir()
+        words = {"notes": self.notes, "python": sys.executable, "fake": fake_tools.__file__}
+        work = self._program("work", _STUBBORN.format(**words))
+        if apart:  # the one that writes leads a session of its own, as a daemon would
+            work = self._program(
+                "leader", f"trap '' TERM\nsetsid {work} \"$1\" &\nwhile ! wait; do :; done\nwait\n"
+            )
+        first = f'if [ ! -e {self.notes}/begun ]; then exec {work} "$1"; fi\n'
+        self._program("update-grub", first + _CALM.format(**words))
+
+    def _program(self, name: str, script: str) -> Path:
+        path = self.tools / name
+        path.write_text("#!/bin/sh\n" + script)
+        path.chmod(0o755)
+        return path
+
+    def has(self, note: str) -> bool:
+        return (self.notes / note).exists()
+
+    def alive(self) -> list[int]:
+        pids = [int(pid) for pid in (self.notes / "pids").read_text().split()]
+        return [pid for pid in pids if _alive(pid)]
+
+    def let_go(self) -> None:
+        (self.notes / "go").touch()
+        until(lambda: not self.alive())
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
+    except OSError:
+        return False
+
+
+def until(reached: Callable[[], bool]) -> None:
+    limit = time.monotonic() + PATIENCE
+    while not reached():
+        assert time.monotonic() < limit, "it never came to that"
+        time.sleep(0.02)
+
+
+def interrupted(root: Path, stubborn: Stubborn, signals: int, bugs: tuple[str, ...] = ()) -> Result:
+    """An apply that gets TERM while its update-grub runs; the second one while it stops that program."""
+    argv = planted(bugs, stubborn.tools, "apply", "--set", "amdgpu.runpm=0", "--yes", "--root", root)
+    child = subprocess.Popen(
+        argv, cwd=SOURCE, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        until(lambda: stubborn.has("begun"))
+        child.send_signal(signal.SIGTERM)
+        if signals > 1:
+            # it is told to stop by the way: then it is waited for
+            with suppress(AssertionError):
+                until_told = time.monotonic() + 2
+                while not stubborn.has("told") and time.monotonic() < until_told:
+                    time.sleep(0.02)
+            child.send_signal(signal.SIGTERM)
+        out, err = child.communicate(timeout=PATIENCE)
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.communicate()
+    return Result(child.returncode, out, err)
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["in its session", "in a session of its own"])
+@pytest.mark.parametrize("signals", [1, 2])
+def test_nothing_writes_after_the_host_is_said_to_be_as_it_was(
+    memory: Path, signals: int, apart: bool
+) -> None:
+    root = debian_grub_host(memory)
+    before = whole(root)
+    stubborn = Stubborn(memory, apart=apart)
+    result = interrupted(root, stubborn, signals)
+    said = f"exit {result.code}: {result.err}"
+    stubborn.let_go()
+    assert result.code in (4, 5), said
+    if result.code == 4:
+        assert whole(root) == before, said
+        assert not open_transactions(root)
+    done(root, ("recover",))
+    assert whole(root) == before
+    assert rocmcfg("verify", "--root", root).code == 0
+
+
+def test_a_second_signal_that_is_heeded_and_nobody_waited_for_are_found_out(memory: Path) -> None:
+    root = debian_grub_host(memory)
+    before = whole(root)
+    stubborn = Stubborn(memory, apart=False)
+    result = interrupted(root, stubborn, 2, ("second-signal", "no-survivors"))
+    stubborn.let_go()
+    assert result.code == 4, result.err
+    assert whole(root) != before
