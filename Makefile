@@ -1,9 +1,11 @@
 # Everything happens in .venv; nothing is installed outside it.
 #
 #   make demo    a guided tour on a bundled sample host: no root, nothing of this computer changes
-#   make test    all tests; those that need root, a Debian mirror or QEMU are said so where they cannot run
-#   make fast    the tests of the program itself (under five minutes); once .venv is there, without a network
+#   make test    lint and the tests of the program: no root, and no network once .venv is there
+#   make all     these and all of the following; what needs root, a Debian mirror or QEMU says so where it cannot run
+#   make fast    the tests of the program without lint
 #   make lint    ruff, mypy --strict, import rules
+#   make faults  failing calls and signals under strace, power cuts of real file systems, races (root)
 #   make packages  builds the packages, installs them in clean Debian systems; the schema in editors' tools (npm)
 #   make ansible   the collection: ansible-test on each supported ansible-core, and a fleet of hosts
 #   make vm      real machines under QEMU: GRUB, kernel, amdgpu
@@ -15,18 +17,24 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test fast packages ansible vm lint bench lock clean
+.PHONY: demo test all fast faults packages ansible vm lint bench lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
 
-test: lint fast packages ansible vm
+test: lint fast
+	@echo "The program's own tests have passed. There are more, as root: make faults packages ansible vm"
+
+all: test faults packages ansible vm
 
 fast: $(READY)
 	$(RUN) -m coverage erase
-	$(RUN) -m coverage run -m pytest --ignore=tests/vm --ignore=tests/packages --ignore=tests/ansible -n auto --dist loadgroup
+	$(RUN) -m coverage run -m pytest --ignore=tests/vm --ignore=tests/packages --ignore=tests/ansible -m "not faults" -n auto --dist loadgroup
 	$(RUN) -m coverage combine -q
 	$(RUN) -m coverage report --fail-under=90
+
+faults: $(READY)
+	$(RUN) -m pytest tests/crash -m faults -n 2
 
 packages: $(READY)
 	$(RUN) -m pytest tests/packages

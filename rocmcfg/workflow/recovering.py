@@ -7,8 +7,8 @@ from dataclasses import asdict, replace
 from rocmcfg.backends.boot import registry
 from rocmcfg.engine import journal, trial
 from rocmcfg.engine.journal import Journal, require_sight
-from rocmcfg.engine.recovery import cause
 from rocmcfg.engine.receipt import boot_id
+from rocmcfg.engine.recovery import cause
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
@@ -33,7 +33,10 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
             interrupts.done()
     except Locked:
         raise
-    except (RocmcfgError, KeyboardInterrupt) as problem:  # whatever it was, and be it a disk that is read-only
+    except (
+        RocmcfgError,
+        KeyboardInterrupt,
+    ) as problem:  # and be it a read-only disk
         if isinstance(problem, KeyboardInterrupt) and not _due(host):
             raise
         raise RocmcfgError(*cause(problem), exit_code=ExitCode.RECOVERY_REQUIRED) from problem

@@ -17,7 +17,7 @@ from .calls import FAULTS, CountedHost
 from .faulting import MEMORY, Bench, Tally
 from .scenarios import FIRST, SCENARIOS, SECOND, Scenario, bare, done
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.faults
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from .injected import FAULTS, TRACED, TracedBench, refused, two
 from .planted import planted
 from .scenarios import Scenario, done
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.faults
 TERM = next(fault for fault in FAULTS if fault.name == "TERM")
 TERMS = next(fault for fault in FAULTS if fault.name == "TERM TERM")
 PATIENCE = 30.0  # seconds for what takes less than ten

@@ -15,7 +15,7 @@ from tests.support.tools import require_tool
 from .faulting import MEMORY
 from .power_cut import ACTS, FILE_SYSTEMS, Act, Cut, FileSystem, Unable, loops, offered
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.faults
 KINDS = {kind.name: kind for kind in FILE_SYSTEMS}
 CASES = [("boot", act) for act in ACTS] + [("whole", ACTS[0])]
 

@@ -23,7 +23,7 @@ from tests.support.trees import tree
 from .racing import ByName, exchanging
 from .scenarios import done, run
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.faults
 ROOT = os.geteuid() == 0
 needs_root = pytest.mark.skipif(not ROOT, reason="only root's commands are worth a race")
 APPLY = ("apply", "--set", "amdgpu.runpm=0", "--set", "env.HSA_ENABLE_SDMA=0", "--yes")
