@@ -18,7 +18,8 @@ from rocmcfg.host.reading import read_at_most
 from rocmcfg.host.view import CommandResult, Locked, Unreadable
 from rocmcfg.model.state import FileState
 
-READ_LIMIT = 64 << 20  # bytes; no file that we read comes near, and a sparse one has no end
+# bytes; no file that we read whole comes near, a sparse one has no end, and a parser takes many times as much
+READ_LIMIT = 16 << 20
 
 
 class LocalView:

@@ -28,11 +28,15 @@ MARK = "ROCMCFG_STARTED"
 
 def _environment() -> dict[str, str]:
     keep = {k: v for k, v in os.environ.items() if k in ("HOME", "TERM", "TMPDIR")}
-    path = os.environ.get("PATH", "")
+    path = ":".join(part for part in os.environ.get("PATH", "").split(":") if part.startswith("/"))
+    if os.geteuid() == 0:  # whatever lies in a folder of the caller's, the system's programs are meant
+        path = f"{_PATH}:{path}".rstrip(":")
+    else:
+        path = f"{path}:{_PATH}".lstrip(":")
     # DEBIAN_FRONTEND: hooks that would open a dialogue take their default instead.
     return {
         **keep,
-        "PATH": f"{path}:{_PATH}" if path else _PATH,
+        "PATH": path,
         "LC_ALL": "C.UTF-8",
         "DEBIAN_FRONTEND": "noninteractive",
     }
@@ -269,7 +273,7 @@ def _which(name: str, path: str) -> str | None:
     if "/" in name:
         return name if os.path.isfile(name) and os.access(name, os.X_OK) else None
     for directory in path.split(":"):
-        candidate = os.path.join(directory or ".", name)
+        candidate = os.path.join(directory, name)
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
             return candidate
     return None

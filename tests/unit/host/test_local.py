@@ -482,7 +482,7 @@ def test_a_pipe_among_the_files_is_not_waited_on(tmp_path: Path) -> None:
 def test_a_file_without_end_is_not_read_whole(tmp_path: Path) -> None:
     with open(tmp_path / "sparse", "wb") as stream:
         stream.truncate(1 << 40)
-    with pytest.raises(Unreadable, match="larger than 64 MiB"):
+    with pytest.raises(Unreadable, match="larger than 16 MiB"):
         LocalHost(str(tmp_path)).read("/sparse")
 
 

@@ -252,3 +252,15 @@ def test_output_without_end_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert changed.ok
     assert len(changed.stdout) == 64 << 10
     assert most < 4 << 20
+
+
+def test_root_runs_the_systems_programs_whatever_the_path_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_root()
+    (tmp_path / "true").write_text("#!/bin/sh\necho evil\n")
+    (tmp_path / "true").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    for path in (str(tmp_path), ":/usr/bin", ".", "relative"):
+        monkeypatch.setenv("PATH", path)
+        assert execute("true").stdout == ""
