@@ -29,7 +29,8 @@ all: test faults packages ansible vm
 
 fast: $(READY)
 	$(RUN) -m coverage erase
-	$(RUN) -m coverage run -m pytest --ignore=tests/vm --ignore=tests/packages --ignore=tests/ansible -m "not faults" -n auto --dist loadgroup
+	$(RUN) -m coverage run -m pytest --ignore=tests/vm --ignore=tests/packages --ignore=tests/ansible -m "not faults and not bulk" -n auto --dist loadgroup
+	$(RUN) -m pytest -m bulk -n auto
 	$(RUN) -m coverage combine -q
 	$(RUN) -m coverage report --fail-under=90
 

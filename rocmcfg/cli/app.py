@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import signal
 import sys
 from typing import Annotated, Any
 
@@ -98,6 +99,7 @@ def _root(
 def main() -> None:
     """The program. Usage errors end with exit code 2, in JSON where --json was asked for."""
     _open_streams()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever ignores it in us makes the end of programs unseen
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a Latin-1 terminal shows ? for → and is no defect
             stream.reconfigure(errors="replace")
@@ -121,6 +123,9 @@ def main() -> None:
         render.lost(problem)
         code = ExitCode.DONE
     render.flush()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # Python puts the default back while it ends, and the exit code would be lost to a late signal
+        signal.signal(number, signal.SIG_IGN)
     sys.exit(int(code or 0))
 
 

@@ -162,9 +162,9 @@ class Printer:
             found = self._look(code)
             code, outcome = found.code, found.outcome.value
             diagnostics = [*diagnostics, *found.remarks]
-        if outcome in ("", "nothing_changed"):
+        if outcome == "nothing_changed":  # which nobody says who has not looked
             diagnostics = [
-                replace(d, summary=f"{_INTERRUPTED}; nothing was changed") if d.summary == _INTERRUPTED else d
+                replace(d, summary=f"{_INTERRUPTED}; nothing was changed") if d.id == "RC9001" else d
                 for d in diagnostics
             ]
         self.failure(diagnostics, code, outcome)

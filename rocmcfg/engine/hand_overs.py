@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.model.catalogue import Catalogue, HandOver
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.profile import Profile, Setting
+from rocmcfg.model.profile import Doubt, Profile, Setting
 from rocmcfg.model.state import Kind
 
 
@@ -35,13 +35,36 @@ def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Di
     for setting in settings:
         for text in _texts(setting):
             met = _met(setting, text, catalogue)
+            spelled = setting.id if text is None else f"{setting.id}={text}"
             if met is not None:
-                yield _told(setting, setting.id if text is None else f"{setting.id}={text}", met)
+                yield _told(setting, spelled, met)
+            elif setting.doubt is not None and setting.doubt.binds and not _known(setting, catalogue):
+                yield _unknown(setting, spelled, setting.doubt)
+
+
+def _known(setting: Setting, catalogue: Catalogue) -> bool:
+    """No list of what hands over a machine is ever whole: of somebody else's, what is known is followed."""
+    if setting.kind is Kind.KARG:
+        return setting.name in catalogue.arguments or setting.name.partition(".")[0] in catalogue.modules()
+    if setting.kind is Kind.ENV:
+        return setting.name in catalogue.variables
+    return setting.kind is Kind.FEATURE or setting.module in catalogue.modules()
+
+
+def _unknown(setting: Setting, spelled: str, doubt: Doubt) -> Diagnostic:
+    return error(
+        "RC2057",
+        f"{spelled}: nobody knows what it does, and root may not have written it",
+        detail=doubt.why,
+        location=setting.location,
+        hint="read the profile and copy it to /etc/rocmcfg/profiles as root, or give it yourself: --set "
+        + spelled,
+    )
 
 
 def first(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     """In their order, but what hands over the machine before all else."""
-    return tuple(sorted(diagnostics, key=lambda d: d.id not in ("RC2055", "RC2056")))
+    return tuple(sorted(diagnostics, key=lambda d: d.id not in ("RC2055", "RC2056", "RC2057")))
 
 
 def _told(setting: Setting, spelled: str, met: HandOver) -> Diagnostic:

@@ -52,7 +52,9 @@ class RecoveryRequired(RocmcfgError):
 class Untrusted(Unreadable):
     """A record that others than root may have written. Who only looks goes on as if there were none."""
 
-    def __init__(self, weak: str) -> None:
+    def __init__(self, weak: str, root: str) -> None:
+        option, place = ("-R ", STATE_DIR) if weak.startswith(STATE_DIR) else ("", weak)
+        weak, place = (path if root == "/" else f"{root}{path}".rstrip("/") for path in (weak, place))
         self.path, self.reason = weak, "others than root may change it"
         RocmcfgError.__init__(
             self,
@@ -61,7 +63,7 @@ class Untrusted(Unreadable):
                 f"{weak} may be changed by others than root, so that no record behind it is believed",
                 location=weak,
                 hint="a tree of your own: run rocmcfg without sudo. A host: look into it, then give it back "
-                f"to root: chown root:root {weak} && chmod go-w {weak}",
+                f"to root: chown {option}root:root {place} && chmod {option}go-w {place}",
             ),
         )
 
@@ -107,12 +109,12 @@ def path_of(id: int) -> str:
     return f"{folder(id)}/journal.jsonl"
 
 
-def require_trusted(view: HostView) -> None:
-    """Raises Untrusted where somebody else than root, and than the caller, may change what is on record: root
-    would carry out what they wrote."""
-    weak = view.weak_point(TRANSACTIONS)
+def require_trusted(view: HostView, path: str = TRANSACTIONS) -> None:
+    """Raises Untrusted where somebody else than root may change this record, or a folder above it: root would
+    carry out what they wrote."""
+    weak = view.weak_point(path)
     if weak:
-        raise Untrusted(weak)
+        raise Untrusted(weak, view.root)
 
 
 def ids(view: HostView) -> tuple[int, ...]:
@@ -180,7 +182,7 @@ def read(view: HostView, id: int) -> Journal | None:
 
     Raises Untrusted or BadJournal.
     """
-    require_trusted(view)
+    require_trusted(view, path_of(id))
     content = view.read(path_of(id)) or b""
     records = tuple(_records(path_of(id), content))
     return Journal(id, records) if records else None

@@ -52,7 +52,8 @@ def digest(content: bytes | None) -> str:
 
 def load(view: HostView) -> Receipt | None:
     """None where nothing is applied. Raises BadReceipt, Untrusted, or Unreadable for want of rights."""
-    require_trusted(view)
+    require_trusted(view)  # what takes it back, too
+    require_trusted(view, PATH)
     content = view.read(PATH)
     return None if content is None else parse(content)
 

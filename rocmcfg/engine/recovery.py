@@ -150,7 +150,8 @@ def undo(
         for step in found.of("file"):  # a saved file that is damaged stops us while nothing is touched
             if step["before"] is not None:
                 journal.restore(host, found.id, step["before"])
-        wait_for_survivors(host, found.mark, progress)
+        if found.state == "unfinished":
+            wait_for_survivors(host, found.mark, progress)
         begin_undo(host, found.id)
         try:
             for path in foreign:
@@ -165,7 +166,8 @@ def undo(
             for step in reversed(found.of("mkdir")):
                 host.remove_dir(step["path"])
             done = _activate_again(host, found, progress, after_failure)
-            host.settle([place for activation in done.activations for place in activation.places])
+            ran = [a for a in done.activations if a.state is ActivationState.DONE]
+            host.settle([place for activation in ran for place in activation.places])
             journal.append(host, found.id, "undone")
         except BaseException as problem:
             raise UndoIncomplete(found.id, cause(problem)) from problem
@@ -213,7 +215,8 @@ def begin_together(host: Host, ids: Sequence[int]) -> None:
     """Begin the undo of all of them before the first is done; the newest comes first, and its line names the
     others, so that a power cut between two lines loses none."""
     for id in ids:
-        if read_existing(host, id).state == "committed":
+        found = journal.read(host, id)  # none where somebody moved a damaged one away, as he was told to
+        if found is not None and found.state == "committed":
             begin_undo(host, id, ids if len(ids) > 1 else ())
 
 
@@ -331,7 +334,8 @@ def menu_with_ours(view: HostView, found: Journal) -> Activation | None:
         return None
     backend = registry.backend(expect["backend"])
     changed = {step["path"] for step in found.of("file")}
-    if not changed & set(backend.OWNED) or not backend.check(view, expect["removed"], expect["added"]):
+    seen = backend.check(view, expect["removed"], expect["added"])
+    if not changed & set(backend.OWNED) or not has_errors(seen):
         return None
     return backend.activation("the boot menu has the arguments that are taken back")
 
@@ -346,7 +350,7 @@ def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activa
     if generator is None or generator.TOOL in ran:
         return []
     images = generator.images(host, "amdgpu")
-    if not generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH)):
+    if not has_errors(generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))):
         return []
     activation: Activation = generator.activation("an image holds the options that were taken back")
     run_tool(host, activation.argv, progress, found.mark)

@@ -328,7 +328,7 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
         found = journal.read(host, id)
         if found is None:
             return cause
-        recovery.undo(host, found, progress, after_failure=True)
+        remarks = recovery.undo(host, found, progress, after_failure=True).remarks
     except BaseException as second:
         also = recovery.cause(second)
         return RollbackIncomplete(
@@ -346,6 +346,7 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
     return RolledBack(
         *first,
         warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id)),
+        *remarks,
     )
 
 

@@ -73,7 +73,8 @@ def unable(loader: str) -> Diagnostic:
 
 def load(view: HostView) -> Trial | None:
     """None where no trial is on record. Raises BadTrial, Untrusted, or Unreadable for want of rights."""
-    journal.require_trusted(view)
+    journal.require_trusted(view)  # which a trial is nothing without
+    journal.require_trusted(view, PATH)
     content = view.read(PATH)
     return None if content is None else parse(content)
 

@@ -7,14 +7,13 @@ initramfs generator syncs no more.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import signal
 
 from rocmcfg.host.inside import Place
 
 _FIFREEZE, _FITHAW = 0xC0045877, 0xC0045878  # _IOWR('X', 119, int) and 120 (linux/fs.h)
-# what cannot be frozen: not by us, not of that kind, or frozen by somebody else, who did the same by it
-_UNFROZEN = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTTY, errno.EINVAL, errno.EBUSY, errno.ENOSYS)
 
 
 def settle(place: Place) -> None:
@@ -25,7 +24,10 @@ def settle(place: Place) -> None:
     menu. Freezing a file system empties its journal into place, as ostree and bootupd do for the same reason
     (ostree, ostree-sysroot-deploy.c, fsfreeze_thaw_cycle).
     """
-    descriptor = os.open(place.name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=place.directory)
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    if place.directory is not None:  # links are followed by now, inside the root
+        flags |= os.O_NOFOLLOW
+    descriptor = os.open(place.name, flags, dir_fd=place.directory)
     try:
         _syncfs(descriptor)
         _freeze_and_thaw(descriptor)
@@ -34,34 +36,43 @@ def settle(place: Place) -> None:
 
 
 def _syncfs(descriptor: int) -> None:
-    import ctypes
+    try:
+        import ctypes
 
-    if ctypes.CDLL(None, use_errno=True).syncfs(descriptor) != 0:
+        library = ctypes.CDLL(None, use_errno=True)
+        failed = library.syncfs(descriptor)
+    except (ImportError, AttributeError, MemoryError):  # a Python or a C library without it, or SELinux
+        os.sync()
+        return
+    if failed:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 
 
 def _freeze_and_thaw(descriptor: int) -> None:
-    """In a process of its own session that heeds no signal: whatever ends us leaves nothing frozen. Between
-    the two calls it touches no file."""
+    """In a process of its own session that heeds no signal but KILL, so that what ends us leaves nothing
+    frozen. Between the two calls it touches no file. Where freezing is refused (not root, a sandbox, a file
+    system that cannot), syncing is all there is."""
     child = os.fork()
     if child == 0:
-        os._exit(_frozen_and_thawed(descriptor))
+        number = errno.EIO
+        try:
+            number = _frozen_and_thawed(descriptor)
+        finally:
+            os._exit(number)
     number = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if number and number not in _UNFROZEN:
+    if number:
         raise OSError(number, os.strerror(number)) if number > 0 else OSError("the freezing was killed")
 
 
 def _frozen_and_thawed(descriptor: int) -> int:
     """0, or what was wrong as an errno."""
-    import fcntl
-
     os.setsid()
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
         fcntl.ioctl(descriptor, _FIFREEZE, 0)
     except OSError as problem:
-        return problem.errno or errno.EIO
+        return errno.EIO if problem.errno == errno.EIO else 0
     while True:
         try:
             fcntl.ioctl(descriptor, _FITHAW, 0)

@@ -19,6 +19,10 @@ _LINK_LIMIT = 40  # as the kernel has it (fs/namei.c, MAXSYMLINKS)
 # O_PATH: a directory may be passed through by whoever cannot list it
 _STEP = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
+# What lets others than the owner write. The group's bit counts whichever group it is, root's own as well:
+# with an access list it is the mask of all users and groups that the list names (acl(5)).
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
 
 class Place(NamedTuple):
     """A name in an open directory, as the `dir_fd` of Python's `os` takes it; None: the name is a path of the
@@ -167,7 +171,7 @@ class _Walk:
             found = os.fstat(step)
             sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
             bare = sticky or stat.S_ISLNK(found.st_mode)
-            if found.st_uid != 0 or (found.st_mode & _others(found.st_gid) and not bare):
+            if found.st_uid != 0 or (found.st_mode & _OTHERS and not bare):
                 self._weak_at(name, found.st_uid, stat.S_IMODE(found.st_mode))
 
     def _missing(self, name: str) -> None:
@@ -186,9 +190,3 @@ def _account(uid: int, here: bool) -> str:
         return f"{pwd.getpwuid(uid).pw_name} (user {uid})" if here else f"user {uid}"
     except KeyError:
         return f"user {uid}"
-
-
-def _others(group: int) -> int:
-    """The bits of a mode that let others than root write: those of access lists are among the group's
-    (acl(5)), and of the group root only root is."""
-    return stat.S_IWOTH if group == 0 else stat.S_IWOTH | stat.S_IWGRP

@@ -46,7 +46,7 @@ def _asked(*_: object) -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Signals wait for a `check`, or for nothing where none comes."""
+    """What is done inside is not interrupted, but where it asks for it with `check`."""
     _State.holders += 1
     try:
         yield

@@ -78,8 +78,11 @@ class LocalHost(LocalView):
             there = path
             while not self.exists(there):
                 there = os.path.dirname(there)
-            with self._written(there) as place:
-                settle(place)
+            try:
+                with self._place(there) as place:
+                    settle(place)
+            except OSError as problem:
+                raise _unwritable(there, problem) from problem
 
     def writable_problem(self, path: str) -> str:
         probe = path

@@ -142,9 +142,10 @@ class LocalView:
             return None
 
     def has_tool(self, name: str) -> bool:
-        folders = [] if self.offline else os.environ.get("PATH", "").split(":")
-        folders += ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
-        return any(self._runs(f"{folder}/{name}") for folder in folders if folder[:1] == "/")
+        from rocmcfg.host import runner
+
+        folders = runner.OFFLINE_PATH if self.offline else runner.folders_of_programs()
+        return any(self._runs(f"{folder}/{name}") for folder in folders)
 
     def _runs(self, path: str) -> bool:
         try:

@@ -44,10 +44,15 @@ def _taken(place: Place, path: str) -> int:
         flags = os.O_RDWR | os.O_CREAT | _SAFELY
         descriptor = os.open(place.name, flags, 0o600, dir_fd=place.directory)
         try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
+            if found.st_nlink > 1 or found.st_uid != os.geteuid():  # what we write would be somebody else's
+                raise OSError(errno.EPERM, "it is not ours")
             os.fchmod(descriptor, 0o600)  # whatever the umask says, and whoever made it
             try:
+                if path == FILE:  # what 0.1.0 takes, which may be at work while its package is replaced
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # of the open file and not of the process (fcntl(2), F_OFD_SETLK): it can be asked for
                 # without being taken, and a fork does not lose it
                 fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _flock(fcntl.F_WRLCK))

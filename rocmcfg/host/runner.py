@@ -17,10 +17,14 @@ from typing import BinaryIO
 from rocmcfg.host.view import CommandResult
 
 # Programs of the host live here also where a user's PATH lacks sbin (su without -, Debian).
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+OFFLINE_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+_PATH = ":".join(OFFLINE_PATH)
+# and of NixOS and Guix System there
+_ROOTS_PATH = f"{_PATH}:/run/current-system/sw/bin:/run/current-system/profile/bin"
 QUERY_TIMEOUT = 120.0
-_KEEP = 64 * 1024  # characters of a changing program's output that are kept, from the end
-_MOST = 32 << 20  # characters that a query may print: the listing of an image has some 100,000
+_KEEP = 64 * 1024  # bytes of a changing program's output that are kept, from the end
+_MOST = 32 << 20  # bytes that a query may print: the listing of an image has some 100,000
+_BLOCK = 64 << 10
 _GRACE = 3.0  # seconds that a program has to end when it is told to
 # Marks whatever we start, so that a recovery finds a program that outlived its rocmcfg.
 MARK = "ROCMCFG_STARTED"
@@ -28,18 +32,23 @@ MARK = "ROCMCFG_STARTED"
 
 def _environment() -> dict[str, str]:
     keep = {k: v for k, v in os.environ.items() if k in ("HOME", "TERM", "TMPDIR")}
-    path = ":".join(part for part in os.environ.get("PATH", "").split(":") if part.startswith("/"))
-    if os.geteuid() == 0:  # whatever lies in a folder of the caller's, the system's programs are meant
-        path = f"{_PATH}:{path}".rstrip(":")
-    else:
-        path = f"{path}:{_PATH}".lstrip(":")
+    folders = ":".join(folders_of_programs())
     # DEBIAN_FRONTEND: hooks that would open a dialogue take their default instead.
     return {
         **keep,
-        "PATH": path,
+        "PATH": folders,
         "LC_ALL": "C.UTF-8",
         "DEBIAN_FRONTEND": "noninteractive",
     }
+
+
+def folders_of_programs() -> list[str]:
+    """Where programs of the running host are looked for, first one first. Root gets the system's alone: sudo
+    and su may let a PATH through in which a folder is somebody else's."""
+    if os.geteuid() == 0:
+        return _ROOTS_PATH.split(":")
+    own = [part for part in os.environ.get("PATH", "").split(":") if part.startswith("/")]
+    return [*own, *_PATH.split(":")]
 
 
 def query(argv: Sequence[str]) -> CommandResult | None:
@@ -111,11 +120,12 @@ class _Output(io.RawIOBase):
 
 def survivors(mark: str) -> list[tuple[int, str]]:
     """Programs of root that a rocmcfg started with this mark and that outlived it, as (pid, name): they lead
-    sessions of their own."""
+    sessions of their own, and still have our pipe. A daemon that one of their hooks left (gpg-agent,
+    grub-mount) leads one too, and has let go of the pipe: it stays, and nobody waits for it."""
     return [
         (pid, name)
         for pid, name in _processes(f"{MARK}={mark}".encode())
-        if pid != os.getpid() and _session(pid) == pid
+        if pid != os.getpid() and _session(pid) == pid and _has_pipe(pid)
     ]
 
 
@@ -123,9 +133,7 @@ def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
     """Those of root with this in their environment. Others may have it in theirs, by chance or to hold us up:
     who owns a process counts and not who pretends to, so that a set-uid program is its caller's
     (proc(5), /proc/pid/status, Uid: real, effective, saved, file system)."""
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
+    for entry in _numbers():
         try:
             with open(f"/proc/{entry}/environ", "rb") as stream:
                 if wanted not in stream.read(1 << 20).split(b"\0"):
@@ -136,9 +144,25 @@ def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
                 )
         except OSError:
             continue  # it ended meanwhile, or is none of ours
-        owners = {int(id) for id in status[b"Uid"].split()}
+        owners = {int(number) for number in status[b"Uid"].split()}
         if owners == {os.geteuid()} and not status[b"State"].strip().startswith((b"Z", b"X")):
             yield int(entry), status[b"Name"].strip().decode("utf-8", "replace")
+
+
+def _numbers() -> list[str]:
+    """Of all processes; none where there is no /proc, in a bare chroot."""
+    try:
+        return [entry for entry in os.listdir("/proc") if entry.isdigit()]
+    except OSError:
+        return []
+
+
+def _has_pipe(pid: int) -> bool:
+    for number in (1, 2):
+        with suppress(OSError):
+            if os.readlink(f"/proc/{pid}/fd/{number}").startswith("pipe:"):
+                return True
+    return False
 
 
 def _session(pid: int) -> int:
@@ -163,7 +187,7 @@ class _End:
             self._size -= len(self._parts.popleft())
 
     def text(self) -> str:
-        return "".join(self._parts)[-_KEEP:]
+        return _decoded("".join(self._parts)[-_KEEP:])
 
 
 class _Whole(_End):
@@ -176,7 +200,11 @@ class _Whole(_End):
             self.too_much = self._size > _MOST
 
     def text(self) -> str:
-        return "".join(self._parts)
+        return _decoded("".join(self._parts))
+
+
+def _decoded(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _run(
@@ -208,8 +236,11 @@ def _run(
             _bg_exc=False,
             _new_session=True,
             _tty_out=False,
+            # by the block: by the line, one without an end would be kept whole, and many short ones cost dear
+            _out_bufsize=_BLOCK,
+            _err_bufsize=_BLOCK,
             _encoding="utf-8",
-            _decode_errors="replace",
+            _decode_errors="surrogateescape",  # a block may end inside a character: see `_decoded`
             _done=lambda *_: finished.set(),
         )
     except sh.ForkException as problem:  # no machine code, no interpreter
@@ -254,8 +285,8 @@ def _stop(leader: int, mark: str) -> None:
 def _family(leader: int, mark: str) -> set[int]:
     """The processes of its session, and those that carry its mark."""
     found = {pid for pid, _ in _processes(f"{MARK}={mark}".encode())} if mark else set()
-    for entry in os.listdir("/proc"):
-        if entry.isdigit() and _session(int(entry)) == leader and not _ended(int(entry)):
+    for entry in _numbers():
+        if _session(int(entry)) == leader and not _ended(int(entry)):
             found.add(int(entry))
     return found - {os.getpid()}
 

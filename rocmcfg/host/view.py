@@ -101,7 +101,7 @@ class HostView(Protocol):
 
     @property
     def root(self) -> str:
-        """For a library that reads the host by itself (`distro`); everybody else uses paths within it."""
+        """For messages, and for what a user is to type; a path within the host is read by these methods."""
         ...
 
     @property

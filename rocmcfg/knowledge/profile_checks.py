@@ -70,6 +70,22 @@ def unknown_fixes(settings: Sequence[Setting]) -> Iterable[Diagnostic]:
             )
 
 
+MOST = 300  # settings of a profile; the longest shipped one has some 30
+
+
+def too_many(settings: Sequence[Setting], place: str) -> list[Diagnostic]:
+    if len(settings) <= MOST:
+        return []
+    return [
+        error(
+            "RC1018",
+            f"{place} has {len(settings)} settings, and a profile may have {MOST}",
+            location=place,
+            hint="no host needs as many: take out what is not meant",
+        )
+    ]
+
+
 def duplicates(settings: Sequence[Setting]) -> list[Diagnostic]:
     """One thing said twice: `cwsr-enable` and `cwsr_enable`, or a parameter also under [cmdline]."""
     seen: dict[str, Setting] = {}

@@ -313,6 +313,8 @@ def _read(
         for key, row in model.parameters.items()
         if key in used or not wrong  # what used it may be among what is wrong
     )
+    problems.extend(profile_checks.too_many(settings, place))
+    settings = settings[: profile_checks.MOST]
     problems.extend(profile_checks.duplicates(settings))
     problems.extend(profile_checks.unknown_fixes(settings))
     return Profile(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rocmcfg.engine import trial
-from rocmcfg.engine.journal import require_finished
+from rocmcfg.engine.journal import require_finished, require_trusted
 from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import RocmcfgError, Severity, error
@@ -50,6 +50,7 @@ def apply(
     def planned_now() -> Planned:
         return plan_approved(host, request, approved) if approved else plan(host, request, terms)
 
+    require_trusted(host)  # before a lock is written there
     with host.lock():
         require_finished(host)
         if confirms is None:

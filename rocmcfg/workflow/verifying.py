@@ -39,6 +39,8 @@ def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None
         from rocmcfg.engine.unrecorded import unrecorded
 
         lost = unrecorded(view)
+        if lost is not None and (at_work := view.locked_by()) is not None:
+            raise at_work  # an apply writes its files before its receipt
         return VerificationReport((), None, (), (lost or _nothing_applied(),), lost is not None)
     return check(view, known.settings, known, known.profiles, pid)
 

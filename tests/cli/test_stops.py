@@ -261,3 +261,14 @@ def test_a_menu_that_still_has_it_keeps_an_undo_open(root: Path) -> None:
     assert states(root) == ["unfinished"]
     use.recover(host)
     assert states(root) == ["rolled_back"]
+
+
+def test_one_of_several_whose_journal_was_moved_away_keeps_no_recover_from_its_end(root: Path) -> None:
+    """A journal that is damaged is to be moved away: it says so itself."""
+    host = QuickHost(str(root))
+    for value in ("0", "1"):
+        use.apply(host, set=(f"amdgpu.runpm={value}",), any_gpu=True)
+    recovery.begin_undo(_locked(host), 2, (2, 1))
+    (root / "var/lib/rocmcfg/transactions/000001").rename(root / "away")
+    use.recover(QuickHost(str(root)))
+    assert states(root) == ["rolled_back"]

@@ -106,6 +106,30 @@ def test_what_hands_over_nothing_may_come_from_anybody(root: Path, shared: Path)
     assert apply(root, "-p", place).code == 0
 
 
+@needs_root
+@pytest.mark.parametrize(
+    "line",
+    [
+        '[cmdline]\n"ds" = "nocloud-net"',
+        '[cmdline]\n"nfs.cache_getent" = "/tmp/evil"',
+        '[env]\nTAR_OPTIONS = "--to-command=x"',
+        '[env]\nKCFLAGS = "-fplugin=/tmp/x.so"',
+        "[module.nfs]\ncache_getent = 1",
+    ],
+)
+def test_what_nobody_knows_is_refused_where_root_did_not_write_it(
+    root: Path, shared: Path, line: str
+) -> None:
+    """The list of what hands over a machine has no end."""
+    place = write(shared / "my.toml", HEAD + line + "\n", owner=NOBODY)
+    before = tree(root)
+    found = apply(root, "-p", place)
+    assert (found.code, "RC2057" in found.err) == (1, True), found.err
+    assert tree(root) == before
+    os.chown(place, 0, 0)
+    assert "RC2057" not in apply(root, "-p", place).err
+
+
 def test_roots_own_profile_and_what_root_asks_for_is_named_first(root: Path, shared: Path) -> None:
     place = write(shared / "my.toml")
     for options in (

@@ -33,7 +33,7 @@ from .crashing import (
     seen,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.bulk
 FIRST = apply(profiles=("rdna4",), set=("amdgpu.runpm=0", "karg.iommu=pt"))
 # another channel, other variables, one file less and one more: files are made, changed and removed
 SECOND = apply(

@@ -30,7 +30,7 @@ from .crashing import (
     recover,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.bulk
 OLD = apply(set=("amdgpu.runpm=0",))
 TRY = attempt(set=("amdgpu.runpm=0", "amdgpu.cwsr_enable=0", "env.HSA_ENABLE_SDMA=0"))
 PLUMBING = (

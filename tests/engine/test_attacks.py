@@ -70,7 +70,7 @@ def test_an_image_that_got_the_driver_after_the_apply_is_rebuilt_by_the_undo(tmp
 
 def test_a_recovery_waits_for_the_program_of_the_killed_run(tmp_path: Path) -> None:
     mark = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
-    survivor = subprocess.Popen(["sleep", "600"], env=mark, start_new_session=True)
+    survivor = subprocess.Popen(["sleep", "600"], env=mark, start_new_session=True, stdout=subprocess.PIPE)
 
     class Host(LocalHost):
         @property

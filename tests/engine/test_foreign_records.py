@@ -189,6 +189,19 @@ def test_root_believes_no_record_that_others_can_write(root: Path, part: str) ->
     assert tree(root) == before
 
 
+@pytest.mark.parametrize(
+    "record", ["transactions/000001", "transactions/000001/journal.jsonl", "receipt.json"]
+)
+def test_a_record_that_others_can_write_is_not_believed_in_a_folder_of_roots(root: Path, record: str) -> None:
+    require_root()
+    os.chown(root / "var/lib/rocmcfg" / record, NOBODY, NOBODY)
+    found = rocmcfg("rollback", "--dry-run", "--root", root)
+    if record == "receipt.json":
+        found = rocmcfg("verify", "--root", root)
+    assert (found.code, "RC4028" in found.err) == (1, True), found.err
+    assert f"chown -R root:root {root}/var/lib/rocmcfg" in " ".join(found.err.split())
+
+
 def test_who_only_looks_goes_on_without_the_record(root: Path) -> None:
     require_root()
     os.chown(root / "var/lib", NOBODY, NOBODY)

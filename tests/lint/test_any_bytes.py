@@ -76,7 +76,7 @@ HUGE = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.bulk
 @pytest.mark.parametrize("kind", list(Kind))
 def test_no_text_takes_longer_than_its_length(kind: Kind) -> None:
     """A regular expression or a search that looks twice shows here as minutes."""

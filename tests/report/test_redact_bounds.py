@@ -13,6 +13,8 @@ from rocmcfg.report.names import Names
 from rocmcfg.report.redact import RULES, Redactor
 from rocmcfg.report.rule import Rule
 
+pytestmark = pytest.mark.bulk
+
 # Growth by four is 4 where the time is linear and 16 where it is quadratic.
 MOST = 8
 # CPU seconds of which the ratio says something; shorter ones are noise.

@@ -134,8 +134,8 @@ def test_a_program_sees_a_fixed_locale_a_full_path_and_nothing_secret(
     lines = dict(line.partition("=")[::2] for line in sh("env; pwd").stdout.splitlines())
     assert lines["LC_ALL"] == "C.UTF-8"
     assert lines["DEBIAN_FRONTEND"] == "noninteractive"
-    own = -1 if os.geteuid() == 0 else 0  # root gets the system's programs, whoever set his PATH
-    assert lines["PATH"].split(":")[own] == "/nowhere"
+    # root gets the system's programs alone, whoever set his PATH
+    assert (lines["PATH"].split(":")[0] == "/nowhere") is (os.geteuid() != 0)
     assert "/usr/sbin" in lines["PATH"].split(":")
     assert not {"LANG", "LC_MESSAGES", "SECRET", "LD_PRELOAD"} & lines.keys()
     assert "/" in lines
@@ -206,13 +206,20 @@ def test_only_programs_of_root_are_waited_for() -> None:
     """Whoever may start a program could hold up every boot with it."""
     require_root()
     environment = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
-    another = subprocess.Popen(["sleep", "300"], env=environment, start_new_session=True, user=65534)
-    ours = subprocess.Popen(["sleep", "300"], env=environment, start_new_session=True)
+    pipe = subprocess.PIPE
+    another = subprocess.Popen(
+        ["sleep", "300"], env=environment, start_new_session=True, user=65534, stdout=pipe
+    )
+    ours = subprocess.Popen(["sleep", "300"], env=environment, start_new_session=True, stdout=pipe)
+    null = subprocess.DEVNULL
+    daemon = subprocess.Popen(
+        ["sleep", "300"], env=environment, start_new_session=True, stdout=null, stderr=null
+    )
     try:
         assert [pid for pid, _ in runner.survivors("abc")] == [ours.pid]
         assert runner.survivors("ab") == []
     finally:
-        for one in (another, ours):
+        for one in (another, ours, daemon):
             one.kill()
             one.wait()
 
@@ -227,7 +234,9 @@ def test_a_set_uid_program_is_its_callers() -> None:
         shutil.copy(shutil.which("sleep") or "/bin/sleep", copy)
         copy.chmod(0o4755)
         environment = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
-        waiting = subprocess.Popen([copy, "300"], env=environment, start_new_session=True, user=65534)
+        waiting = subprocess.Popen(
+            [copy, "300"], env=environment, start_new_session=True, user=65534, stdout=subprocess.PIPE
+        )
         try:
             assert runner.survivors("abc") == []
         finally:
@@ -253,6 +262,14 @@ def test_output_without_end_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert changed.ok
     assert len(changed.stdout) == 64 << 10
     assert most < 4 << 20
+
+
+def test_output_without_a_line_break_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_MOST", 1 << 20)
+    asked = runner.query(("sh", "-c", "tr '\\0' x </dev/zero"))
+    assert asked is not None
+    assert asked.status is None
+    assert len(asked.stdout) < 3 << 20
 
 
 def test_root_runs_the_systems_programs_whatever_the_path_says(
