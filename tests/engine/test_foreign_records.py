@@ -109,7 +109,8 @@ def test_an_output_that_no_program_of_ours_has_is_not_restored(root: Path) -> No
 
 def test_no_file_comes_back_with_more_rights_than_its_owner_has(root: Path) -> None:
     """A shell that runs as root for everybody, saved as what was there before."""
-    saved = {"mode": 0o6755, "uid": 0, "gid": 0, "mtime_ns": 0, "xattrs": [["security.capability", "AAAA"]]}
+    owner = {"uid": os.geteuid(), "gid": os.getegid()}
+    saved = {"mode": 0o6755, **owner, "mtime_ns": 0, "xattrs": [["security.capability", "AAAA"]]}
     content = b"#!/bin/sh\n"
     name = sha256(content)
     (_file(root).parent / "backups" / name).write_bytes(content)
