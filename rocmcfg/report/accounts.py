@@ -268,6 +268,13 @@ ACCOUNTS: tuple[Rule, ...] = (
     ),
     rule(
         "user",
+        rf"(?<![\w-])chown[ \t](?:-\S+[ \t]){{0,4}}{ACCOUNT}?:(?P<x>{NAME})(?=[ \t])",
+        "chown",
+        "chown NAME:GROUP",
+        is_telling_word,
+    ),
+    rule(
+        "user",
         rf"^(?:total \d+\s)?[-dlbcps][-rwxsStT]{{9}}[.+@]?[ \t]+\d+[ \t]+(?P<x>{NAME})(?=[ \t])",
         "rw r-x r--",
         "ls -l",

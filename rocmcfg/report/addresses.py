@@ -65,6 +65,10 @@ def _of_a_disk(text: str) -> bool:
     return 4 <= digits <= len(text) - 2
 
 
+def _wireless(text: str) -> bool:
+    return text.lower() not in ORDINARY and not is_nobody(text) and text.lower() not in ("up", "down")
+
+
 _DEVICES = (
     "block|bus|by-id|char|cpu|disk|dma_heap|dri|fd|hugepages|infiniband|input|kfd|loop|mapper|md|mqueue|net|pts|serial|shm"
     "|snd|usb|v4l|vfio|zvol|raw|mtd|cgroup|core|hwrng|tpm|ttyS?|char|net|sg|nvme"
@@ -192,6 +196,15 @@ ADDRESSES: tuple[Rule, ...] = (
     ),
     rule(
         "network",
+        r"(?<![\w-])(?:AP|BSS|(?i:access point|hotspot|wi-?fi|wlan|(?:wireless|wi-?fi) network))[ \t:=]{1,3}"
+        r"[\"'](?P<x>[^\"'\n]{1,80})[\"']",
+        "ap bss access hotspot wi wlan",
+        "wpa_supplicant, iwd, NetworkManager: an access point by its name",
+        _wireless,
+        teaches=True,
+    ),
+    rule(
+        "network",
         r"op=\"connection[^\"\n]{0,40}\"[^\n]{0,120}? name=\"(?P<x>[^\"\n]{1,80})",
         'op="connection',
         "NetworkManager's audit",
@@ -274,6 +287,13 @@ ADDRESSES: tuple[Rule, ...] = (
         "serial s/n",
         "the same without a colon",
         _serial,
+        teaches=True,
+    ),
+    rule(
+        "serial",
+        r"(?<!\w)iSerial[ \t]+\d{1,3}[ \t]+(?P<x>[^\s(][^\n]{0,126})",
+        "iserial",
+        "lsusb -v: the number of the string, and what it says",
         teaches=True,
     ),
     rule(

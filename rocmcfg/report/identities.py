@@ -31,6 +31,18 @@ def _own_site(name: str) -> bool:
     return is_telling(name) and not is_public(name) and not re.fullmatch(r"[\d.]+", name)
 
 
+def _at_a_prompt(name: str) -> bool:
+    # "Last login:" as last(1) and PAM say it
+    return is_telling_word(name) and name.lower() not in (
+        "bad",
+        "last",
+        "first",
+        "next",
+        "password",
+        "previous",
+    )
+
+
 IDENTITIES: tuple[Rule, ...] = (
     rule(
         "host",
@@ -64,6 +76,30 @@ IDENTITIES: tuple[Rule, ...] = (
         "<",
         "RFC 5424",
         is_telling,
+        teaches=True,
+    ),
+    rule(
+        "host",
+        rf"^(?P<x>{_HOST}) login:[ ]?(?:{NAME})?\s*$",
+        "login:",
+        "getty: HOST login: NAME",
+        _at_a_prompt,
+        teaches=True,
+    ),
+    rule(
+        "user",
+        rf"^{ACCOUNT} login: (?P<x>{NAME})\s*$",
+        "login:",
+        "getty: who answered",
+        is_telling_word,
+        teaches=True,
+    ),
+    rule(
+        "host",
+        rf"^[A-Z][\w!]{{2,20}}[ ](?:[\w./()+-]{{1,24}}[ ]){{1,6}}(?P<x>{_HOST})(?= tty\w{{1,6}}\s*$)",
+        "tty",
+        "issue(5): Debian GNU/Linux 13 HOST tty1",
+        lambda name: is_telling_word(name) and len(name) > 2,
         teaches=True,
     ),
     rule(

@@ -78,7 +78,9 @@ _PAIRS = {
         Meaning("host", True),
     ),
     **dict.fromkeys(("vg name", "lv name", "pool name"), Meaning("volume", True)),
-    **dict.fromkeys(("real name", "full name", "pretty name"), Meaning("name", True)),
+    **dict.fromkeys(
+        ("real name", "full name", "pretty name", "author name", "committer name"), Meaning("name", True)
+    ),
 }
 
 

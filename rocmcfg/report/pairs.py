@@ -1,6 +1,7 @@
 """Keys and their values in a line, in any style: `key=value`, `key: value`, `"key": "value"` and Python's
 `'key': 'value'` (also escaped in another string), `Key: value` of a header, `?key=value` of a URL (also
-percent-encoded), `--key value`, `<key>value</key>`, `('key', 'value')`, `key => value`.
+percent-encoded), `--key value`, `KEY value`, `<key>value</key>`, `('key', 'value')`, `key => value`, and
+`<add key="name" value="value"/>`, where a pair says what another one means.
 
 A scanner by hand rather than one pattern: whether the value matters depends on the key, and where it ends on
 how it begins. Each character is looked at a bounded number of times.
@@ -28,7 +29,22 @@ _KEY = re.compile(
     rf"|(?P<said>'[ \t]value[ \t](?=')))"  # NetworkManager: added 'ssid' value 'x'
     r"|(?<![\w./-])(?P<option>--?[A-Za-z](?:[\w-]*\w)?)[ \t]{1,8}(?=[^\s-])"
     r"|<(?P<element>[A-Za-z][\w.:-]*)>(?=[^<\s])"
+    r"|(?<![\w./-])(?P<word>[A-Za-z][\w-]*)[ \t]{1,8}(?=[^\s=:,;.)\]}|&<>-])"
 )
+# Pairs and elements that hold the value of what their neighbour names, and how that one does.
+_VALUES = frozenset(("value", "val", "content", "string"))
+_NAMED = re.compile(
+    r"(?i)(?<![\w-])(?:key|name|id)\\{0,8}[\"']?\s?[=:]\s?\\{0,8}[\"'](?P<name>[\w.:/-]{1,120})[\"'\\]"
+)
+_NAMED_BEFORE = re.compile(r"<(?:name|key)>(?P<name>[^<]{1,120})</(?:name|key)>\s{0,8}$")
+_AROUND = 400  # characters in which a neighbour is looked for
+_ENCLOSED = {"<": ">", "{": "}"}
+# What sets the variable whose name follows: of csh, Dockerfile, fish, Windows.
+_SETS = re.compile(r"(?:^|[\s;&|])(?:setenv|ENV|setx|set(?:[ \t]+-\w+)+)[ \t]+$")
+_SETTING = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
+_ENDS = re.compile(r"[\"']?[ \t]*(?:$|[;&|#])")
+# They are verbs and names of other things, too: "tests pass gfx1100".
+_AMBIGUOUS = frozenset(("otp", "pass", "pw", "webhook"))
 _QUOTED = {
     '"': re.compile(r'(?:[^"\\]|\\.)*'),
     "'": re.compile(r"(?:[^'\\]|\\.)*"),
@@ -82,8 +98,10 @@ def pairs(line: str) -> Iterator[Found]:
     position = 0
     while (found := _KEY.search(line, position)) is not None:
         position = found.end()
-        key = found["key"] or found["option"] or found["element"]
+        key = found["key"] or found["option"] or found["element"] or found["word"]
         meant = meaning(key)
+        if meant is None and key.lower() in _VALUES:
+            meant = _meant_beside(line, found)
         if meant is None or (found["list"] and not _in_tuple(line, found, meant)):
             if found["option"] and position == found.end():
                 position = found.end("option")
@@ -96,6 +114,8 @@ def pairs(line: str) -> Iterator[Found]:
         prose = _is_prose(line, found, quoted=quoted)
         if prose and key.lower() == "login":  # "Last login: Fri"
             continue
+        if found["word"] and not _tells_behind_a_blank(line, found, meant, value):
+            continue
         if _tells(meant, text, prose=prose):
             yield Found(start, end, meant.kind, _is_sure(meant, found, text, quoted=quoted))
             position = end
@@ -107,6 +127,41 @@ def _in_tuple(line: str, found: re.Match[str], meant: Meaning) -> bool:
     if found["key"].startswith("--"):
         return True  # a list of arguments
     return meant.kind == "secret" and bool(_TUPLE.search(line[max(0, start - 12) : start]))
+
+
+def _meant_beside(line: str, found: re.Match[str]) -> Meaning | None:
+    """What another attribute of the same element or object says of this one, in either order."""
+    start = found.start()
+    if found["element"]:
+        named = _NAMED_BEFORE.search(line, max(0, start - _AROUND), start)
+    else:
+        begin = max(line.rfind(opening, max(0, start - _AROUND), start) for opening in _ENCLOSED)
+        if begin < 0:
+            return None
+        limit = min(len(line), found.end() + _AROUND)
+        end = line.find(_ENCLOSED[line[begin]], found.end(), limit)
+        named = _NAMED.search(line, begin, limit if end < 0 else end)
+    return meaning(named["name"]) if named else None
+
+
+def _tells_behind_a_blank(
+    line: str, found: re.Match[str], meant: Meaning, value: tuple[int, int, bool]
+) -> bool:
+    """Most words are followed by a word that is no value: what is one has to be set, quoted or look so."""
+    key, start, (begin, end, quoted) = found["word"], found.start(), value
+    text = line[begin:end]
+    if meant.kind != "secret":
+        return False
+    if _SETS.search(line, max(0, start - 24), start):
+        return True
+    digit, letter = any(c.isdigit() for c in text), any(c.isalpha() for c in text)
+    if _SETTING.match(key):
+        if quoted or (digit and letter and not _NUMBER.match(text)):
+            return True
+        return len(text) > 7 and text.lower() not in ORDINARY and bool(_ENDS.match(line, end))
+    if not meant.sure or key.lower() in _AMBIGUOUS or re.match(r"[\w.-]+[=:]", text):
+        return False
+    return (quoted and letter) or (digit and letter and len(text) > 5)
 
 
 def _value(line: str, found: re.Match[str], meant: Meaning) -> tuple[int, int, bool] | None:
@@ -137,7 +192,7 @@ def _value(line: str, found: re.Match[str], meant: Meaning) -> tuple[int, int, b
 
 
 def _bare(line: str, found: re.Match[str], start: int, meant: Meaning) -> tuple[int, int, bool] | None:
-    key = (found["key"] or found["option"]).lower()
+    key = (found["key"] or found["option"] or found["word"]).lower()
     if meant.kind == "secret":
         if key.endswith("cookie") and found["sign"] == ":":
             return _span(_TO_QUOTE.match(line, start), quoted=True)

@@ -12,8 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from rocmcfg.report import tables
 from rocmcfg.report.accounts import ACCOUNTS
 from rocmcfg.report.addresses import ADDRESSES, telling_ip
+from rocmcfg.report.commands import COMMANDS
 from rocmcfg.report.identities import IDENTITIES
 from rocmcfg.report.names import LONGEST, Names, lower
 from rocmcfg.report.pairs import pairs
@@ -21,7 +23,7 @@ from rocmcfg.report.rule import OPAQUE, Rule, Rules
 from rocmcfg.report.tokens import TOKENS, key_blocks
 from rocmcfg.report.words import LEVELS, ORDINARY, TELLING_NOTHING, is_public
 
-RULES = Rules((*TOKENS, *IDENTITIES, *ACCOUNTS, *ADDRESSES))
+RULES = Rules((*TOKENS, *COMMANDS, *IDENTITIES, *ACCOUNTS, *ADDRESSES))
 _TEACHING = Rules(rule for rule in RULES if rule.teaches)
 _KINDS = sorted(
     {rule.kind for rule in RULES} | {"secret", "serial", "id", "user", "host", "name", "uuid", "label"}
@@ -71,7 +73,10 @@ class Redactor:
     def learn(self, text: str) -> None:
         """Take the names, serials and secrets that a text gives away for certain, so that they go from all
         other places as well."""
-        for line in _LINE.split(self._clean(text)):
+        lines = _LINE.split(self._clean(text))
+        for number, (start, end) in tables.accounts(lines).items():
+            self._learn("user", lines[number][start:end])
+        for line in lines:
             if not line:
                 continue
             for found in pairs(line):
@@ -86,9 +91,11 @@ class Redactor:
         text = self._clean(text)
         ends = [found[0] for found in _LINE.finditer(text)]
         lines = _LINE.split(text)
-        for number, (start, end) in key_blocks(lines).items():
+        places = {number: ("user", *span) for number, span in tables.accounts(lines).items()}
+        places |= {number: ("secret", *span) for number, span in key_blocks(lines).items()}
+        for number, (kind, start, end) in places.items():
             line = lines[number]
-            lines[number] = line[:start] + self._hide("secret", line[start:end]) + line[end:]
+            lines[number] = line[:start] + self._hide(kind, line[start:end]) + line[end:]
         redacted = [self._line(line) if line else line for line in lines]
         joined = "".join(line + end for line, end in zip(redacted, [*ends, ""], strict=True))
         return _HIDDEN.sub(lambda code: self._shown[_number(code[0])], joined)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rocmcfg.report.rule import NAME, WORD, Rule, rule
+from rocmcfg.report.rule import WORD, Rule, rule
 
 # What services put before their keys, so that scanners find them in what was published by mistake.
 _BEGINNINGS = (
@@ -172,50 +172,6 @@ TOKENS: tuple[Rule, ...] = (
         "-----begin",
         "PEM in one line, as JSON and variables hold it (RFC 7468)",
         lambda text: len(text.strip("\\nr \"'")) > 7,
-    ),
-    rule(
-        "secret",
-        r"(?i)(?<!\w)(?:password|passphrase|passcode) (?:is|was)(?: set to)?:? [\"']?(?P<x>[^\s\"']+)",
-        "passw passphrase passcode",
-        "what people write",
-        lambda text: any(c.isdigit() for c in text) and any(c.isalpha() for c in text),
-    ),
-    rule(
-        "secret",
-        r"(?i)(?:^|[\s'\"])mysql\w*[ \t](?:[^\n|;]{0,200}?[ \t])?-p(?P<x>[^\s\"']+)",
-        "mysql",
-        "mysql -pPASSWORD",
-    ),
-    rule(
-        "secret", r"(?<![\w-])sshpass[ \t]+-p[ \t]*[\"']?(?P<x>[^\s\"']+)", "sshpass", "sshpass -p PASSWORD"
-    ),
-    rule(
-        "secret",
-        r"(?<![\w-])(?:-u|--user|--proxy-user|-U)[ \t=]?[\"']?[^\s\"':/]{1,128}:(?P<x>[^\s\"']+)",
-        "-u",
-        "curl -u, wget: USER:PASSWORD",
-        lambda text: not text.isdigit(),
-    ),
-    rule(
-        "user",
-        rf"(?<![\w-])(?:-u|--user|--proxy-user|-U)[ \t=]?[\"']?(?P<x>{NAME})(?=:[^\s\d])",
-        "-u",
-        "the name beside it",
-        teaches=True,
-    ),
-    rule(
-        "secret",
-        r"(?<![\w-])login[ \t]+[^\s]+[ \t]+password[ \t]+(?P<x>\S+)",
-        "password",
-        ".netrc: machine HOST login NAME password PASSWORD",
-        teaches=True,
-    ),
-    rule(
-        "user",
-        r"(?<![\w-])login[ \t]+(?P<x>[^\s]+)(?=[ \t]+password[ \t])",
-        "password",
-        ".netrc",
-        teaches=True,
     ),
     rule("secret", r"://(?P<x>[^\s/?#\"'<>]+)@", "@", "RFC 3986: user and password in a URL"),
 )

@@ -79,4 +79,4 @@ def is_telling(name: str) -> bool:
 
 
 def is_telling_word(name: str) -> bool:
-    return is_telling(name) and name.lower() not in ORDINARY
+    return is_telling(name) and name.lower() not in ORDINARY and name.lower() not in NO_VALUE

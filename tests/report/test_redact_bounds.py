@@ -17,8 +17,9 @@ pytestmark = pytest.mark.bulk
 
 # Growth by four is 4 where the time is linear and 16 where it is quadratic.
 MOST = 8
-# CPU seconds of which the ratio says something; shorter ones are noise.
-MEASURABLE = 0.2
+# CPU seconds of which the ratio says something; shorter ones are noise. What is quadratic takes a sixteenth
+# of the time for a quarter of the text: whoever makes the texts shorter lowers this by the square.
+MEASURABLE = 0.05
 
 
 def seconds(text: str) -> float:
@@ -57,7 +58,9 @@ PIECES = (
     'nvme-a_', 'nvme ssd A0', 'serial ', 'serial:', 'unique ', 'imei ', 'eyJa', 'hf_a', 'sk-a', 'SG.a.',
     '$6$a', 'ssh-rsa AAAA', 'SHA256:', 'Nov 21 12:42:56 ', 'volume group a ', 'dev-disk-by\\x2did-',
     '/dev/a/', 'rd.luks.name=a', '=>', ' =', '= ', '\\"', '\\\\', "\\'", '%22', '&quot;', "(b'",
-    'a@b.service', '<user-1>', '…', 'a…',
+    'a@b.service', '<user-1>', '…', 'a…', 'A_TOKEN ', 'secret ', "secret 'a", 'setenv ', '<add value="',
+    '{"value": "', '<value>a', 'password for ', 'token is ', 'echo a ', 'echo a|', 'sudo -S ', '<<< ', 'htpasswd -b ',
+    'net user ', 'user.name ', 'a login: ', 'A a tty', 'USER PID\n', 'USER PID\n1 1\n', 'chown a:', 'AP "', 'iSerial 3 ',
 )  # fmt: skip
 
 
@@ -67,7 +70,7 @@ BEFORE = "password amdgpu nvme ssid user serial connect cifs @ '"
 
 @pytest.mark.parametrize("piece", [*CHARACTERS, *PIECES])
 def test_no_repetition_takes_more_than_its_length(piece: str) -> None:
-    assert growth(lambda n: f"{BEFORE}{piece * n}@!", 12_000 // len(piece) + 1) <= MOST
+    assert growth(lambda n: f"{BEFORE}{piece * n}@!", 6_000 // len(piece) + 1) <= MOST
 
 
 @pytest.mark.parametrize("rule", list(RULES), ids=lambda rule: rule.kind)
@@ -90,8 +93,8 @@ def test_bait_made_of_what_a_rule_looks_for_takes_no_more_than_its_length(rule: 
             f"{word} a ",
             f"{word}a.",
         ):
-            for cased in (bait, bait.upper()):
-                assert growth(partial(mul, cased), 30_000 // len(cased), spent) <= MOST, cased
+            for cased in {bait, bait.upper()}:
+                assert growth(partial(mul, cased), 15_000 // len(cased), spent) <= MOST, cased
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,7 @@ def test_bait_made_of_what_a_rule_looks_for_takes_no_more_than_its_length(rule: 
     ],
 )
 def test_a_log_of_many_names_takes_no_more_than_its_length(made: Callable[[int], str]) -> None:
-    assert growth(made, 3000) <= MOST
+    assert growth(made, 1500) <= MOST
 
 
 def test_a_name_is_looked_for_by_its_words_and_not_one_by_one() -> None:

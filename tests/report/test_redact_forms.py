@@ -107,6 +107,38 @@ def test_a_name_like_a_kind_does_not_reach_into_placeholders(name: str) -> None:
     assert redact(once) == once
 
 
+PS = """USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND
+root           1  0.0  0.1 168140 11000 ?        Ss   12:42   0:01 /sbin/init
+trudy+ 99 1 2 x x pts/1 python train.py"""
+PS_FULL = "UID          PID    PPID  C STIME TTY          TIME CMD\ntrudy  4711  1  0 12:42 ?  0:00 python"
+TOP = "    PID USER      PR  NI    VIRT\n   4711 trudy      x   x    12,3g\n\n   4712 trudy      x   x    1"
+WHO = "USER     TTY      FROM             LOGIN@\ntrudy    pts/0    x                12:42"
+LOGINCTL = "SESSION  UID USER SEAT  TTY \n      3 1000 trudy seat0 tty2"
+
+
+@pytest.mark.parametrize(
+    "table", [PS, PS_FULL, TOP, WHO, LOGINCTL], ids=["ps", "ps -f", "top", "w", "loginctl"]
+)
+def test_the_column_of_accounts_goes_and_is_learnt(table: str) -> None:
+    redact = Redactor()
+    assert "trudy" not in redact(table)
+    redact.learn(table)
+    assert "trudy" not in redact("process of trudy")
+    assert redact(table).splitlines()[0] == table.splitlines()[0]
+
+
+def test_what_follows_a_table_is_no_row_of_it() -> None:
+    text = f"{PS}\namdgpu: ring timeout\nring 12 x\nUSER PID: none\nring 13 x"
+    assert Redactor()(text).endswith("\namdgpu: ring timeout\nring 12 x\nUSER PID: none\nring 13 x")
+
+
+def test_a_directory_of_the_session_is_not_one_of_an_account_until_its_name_is_known() -> None:
+    redact = Redactor()
+    assert redact("/run/user/1000/trudy") == "/run/user/1000/trudy"
+    redact.learn("/home/trudy/x")
+    assert "trudy" not in redact("/run/user/1000/trudy")
+
+
 def test_a_log_level_is_no_host() -> None:
     redact = Redactor()
     lines = "2025-11-21 12:42:56 INFO vllm: INFO x\n2025-11-21T12:42:56Z WARNING torch[3]: WARNING x"
