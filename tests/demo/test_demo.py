@@ -62,8 +62,9 @@ def test_the_demo_prints_no_colour_into_a_pipe_and_keeps_to_80_columns(
     tour: subprocess.CompletedProcess[str],
 ) -> None:
     assert "\x1b" not in tour.stdout
-    # a line of a diff is as long as the line of the file
-    long = [line for line in tour.stdout.splitlines() if len(line) > 80 and line[0] not in "+-"]
+    # a line of a diff is as long as the line of the file, and a checkout may lie in folders of any length
+    said = tour.stdout.replace(str(DEMO), "docs/demo")
+    long = [line for line in said.splitlines() if len(line) > 80 and line[0] not in "+-"]
     assert long == []
 
 

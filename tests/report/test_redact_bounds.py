@@ -59,8 +59,9 @@ PIECES = (
     '$6$a', 'ssh-rsa AAAA', 'SHA256:', 'Nov 21 12:42:56 ', 'volume group a ', 'dev-disk-by\\x2did-',
     '/dev/a/', 'rd.luks.name=a', '=>', ' =', '= ', '\\"', '\\\\', "\\'", '%22', '&quot;', "(b'",
     'a@b.service', '<user-1>', '…', 'a…', 'A_TOKEN ', 'secret ', "secret 'a", 'setenv ', '<add value="',
-    '{"value": "', '<value>a', 'password for ', 'token is ', 'echo a ', 'echo a|', 'sudo -S ', '<<< ', 'htpasswd -b ',
-    'net user ', 'user.name ', 'a login: ', 'A a tty', 'USER PID\n', 'USER PID\n1 1\n', 'chown a:', 'AP "', 'iSerial 3 ',
+    '{"value": "', '<value>a', 'password for ', 'token is ', 'echo a ', 'echo a|', 'sudo -S ', '<<< ',
+    'htpasswd -b ', 'net user ', 'user.name ', 'a login: ', 'A a tty', 'USER PID\n', 'USER PID\n1 1\n',
+    'chown a:', 'AP "', 'iSerial 3 ',
 )  # fmt: skip
 
 
