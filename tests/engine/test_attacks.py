@@ -27,6 +27,7 @@ from rocmcfg.workflow.verifying import verify
 from tests.support import fake_tools
 from tests.support.hosts import debian_grub_host, initramfs_image
 from tests.support.tool_host import QuickHost
+from tests.support.tools import HANG
 
 ENV = ("env.MIOPEN_DEBUG_CONV_GEMM=0",)
 
