@@ -21,11 +21,11 @@ from rocmcfg.model.plan import (
     TrialPlan,
 )
 from rocmcfg.model.profile import Profile
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, Skipped
 from rocmcfg.model.trial import Terms
 from rocmcfg.model.version import format_version
 from rocmcfg.planning import diff
-from rocmcfg.planning.request import Request
 from rocmcfg.workflow.planning import Planned
 
 _SOONEST, _LATEST = 30, 24 * 3600  # seconds of --confirm-after; a boot itself takes longer than less

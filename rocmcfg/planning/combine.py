@@ -11,8 +11,9 @@ from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import adds_up
 from rocmcfg.model.profile import Profile, Setting, Use
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import Channel, Kind
-from rocmcfg.planning.request import Given, Request, named, parse_set
+from rocmcfg.planning.request import Given, named, parse_set
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from dataclasses import replace
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.profile import Multiple, Profile, ProfileParameter, Setting
+from rocmcfg.model.request import Request
 from rocmcfg.model.value import closest
-from rocmcfg.planning.request import Given, Request, parse_set
+from rocmcfg.planning.request import Given, parse_set
 
 _BYTES = {"GiB": 1 << 30, "MiB": 1 << 20}
 _LEFT = 8  # warn where less than an eighth of the memory would be left

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rocmcfg.doctor.circumstances import Circumstances, Options
 from rocmcfg.doctor.evidence import Evidence
@@ -17,9 +17,10 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.profile import Setting
+from rocmcfg.model.request import Request
 from rocmcfg.model.value import same
 from rocmcfg.model.version import Version, parse_kernel, parse_version
-from rocmcfg.planning.request import Request, command_line, from_document
+from rocmcfg.planning.request import command_line
 from rocmcfg.records.receipt import Receipt
 
 
@@ -48,6 +49,7 @@ class Diagnosis:
     diagnostics: tuple[Diagnostic, ...]
     given: Mapping[str, Mapping[str, str]]
     resets: tuple[Evidence, ...] = ()
+    root: str = "/"
 
     def cure(self, match: Match) -> str:
         """The command that applies what of a workaround is not in force yet, on top of what is applied; empty
@@ -60,13 +62,12 @@ class Diagnosis:
         given = self.given.get(profile, {}) if profile in profiles else {}
         wanted = [*self.applied.set, *(s for s in match.remaining if s not in given)]
         with_ = [*self.applied.with_, *(given[s] for s in match.remaining if given.get(s))]
-        request = replace(
-            self.applied,
+        request = self.applied._replace(
             profiles=profiles,
             set=tuple(dict.fromkeys(wanted)),
             with_=tuple(dict.fromkeys(with_)),
         )
-        return f"sudo {command_line(request)}"
+        return f"sudo {command_line(request, self.root)}"
 
 
 def diagnose(
@@ -107,7 +108,11 @@ def diagnose(
     firmware = loaded_firmware(machine) if where.host else {}
     if log.mes is not None:
         firmware["mes"] = log.mes
-    receipt = receipt_or_none(view) if where.host is not None else None
+    receipt = None
+    try:
+        receipt = receipt_or_none(view) if where.host is not None else None
+    except NewerRecord as problem:  # the logs are worth reading all the same
+        problems += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
     state = HostState(Running(view), set_variables(view, environment), receipt.settings if receipt else ())
     ranked = rank(every, scanner.hits, where, state, known, knowledge.of_hosts().firmware, firmware)
     found = []
@@ -127,6 +132,7 @@ def diagnose(
         tuple(problems),
         {} if where.host is None else _given(view, ranked, facts, known),
         evidence.resets(scanner.hits, scanner),
+        view.root,
     )
 
 
@@ -161,10 +167,7 @@ def _given(
 
 
 def _applied(receipt: Receipt | None) -> Request:
-    try:
-        return from_document(receipt.request) if receipt else Request()
-    except TypeError:  # a newer rocmcfg asked for more
-        return Request(profiles=receipt.profiles if receipt else ())
+    return receipt.request if receipt else Request()
 
 
 def parse_options(gfx: Sequence[str], kernel: str, rocm: str) -> Options:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
@@ -10,8 +10,9 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.report import VerificationReport
+from rocmcfg.model.request import Request
 from rocmcfg.planning import trial_plan
-from rocmcfg.planning.request import Request, command_line, from_document
+from rocmcfg.planning.request import command_line
 from rocmcfg.records import receipt, trial
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
@@ -134,12 +135,9 @@ def _unnecessary(
     from rocmcfg.judging.conditions import decide
     from rocmcfg.knowledge import catalogue
 
-    try:
-        request = from_document(known.request)
-    except TypeError:  # a receipt of another version, which knows more options
-        request = Request(profiles=known.profiles, unconditional=bool(known.request.get("unconditional")))
+    request = known.request
     loaded, remarks = _applied(view, known, request)
-    command = command_line(replace(request, unconditional=False), root)
+    command = command_line(request._replace(unconditional=False), root)
     applied = {s.id for s in known.settings if s.profile}  # what --set asks for has no condition
     found: dict[str, Unnecessary] = {}
     for setting in (s for profile in loaded for s in profile.settings):

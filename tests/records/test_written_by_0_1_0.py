@@ -23,8 +23,8 @@ RECORDED = Path(__file__).parent / "written_by_0_1_0"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`history` says of each transaction, oldest first, its state and, of a trial, its outcome. `undo` are the
-    commands that lead back to a host on which rocmcfg never was."""
+    """`history` says of each transaction, oldest first, its state and, of a trial, its outcome. The commands
+    of `undo` lead back to a host on which rocmcfg never was."""
 
     name: str
     history: tuple[tuple[str, str | None], ...]
