@@ -190,7 +190,7 @@ generate_initramfs()
 # The same place in initramfs-tools 0.151.
 INITRAMFS_TOOLS = DRACUTS_OWN.replace(" and adapted for dracut", "").replace(
     'if dracut ${OPTS} --force "${initramfs}" "${version}"',
-XX
+    'if mkinitramfs ${OPTS} "${initramfs}.new" "${version}"',
 )
 
 
