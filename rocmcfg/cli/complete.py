@@ -122,8 +122,8 @@ def _profiles_and_auto(line: Line, word: str) -> Candidates:
 
 
 def _loaded(line: Line) -> Iterator[Profile]:
-    from rocmcfg.engine.request import Request
     from rocmcfg.knowledge import profiles
+    from rocmcfg.planning.request import Request
     from rocmcfg.workflow.planning import expand_auto
 
     names = list(line.profiles)

@@ -12,7 +12,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
-    from rocmcfg.engine.explanation import Caution, Explanation, Mention, OnKernel
+    from rocmcfg.explain.explanation import Caution, Explanation, Mention, OnKernel
     from rocmcfg.workflow.explaining import Explained
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)

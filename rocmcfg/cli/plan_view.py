@@ -9,8 +9,6 @@ from typing import Any
 
 from rocmcfg.cli.options import Via
 from rocmcfg.cli.render import Printer
-from rocmcfg.engine import diff
-from rocmcfg.engine.request import Request
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts, PyTorch
 from rocmcfg.model.plan import (
@@ -26,6 +24,8 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, Skipped
 from rocmcfg.model.trial import Terms
 from rocmcfg.model.version import format_version
+from rocmcfg.planning import diff
+from rocmcfg.planning.request import Request
 from rocmcfg.workflow.planning import Planned
 
 _SOONEST, _LATEST = 30, 24 * 3600  # seconds of --confirm-after; a boot itself takes longer than less

@@ -149,8 +149,8 @@ def new(
     with opt.session("profile new", json, quiet, verbose, debug) as printer:
         import re
 
-        from rocmcfg.engine.request import root_option
         from rocmcfg.knowledge import profiles
+        from rocmcfg.planning.request import root_option
         from rocmcfg.workflow import profiles as workflow
 
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "auto":

@@ -135,7 +135,7 @@ def facts_document(facts: Facts) -> dict[str, Any]:
 
 def _show(printer: Printer, found: Status) -> None:
     from rocmcfg.cli.plan_view import host_rows
-    from rocmcfg.engine.request import root_option
+    from rocmcfg.planning.request import root_option
 
     root = root_option(found.root)
     rows = host_rows(found.facts)

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from rocmcfg.doctor.grouping import message
-from rocmcfg.engine.receipt import boot_id
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.trial import MARKER, Trial
+from rocmcfg.records.receipt import boot_id
 
 _PATIENCE = 60.0  # seconds for all boots; one program gets half of it
 _BOOTS = 20  # that are looked at

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rocmcfg.engine.running import Running
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.kargs import Karg, contains, last, read_by_kernel
 from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.value import as_number, same
+from rocmcfg.state.running import Running
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,7 @@ class LocalHost(LocalView):
             missing.append(path)
             path = os.path.dirname(path)
         for folder in reversed(missing):
-            # of our own state everybody may read what he knows the name of: see engine.journal
+            # of our own state everybody may read what he knows the name of: see records.journal
             self.make_dir(folder, 0o711 if folder == missing[0] else 0o755)
         try:
             yield

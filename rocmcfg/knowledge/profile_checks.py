@@ -1,6 +1,6 @@
 """What is wrong with a profile as a whole: said twice, declared and not used, used and not declared.
 
-The format of the file is `profile_schema`'s business, and whether a value is legal that of `engine.resolve`.
+The format of the file is `profile_schema`'s business; whether a value is legal, `planning.resolve` says.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """A plan: frozen data that leads from configured to desired. It must not be made anywhere but in
-`engine.plan`, and only `engine.transaction` may carry it out."""
+`planning.plan`, and only `transaction.transaction` may carry it out."""
 
 from __future__ import annotations
 

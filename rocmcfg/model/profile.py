@@ -77,7 +77,7 @@ class Setting:
     """One setting of a profile.
 
     `value` is what TOML gave: a string, an integer or a truth value; for a kernel argument also a list. It
-    must not be written anywhere: `engine.resolve` checks it and turns it into text first. `when` are
+    must not be written anywhere: `planning.resolve` checks it and turns it into text first. `when` are
     alternatives, of which one must hold; empty: always. `doubt` is that of the file in which it stands.
     """
 

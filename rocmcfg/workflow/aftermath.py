@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from rocmcfg.engine import journal, receipt, trial
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
+from rocmcfg.records import journal, receipt, trial
 
 
 class Outcome(str, Enum):

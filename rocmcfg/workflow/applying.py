@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rocmcfg.engine import trial
-from rocmcfg.engine.journal import require_finished, require_trusted
-from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, Plan
 from rocmcfg.model.state import ActivationState
 from rocmcfg.model.trial import Stage, Terms, Trial
+from rocmcfg.planning.request import Request
+from rocmcfg.records import trial
+from rocmcfg.records.journal import require_finished, require_trusted
 from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved
 from rocmcfg.workflow.undoing import Progress
 
@@ -44,8 +44,8 @@ def apply(
     Where `confirm` asks somebody, the plan is made again after the answer: what the user saw must still be
     what happens.
     """
-    from rocmcfg.engine import transaction
-    from rocmcfg.engine.plan import stale
+    from rocmcfg.planning.plan import stale
+    from rocmcfg.transaction import transaction
 
     def planned_now() -> Planned:
         return plan_approved(host, request, approved) if approved else plan(host, request, terms)
@@ -103,7 +103,7 @@ class StalePlan(RocmcfgError):
 
 
 def _something_to_do(host: HostView, made: Plan) -> bool:
-    from rocmcfg.engine.unrecorded import record_due
+    from rocmcfg.transaction.unrecorded import record_due
 
     return bool(made.changes) or (bool(made.due) and host.runs_tools) or record_due(host)
 

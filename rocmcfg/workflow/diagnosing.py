@@ -12,8 +12,6 @@ from rocmcfg.doctor.logs import Source
 from rocmcfg.doctor.ranking import Match
 from rocmcfg.doctor.scan import Scanner
 from rocmcfg.doctor.segments import LogRead
-from rocmcfg.engine.receipt import Receipt
-from rocmcfg.engine.request import Request, command_line, from_document
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
@@ -21,6 +19,8 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.value import same
 from rocmcfg.model.version import Version, parse_kernel, parse_version
+from rocmcfg.planning.request import Request, command_line, from_document
+from rocmcfg.records.receipt import Receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ def diagnose(
     from rocmcfg.doctor.host_checks.variables import set_variables
     from rocmcfg.doctor.in_force import HostState
     from rocmcfg.doctor.ranking import covered, rank
-    from rocmcfg.engine.running import Running
     from rocmcfg.facts.machine import read_machine
     from rocmcfg.knowledge import catalogue, issues
+    from rocmcfg.state.running import Running
     from rocmcfg.workflow.planning import collect_facts, receipt_or_none
 
     known, every, of_logs = catalogue.load(), issues.load(), knowledge.of_logs()
@@ -134,9 +134,9 @@ def _given(
     view: HostView, ranked: Sequence[Match], facts: Facts, known: Catalogue
 ) -> dict[str, dict[str, str]]:
     """As in Diagnosis. What a profile leaves out here, by its conditions, it does not give."""
-    from rocmcfg.engine.conditions import decide
-    from rocmcfg.engine.request import parse_set
+    from rocmcfg.judging.conditions import decide
     from rocmcfg.knowledge import profiles
+    from rocmcfg.planning.request import parse_set
 
     found: dict[str, dict[str, str]] = {}
     for match in ranked:

@@ -12,16 +12,16 @@ from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.workflow.planning import collect_facts, errors_first, expand_auto
 
 if TYPE_CHECKING:
-    from rocmcfg.engine.request import Request
+    from rocmcfg.planning.request import Request
 
 
 def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
     """The environment part of profiles, for `env` and `run`: no GPU, loader or right is needed for it."""
-    from rocmcfg.engine.effective import Effective
-    from rocmcfg.engine.resolve import resolve
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.diagnostic import has_errors
     from rocmcfg.model.state import Kind
+    from rocmcfg.planning.resolve import resolve
+    from rocmcfg.state.effective import Effective
 
     names, _ = expand_auto(view, request)
     loaded = [

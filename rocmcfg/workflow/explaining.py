@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rocmcfg.engine.explain import explain
-from rocmcfg.engine.explain_parameter import explain_new
-from rocmcfg.engine.explanation import Explanation, Question
-from rocmcfg.engine.inventory import next_boot_kargs, set_parameters
-from rocmcfg.engine.running import Running
+from rocmcfg.explain.explain import explain
+from rocmcfg.explain.explain_parameter import explain_new
+from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import RocmcfgError, error
@@ -17,6 +15,8 @@ from rocmcfg.model.facts import Driver, Facts, Kernel
 from rocmcfg.model.kargs import last
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.version import parse_kernel
+from rocmcfg.state.inventory import next_boot_kargs, set_parameters
+from rocmcfg.state.running import Running
 
 
 @dataclass(frozen=True, slots=True)

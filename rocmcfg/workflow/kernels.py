@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocmcfg.engine.receipt import Receipt, load_quietly
-from rocmcfg.engine.request import from_document, named
-from rocmcfg.engine.trial import InForce
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.planning.request import from_document, named
+from rocmcfg.records.receipt import Receipt, load_quietly
+from rocmcfg.records.trial import InForce
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import Approved
 from rocmcfg.workflow.undoing import Progress
@@ -18,8 +18,8 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
     """For the hook of a kernel that was just installed: warn of what it lacks, withdraw what would keep its
     driver from loading. Raises Unreadable for a receipt that may be somebody else's; the hook fails for
     nothing, and the caller prints what is returned."""
-    from rocmcfg.engine.values import illegal, kernel_types
     from rocmcfg.facts.kernels import read_kernels
+    from rocmcfg.judging.values import illegal, kernel_types
     from rocmcfg.knowledge import catalogue
 
     known = load_quietly(host)

@@ -194,7 +194,7 @@ def _compare(checked: Sequence[Checked], knowledge: Knowledge) -> None:
 
 
 def _command(checked: Sequence[Checked]) -> str:
-    from rocmcfg.engine.request import parse_set
+    from rocmcfg.planning.request import parse_set
 
     findings = [f for each in checked if each.kind in _SET_BY_US for f in each.findings]
     settings = [s for s in proposal.settings(findings) if not isinstance(parse_set(s), Diagnostic)]

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rocmcfg.engine import receipt
-from rocmcfg.engine.receipt import Receipt
-from rocmcfg.engine.request import Request
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, info
 from rocmcfg.model.facts import Facts, Gpu
@@ -15,6 +12,9 @@ from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.trial import Terms
+from rocmcfg.planning.request import Request
+from rocmcfg.records import receipt
+from rocmcfg.records.receipt import Receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,13 @@ def collect_facts(
 
 def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planned:
     """What `apply` would do, with `terms` as a trial. Raises RocmcfgError with every reason against it."""
-    from rocmcfg.engine.given import forgotten
-    from rocmcfg.engine.hand_overs import first
-    from rocmcfg.engine.plan import blocked, make_plan
-    from rocmcfg.engine.request import parse_set
-    from rocmcfg.engine.resolve import modules_of
+    from rocmcfg.judging.hand_overs import first
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.profile import Setting
+    from rocmcfg.planning.given import forgotten
+    from rocmcfg.planning.plan import blocked, make_plan
+    from rocmcfg.planning.request import parse_set
+    from rocmcfg.planning.resolve import modules_of
 
     known = catalogue.load()
     names, remarks = expand_auto(view, request)
@@ -106,8 +106,8 @@ class Approved:
 def plan_approved(view: HostView, request: Request, approved: Approved) -> Planned:
     """What it takes to have exactly these settings; no profile is read. `request` goes on record with them.
     Raises RocmcfgError with every reason against it."""
-    from rocmcfg.engine.plan import blocked, plan_of_approved
     from rocmcfg.knowledge import catalogue
+    from rocmcfg.planning.plan import blocked, plan_of_approved
 
     modules = tuple(dict.fromkeys(["amdgpu", *(s.module for s in approved.settings if s.module)]))
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules)
@@ -121,9 +121,9 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
 
 def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
     """What stands in the way of an apply, or will be mended by it. A plan is made all the same."""
-    from rocmcfg.engine.journal import require_finished
-    from rocmcfg.engine.trial import require_none
-    from rocmcfg.engine.unrecorded import unrecorded
+    from rocmcfg.records.journal import require_finished
+    from rocmcfg.records.trial import require_none
+    from rocmcfg.transaction.unrecorded import unrecorded
 
     found: tuple[Diagnostic, ...] = ()
     try:

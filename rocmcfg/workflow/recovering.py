@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from rocmcfg.backends.boot import registry
-from rocmcfg.engine import journal, trial
-from rocmcfg.engine.journal import Journal, require_sight
-from rocmcfg.engine.receipt import boot_id
-from rocmcfg.engine.recovery import cause
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
 from rocmcfg.model.trial import Stage, Trial
+from rocmcfg.records import journal, trial
+from rocmcfg.records.journal import Journal, require_sight
+from rocmcfg.records.receipt import boot_id
+from rocmcfg.transaction.recovery import cause
 from rocmcfg.workflow.undoing import Progress, Undone, plan_of, undone
 
 
@@ -52,7 +52,7 @@ def _due(view: HostView) -> bool:
 
 def _finish_all(host: Host, progress: Progress, *, force: bool) -> list[Undone]:
     """Undo every transaction that is open: a rollback of several may have been cut off among them."""
-    from rocmcfg.engine import programs, recovery
+    from rocmcfg.transaction import programs, recovery
 
     done = []
     while (id := journal.open_transaction(host)) is not None:
@@ -116,7 +116,7 @@ def _trial_over(view: HostView) -> bool:
 def _end_trial(host: Host, progress: Progress) -> Undone | None:
     """Take away what is left of a trial that fell back, and keep what there is to know of its boot. No edit
     of its files stands in the way of a boot: a copy stays in the transaction's folder."""
-    from rocmcfg.engine import recovery
+    from rocmcfg.transaction import recovery
     from rocmcfg.workflow.sweeping import sweep
 
     try:
@@ -137,7 +137,7 @@ def _end_trial(host: Host, progress: Progress) -> Undone | None:
 
 def _end_by_journal(host: Host, progress: Progress) -> Undone | None:
     """The record is damaged, and the journal knows what to take back."""
-    from rocmcfg.engine import recovery
+    from rocmcfg.transaction import recovery
 
     one = trial.newest(host)
     if one is None:
@@ -176,7 +176,8 @@ def _noted(host: Host, found: Trial, one: Journal) -> Diagnostic:
 
 
 def _nothing_to_recover(view: HostView) -> Undone:
-    from rocmcfg.engine import reboot, receipt
+    from rocmcfg.records import receipt
+    from rocmcfg.state import reboot
 
     left = receipt.load_quietly(view)
     due = reboot.due(view, left.settings if left else (), left, replaced=False)

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from rocmcfg.engine.inventory import deviations, next_boot_kargs, set_parameters
-from rocmcfg.engine.running import Running
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
@@ -18,6 +16,8 @@ from rocmcfg.model.version import format_version
 from rocmcfg.report.content import Excerpt, Report, ReportedMatch, ReportedParameter, ReportedVariable
 from rocmcfg.report.redact import Redactor
 from rocmcfg.report.words import ORDINARY
+from rocmcfg.state.inventory import deviations, next_boot_kargs, set_parameters
+from rocmcfg.state.running import Running
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.logs import Source

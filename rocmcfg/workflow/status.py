@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rocmcfg.engine import receipt, trial, trial_plan
-from rocmcfg.engine.inventory import SetParameter, set_parameters
-from rocmcfg.engine.journal import TRANSACTIONS, require_finished
-from rocmcfg.engine.reboot import due, given_up
-from rocmcfg.engine.receipt import Receipt
-from rocmcfg.engine.request import Request, command_line, from_document
-from rocmcfg.engine.running import Running
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.report import VerificationReport
+from rocmcfg.planning import trial_plan
+from rocmcfg.planning.request import Request, command_line, from_document
+from rocmcfg.records import receipt, trial
+from rocmcfg.records.journal import TRANSACTIONS, require_finished
+from rocmcfg.records.receipt import Receipt
+from rocmcfg.state.inventory import SetParameter, set_parameters
+from rocmcfg.state.reboot import due, given_up
+from rocmcfg.state.running import Running
 from rocmcfg.workflow.planning import collect_facts
 from rocmcfg.workflow.trying import Standing, standing
 from rocmcfg.workflow.verifying import verify
@@ -130,7 +131,7 @@ def _unnecessary(
 ) -> tuple[tuple[Unnecessary, ...], tuple[Diagnostic, ...]]:
     """Settings in force whose condition no longer holds on this host: a workaround that may go. What
     --unconditional put there regardless is only remarked on."""
-    from rocmcfg.engine.conditions import decide
+    from rocmcfg.judging.conditions import decide
     from rocmcfg.knowledge import catalogue
 
     try:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from rocmcfg.engine import reboot, receipt, transaction, trial, trial_plan
-from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import warning
+from rocmcfg.planning import trial_plan
+from rocmcfg.planning.request import Request
+from rocmcfg.records import receipt, trial
+from rocmcfg.state import reboot
+from rocmcfg.transaction import transaction
 from rocmcfg.workflow.undoing import Progress, Undone
 
 

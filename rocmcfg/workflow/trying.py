@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rocmcfg.engine import journal, trial
-from rocmcfg.engine.journal import Journal
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.state import Kind
 from rocmcfg.model.trial import Stage, Trial
+from rocmcfg.records import journal, trial
+from rocmcfg.records.journal import Journal
 from rocmcfg.workflow.applying import Applied, apply
 from rocmcfg.workflow.planning import Approved, Planned
 from rocmcfg.workflow.undoing import Progress, Undone, UndoPlan, rollback
@@ -87,7 +87,7 @@ def confirm(
         )
     _require_whole(host, found)
     _require_in_effect(host)
-    from rocmcfg.engine.request import from_document
+    from rocmcfg.planning.request import from_document
 
     try:
         request = from_document(found.request)
@@ -126,7 +126,7 @@ def _require_running(view: HostView, found: Trial) -> None:
 
 def _require_whole(view: HostView, found: Trial) -> None:
     """Its journal is there, and its files are as it wrote them: both are needed for the way back."""
-    from rocmcfg.engine.recovery import ThirdPartyEdit, edited
+    from rocmcfg.transaction.recovery import ThirdPartyEdit, edited
 
     one = journal.read(view, found.transaction)
     if one is None or not trial.of_journal(one):
@@ -185,7 +185,8 @@ def reject(
     """Forget the trial, whatever its stage: nothing of it is left but its journal. No journals in the answer
     where there is none; None where the user said no. `force` drops edits of its files."""
     if trial.newest(host) is None:  # the journal knows it, also where its record is damaged or gone
-        from rocmcfg.engine import reboot, receipt
+        from rocmcfg.records import receipt
+        from rocmcfg.state import reboot
         from rocmcfg.workflow.sweeping import left, sweep
 
         if left(host):
@@ -201,7 +202,7 @@ def _swept(
     host: Host, ask: Callable[[UndoPlan], bool], sweep: Callable[[], Undone], *, force: bool
 ) -> Undone | None:
     """What is left of a trial that has no journal any more."""
-    from rocmcfg.engine.trial_plan import nothing_of_trials
+    from rocmcfg.planning.trial_plan import nothing_of_trials
 
     with host.lock():
         journal.require_finished(host)

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rocmcfg.engine import trial
-from rocmcfg.engine.journal import Journal, read_all, require_finished, require_sight
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, FileChange
+from rocmcfg.records import trial
+from rocmcfg.records.journal import Journal, read_all, require_finished, require_sight
 
 if TYPE_CHECKING:
-    from rocmcfg.engine.recovery import Undo
+    from rocmcfg.transaction.recovery import Undo
 
 Progress = Callable[[str], None]
 
@@ -42,7 +42,7 @@ class Undone:
 def plan_rollback(view: HostView, *, to: int | None, force: bool) -> UndoPlan:
     """What undoing the last transaction, or all after `to`, means here. Reads only; raises every refusal that
     the rollback itself would."""
-    from rocmcfg.engine import recovery
+    from rocmcfg.transaction import recovery
 
     require_finished(view)
     committed = [j for j in read_all(view) if j.state == "committed" and "swept" not in j.header]
@@ -83,9 +83,10 @@ def _last(committed: Sequence[Journal]) -> list[Journal]:
 
 def plan_of(view: HostView, chosen: Sequence[Journal]) -> UndoPlan:
     """Raises BadJournal where one of them is none of ours."""
-    from rocmcfg.engine import reboot, undo_plan
-    from rocmcfg.engine.owned import replaces
-    from rocmcfg.engine.recovery import require_ours
+    from rocmcfg.planning.owned import replaces
+    from rocmcfg.state import reboot
+    from rocmcfg.transaction import undo_plan
+    from rocmcfg.transaction.recovery import require_ours
 
     for one in chosen:
         require_ours(one)
@@ -105,7 +106,7 @@ def rollback(
     progress: Progress,
 ) -> Undone | None:
     """Undo the last transaction, or all after `to`. None where the user said no."""
-    from rocmcfg.engine import recovery
+    from rocmcfg.transaction import recovery
 
     require_sight(host)
     with host.lock():
@@ -148,7 +149,7 @@ def read_journals(view: HostView) -> list[Journal]:
 
 def _require_no_trace(view: HostView, committed: Sequence[Journal]) -> None:
     """Our files without a record of them: somebody removed the state directory, and nothing can be undone."""
-    from rocmcfg.engine.unrecorded import beyond_undo, left_behind
+    from rocmcfg.transaction.unrecorded import beyond_undo, left_behind
 
     left = left_behind(view)
     if left and not committed:
@@ -161,7 +162,7 @@ def _left_after(
     """Where all is taken back, files of ours that were there before the first record stay."""
     if not chosen or len(chosen) < len(committed):
         return ()
-    from rocmcfg.engine.unrecorded import beyond_undo, left_behind
+    from rocmcfg.transaction.unrecorded import beyond_undo, left_behind
 
     gone = {change.path for change in changes if change.after is None}
     left = tuple(path for path in left_behind(view) if path not in gone)

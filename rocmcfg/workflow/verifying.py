@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rocmcfg.engine import receipt, trial
-from rocmcfg.engine.journal import require_finished
-from rocmcfg.engine.receipt import Receipt
-from rocmcfg.engine.verify import verify as check
-from rocmcfg.engine.verify import verify_trial as check_trial
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, Severity, info
 from rocmcfg.model.report import VerificationReport
 from rocmcfg.model.trial import Stage, Trial
+from rocmcfg.records import receipt, trial
+from rocmcfg.records.journal import require_finished
+from rocmcfg.records.receipt import Receipt
+from rocmcfg.state.verify import verify as check
+from rocmcfg.state.verify import verify_trial as check_trial
 
 
 def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) -> VerificationReport:
@@ -36,7 +36,7 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
 def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None) -> VerificationReport:
     """What is applied for good, whatever is tried."""
     if known is None:
-        from rocmcfg.engine.unrecorded import unrecorded
+        from rocmcfg.transaction.unrecorded import unrecorded
 
         lost = unrecorded(view)
         if lost is not None and (at_work := view.locked_by()) is not None:
@@ -48,9 +48,9 @@ def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None
 def _verify_profiles(
     view: HostView, names: Sequence[str], known: Receipt | None, pid: int | None
 ) -> VerificationReport:
-    from rocmcfg.engine.plan import make_plan
-    from rocmcfg.engine.request import Request
     from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.planning.plan import make_plan
+    from rocmcfg.planning.request import Request
     from rocmcfg.workflow.planning import collect_facts, errors_first, expand_auto
 
     wanted, _ = expand_auto(view, Request(profiles=tuple(names)))

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rocmcfg.engine import trial
 from rocmcfg.host.view import Host, HostView, Locked, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.trial import Stage, Trial
+from rocmcfg.records import trial
 from rocmcfg.workflow.applying import Applied
 from rocmcfg.workflow.planning import Planned
 

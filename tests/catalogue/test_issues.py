@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rocmcfg.doctor.probes import literals
-from rocmcfg.engine.request import parse_set
 from rocmcfg.knowledge import catalogue, issue_schema, issues, toml
 from rocmcfg.model.catalogue import matches
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import parse
+from rocmcfg.planning.request import parse_set
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / "rocmcfg" / "knowledge" / "data" / "issues"

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.engine.request import parse_set
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.catalogue import Hardware, KernelArgument, Parameter, ValueTrap, Variable
 from rocmcfg.model.diagnostic import Diagnostic
@@ -20,6 +19,7 @@ from rocmcfg.model.profile import Setting
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, IllegalValue, as_number, parse
 from rocmcfg.model.version import parse_range
+from rocmcfg.planning.request import parse_set
 
 if sys.version_info >= (3, 11):
     import tomllib

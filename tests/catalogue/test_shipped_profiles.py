@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from rocmcfg.engine.effective import Effective
-from rocmcfg.engine.request import Request
-from rocmcfg.engine.resolve import Resolution, resolve
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Os, computing
 from rocmcfg.model.profile import Profile, Use
 from rocmcfg.model.version import KernelVersion, Version
+from rocmcfg.planning.request import Request
+from rocmcfg.planning.resolve import Resolution, resolve
+from rocmcfg.state.effective import Effective
 
 if sys.version_info >= (3, 11):
     import tomllib

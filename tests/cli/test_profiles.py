@@ -12,9 +12,9 @@ import pytest
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import profiles
 from rocmcfg.model.facts import Gpu
+from tests.facts.test_pytorch import version_py
 from tests.support.hosts import GPUS, FileMap, debian_grub_host
 from tests.support.program import Result, command, problem, process, rocmcfg
-from tests.unit.facts.test_pytorch import version_py
 
 DROP_IN = "etc/default/grub.d/zz-rocmcfg.cfg"
 RECEIPT = "var/lib/rocmcfg/receipt.json"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.engine import trial
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.trial import Terms
+from rocmcfg.records import trial
 from tests.support import usecases as use
 from tests.support.boots import enable_unit, reboot
 from tests.support.hosts import debian_grub_host

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.engine import trial
 from rocmcfg.model.trial import Stage
+from rocmcfg.records import trial
 from tests.support import usecases
 from tests.support.boots import next_boot, reboot
 from tests.support.hosts import debian_grub_host

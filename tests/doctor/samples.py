@@ -11,10 +11,10 @@ from rocmcfg.doctor.circumstances import Circumstances, Options, circumstances
 from rocmcfg.doctor.in_force import HostState
 from rocmcfg.doctor.ranking import Match, rank
 from rocmcfg.doctor.scan import Scanner
-from rocmcfg.engine.running import Running
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue, issues
 from rocmcfg.model.issue import KnownIssue
+from rocmcfg.state.running import Running
 from rocmcfg.workflow.planning import collect_facts
 
 LOGS = Path(__file__).parent / "logs"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.facts.test_pytorch import version_py
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
-from tests.unit.facts.test_pytorch import version_py
 
 TORCH = "usr/lib/python3/dist-packages/torch/version.py"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.engine.owned import owned_paths
+from rocmcfg.planning.owned import owned_paths
 
 from .conftest import DEB, build_deb
 from .roots import REPOSITORY, must

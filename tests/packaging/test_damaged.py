@@ -19,10 +19,10 @@ from tests.support.program import SOURCE
     ("file", "command"),
     [
         ("cli/plan.py", ("plan",)),
-        ("engine/plan.py", ("plan",)),
+        ("planning/plan.py", ("plan",)),
         ("workflow/verifying.py", ("verify",)),
-        ("engine/verify.py", ("verify",)),
-        ("engine/transaction.py", ("apply", "--yes")),
+        ("state/verify.py", ("verify",)),
+        ("transaction/transaction.py", ("apply", "--yes")),
     ],
 )
 @pytest.mark.parametrize("harm", ["missing", "empty", "half"])

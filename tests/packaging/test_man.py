@@ -74,7 +74,7 @@ def test_every_command_and_option_is_on_the_page() -> None:
 
 
 def test_every_exit_code_and_every_file_of_ours_is_on_the_page() -> None:
-    from rocmcfg.engine.owned import owned_paths
+    from rocmcfg.planning.owned import owned_paths
 
     text = rendered(PROGRAM)
     status, files = text.partition(" EXIT STATUS ")[2], text.partition(" FILES ")[2]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from rocmcfg.engine.journal import Journal
-from rocmcfg.engine.request import Request
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.trial import Terms
+from rocmcfg.planning.request import Request
+from rocmcfg.records.journal import Journal
 from rocmcfg.workflow import applying, planning, recovering, trying, undoing
 
 

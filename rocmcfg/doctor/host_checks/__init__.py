@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocmcfg.doctor.host_checks import settings, software, variables
-from rocmcfg.engine.receipt import Receipt
 from rocmcfg.facts.machine import Machine
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
+from rocmcfg.records.receipt import Receipt
 
 
 def check(

@@ -8,10 +8,6 @@ from collections.abc import Sequence
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.doctor import knowledge
-from rocmcfg.engine.effective import effective
-from rocmcfg.engine.inventory import next_boot_kargs, set_parameters
-from rocmcfg.engine.receipt import Receipt
-from rocmcfg.engine.verify import verify
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
@@ -20,6 +16,10 @@ from rocmcfg.model.kargs import Karg, canonical, contains, split
 from rocmcfg.model.report import PASSES, PENDING, CheckStatus
 from rocmcfg.model.state import DesiredSetting, Kind
 from rocmcfg.model.value import as_number, same
+from rocmcfg.records.receipt import Receipt
+from rocmcfg.state.effective import effective
+from rocmcfg.state.inventory import next_boot_kargs, set_parameters
+from rocmcfg.state.verify import verify
 
 _NOT_TOLD = frozenset({CheckStatus.NOT_READABLE})  # of no consequence: another right to read is missing
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.engine.values import KernelType, kernel_types
+from rocmcfg.judging.values import KernelType, kernel_types
 from rocmcfg.lint import names
 from rocmcfg.lint.assignment import Assignment, Trust, What
 from rocmcfg.lint.rules import masks, traps

@@ -1,0 +1,124 @@
+"""What of a name concerns this host: its hardware, its kernels, the known issues that name it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rocmcfg.explain.explanation import Caution, Meaning, Mention, Question
+from rocmcfg.model.catalogue import Hardware, ValueTrap, matches
+from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.value import as_number
+from rocmcfg.model.version import parse_range
+
+
+def described(
+    question: Question, ids: Iterable[str], entry: Any, hardware: Hardware | None
+) -> dict[str, Any]:
+    """The fields of an explanation that parameters, arguments and variables have in common."""
+    traps = cautions(question, entry.traps)
+    better = next((t.instead for t in traps if t.instead and t.here is not False), "")
+    return {
+        "instead": better if question.value is not None else "",
+        "meaning": meaning(entry.meanings, question.value),
+        "meanings": tuple(Meaning(value, text) for value, text in entry.meanings.items()),
+        "traps": traps,
+        "sources": entry.sources,
+        "issues": mentions(question, ids),
+        **on_hardware(question, hardware),
+    }
+
+
+def on_hardware(question: Question, hardware: Hardware | None) -> dict[str, Any]:
+    gpus = tuple(dict.fromkeys(gpu.gfx or "" for gpu in question.named_gpus))
+    if hardware is None:
+        return {"gpus": gpus}
+    return {"gpus": gpus, "acts_on": hardware.words(), "acts_here": _covered(question, hardware)}
+
+
+def _covered(question: Question, hardware: Hardware) -> bool | None:
+    if not question.named_gpus:
+        return None
+    return any(hardware.covers(gpu.gfx or "", gpu.integrated) for gpu in question.named_gpus)
+
+
+def meaning(meanings: Mapping[str, str], value: str | None) -> str:
+    """What the value does. Of a mask, and of words that are joined by commas, each part's."""
+    if value is None or not meanings:
+        return ""
+    for word, text in meanings.items():
+        if _is(word, value):
+            return text
+    number = as_number(value)
+    if number is not None and all(word.startswith("0x") for word in meanings):
+        return "; ".join(text for word, text in meanings.items() if number & int(word, 16))
+    parts = value.split(",")
+    said = [f"{part}: {meanings[part]}" for part in parts if part in meanings] if len(parts) > 1 else []
+    return "; ".join(said)
+
+
+def _is(word: str, value: str) -> bool:
+    """Whether a value is the one of a table of meanings: a text, a number in any spelling, a range 4..9."""
+    number = as_number(value)
+    low, dots, high = word.partition("..")
+    if dots and number is not None:
+        return (as_number(low) or 0) <= number <= (as_number(high) or 0)
+    return word == value.lower() or word == value or (number is not None and as_number(word) == number)
+
+
+def cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, ...]:
+    """Those of the value that was asked about, or all where none was."""
+    return tuple(
+        Caution(
+            trap.values,
+            trap.kind,
+            trap.summary,
+            trap.instead,
+            trap.on.words() if trap.on else "",
+            trap.kernel,
+            _here(question, trap),
+        )
+        for trap in traps
+        if question.value is None
+        or "*" in trap.values
+        or any(_is(value, question.value) for value in trap.values)
+    )
+
+
+def _here(question: Question, trap: ValueTrap) -> bool | None:
+    if trap.kernel and question.kernels:
+        wanted = parse_range(trap.kernel)
+        if not any(wanted.contains(kernel.version.numbers[:3]) for kernel in question.kernels):
+            return False
+    return _covered(question, trap.on) if trap.on else True
+
+
+def mentions(question: Question, ids: Iterable[str]) -> tuple[Mention, ...]:
+    """Known issues that name it, those of this host's GPUs first. Advice and misspellings are told apart by
+    their own commands, and a fault that lists it twice is named once."""
+    names = set(ids)
+    found = [
+        Mention(issue.id, issue.title, role, setting, issue.confidence, _concerns(question, issue))
+        for issue in question.issues
+        for role, setting in [_role(issue, names)]
+        if role
+    ]
+    order = {"helps": 0, "unset": 1, "does_not_help": 2}
+    return tuple(sorted(found, key=lambda m: (not m.concerns, order[m.role], m.issue)))
+
+
+def _role(issue: KnownIssue, names: set[str]) -> tuple[str, str]:
+    for role, lines in (
+        ("helps", issue.workaround.settings),
+        ("unset", issue.workaround.unset),
+        ("does_not_help", issue.does_not_help),
+    ):
+        for line in lines:
+            setting = line.split()[0].rstrip(":,;") if line.split() else ""
+            if setting.partition("=")[0] in names:
+                return role, setting
+    return "", ""
+
+
+def _concerns(question: Question, issue: KnownIssue) -> bool:
+    return not issue.gfx or any(matches(gpu.gfx or "", issue.gfx) for gpu in question.named_gpus)

@@ -1,0 +1,1 @@
+"""What the knowledge says of a setting on a machine: name, value, effect there, need."""

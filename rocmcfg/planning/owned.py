@@ -1,0 +1,152 @@
+"""The files that are ours alone: what each shall hold, and whether somebody else has been at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rocmcfg.backends import kernel_hook, modprobe
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.environment import files as environment
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.plan import FileChange
+from rocmcfg.model.state import Channel, DesiredSetting, Kind
+from rocmcfg.records import receipt as receipts
+from rocmcfg.records.receipt import Receipt
+
+MARK = b"rocmcfg"  # in the first lines of every file that we write
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedFile:
+    """A file that is ours alone, and what it shall hold; None: it shall not be there."""
+
+    path: str
+    content: bytes | None
+    reason: str
+    mode: int = 0o644
+
+
+def owned_files(
+    view: HostView, loader: str, desired: Sequence[DesiredSetting], on_line: Sequence[DesiredSetting]
+) -> list[OwnedFile]:
+    """`loader` is the backend that gets the arguments; what another one of ours had is taken away."""
+    options = [s for s in desired if s.channel is Channel.MODPROBE]
+    variables = [s for s in desired if s.kind is Kind.ENV]
+    driver = [s for s in desired if s.parameter]
+    hook = kernel_hook.choose(view) if driver else None
+    owned = [
+        OwnedFile(path, content, "kernel command line: " + _ids(on_line))
+        for backend in registry.backends()
+        for path, content in backend.propose(on_line if loader == backend.NAME else ()).items()
+    ]
+    owned += [
+        OwnedFile(path, content, "the trial is over: this is for good", mode)
+        for trial in registry.trials().values()
+        for path, (content, mode) in trial.propose(False).items()
+    ]
+    owned += [
+        OwnedFile(modprobe.PATH, modprobe.propose(options), "module options: " + _ids(options)),
+    ]
+    owned += [
+        OwnedFile(file.path, environment.propose(file, variables), f"variables for {file.readers}")
+        for file in environment.FILES
+    ]
+    owned += [
+        OwnedFile(
+            path,
+            kernel_hook.propose(hook) if hook and hook.path == path else None,
+            "checks the applied values against each kernel that is installed later",
+            kernel_hook.MODE,
+        )
+        for path in kernel_hook.PATHS
+    ]
+    return owned
+
+
+def _ids(settings: Sequence[DesiredSetting]) -> str:
+    return ", ".join(dict.fromkeys(s.id for s in settings)) or "nothing any more"
+
+
+def kernel_paths() -> tuple[str, ...]:
+    """Those among them that decide what the next kernel gets."""
+    return (*(path for backend in registry.backends() for path in backend.OWNED), modprobe.PATH)
+
+
+def replaces(changes: Iterable[FileChange]) -> bool:
+    """Whether something goes that a kernel may have been booted with."""
+    paths = kernel_paths()
+    return any(change.path in paths and change.before is not None for change in changes)
+
+
+def owned_paths() -> tuple[str, ...]:
+    """Every path that we may write on a host, apart from our own state."""
+    return (
+        *kernel_paths(),
+        *trial_paths(),
+        *(f.path for f in environment.FILES),
+        *kernel_hook.PATHS,
+    )
+
+
+def trial_paths() -> tuple[str, ...]:
+    """Those that are there as long as a trial is."""
+    return tuple(path for trial in registry.trials().values() for path in trial.FILES)
+
+
+def changes_to(
+    view: HostView, owned: Sequence[OwnedFile], receipt: Receipt | None
+) -> tuple[list[FileChange], list[Diagnostic]]:
+    changes: list[FileChange] = []
+    problems: list[Diagnostic] = []
+    known = receipt.files if receipt else {}
+    for file in owned:
+        try:
+            before = None if view.is_symlink(file.path) else view.state(file.path)
+        except Unreadable as problem:
+            problems.extend(problem.diagnostics)
+            continue
+        if view.is_symlink(file.path):
+            problems.append(
+                error(
+                    "RC4001",
+                    f"{file.path} is a symbolic link, and rocmcfg writes no file through one",
+                    location=file.path,
+                    hint="remove the link, then run the command again",
+                )
+            )
+            continue
+        if before is not None:
+            foreign = _not_ours(file, before.content, known.get(file.path))
+            if foreign is not None:
+                problems.append(foreign)
+                continue
+        current = before.content if before else None
+        if current != file.content or (
+            before is not None and file.content is not None and before.mode != file.mode
+        ):
+            changes.append(FileChange(file.path, before, file.content, file.reason, file.mode))
+    return changes, problems
+
+
+def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnostic | None:
+    """Whether somebody else's work would be lost by writing over a file at our path."""
+    if recorded:
+        if recorded == receipts.digest(content) or content == file.content:
+            return None
+        return error(
+            "RC4002",
+            f"{file.path} was edited since rocmcfg wrote it",
+            location=file.path,
+            hint="move your lines to a file of your own and delete this one, then run the command again; "
+            "or drop the edit with `rocmcfg rollback --force`",
+        )
+    if content == file.content or MARK in content[:400]:
+        return None
+    return error(
+        "RC4003",
+        f"{file.path} exists and rocmcfg did not write it",
+        location=file.path,
+        hint="rename it, then run the command again",
+    )

@@ -1,0 +1,243 @@
+"""Makes the plan: what leads from the configured state to the desired one. Pure over a read-only view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from types import ModuleType
+
+from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.environment.observe import later_assignments
+from rocmcfg.backends.initramfs.initramfs_tools import Image
+from rocmcfg.host.view import HostView
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.diagnostic import Diagnostic, has_errors
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.kargs import Karg, adds_up, contains, last
+from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, SettingRow
+from rocmcfg.model.profile import Profile
+from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, unique_kargs
+from rocmcfg.model.trial import Terms
+from rocmcfg.model.value import same
+from rocmcfg.planning.owned import changes_to, owned_files, replaces, trial_paths
+from rocmcfg.planning.refusals import foreign_trouble, host_problems, unreadable_image
+from rocmcfg.planning.request import Request
+from rocmcfg.planning.resolve import Resolution, refused, resolve
+from rocmcfg.records.receipt import Receipt
+from rocmcfg.state import reboot
+from rocmcfg.state.observe import Observed, observe
+
+
+def make_plan(
+    view: HostView,
+    profiles: Sequence[Profile],
+    request: Request,
+    facts: Facts,
+    catalogue: Catalogue,
+    receipt: Receipt | None,
+    terms: Terms | None = None,
+) -> Plan:
+    """The plan, with every diagnostic; with `terms` that of a trial. One that holds errors must not be
+    carried out."""
+    observed = observe(view, facts)
+    resolution = resolve(profiles, request, facts, catalogue, observed.effective)
+    names = tuple(profile.name for profile in profiles)
+    made = _plan(view, names, resolution, observed, facts, catalogue, receipt)
+    if terms is None:
+        return made
+    from rocmcfg.planning.trial_plan import trial_plan
+
+    return trial_plan(view, made, terms, observed, facts, catalogue, receipt)
+
+
+def plan_of_approved(
+    view: HostView,
+    names: tuple[str, ...],
+    settings: Sequence[DesiredSetting],
+    facts: Facts,
+    catalogue: Catalogue,
+    receipt: Receipt | None,
+) -> Plan:
+    """The same for settings that are on record, to the letter. What nobody is asked about is planned by this
+    alone: a profile may say something else by now, and whoever can write it has approved nothing."""
+    return _plan(
+        view,
+        names,
+        Resolution(tuple(settings), (), tuple(refused(settings, facts, catalogue))),
+        observe(view, facts),
+        facts,
+        catalogue,
+        receipt,
+    )
+
+
+def _plan(
+    view: HostView,
+    names: tuple[str, ...],
+    resolution: Resolution,
+    observed: Observed,
+    facts: Facts,
+    catalogue: Catalogue,
+    receipt: Receipt | None,
+) -> Plan:
+    desired = tuple(_adopt(replace(setting, adopted_from=""), observed) for setting in resolution.desired)
+    problems = list(resolution.diagnostics)
+    problems += host_problems(view, facts, desired)
+    problems += foreign_trouble(observed, facts, catalogue)
+
+    on_line = [s for s in desired if s.channel is Channel.CMDLINE and not s.adopted_from]
+    loader = facts.boot.loader.name if facts.boot.loader else ""
+    if observed.boot is not None and on_line:
+        backend = registry.backend(loader)
+        problems += backend.preflight(view, observed.boot, [s.karg for s in unique_kargs(on_line)])
+        problems += backend.unmanaged(view)
+    owned = owned_files(view, loader, desired, on_line)
+    changes, wrong = changes_to(view, owned, receipt)
+    problems += wrong
+    activations, unproven = _activations(view, facts, on_line, observed, changes, receipt)
+    problems += unproven
+    return Plan(
+        profiles=names,
+        changes=tuple(changes),
+        activations=tuple(activations),
+        rows=tuple(_row(setting, observed, view) for setting in desired),
+        skipped=resolution.skipped,
+        diagnostics=tuple(dict.fromkeys(problems)),
+        command_line=_command_line(observed, on_line),
+        reboot_required=reboot.due(view, desired, receipt, replaced=replaces(changes)),
+        boot_backend=loader,
+    )
+
+
+def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
+    """An argument that the user's own command line already has with this value is not written twice."""
+    if setting.channel is not Channel.CMDLINE or (setting.text is None and setting.parameter):
+        return setting
+    if setting.parameter:
+        own = last(observed.kargs, setting.parameter)
+        found = own if own is not None and same(own.value, setting.text) else None
+    else:
+        found = next((k for k in observed.kargs if contains([k], setting.karg)), None)
+        winner = last(observed.kargs, setting.name)
+        if found is not None and winner is not found and not adds_up(setting.name):
+            found = None
+    return replace(setting, adopted_from=found.source) if found is not None else setting
+
+
+def _activations(
+    view: HostView,
+    facts: Facts,
+    on_line: Sequence[DesiredSetting],
+    observed: Observed,
+    changes: Sequence[FileChange],
+    receipt: Receipt | None,
+) -> tuple[list[Activation], list[Diagnostic]]:
+    """Derived from what changes, or from a generated result that does not hold what our files say; and what
+    could not be proven afterwards."""
+    changed = {change.path for change in changes}
+    found: list[Activation] = []
+    problems: list[Diagnostic] = []
+    generator = initramfs.backend(facts.boot.initramfs)
+    if modprobe.PATH in changed or (generator is not None and _left(receipt, generator.TOOL)):
+        images = generator.images(view, "amdgpu") if generator is not None else ()
+        found.append(_rebuild(generator, images))
+        if view.runs_tools:
+            problems = [unreadable_image(image.path) for image in images if image.carries is None]
+    if observed.boot is not None and facts.boot.loader is not None:
+        backend = registry.backend(facts.boot.loader.name)
+        wanted = [s.karg for s in unique_kargs(on_line)]
+        gone = [
+            k.text
+            for k in observed.boot.ours
+            if k.text not in wanted and not contains(observed.kargs, k.text)
+        ]
+        if changed & {*backend.OWNED, *trial_paths()}:
+            found.append(backend.activation("the boot menu is generated from the drop-in"))
+        elif observed.boot.ours and not observed.boot.unreadable and backend.check(view, wanted, gone):
+            found.append(backend.activation("the boot menu does not hold what the drop-in says"))
+    return found, problems
+
+
+def _left(receipt: Receipt | None, tool: str) -> bool:
+    return receipt is not None and receipt.activations.get(tool) is ActivationState.LEFT_TO_USER
+
+
+def _rebuild(generator: ModuleType | None, images: Sequence[Image]) -> Activation:
+    """The initramfs is rebuilt only where an image carries the driver: only there its copy acts."""
+    skipped = ActivationState.SKIPPED
+    if generator is None:
+        return Activation("initramfs", ("initramfs",), "this host has no generator for one", state=skipped)
+    due: Activation = generator.activation("")
+    if any(image.carries for image in images):
+        carrying = ", ".join(image.path for image in images if image.carries)
+        return replace(due, reason=f"{carrying} carries amdgpu, and reads its own copy of modprobe.d")
+    if any(image.carries is None for image in images):
+        return replace(due, reason="whether an image carries amdgpu could not be seen, so all are rebuilt")
+    reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
+    return replace(due, state=skipped, reason=reason)
+
+
+def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> CommandLine | None:
+    if observed.boot is None:
+        return None
+    later = [karg.text for karg in observed.boot.later]
+    first = [karg.text for karg in observed.kargs if karg not in observed.boot.later]
+    before = (*first, *(karg.text for karg in observed.boot.ours), *later)
+    return CommandLine(before, (*first, *(s.karg for s in unique_kargs(on_line)), *later))
+
+
+def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> SettingRow:
+    """What the host has without us, and whether somebody else still wins after us."""
+    if setting.kind is Kind.ENV:
+        later = later_assignments(view).get(setting.name)
+        if later and later[0] != setting.text:
+            return SettingRow(setting, later[0], later[1], "overridden")
+        return SettingRow(setting, None, "", "applied")
+    if setting.adopted_from:
+        return SettingRow(setting, setting.text, setting.adopted_from, "adopted")
+    if setting.parameter:
+        current = observed.effective(setting.parameter)
+        winner = _later_writer(setting, observed)
+        if winner is not None and not same(winner.value, setting.text):
+            return SettingRow(setting, winner.value, winner.source, "overridden")
+        return SettingRow(setting, current.value, current.source, "applied")
+    own = last(observed.kargs, setting.name)
+    later_karg = last(observed.boot.later, setting.name) if observed.boot else None
+    if later_karg is not None and later_karg.value != setting.text and not adds_up(setting.name):
+        return SettingRow(setting, later_karg.value, later_karg.source, "overridden")
+    return SettingRow(setting, own.value if own else None, own.source if own else "", "applied")
+
+
+def _later_writer(setting: DesiredSetting, observed: Observed) -> Karg | None:
+    """The last foreign writer that comes after the place where we write."""
+    if setting.channel is Channel.CMDLINE:
+        return last(observed.boot.later, setting.parameter) if observed.boot else None
+    on_line = last(observed.kargs, setting.parameter)
+    if on_line is not None:
+        return on_line
+    name = modprobe.PATH.rpartition("/")[2]
+    module, _, parameter = setting.parameter.partition(".")
+    later = [
+        o.karg
+        for o in observed.options
+        if o.module == module
+        and o.karg.key == parameter
+        and o.source.rpartition("/")[2].rpartition(":")[0] > name
+    ]
+    return later[-1] if later else None
+
+
+def stale(before: Plan, now: Plan) -> Iterable[str]:
+    """The paths and tools in which two plans for one request differ: the host changed in between."""
+    old = {c.path: c for c in before.changes}
+    new = {c.path: c for c in now.changes}
+    for path in sorted({*old, *new}):
+        if old.get(path) != new.get(path):
+            yield path
+    if [a.argv for a in before.due] != [a.argv for a in now.due]:
+        yield "activations"
+
+
+def blocked(plan: Plan) -> bool:
+    return has_errors(plan.diagnostics)

@@ -1,0 +1,126 @@
+"""Why a host cannot be configured, or not safely: containers, loaders, generators, other people's values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rocmcfg.backends.boot import registry
+from rocmcfg.host.view import HostView
+from rocmcfg.judging.values import kernel_types
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.facts import Detection, Facts
+from rocmcfg.model.kargs import Karg, join, split
+from rocmcfg.model.state import Channel, DesiredSetting, unique_kargs
+from rocmcfg.state.observe import Observed
+
+
+def host_problems(view: HostView, facts: Facts, desired: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
+    if facts.container:
+        yield error(
+            "RC3010",
+            "this is a container: the kernel belongs to the machine outside",
+            location=facts.container,
+            hint="run rocmcfg on the host; for the variables alone use `rocmcfg env` or `rocmcfg run`",
+        )
+        return
+    if any(s.parameter for s in desired) and facts.kernels and not facts.driven:
+        yield error(
+            "RC3011",
+            "no installed kernel has an amdgpu driver",
+            detail="kernels: " + ", ".join(kernel.release for kernel in facts.kernels),
+            hint="install the kernel's module package (Ubuntu: linux-modules-extra-…) or AMD's driver first",
+        )
+    if any(s.parameter for s in desired) and not facts.kernels:
+        yield warning(
+            "RC3012",
+            "no installed kernel was found, so no value could be checked against one",
+            location="/lib/modules",
+        )
+    if facts.kernels and any(not kernel.parameters for kernel in facts.driven):
+        yield info(
+            "RC3013",
+            "the catalogue stands in for modinfo, which could not be asked about "
+            + ", ".join(kernel.release for kernel in facts.driven if not kernel.parameters),
+        )
+    if any(s.channel is Channel.CMDLINE for s in desired):
+        yield from _loader_problems(facts, [s for s in desired if s.channel is Channel.CMDLINE])
+    if any(s.channel is Channel.MODPROBE for s in desired):
+        yield from _generator_problems(view, facts, [s for s in desired if s.channel is Channel.MODPROBE])
+
+
+def _loader_problems(facts: Facts, settings: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
+    kargs = split(join(Karg(s.karg) for s in settings))
+    loader = facts.boot.loader
+    if loader is None:
+        seen = "\n".join(f"{c.name}: {', '.join(c.evidence)}" for c in facts.boot.candidates)
+        several = len(facts.boot.candidates) > 1
+        yield error(
+            "RC3014",
+            facts.boot.refusal,
+            detail=seen or f"add these arguments to your boot loader by hand: {join(kargs)}",
+            hint="say which one boots: --boot-backend " + " or ".join(c.name for c in facts.boot.candidates)
+            if several
+            else "or keep to modprobe.d where it serves: --via modprobe",
+        )
+    elif not loader.supported:
+        yield _by_hand("RC3015", loader, registry.manual_lines(loader, kargs), "the boot loader")
+
+
+def _generator_problems(
+    view: HostView, facts: Facts, settings: Sequence[DesiredSetting]
+) -> Iterable[Diagnostic]:
+    lines = "\n".join(
+        f"  options {s.module} {s.parameter.partition('.')[2]}={s.text}" for s in unique_kargs(settings)
+    )
+    unsupported = [d for d in facts.boot.initramfs if not d.supported]
+    if unsupported:
+        manual = f"write to /etc/modprobe.d/:\n{lines}\nthen: {unsupported[0].manual}"
+        yield _by_hand("RC3016", unsupported[0], manual, "the initramfs generator")
+    images = [name for name in view.names("/boot") if name.startswith(("initrd", "initramfs"))]
+    if images and not facts.boot.initramfs:
+        yield error(
+            "RC3018",
+            "there are initramfs images, and no generator that we know",
+            location=f"/boot/{images[0]}",
+            detail=f"the copy of modprobe.d in them would not be renewed; by hand:\n{lines}",
+            hint="keep to the kernel command line: --via cmdline",
+        )
+
+
+def unreadable_image(path: str) -> Diagnostic:
+    """Said before anything is written: afterwards nobody could tell whether the image holds what it shall."""
+    return error(
+        "RC3019",
+        f"{path} cannot be looked into, so that nothing could prove that it was built anew",
+        location=path,
+        hint=f"see what `lsinitramfs {path}` says; build it anew (sudo update-initramfs -u), or remove it "
+        "where no kernel uses it; or keep to the kernel command line: --via cmdline",
+    )
+
+
+def _by_hand(id: str, found: Detection, manual: str, what: str) -> Diagnostic:
+    return error(
+        id,
+        f"{what} of this host is {found.title}, which rocmcfg cannot configure yet",
+        detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}",
+        hint="add the lines by hand as shown; `rocmcfg verify --profile NAME` then checks them",
+    )
+
+
+def foreign_trouble(observed: Observed, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
+    """Values of others that would stop the driver: one bad value fails the load even if ours comes later."""
+    writers = [o.karg for o in observed.options if o.module == "amdgpu"]
+    writers += [
+        Karg(k.text.partition(".")[2], k.source) for k in observed.kargs if k.key.startswith("amdgpu.")
+    ]
+    for karg in writers:
+        for kernel in kernel_types("amdgpu", karg.key, facts.driven, catalogue):
+            reason = kernel.refusal(karg.value) if kernel.typed else ""
+            if reason:
+                yield error(
+                    "RC3017",
+                    f"{karg.text} stops amdgpu from loading on kernel {kernel.release}: {reason}",
+                    location=karg.source,
+                    hint="mend or remove it there: a right value later does not help",
+                )

@@ -1,0 +1,270 @@
+"""A plan turned into a trial of it: the same settings, for one boot, and nothing permanent. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import BootTrial
+from rocmcfg.facts.gpus import driven_gpus
+from rocmcfg.facts.trial_unit import unit_ready
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info, warning
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.kargs import Karg, contains
+from rocmcfg.model.plan import CommandLine, FileChange, Plan, SettingRow, TrialPlan
+from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
+from rocmcfg.model.trial import MARKER, Terms
+from rocmcfg.planning.owned import OwnedFile, changes_to
+from rocmcfg.records import journal, trial
+from rocmcfg.records.digest import sha256
+from rocmcfg.records.receipt import Receipt, boot_id
+from rocmcfg.state import reboot
+from rocmcfg.state.inventory import default_of
+from rocmcfg.state.observe import Observed
+from rocmcfg.state.running import Running
+
+# A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
+# read the screen's last lines (Documentation/admin-guide/kernel-parameters.txt, panic=).
+_PANIC = "panic=10"
+
+
+def trial_plan(
+    view: HostView,
+    made: Plan,
+    terms: Terms,
+    observed: Observed,
+    facts: Facts,
+    catalogue: Catalogue,
+    receipt: Receipt | None,
+) -> Plan:
+    """`made` is the plan that a confirmation would carry out. One that is empty stays as it is: what is in
+    force needs no trial."""
+    if made.empty:
+        return made
+    rows = tuple(_on_line(row) for row in made.rows if row.setting.kind is not Kind.ENV)
+    kept, remarks = _taken_away(made, observed, facts, catalogue, receipt)
+    ours = observed.boot.ours if observed.boot else ()
+    new = [s.karg for s in unique_kargs([r.setting for r in rows if not r.setting.adopted_from])]
+    wanted = [*(text for text in new if not contains(ours, text)), *(s.karg for s in kept)]
+    token = sha256(f"{boot_id(view)} {' '.join(wanted)}".encode())[:8]
+    own_panic = any(Karg(text).key == "panic" for text in wanted)
+    arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
+    loader = registry.trial(made.boot_backend)
+    problems = [*_refusals(view, made, wanted, terms, loader is None), *remarks]
+    problems += _not_as_this_boot(view, receipt)
+    changes: list[FileChange] = []
+    if loader is not None and observed.boot is not None:
+        problems += loader.problems(view, observed.boot, arguments)
+        owned = [
+            OwnedFile(path, content, "what makes a trial of one boot", mode)
+            for path, (content, mode) in loader.propose(True).items()
+        ]
+        changes, wrong = changes_to(view, owned, receipt)
+        problems += wrong
+    line = made.command_line
+    return replace(
+        made,
+        changes=tuple(changes),
+        activations=(
+            registry.backend(made.boot_backend).activation(
+                "the boot menu gets a place for one boot's arguments"
+            ),
+        )
+        if loader is not None
+        else (),
+        rows=rows,
+        diagnostics=tuple(dict.fromkeys((*made.diagnostics, *problems))),
+        command_line=CommandLine(line.before, (*line.before, *arguments)) if line else None,
+        reboot_required=True,
+        tools=(loader.arming(arguments),) if loader is not None else (),
+        trial=TrialPlan(
+            arguments,
+            token,
+            terms,
+            driven_gpus(view),
+            tuple(kept),
+            tuple(row.setting for row in made.rows),
+            not any(problem.id == "RC4303" for problem in problems),
+        ),
+    )
+
+
+def nothing_of_trials(view: HostView, *, force: bool) -> Plan:
+    """A plan that only takes away what trials leave on a host. Raises where somebody else's work is in the
+    place of our files, unless `force` takes it away as well."""
+    place = next((name for name, loader in registry.trials().items() if _there(view, loader)), "")
+    loader = registry.trial(place)
+    files = loader.propose(False) if loader is not None else {}
+    owned = [
+        OwnedFile(path, content, "what is left of a trial", mode) for path, (content, mode) in files.items()
+    ]
+    changes, wrong = changes_to(view, owned, None)
+    if wrong and not force:
+        raise RocmcfgError(*wrong)
+    if wrong:
+        states = [(one, view.state(one.path)) for one in owned if not view.is_symlink(one.path)]
+        changes = [
+            FileChange(one.path, state, None, one.reason) for one, state in states if state is not None
+        ]
+    steps = (registry.backend(place).activation("the files it reads are gone"),) if changes else ()
+    return Plan((), tuple(changes), steps, (), (), (), None, False, place)
+
+
+def left(view: HostView) -> bool:
+    """Whether a trial left files, or arguments for the next boot, on this host."""
+    return any(_there(view, loader) for loader in registry.trials().values())
+
+
+def _there(view: HostView, loader: BootTrial) -> bool:
+    try:
+        armed = bool(loader.armed(view))
+    except Unreadable:
+        armed = False
+    return armed or any(view.exists(path) or view.is_symlink(path) for path in loader.FILES)
+
+
+def _on_line(row: SettingRow) -> SettingRow:
+    """The command line beats modprobe.d, and needs no initramfs."""
+    return replace(row, setting=replace(row.setting, channel=Channel.CMDLINE))
+
+
+def _refusals(
+    view: HostView, made: Plan, wanted: Sequence[str], terms: Terms, unable: bool
+) -> Iterable[Diagnostic]:
+    if unable:
+        yield trial.unable(made.boot_backend)
+    if terms.confirm_after is not None and view.runs_tools and not unit_ready(view):
+        yield error(
+            "RC4328",
+            "the trial would not confirm itself: rocmcfg-trial.service is not enabled on this host",
+            hint="enable it: sudo systemctl enable rocmcfg-trial.service (the packages bring it); or confirm "
+            "by hand, without --confirm-after",
+        )
+    if not wanted:
+        yield error(
+            "RC4311",
+            "nothing of this is new to the kernel command line, so that there is nothing to try",
+            hint="apply without --trial",
+        )
+    for row in made.rows:
+        if row.outcome == "overridden" and row.setting.kind is not Kind.ENV:
+            yield error(
+                "RC4312",
+                f"{row.setting.id}: {row.source} sets {row.current} and would win once it is confirmed",
+                location=row.source.partition(":")[0],
+                hint="take it out there first: a trial would show what could not be kept",
+            )
+    for text in wanted:
+        if Karg(text).key == "panic" and not re.fullmatch("[1-9][0-9]*", Karg(text).value or ""):
+            yield error(
+                "RC4329",
+                f"{text}: a kernel that panics in the trial would wait for a hand",
+                hint="try it with a number of seconds above 0, or apply it without --trial",
+            )
+        if Karg(text).key.startswith("rocmcfg."):
+            yield error("RC4330", f"{text}: this name is rocmcfg's own", hint="leave it away")
+    if _kexec(view):
+        yield warning(
+            "RC4331",
+            "this host reboots by kexec, past the boot loader, and so past the trial",
+            location=_kexec(view),
+            hint="switch it off (LOAD_KEXEC in /etc/default/kexec) and unload what is loaded: sudo kexec -u",
+        )
+    variables = [row.setting.name for row in made.rows if row.setting.kind is Kind.ENV]
+    if variables:
+        yield info(
+            "RC4313",
+            f"variables take no part in a trial: {', '.join(variables)}",
+            hint="`rocmcfg confirm` writes them; `rocmcfg run` tries them in one program",
+        )
+
+
+def _untested(view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None) -> bool:
+    """Whether what is in force has not booted yet. In a trial's own boot the kernel has other values, and
+    what is in force is what booted before it, unless it was changed since."""
+    if not trial.marked(view):
+        return reboot.due(view, settings, receipt, replaced=False)
+    boot = boot_id(view)
+    try:
+        journals = journal.read_all(view)
+    except (Unreadable, journal.BadJournal):  # root's alone; apply, which is root's, looks again
+        return False
+    return any(
+        boot in (one.header["boot_id"], (one.last("undo") or {}).get("boot_id"))
+        for one in journals
+        if not trial.of_journal(one) and "swept" not in one.header
+        if not ("confirms" in one.header and one.state == "rolled_back")
+    )
+
+
+_KEXEC_CONFIG, _KEXEC_LOADED = "/etc/default/kexec", "/sys/kernel/kexec_loaded"
+
+
+def _kexec(view: HostView) -> str:
+    """The file that says that the next boot skips the boot loader; empty where none does. Debian's
+    kexec-tools load a kernel at every reboot where LOAD_KEXEC is true."""
+    try:
+        if (view.text(_KEXEC_LOADED) or "").strip() == "1":
+            return _KEXEC_LOADED
+        configured = re.search(r"^LOAD_KEXEC=[\"']?true", view.text(_KEXEC_CONFIG) or "", re.M)
+    except Unreadable:
+        return ""
+    return _KEXEC_CONFIG if configured else ""
+
+
+def _not_as_this_boot(view: HostView, receipt: Receipt | None) -> Iterable[Diagnostic]:
+    """What the boots after the trial would have, and this one has not: whoever falls back would fall on
+    something that nobody has booted with yet."""
+    settings = receipt.settings if receipt else ()
+    if Running(view).known and _untested(view, settings, receipt):
+        yield error(
+            "RC4332",
+            "a reboot is due for what was applied or taken back before: the trial would fall back to a "
+            "configuration that has not booted yet",
+            hint="reboot first, see `rocmcfg verify`, then try this",
+        )
+
+
+def _taken_away(
+    made: Plan, observed: Observed, facts: Facts, catalogue: Catalogue, receipt: Receipt | None
+) -> tuple[list[DesiredSetting], list[Diagnostic]]:
+    """What is applied now and not wanted any more stands on the line of the trial as well: a parameter gets
+    the value that it would have without us, after it; of other arguments nothing can be taken away."""
+    wanted = reboot.given([row.setting for row in made.rows])
+    running = next((kernel for kernel in facts.driven if kernel.running), None)
+    kept: dict[str, DesiredSetting] = {}
+    remarks = []
+    for setting in receipt.settings if receipt else ():
+        gone = {name for name in reboot.given([setting]) if name not in wanted}
+        if not gone:
+            continue
+        value = None
+        if setting.parameter:
+            value = observed.effective(setting.parameter).value
+            value = default_of(setting.parameter, running, catalogue) if value is None else value
+        if value and not value.startswith("("):  # (null) is how the kernel prints a text that nobody set
+            kept[setting.parameter] = replace(
+                setting,
+                id=setting.parameter,
+                kind=Kind.PARAMETER,
+                name=setting.parameter.partition(".")[2],
+                text=value,
+                channel=Channel.CMDLINE,
+                because="as it would be without rocmcfg",
+                rewritten=setting.parameter in catalogue.parameters
+                and catalogue.parameters[setting.parameter].rewritten,
+            )
+        else:
+            remarks.append(
+                warning(
+                    "RC4314",
+                    f"{setting.karg} stays in force during the trial: it is applied, and cannot be taken "
+                    "off the line for one boot",
+                    hint="`rocmcfg confirm` takes it away",
+                )
+            )
+    return list(kept.values()), remarks

@@ -1,0 +1,1 @@
+"""How a host is: configured (the files, the next boot), running (the kernel now), verified."""

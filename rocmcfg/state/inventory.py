@@ -1,0 +1,108 @@
+"""Every driver parameter that anybody sets on a host: its value at the next boot, who wins, and what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rocmcfg.backends import modprobe
+from rocmcfg.backends.boot import registry
+from rocmcfg.host.view import HostView
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.facts import Detection, Kernel
+from rocmcfg.model.kargs import Karg
+from rocmcfg.model.value import same
+from rocmcfg.state.effective import effective
+from rocmcfg.state.running import Running
+
+
+class SetParameter(NamedTuple):
+    """`overridden` names the writers that lose against `source`."""
+
+    name: str
+    next_boot: str | None
+    source: str
+    running: str | None
+    overridden: tuple[str, ...]
+
+
+def set_parameters(
+    view: HostView, modules: Sequence[str], loader: Detection | None
+) -> tuple[SetParameter, ...]:
+    """Of `modules` only; a parameter that nobody sets has its default and is left out."""
+    options = modprobe.read_options(view)
+    kargs = next_boot_kargs(view, loader)
+    running = Running(view)
+    # by parameter: there may be as many of them as lines
+    by_name: dict[str, tuple[list[modprobe.Option], list[Karg]]] = {}
+    for option in options:
+        if option.module in modules:
+            by_name.setdefault(f"{option.module}.{option.karg.key}", ([], []))[0].append(option)
+    for karg in kargs:
+        key = karg.key
+        if "." in key and key.partition(".")[0] in modules:
+            by_name.setdefault(key, ([], []))[1].append(karg)
+    found = []
+    for name, (of_files, of_command_line) in by_name.items():
+        won = effective(name, of_files, of_command_line)
+        losers = tuple(w.source for w in won.all[:-1] if not same(w.value, won.value))
+        found.append(SetParameter(name, won.value, won.source, running.parameter(name).value, losers))
+    return tuple(sorted(found))
+
+
+class Deviation(NamedTuple):
+    """A parameter whose running value is not the default of the running kernel. `default` is empty where the
+    catalogue does not know it, and then only what somebody sets is told."""
+
+    name: str
+    running: str | None
+    next_boot: str | None
+    default: str
+    source: str
+
+
+def deviations(
+    view: HostView, kernel: Kernel | None, set_here: Sequence[SetParameter], catalogue: Catalogue
+) -> tuple[Deviation, ...]:
+    """What somebody sets, for the next boot or on the command line of this one, known or not, and what runs
+    otherwise than the running kernel's default. What the driver replaces by itself is left out unless set."""
+    found = {
+        p.name: Deviation(p.name, p.running, p.next_boot, default_of(p.name, kernel, catalogue), p.source)
+        for p in set_here
+    }
+    running = Running(view)
+    for karg in running.kargs:
+        if "." in karg.key and karg.key.partition(".")[0] in catalogue.modules() and karg.key not in found:
+            now = running.parameter(karg.key)
+            value = now.value if now.present else f"{karg.value}, ignored"
+            default = default_of(karg.key, kernel, catalogue)
+            found[karg.key] = Deviation(karg.key, value, None, default, karg.source)
+    for parameter in catalogue.parameters.values():
+        default = default_of(parameter.id, kernel, catalogue)
+        if parameter.id in found or parameter.rewritten or parameter.computed or not default:
+            continue
+        value = running.parameter(parameter.id).value
+        if value is not None and not same(value, default):
+            found[parameter.id] = Deviation(parameter.id, value, None, default, "")
+    return tuple(sorted(found.values()))
+
+
+def default_of(name: str, kernel: Kernel | None, catalogue: Catalogue) -> str:
+    """Empty where the kernel or the parameter is not known, or the neighbouring builds disagree."""
+    parameter = catalogue.parameters.get(name)
+    if parameter is None or kernel is None:
+        return ""
+    defaults = {epoch.default for epoch in parameter.on(kernel.version).variants}
+    return defaults.pop() if len(defaults) == 1 else ""
+
+
+def next_boot_kargs(view: HostView, loader: Detection | None) -> tuple[Karg, ...]:
+    """The arguments of the entry that boots by default, each with the file that a user can edit.
+
+    Without a menu that we can read, those of the running boot stand in.
+    """
+    observed = registry.backend(loader.name).observe(view) if loader and loader.supported else None
+    if observed is None or not observed.normal:
+        return Running(view).kargs
+    written = {k.text: k for k in (*observed.foreign, *observed.ours)}
+    return tuple(written.get(karg.text, karg) for karg in observed.normal[0].kargs)

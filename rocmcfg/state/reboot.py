@@ -1,0 +1,127 @@
+"""Whether a reboot is due, by two questions: does the kernel run with what is wanted, and is what it was
+booted with still wanted? The second one needs the journals, which are root's alone; without them it is
+answered by what changes now. Boot ids tell the boots apart, so that nothing has to be left in /run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.kargs import adds_up, contains
+from rocmcfg.model.state import Channel, DesiredSetting, Kind
+from rocmcfg.model.value import same
+from rocmcfg.records import journal, trial
+from rocmcfg.records.receipt import Receipt, boot_id
+from rocmcfg.state.running import Running
+
+Given = Mapping[str, str | None]  # what a transaction gives the kernel: name to value, None for a bare flag
+
+
+def due(view: HostView, wanted: Sequence[DesiredSetting], receipt: Receipt | None, *, replaced: bool) -> bool:
+    """`receipt` is what is in force now. `replaced`: a file of ours that a kernel may have been booted with
+    is changed or removed; it counts only where the journals do not tell what this boot began with."""
+    booted = booted_with(view)
+    if replaced if booted is None else given_up(view, wanted, booted):
+        return True
+    running = Running(view)
+    return any(not _runs(view, running, setting, receipt, booted) for setting in wanted)
+
+
+def given_up(view: HostView, wanted: Sequence[DesiredSetting], booted: Given | None = None) -> bool:
+    """Whether this kernel has, or may have, something from rocmcfg that is not wanted any more."""
+    if _tried_without_a_journal(view):
+        return True
+    booted = booted_with(view) if booted is None else booted
+    names = given(wanted)
+    return any(name not in names for name in {**(booted or {}), **_half_applied(view)})
+
+
+def given(settings: Sequence[DesiredSetting]) -> dict[str, str | None]:
+    """What the header of a journal says of these settings. Variables are no business of the kernel's, and
+    what is the user's own argument as well stays when ours goes."""
+    return {_name(s): s.text for s in settings if s.channel is not Channel.ENVIRONMENT and not s.adopted_from}
+
+
+def _name(setting: DesiredSetting) -> str:
+    if not setting.parameter and adds_up(setting.name):
+        return setting.karg
+    return setting.parameter or setting.name
+
+
+def booted_with(view: HostView) -> Given | None:
+    """What rocmcfg had in force when this boot began; None where that cannot be told."""
+    boot = boot_id(view)
+    found = _journals(view) if boot else None
+    if found is None:
+        return None
+    for one in found:
+        if one.of("commit") and _met(view, one, boot):
+            return _given(one)
+    return {}
+
+
+def _met(view: HostView, one: journal.Journal, boot: str) -> bool:
+    """Whether this boot may have begun with its files: begun in an earlier one, and not undone in one. What a
+    trial gives, the boots after its own do not get."""
+    tried = one.header.get("trial")
+    if tried is not None:
+        return one.header["boot_id"] != boot and trial.carried(view, tried["token"])
+    undone = one.last("undo")
+    return one.header["boot_id"] != boot and (undone is None or undone.get("boot_id") == boot)
+
+
+def _tried_without_a_journal(view: HostView) -> bool:
+    """This boot is that of a trial of which nothing is known any more."""
+    found = _journals(view) if boot_id(view) else None
+    tokens = [one.header["trial"]["token"] for one in found or () if trial.of_journal(one)]
+    return found is not None and trial.marked(view) and not any(trial.carried(view, t) for t in tokens)
+
+
+def _half_applied(view: HostView) -> Given:
+    """What this kernel runs with, and an interrupted transaction of an earlier boot may have brought."""
+    boot = boot_id(view)
+    running = Running(view)
+    found: dict[str, str | None] = {}
+    for one in _journals(view) or () if boot else ():
+        if not one.of("commit") and _met(view, one, boot):
+            found |= {name: text for name, text in _given(one).items() if _shows(running, name, text)}
+    return found
+
+
+def _given(one: journal.Journal) -> Given:
+    found: Given = one.header.get("kernel", {})
+    return found
+
+
+def _shows(running: Running, name: str, text: str | None) -> bool:
+    now = running.parameter(name) if "." in name else running.karg(name)
+    return contains(running.kargs, name) or (now.present and (not now.readable or same(now.value, text)))
+
+
+def _journals(view: HostView) -> list[journal.Journal] | None:
+    """Newest first, but for sweeps, which give the kernel nothing; None without the right to read them, or
+    where one is damaged: nothing is known then."""
+    try:
+        return [one for one in journal.read_all(view) if "swept" not in one.header]
+    except (Unreadable, journal.BadJournal):
+        return None
+
+
+def _runs(
+    view: HostView, running: Running, setting: DesiredSetting, receipt: Receipt | None, booted: Given | None
+) -> bool:
+    """Whether this boot has it, or carried it and the driver made something else of it."""
+    if setting.kind is Kind.ENV:
+        return True
+    if setting.channel is Channel.CMDLINE and contains(running.kargs, setting.karg):
+        return True  # also where another one won: a reboot would change nothing
+    if setting.parameter:
+        now = running.parameter(setting.parameter)
+        if now.present and now.readable and same(now.value, setting.text):
+            return True
+    if setting.channel is Channel.CMDLINE:
+        return False
+    if booted is not None:
+        return setting.parameter in booted and same(booted[setting.parameter], setting.text)
+    earlier = receipt is not None and receipt.boot_id not in ("", boot_id(view))
+    return earlier and receipt is not None and any(s.karg == setting.karg for s in receipt.settings)

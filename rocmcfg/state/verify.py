@@ -1,0 +1,382 @@
+"""Desired, configured and running, setting by setting. Reads the receipt and the host, changes nothing,
+and loads none of the heavy libraries: it is what people run after every boot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rocmcfg.backends import modprobe
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import BootMenu, Entry
+from rocmcfg.backends.environment import observe as environment
+from rocmcfg.backends.environment.files import FILES
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
+from rocmcfg.model.report import OFFLINE, Check, CheckStatus, VerificationReport
+from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
+from rocmcfg.model.trial import Stage, Trial
+from rocmcfg.model.value import ParamType, as_number, hexint, printed, same
+from rocmcfg.records import trial as trials
+from rocmcfg.records.journal import TRANSACTIONS
+from rocmcfg.records.receipt import Receipt, boot_id, digest
+from rocmcfg.state.effective import Effective, effective
+from rocmcfg.state.running import Now, Running
+
+_ENV_FILES = tuple(file.path for file in FILES)
+
+
+class _Host(NamedTuple):
+    """What verify looks at, read once."""
+
+    view: HostView
+    running: Running
+    options: tuple[modprobe.Option, ...]
+    menu: BootMenu | None
+    entries: tuple[Entry, ...] | None
+    unreadable: str
+    receipt: Receipt | None
+    env_files: dict[str, dict[str, tuple[str, int]]]
+    later: dict[str, tuple[str, str]]
+    pid_environment: dict[str, str] | None
+
+
+def verify(
+    view: HostView,
+    settings: Sequence[DesiredSetting],
+    receipt: Receipt | None,
+    profiles: tuple[str, ...],
+    pid: int | None = None,
+) -> VerificationReport:
+    """`receipt` is None when a profile is checked that nobody applied: then only values count, not files."""
+    host = _look(view, settings, receipt, pid)
+    checks = tuple(_check(host, setting) for setting in settings)
+    changed = _changed_files(host)
+    return VerificationReport(profiles, receipt.transaction if receipt else None, checks, tuple(changed))
+
+
+def _look(
+    view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None, pid: int | None = None
+) -> _Host:
+    menu = registry.menu(receipt.boot_backend) if receipt else registry.menu_on(view)
+    entries, unreadable = menu.read_entries(view) if menu else ((), "")
+    variables = any(s.kind is Kind.ENV for s in settings)
+    return _Host(
+        view,
+        Running(view),
+        modprobe.read_options(view),
+        menu,
+        tuple(e for e in entries if not e.recovery) if menu and not unreadable else None,
+        unreadable,
+        receipt,
+        {path: environment.read_assignments(view, path) for path in _ENV_FILES} if variables else {},
+        environment.later_assignments(view) if variables else {},
+        _environ(view, pid) if pid is not None else None,
+    )
+
+
+def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | None) -> VerificationReport:
+    """What a trial's boot made of its settings. Configured is what the boot after it will have: the old."""
+    host = _look(view, trial.settings, receipt)
+    checks = []
+    for setting in (*trial.settings, *trial.kept):
+        found = _tried(host, setting)
+        if stage is Stage.ARMED and trials.waits(view, trial):
+            status, detail = CheckStatus.PENDING_REBOOT, "the next boot tries it"
+            found = found._replace(status=status, detail=detail)
+        elif stage is Stage.ARMED:
+            detail = "the boot loader does not have it any more: reject the trial, or try anew"
+            found = found._replace(status=CheckStatus.DRIFT, detail=detail)
+        checks.append(found)
+    return VerificationReport(trial.profiles, None, tuple(checks), (), trial=trial.transaction)
+
+
+def _tried(host: _Host, setting: DesiredSetting) -> Check:
+    """By the running kernel alone; the files of a trial's boot are not its own."""
+    alone = host._replace(menu=None, entries=None, unreadable="", receipt=None)
+    check = _parameter(alone, setting) if setting.parameter else _karg(alone, setting)
+    configured = None
+    if setting.parameter and host.entries is not None:
+        configured = _configured(host, setting).value
+    elif host.entries:
+        found = last(read_by_kernel(host.entries[0].kargs), setting.name)
+        configured = ("present" if found.value is None else found.value) if found else None
+    source = check.source if setting.adopted_from else "the trial's arguments"
+    return check._replace(configured=configured, source=source)
+
+
+def _environ(view: HostView, pid: int) -> dict[str, str]:
+    """The environment that a process was started with. Raises Unreadable."""
+    content = view.read(f"/proc/{pid}/environ")
+    if content is None:
+        raise Unreadable(f"/proc/{pid}/environ", "there is no such process")
+    pairs = (entry.decode("utf-8", "replace").partition("=") for entry in content.split(b"\0") if entry)
+    return {name: value for name, _, value in pairs}
+
+
+def _changed_files(host: _Host) -> list[Diagnostic]:
+    unsure = host.view.hidden(TRANSACTIONS)
+    return [
+        warning(
+            "RC5001",
+            f"{path} is not as rocmcfg left it",
+            location=path,
+            detail="it is gone" if host.view.read(path) is None else "its content was changed",
+            hint="run verify as root: only root can tell whether an apply was interrupted"
+            if unsure
+            else "`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it",
+        )
+        for path in (host.receipt.files if host.receipt else {})
+        if not _as_left(host, path)
+    ]
+
+
+def _as_left(host: _Host, path: str) -> bool:
+    if host.receipt is None or path not in host.receipt.files:
+        return True
+    try:
+        return digest(host.view.read(path)) == host.receipt.files[path]
+    except Unreadable:
+        return True
+
+
+def _check(host: _Host, setting: DesiredSetting) -> Check:
+    if setting.kind is Kind.ENV:
+        return _variable(host, setting)
+    if setting.parameter:
+        return _parameter(host, setting)
+    return _karg(host, setting)
+
+
+# -- module parameters --------------------------------------------------------------------------------
+
+
+def _parameter(host: _Host, setting: DesiredSetting) -> Check:
+    now = host.running.parameter(setting.parameter)
+    configured = _configured(host, setting)
+    status, detail = _parameter_status(host, setting, configured, now)
+    overridden = status is CheckStatus.OVERRIDDEN
+    source = _overrider(host, setting, configured) if overridden else _file_of(host, setting)
+    return Check(
+        setting.id,
+        setting.channel.value,
+        _like_kernel(setting.text, now.value),
+        configured.value,
+        now.value,
+        status,
+        source,
+        detail,
+    )
+
+
+def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> str:
+    """The file that a user can edit, where the generated menu alone would be named otherwise."""
+    if host.menu is not None and configured.source.startswith(host.menu.PATH):
+        written = last(registry.backend(host.menu.NAME).observe(host.view).foreign, setting.parameter)
+        if written is not None and same(written.value, configured.value):
+            return written.source
+    return configured.source
+
+
+def _configured(host: _Host, setting: DesiredSetting) -> Effective:
+    """The value at the next boot: of the entry that differs, if one does, since any of them may be booted."""
+    if host.entries is None:
+        kargs: tuple[Karg, ...] = host.running.kargs if host.menu is None else ()
+        return effective(setting.parameter, host.options, kargs)
+    found = [effective(setting.parameter, host.options, entry.kargs) for entry in host.entries]
+    wrong = [e for e in found if not same(e.value, setting.text)]
+    return (wrong or found or [effective(setting.parameter, host.options, ())])[0]
+
+
+def _parameter_status(
+    host: _Host, setting: DesiredSetting, configured: Effective, now: Now
+) -> tuple[CheckStatus, str]:
+    module = setting.parameter.partition(".")[0]
+    trouble = _configured_trouble(host, setting, configured)
+    if trouble:
+        return trouble
+    if not host.running.known:
+        return _unseen(host)
+    if not now.readable:
+        return CheckStatus.NOT_READABLE, "only root may read this parameter: run verify with sudo"
+    if not host.running.loaded(module):
+        return CheckStatus.NOT_LOADED, f"module {module} is not loaded"
+    if not now.present:
+        return CheckStatus.UNKNOWN_PARAMETER, "the running kernel has no such parameter and ignores it"
+    if same(now.value, setting.text):
+        return CheckStatus.IN_EFFECT, ""
+    if not _booted_with(host, setting):
+        return CheckStatus.PENDING_REBOOT, "the running boot does not have it yet"
+    if setting.rewritten:
+        return CheckStatus.REWRITTEN_BY_DRIVER, "the driver replaced the value when it started"
+    return CheckStatus.DRIFT, "this boot carried the setting, and the kernel shows another value"
+
+
+def _unseen(host: _Host) -> tuple[CheckStatus, str]:
+    if host.view.offline:
+        return CheckStatus.IN_EFFECT, OFFLINE
+    return CheckStatus.NOT_READABLE, "/proc is not mounted, so that the running kernel cannot be asked"
+
+
+def _configured_trouble(
+    host: _Host, setting: DesiredSetting, configured: Effective
+) -> tuple[CheckStatus, str] | None:
+    """What is wrong with the files and the generated menu, before the running kernel is asked."""
+    if not _as_left(host, _file_of(host, setting)):
+        return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
+    if setting.channel is Channel.CMDLINE and host.unreadable and host.receipt is not None:
+        # the drop-in is right and the menu cannot be seen: the running kernel decides what can be said
+        return None
+    if same(configured.value, setting.text) and configured.value is not None:
+        generator = _generator_left(host)
+        if setting.channel is Channel.MODPROBE and generator and not _proven(host, setting):
+            return CheckStatus.PENDING_ACTIVATION, f"{generator} has not run since the apply"
+        return None
+    if _written_by_us(host, setting):
+        if configured.value is not None and configured.source:
+            return CheckStatus.OVERRIDDEN, f"{configured.source} wins"
+        return None
+    if setting.channel is Channel.CMDLINE and host.receipt is not None:
+        if host.menu is not None and _left(host, host.menu.TOOL):
+            return CheckStatus.PENDING_ACTIVATION, f"{host.menu.TOOL} has not run since the apply"
+        return CheckStatus.DRIFT, "the generated boot menu does not have it"
+    if configured.value is None:
+        return CheckStatus.DRIFT, "it is not configured"
+    return CheckStatus.OVERRIDDEN, f"{configured.source} sets it to {configured.value}"
+
+
+def _proven(host: _Host, setting: DesiredSetting) -> bool:
+    """A later boot that shows the value proves that somebody did rebuild the image."""
+    return _booted_with(host, setting) and same(host.running.parameter(setting.parameter).value, setting.text)
+
+
+def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
+    """Whether our own line is in place everywhere, so that another writer must be what wins."""
+    if setting.channel is Channel.MODPROBE:
+        module, _, name = setting.parameter.partition(".")
+        return any(
+            o.source.startswith(modprobe.PATH) and o.module == module and o.karg.key == name
+            for o in host.options
+        )
+    return bool(host.entries) and all(contains(e.kargs, setting.karg) for e in host.entries or ())
+
+
+def _booted_with(host: _Host, setting: DesiredSetting) -> bool:
+    """Whether the running boot carried the setting, and not merely the files of the next one."""
+    own = last(host.running.kargs, setting.parameter)
+    if own is not None and same(own.value, setting.text):
+        return True  # of modprobe.d, too: its trial had it on the command line
+    if setting.channel is Channel.CMDLINE:
+        return False
+    return host.receipt is not None and host.receipt.boot_id != boot_id(host.view)
+
+
+def _left(host: _Host, tool: str) -> bool:
+    return host.receipt is not None and host.receipt.activations.get(tool) is ActivationState.LEFT_TO_USER
+
+
+def _generator_left(host: _Host) -> str:
+    """The initramfs generator that apply left to the user: what is left besides the boot menu's tool."""
+    menu_tool = host.menu.TOOL if host.menu else ""
+    tools = host.receipt.activations if host.receipt else {}
+    return next((tool for tool in tools if tool != menu_tool and _left(host, tool)), "")
+
+
+def _file_of(host: _Host, setting: DesiredSetting) -> str:
+    if setting.adopted_from:
+        return setting.adopted_from
+    if setting.channel is Channel.MODPROBE:
+        return modprobe.PATH
+    return host.menu.CARRIER if host.menu else "the kernel command line"
+
+
+def _like_kernel(text: str | None, running: str | None) -> str | None:
+    """The desired value in the spelling in which the kernel prints this parameter."""
+    number = as_number(text)
+    if text is None or number is None or running is None:
+        return text
+    if running in ("Y", "N"):
+        return printed(ParamType.BOOL, text)
+    if running.startswith("0x"):
+        return hexint(number)
+    return str(number)
+
+
+# -- kernel arguments ---------------------------------------------------------------------------------
+
+
+def _karg(host: _Host, setting: DesiredSetting) -> Check:
+    now = host.running.karg(setting.name)
+    entries = host.entries or ()
+    lacking = [e for e in entries if not contains(read_by_kernel(e.kargs), setting.karg)]
+    beaten = [e for e in entries if e not in lacking and not _counts(e.kargs, setting)]
+    carried = _counts(host.running.kargs, setting)
+    status, detail = _karg_status(host, setting, carried, lacking, beaten)
+    desired = "present" if setting.text is None else setting.text
+    running = desired if carried else ("present" if now.present and now.value is None else now.value)
+    shown = None if host.entries is None or not entries else desired
+    if lacking or beaten:
+        found = last(read_by_kernel((lacking or beaten)[0].kargs), setting.name)
+        shown = found.value if found else None
+    return Check(
+        setting.id, setting.channel.value, desired, shown, running, status, _file_of(host, setting), detail
+    )
+
+
+def _counts(kargs: Sequence[Karg], setting: DesiredSetting) -> bool:
+    """Whether the kernel goes by our argument: the last of its name wins, but for those that add up."""
+    read = read_by_kernel(kargs)
+    winner = last(read, setting.name)
+    if adds_up(setting.name):
+        return contains(read, setting.karg)
+    return winner is not None and winner.value == setting.text
+
+
+def _karg_status(
+    host: _Host,
+    setting: DesiredSetting,
+    carried: bool,
+    lacking: Sequence[Entry],
+    beaten: Sequence[Entry],
+) -> tuple[CheckStatus, str]:
+    if not _as_left(host, _file_of(host, setting)):
+        return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
+    if lacking or (host.entries is not None and not host.entries):
+        if host.menu is not None and _left(host, host.menu.TOOL):
+            return CheckStatus.PENDING_ACTIVATION, f"{host.menu.TOOL} has not run since the apply"
+        return CheckStatus.DRIFT, "the generated boot menu does not have it"
+    if beaten:
+        winner = last(read_by_kernel(beaten[0].kargs), setting.name)
+        return CheckStatus.OVERRIDDEN, f"a later {winner.text if winner else 'argument'} wins"
+    if not host.running.known:
+        return _unseen(host)
+    if carried:
+        return CheckStatus.IN_EFFECT, ""
+    if contains(host.running.kargs, setting.karg):
+        return CheckStatus.DRIFT, "this boot carried it, and another argument won"
+    return CheckStatus.PENDING_REBOOT, "the running boot does not have it yet"
+
+
+# -- variables ----------------------------------------------------------------------------------------
+
+
+def _variable(host: _Host, setting: DesiredSetting) -> Check:
+    values = {path: host.env_files[path].get(setting.name) for path in _ENV_FILES}
+    wrong = [path for path, found in values.items() if found is None or found[0] != setting.text]
+    edited = [path for path in _ENV_FILES if not _as_left(host, path)]
+    shown = values[wrong[0]] if wrong else next(iter(values.values()))
+    configured = shown[0] if shown else None
+    source = wrong[0] if wrong else _ENV_FILES[0]
+    running = host.pid_environment.get(setting.name) if host.pid_environment is not None else None
+    status, detail = CheckStatus.IN_EFFECT, "new processes get it"
+    later = host.later.get(setting.name)
+    if wrong:
+        status, detail = CheckStatus.DRIFT, f"{wrong[0]} does not have it"
+    elif edited:  # a line before ours may end the file, or set the variable again
+        status, detail, source = CheckStatus.DRIFT, f"{edited[0]} was changed", edited[0]
+    elif later is not None and later[0] != setting.text:
+        status, detail, source = CheckStatus.OVERRIDDEN, f"{later[1]} sets it to {later[0]}", later[1]
+    elif host.pid_environment is not None and running != setting.text:
+        status, detail = CheckStatus.DRIFT, "this process was started without it: start it anew"
+    return Check(setting.id, setting.channel.value, setting.text, configured, running, status, source, detail)

@@ -1,0 +1,92 @@
+"""Files of ours that no receipt speaks of: the state directory, or the receipt in it, was lost."""
+
+from __future__ import annotations
+
+from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import registry
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.planning.owned import MARK, owned_paths, trial_paths
+from rocmcfg.records import journal, receipt, trial
+
+
+def left_behind(view: HostView) -> tuple[str, ...]:
+    """The files that are ours by place and by mark; what cannot be read counts by its place. Those of a trial
+    are spoken of by its own record."""
+    known = trial_paths() if view.exists(trial.PATH) else ()
+    return tuple(path for path in owned_paths() if path not in known and _ours(view, path))
+
+
+def _ours(view: HostView, path: str) -> bool:
+    try:
+        content = view.read(path)
+    except Unreadable:
+        return True
+    return content is not None and MARK in content[:400]
+
+
+def record_due(view: HostView) -> bool:
+    """Whether an apply must write a receipt although every file may be as wanted."""
+    try:
+        known = receipt.load(view)
+    except receipt.BadReceipt:
+        return True
+    except Unreadable:
+        return False
+    return known is None and bool(left_behind(view))
+
+
+def unrecorded(view: HostView) -> Diagnostic | None:
+    """What a reader of a host without a receipt is told, where files of ours are on it."""
+    left = left_behind(view)
+    if not left:
+        return None
+    if view.hidden(journal.TRANSACTIONS):
+        why, hint = (
+            "and the record of what was applied is missing or root's alone",
+            "run the command as root: root can tell whether an apply was interrupted",
+        )
+    elif any(one.state == "committed" for one in journal.read_all(view)):
+        why, hint = (
+            "and the receipt of the last apply is gone",
+            "`rocmcfg apply` with your profile writes a new one; "
+            "`rocmcfg rollback` undoes the last transaction",
+        )
+    else:
+        why, hint = (
+            "and no record of what was before them",
+            f"`rocmcfg apply` with your profile puts them on record; to be rid of them: {by_hand(left)}",
+        )
+    return error(
+        "RC4027",
+        f"files of rocmcfg are here, {why}",
+        detail="\n".join(left),
+        location=receipt.PATH,
+        hint=hint,
+    )
+
+
+def beyond_undo(left: tuple[str, ...]) -> Diagnostic:
+    """Why a rollback cannot, or did not, take these files away, and how a user does."""
+    return error(
+        "RC4026",
+        "files of rocmcfg are here, and no record of what was before them",
+        detail="\n".join(left),
+        location=journal.STATE_DIR,
+        hint=f"take them away by hand: {by_hand(left)}",
+    )
+
+
+def by_hand(paths: tuple[str, ...]) -> str:
+    """The commands that remove these files and what was generated from them."""
+    steps = []
+    for loader in registry.trials().values():
+        if set(paths) & set(loader.FILES):
+            steps.append("sudo " + " ".join(loader.arming(()).inverse))
+    steps.append("sudo rm " + " ".join(paths))
+    for backend in registry.backends():
+        if set(paths) & {*backend.OWNED, *trial_paths()}:
+            steps.append("sudo " + " ".join(backend.activation("").argv))
+    if modprobe.PATH in paths:
+        steps += ["sudo " + " ".join(one.activation("").argv) for one in initramfs.backends()]
+    return "; ".join(steps)

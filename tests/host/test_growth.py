@@ -1,0 +1,220 @@
+"""Whatever a file of the host or of the caller holds, reading it takes time about as its length grows.
+
+A new reader is a line of READERS, or of FOLDERS where it looks at all files of a folder.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from rocmcfg.backends.boot.grub import backend, trial
+from rocmcfg.backends.boot.grub.shell_assignments import Environment
+from rocmcfg.backends.environment import observe
+from rocmcfg.doctor.logs import unpacked
+from rocmcfg.doctor.scan import Scanner
+from rocmcfg.facts import gpus, kernels, logins, machine, pytorch, rocm, system
+from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import CommandResult
+from rocmcfg.knowledge import catalogue, toml
+from rocmcfg.state import inventory
+from rocmcfg.workflow import linting
+from tests.support.growth import grows_too_fast
+
+KNOWN = catalogue.load()
+MOST = 1 << 14
+pytestmark = pytest.mark.bulk
+ENTRY = "### BEGIN /etc/grub.d/10_linux ###\nmenuentry 'a' {\nlinux /v "
+SHELL = (
+    *(
+        "#c\n",
+        "a=1\n",
+        "v%d=1\n",
+        'A="$A$A"\n',
+        'A="$A x"\n',
+        "a",
+        '"',
+        "'",
+        "\\",
+        "(",
+        "${A:-",
+        "$aa",
+        "a\\\n",
+    ),
+    *("if a; ", "`a`", "A=1;", "\n", " "),
+)
+TEXT = ("a", " ", "\n", "a=1\n", "v%d=1\n", "0", '"', "\t", "a:b:", "[a]\n", "\0")
+
+
+class Reader(NamedTuple):
+    """`before` stands in front of the pieces, each of which is repeated; %d in one is counted up."""
+
+    path: str
+    pieces: Sequence[str]
+    read: Callable[[LocalHost], object]
+    before: str = ""
+
+
+def _menu(host: LocalHost) -> object:
+    return backend.observe(host), backend.unmanaged(host), trial.check(host, ["a=1"])
+
+
+def _defaults(host: LocalHost) -> object:
+    return backend.preflight(host, backend.observe(host), ["amdgpu.a=1"])
+
+
+def _settings(host: LocalHost) -> object:
+    set_here = inventory.set_parameters(host, KNOWN.modules(), None)
+    return inventory.deviations(host, None, set_here, KNOWN)
+
+
+def _variables(host: LocalHost) -> object:
+    return observe.for_everybody(host), observe.later_assignments(host)
+
+
+def _gpus(host: LocalHost) -> object:
+    return gpus.read_gpus(host, KNOWN.gpus)
+
+
+def _toml(host: LocalHost) -> object:
+    content = host.read("/etc/rocmcfg/profiles/a.toml") or b""
+    return toml.parse(content, "a"), toml.key_lines(content.decode())
+
+
+OPTIONS = ("options amdgpu p%d=1\n", "options amdgpu a=1\n", "options amdgpu a=1 \\\n", "\\", "#c\n")
+NODE = "sys/class/kfd/kfd/topology/nodes/1/properties"
+KEYS = ("k%d=1\n", "[t%d]\n", "[[t]]\n", "a.", "a.b%d=1\n", '"', "[", "#c\n", "9", " ")
+READERS = {
+    "modprobe.d": Reader("etc/modprobe.d/a.conf", OPTIONS, _settings),
+    "one line of modprobe.d": Reader(
+        "etc/modprobe.d/a.conf", ("p%d=1 ", '"a" '), _settings, "options amdgpu "
+    ),
+    "command line": Reader("proc/cmdline", ("amdgpu.p%d=1 ", "a=1 ", '"', "-- "), _settings),
+    "GRUB's defaults": Reader("etc/default/grub", SHELL, _defaults),
+    "a word of GRUB's defaults": Reader("etc/default/grub", SHELL, _defaults, 'GRUB_CMDLINE_LINUX="${A:-'),
+    "a drop-in of GRUB's": Reader("etc/default/grub.d/zzz.cfg", ("a=1\n", 'A="$A x"\n', "#c\n"), _defaults),
+    "boot menu": Reader(
+        "boot/grub/grub.cfg", ("a=1 ", "'", "linux /v a=%d\n", "menuentry 'a' {\n"), _menu, ENTRY
+    ),
+    "environment": Reader("etc/environment", TEXT, _variables),
+    "environment.d": Reader("etc/environment.d/99.conf", TEXT, _variables),
+    "profile.d": Reader("etc/profile.d/zzz.sh", TEXT, _variables),
+    "os-release": Reader("etc/os-release", (*TEXT, "A=a"), system.read_os),
+    "a version in os-release": Reader("etc/os-release", ("(", ","), system.read_os, 'ID=a\nVERSION="'),
+    "a GPU's node": Reader(NODE, ("a 1\n", "a", "0", "\n"), _gpus, "simd_count 1\ngfx_target_version "),
+    "a PCI device": Reader("sys/bus/pci/devices/0/vendor", ("0", "\n", "a"), _gpus),
+    "processor": Reader("proc/cpuinfo", ("model name\n", "\n", " "), lambda h: machine.read_machine(h, ())),
+    "memory": Reader("proc/meminfo", ("MemTotal: 1\n", "\n", " ", "0"), machine.read_memory),
+    "container": Reader("proc/1/environ", ("a\0", "a", "\0"), system.read_container),
+    "version of ROCm": Reader("opt/rocm/.info/version", ("1.", "1", " ", "\n"), rocm.read_rocm),
+    "header of ROCm": Reader(
+        "usr/include/rocm-core/rocm_version.h",
+        ("ROCM_VERSION_MAJOR ", " ", "1", "\n"),
+        rocm.read_rocm,
+        "ROCM_VERSION_MINOR 1\nROCM_VERSION_PATCH 1\nROCM_VERSION_MAJOR ",
+    ),
+    "PyTorch": Reader(
+        "usr/lib/python3/dist-packages/torch/version.py",
+        ("hip ", "hip = 'a'\n", "a+rocm", "\n"),
+        pytorch.read_pytorch,
+        "__version__",
+    ),
+    "drivers in the kernel": Reader(
+        "lib/modules/6.12.1/modules.builtin", ("a/b.ko\n", "a/", "\n"), kernels.read_kernels
+    ),
+    "greetd": Reader("etc/greetd/config.toml", ("\n", " ", "[a]\n"), lambda h: logins.logins(_Asked(h.root))),
+    "accounts": Reader(
+        "etc/passwd",
+        ("a:b:1000:\n", "v%d:x:1:\n", "a:b:", "9"),
+        lambda h: logins.logins(_Asked(h.root)),
+        "a:b:",
+    ),
+    "mounts": Reader(
+        "proc/mounts", ("a /boot ext4 rw\n", "a ", "\n"), lambda h: trial._mount_of(h, "/boot/grub")
+    ),
+    "profile": Reader("etc/rocmcfg/profiles/a.toml", KEYS, _toml),
+    "a table of a profile": Reader("etc/rocmcfg/profiles/a.toml", ("a.", "a,", "a={"), _toml, "k = {"),
+}
+FOLDERS = {
+    "modprobe.d": Reader("etc/modprobe.d/%d.conf", ("options amdgpu p%d=1\n",), _settings),
+    "grub.d": Reader("etc/default/grub.d/zzz%d.cfg", ("A=1\n",), _defaults),
+    "environment.d": Reader("etc/environment.d/%d.conf", ("v%d=1\n",), _variables),
+    "profile.d": Reader("etc/profile.d/%d.sh", ("v%d=1\n",), _variables),
+    "PCI": Reader("sys/bus/pci/devices/%d/vendor", ("0x1002\n",), _gpus),
+    "kernels": Reader("lib/modules/6.1.%d/modules.builtin", ("a\n",), kernels.read_kernels),
+    "lint": Reader("etc/environment.d/%d.conf", ("v%d=1\n",), lambda h: linting.lint(h, ())),
+}
+
+
+class _Asked(LocalHost):
+    """A host whose logind knows of one session, so that its accounts are looked up."""
+
+    def query(self, argv: Sequence[str]) -> CommandResult | None:
+        said = {"list-sessions": "1 0 root\n", "show-session": "Name=root\nService=sshd\n"}
+        text = next((text for word, text in said.items() if word in argv), None)
+        return None if text is None else CommandResult(tuple(argv), 0, text, "")
+
+
+def _host(folder: Path, files: dict[str, str]) -> LocalHost:
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(content)
+    return LocalHost(str(folder))
+
+
+def _repeated(piece: str, n: int) -> str:
+    return "".join(piece.replace("%d", str(i)) for i in range(n)) if "%d" in piece else piece * n
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_the_time_to_read_a_file_grows_as_the_file_does(tmp_path: Path, name: str) -> None:
+    reader, number = READERS[name], count()
+    for piece in reader.pieces:
+
+        def make(n: int, piece: str = piece) -> Callable[[], object]:
+            text = reader.before + _repeated(piece, n)
+            host = _host(tmp_path / str(next(number)), {reader.path: text})
+            return lambda: reader.read(host)
+
+        assert not grows_too_fast(make, MOST), piece
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_time_to_read_a_folder_grows_as_its_files_do(tmp_path: Path, name: str) -> None:
+    reader, number = FOLDERS[name], count()
+
+    def make(n: int) -> Callable[[], object]:
+        numbered = ((str(i), reader.path, reader.pieces[0]) for i in range(n))
+        files = {path.replace("%d", i): text.replace("%d", i) for i, path, text in numbered}
+        host = _host(tmp_path / str(next(number)), files)
+        return lambda: reader.read(host)
+
+    assert not grows_too_fast(make, 512, 512)
+
+
+@pytest.mark.parametrize("piece", ["a", "\n", "\0", "amdgpu ", "amdgpu: [gfxhub] page fault\n", "%d\n"])
+def test_the_time_to_search_a_log_grows_as_the_log_does(piece: str) -> None:
+    from rocmcfg.doctor import knowledge, probes
+    from rocmcfg.knowledge import issues
+
+    of_logs = knowledge.of_logs()
+    wanted = [f.probe for f in of_logs.facts] + list(of_logs.errors) + probes.of_issues(issues.load())
+
+    def make(n: int) -> Callable[[], object]:
+        content = _repeated(piece, n).encode()
+        return lambda: Scanner(wanted, use_grep=False).read("a", unpacked(io.BytesIO(content), "a"))
+
+    assert not grows_too_fast(make, MOST)
+
+
+def test_a_value_that_doubles_in_every_line_takes_no_more_memory_than_the_lines() -> None:
+    def make(n: int) -> Callable[[], object]:
+        text = 'GRUB_CMDLINE_LINUX="ab"\n' + 'A="$A$A"\nGRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX$A"\n' * n
+        return lambda: Environment().read("grub", text)
+
+    assert not grows_too_fast(make, 1 << 12, memory=True)

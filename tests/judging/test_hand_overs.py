@@ -1,0 +1,147 @@
+"""Which settings hand over the machine, and that nothing we ship or advise does."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocmcfg.judging.hand_overs import hand_overs
+from rocmcfg.knowledge import catalogue, issues, profiles
+from rocmcfg.model.profile import Setting
+from rocmcfg.planning.request import parse_set
+from tests.support.program import SOURCE
+
+KNOWN = catalogue.load()
+
+
+def met(text: str) -> bool:
+    setting = parse_set(text)
+    assert isinstance(setting, Setting), setting
+    return bool(list(hand_overs([setting], KNOWN)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "karg.init=/tmp/x",
+        "karg.rdinit=/x",
+        "karg.root=/dev/sdb1",
+        "karg.initrd=/x",
+        "karg.systemd.run=/tmp/x",
+        "karg.systemd.debug-shell",
+        "karg.systemd.debug_shell=1",
+        "karg.systemd.setenv=LD_PRELOAD=/tmp/x",
+        "karg.systemd.set-credential=a:b",
+        "karg.rd.break",
+        "karg.rd.systemd.debug_shell",
+        "karg.mount.usr=/dev/sdb",
+        "karg.luks.key=/x",
+        "karg.break=premount",
+        "karg.single",
+        "karg.S",
+        "karg.1",
+        "karg.emergency",
+        "karg.recovery",
+        "karg.selinux=0",
+        "karg.apparmor=0x0",
+        "karg.sysctl.kernel.core_pattern=/tmp/x",
+        "karg.sysctl.kernel..modprobe=/tmp/x",
+        "karg.sysctl.kernel.core-pattern=/tmp/x",
+        "karg.cryptopts=keyscript=/tmp/x",
+        "karg.TOMOYO_loader=/tmp/x",
+        "karg.dm-mod.create=x",
+        # an unknown argument is a variable of the first process
+        "karg.LD_PRELOAD=/tmp/x",
+        "karg.BASH_ENV=/tmp/x",
+        # the same arguments, written as parameters of a module
+        "systemd.run=/tmp/x",
+        "rd.break=1",
+        "sysctl.kernel=x",
+        "firmware_class.path=/tmp/x",
+        "firmware-class.path=/tmp/x",
+        "drbd.usermode_helper=/tmp/x",
+        "env.PATH=/tmp:/usr/bin",
+        "env.LD_PRELOAD=/usr/lib/x.so",
+        "env.LD_AUDIT=x.so",
+        "env.LD_LIBRARY_PATH=/home/eve/lib",
+        "env.LD_LIBRARY_PATH=/usr/lib:/home/eve/lib",
+        "env.LD_LIBRARY_PATH=/usr/lib;/home/eve/lib",
+        "env.LD_LIBRARY_PATH=/usr/lib:",
+        "env.LD_LIBRARY_PATH=/usr/lib/../../home/eve",
+        "env.LD_LIBRARY_PATH=/usrlocal",
+        "env.LD_LIBRARY_PATH=/opt/rocmet",
+        "env.LD_LIBRARY_PATH=lib",
+        "env.HSA_TOOLS_LIB=/home/eve/x.so",
+        "env.HSA_TOOLS_LIB=./x.so",
+        "env.BASH_ENV=/tmp/x",
+        "env.PROMPT_COMMAND=/tmp/x",
+        "env.PYTHONPATH=/tmp",
+        "env.GIT_SSH_COMMAND=/tmp/x",
+        "env.https_proxy=http://eve:3128",
+        "env.TMPDIR=/home/eve",
+        "env.ROCM_PATH=/home/eve/rocm",
+        "env.VK_ICD_FILENAMES=/home/eve/x.json",
+    ],
+)
+def test_who_chooses_it_has_the_machine(text: str) -> None:
+    assert met(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "karg.iommu=pt",
+        "karg.initcall_debug",
+        "karg.rootwait",
+        "karg.mitigations=off",
+        "karg.quiet",
+        "karg.3",
+        "karg.rd.driver.blacklist=nouveau",
+        "karg.sysctl.vm.compaction_proactiveness=20",
+        "karg.sysctl.kernel.numa_balancing=0",
+        "karg.systemd.log_level=debug",
+        "karg.modprobe.blacklist=radeon",
+        "amdgpu.runpm=0",
+        "feature.gfxoff=false",
+        "env.LD_LIBRARY_PATH=/opt/rocm/lib",
+        "env.LD_LIBRARY_PATH=/opt/rocm-7.1.0/lib:/usr/lib/x86_64-linux-gnu:/lib64",
+        "env.LD_BIND_NOW=1",
+        "env.HSA_TOOLS_LIB=librocm-debug-agent.so.2",
+        "env.HSA_TOOLS_LIB=/opt/rocm/lib/librocm-debug-agent.so.2",
+        "env.NCCL_NET_PLUGIN=none",
+        "env.ROCM_PATH=/opt/rocm-7.1.0",
+        "env.HSA_OVERRIDE_GFX_VERSION=11.0.0",
+        "env.PYTHONUNBUFFERED=1",
+    ],
+)
+def test_what_does_not_is_left_alone(text: str) -> None:
+    assert not met(text)
+
+
+def test_nothing_that_we_ship_or_advise_hands_over_the_machine() -> None:
+    from rocmcfg.host.local import LocalHost
+
+    names = [path.stem for path in (SOURCE / "profiles").glob("*.toml")]
+    for profile in profiles.load(LocalHost(str(SOURCE)), names):
+        assert not list(hand_overs(profile.settings, KNOWN)), profile.name
+    for issue in issues.load():
+        assert not [text for text in issue.workaround.settings if met(text)], issue.id
+    for name, argument in KNOWN.arguments.items():
+        value = next(iter(argument.values), "1")
+        assert not met(f"karg.{name}={value}"), name
+
+
+def test_each_row_says_what_it_gives_and_where_that_is_said() -> None:
+    for rows in KNOWN.hand_overs.values():
+        for row in rows:
+            assert row.names
+            assert not row.gives.endswith(".")
+            assert row.sources
+            for one in row.but:
+                assert any(one.startswith(name.rstrip("*")) for name in row.names), one
+
+
+def test_our_own_modules_need_no_look() -> None:
+    """Their parameters are passed over without reading the table."""
+    patterns = [name for row in KNOWN.hand_overs["argument"] for name in row.names]
+    for module in KNOWN.modules():
+        assert not [p for p in patterns if p.startswith((f"{module}.", "*"))]

@@ -1,0 +1,346 @@
+"""Rules of the plan that need more than one look at a host."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import CommandResult, HostView
+from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.plan import ChangeKind
+from rocmcfg.model.state import ActivationState
+from rocmcfg.planning.resolve import resolve
+from tests.support.hosts import OTHER_HOSTS, Link, debian_grub_host, other_host
+from tests.support.tool_host import QuickHost
+from tests.support.trees import tree, with_directory_times
+from tests.support.usecases import apply, plan, rollback
+
+WRITERS = (
+    "write",
+    "remove",
+    "discard_temporary",
+    "make_dir",
+    "remove_dir",
+    "append",
+    "execute",
+    "lock",
+    "log",
+)
+
+
+class ReadOnly:
+    """A view that is only a view: whatever could change the host is not even there."""
+
+    def __init__(self, host: LocalHost) -> None:
+        self._host = host
+
+    def __getattr__(self, name: str) -> Any:
+        if name in WRITERS:
+            raise AssertionError(f"a planner asked for {name}")
+        return getattr(self._host, name)
+
+
+def test_planning_touches_nothing(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, amdgpu_in_initramfs=True, kernels=("6.14.0-37-generic",))
+    before = with_directory_times(root)
+    view: HostView = ReadOnly(QuickHost(str(root)))
+    made = plan(view, profiles=("rdna4",), set=("feature.gfxoff=false",), via="modprobe")
+    assert made.changes
+    assert with_directory_times(root) == before
+
+
+def test_a_resolution_is_a_pure_function() -> None:
+    """It is handed everything it looks at: no view of a host is among its arguments."""
+    import inspect
+
+    assert list(inspect.signature(resolve).parameters) == [
+        "profiles",
+        "request",
+        "facts",
+        "catalogue",
+        "base",
+    ]
+
+
+def test_the_same_request_gives_the_same_bytes_on_another_day(tmp_path: Path) -> None:
+    contents = []
+    for name in ("one", "two"):
+        root = debian_grub_host(tmp_path, name=name)
+        made = plan(LocalHost(str(root)), profiles=("rdna4",), set=("feature.gfxoff=false",))
+        contents.append({c.path: c.after for c in made.changes})
+    assert contents[0] == contents[1]
+
+
+# -- replacing ----------------------------------------------------------------------------------------
+
+
+def test_another_profile_takes_away_what_the_old_one_set_and_nothing_else(tmp_path: Path) -> None:
+    users = {"modprobe_d": {"mine.conf": "options amdgpu runpm=1\n"}, "grub_d": {"mine.cfg": "# mine\n"}}
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), **users)  # type: ignore[arg-type]
+    host = QuickHost(str(root))
+    apply(host, profiles=("rdna4",), set=("amdgpu.noretry=0",), via="modprobe")
+    foreign = {
+        p: e for p, e in tree(root, state=False).items() if "rocmcfg" not in p and not p.startswith("boot")
+    }
+    made = plan(host, set=("karg.iommu=pt",))
+    kinds = {c.path: c.kind for c in made.changes}
+    assert kinds == {
+        "/etc/default/grub.d/zz-rocmcfg.cfg": ChangeKind.CREATE,
+        "/etc/modprobe.d/zz-rocmcfg.conf": ChangeKind.REMOVE,
+        "/etc/environment.d/90-rocmcfg.conf": ChangeKind.REMOVE,
+        "/etc/profile.d/zz-rocmcfg.sh": ChangeKind.REMOVE,
+        "/etc/rocmcfg/env": ChangeKind.REMOVE,
+        "/etc/kernel/postinst.d/rocmcfg": ChangeKind.REMOVE,
+    }
+    apply(host, set=("karg.iommu=pt",))
+    now = {
+        p: e for p, e in tree(root, state=False).items() if "rocmcfg" not in p and not p.startswith("boot")
+    }
+    assert now == foreign
+
+
+def test_applying_again_changes_nothing(tmp_path: Path) -> None:
+    host = QuickHost(str(debian_grub_host(tmp_path, amdgpu_in_initramfs=True)))
+    for via in ("cmdline", "modprobe"):
+        apply(host, profiles=("rdna4",), set=("amdgpu.runpm=0",), via=via)
+        made = plan(host, profiles=("rdna4",), set=("amdgpu.runpm=0",), via=via)
+        assert made.empty
+
+
+def test_a_mask_of_ours_is_not_the_one_that_the_next_is_composed_onto(tmp_path: Path) -> None:
+    """Else GFXOFF, once off, would stay off after the profile that wanted it is replaced."""
+    host = QuickHost(str(debian_grub_host(tmp_path)))
+    apply(host, set=("feature.gfxoff=false",))
+    made = plan(host, set=("feature.stutter=false",))
+    assert [r.setting.text for r in made.rows] == ["0xfff5bfff"]
+
+
+def test_a_menu_that_lost_our_arguments_is_generated_again(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    shutil.copy(root / "boot/grub/grub.cfg", tmp_path / "old.cfg")
+    host = QuickHost(str(root))
+    apply(host, set=("amdgpu.runpm=0",))
+    shutil.copy(tmp_path / "old.cfg", root / "boot/grub/grub.cfg")
+    made = plan(host, set=("amdgpu.runpm=0",))
+    assert not made.changes
+    assert [a.tool for a in made.due] == ["update-grub"]
+    assert "does not hold" in made.due[0].reason
+
+
+# -- the initramfs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("carried", "state", "reason"),
+    [(True, ActivationState.PLANNED, "carries amdgpu"), (False, ActivationState.SKIPPED, "no image carries")],
+)
+def test_the_initramfs_is_rebuilt_only_where_it_carries_the_driver(
+    tmp_path: Path, carried: bool, state: ActivationState, reason: str
+) -> None:
+    host = QuickHost(str(debian_grub_host(tmp_path, amdgpu_in_initramfs=carried)))
+    made = plan(host, set=("amdgpu.runpm=0",), via="modprobe")
+    (found,) = made.activations
+    assert (found.tool, found.state) == ("update-initramfs", state)
+    assert reason in found.reason
+    assert found.argv == ("update-initramfs", "-u", "-k", "all")
+
+
+def test_an_image_that_cannot_be_looked_into_is_rebuilt(tmp_path: Path) -> None:
+    made = plan(LocalHost(str(debian_grub_host(tmp_path))), set=("amdgpu.runpm=0",), via="modprobe")
+    (found,) = made.due
+    assert "could not be seen" in found.reason
+
+
+@pytest.mark.parametrize("ending", [".ko", ".ko.gz", ".ko.zst"])
+def test_the_driver_is_found_in_an_image_however_it_is_packed(tmp_path: Path, ending: str) -> None:
+    class Listing(QuickHost):
+        def query(self, argv: Sequence[str]) -> CommandResult | None:
+            if argv[0] != "lsinitramfs":
+                return None
+            path = f"lib/modules/6.14.0-37-generic/updates/dkms/amdgpu{ending}\nusr/bin/true\n"
+            return CommandResult(tuple(argv), 0, path, "")
+
+    made = plan(Listing(str(debian_grub_host(tmp_path))), set=("amdgpu.runpm=0",), via="modprobe")
+    assert [a.tool for a in made.due] == ["update-initramfs"]
+
+
+def test_settings_on_the_command_line_leave_the_initramfs_alone(tmp_path: Path) -> None:
+    host = QuickHost(str(debian_grub_host(tmp_path, amdgpu_in_initramfs=True)))
+    assert [a.tool for a in plan(host, set=("amdgpu.runpm=0",)).activations] == ["update-grub"]
+
+
+# -- our paths ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("file", "id"),
+    [
+        (Link("../../../etc/hostname"), "RC4001"),
+        ('GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT mine=1"\n', "RC4003"),
+    ],
+    ids=["a symbolic link", "a file of somebody else"],
+)
+def test_what_lies_at_our_path_and_is_not_ours_is_never_touched(tmp_path: Path, file: Any, id: str) -> None:
+    root = debian_grub_host(tmp_path, extra={"etc/default/grub.d/zz-rocmcfg.cfg": file})
+    before = tree(root)
+    with pytest.raises(RocmcfgError) as stop:
+        apply(QuickHost(str(root)), set=("amdgpu.runpm=0",))
+    assert [d.id for d in stop.value.diagnostics if d.severity.value == "error"] == [id]
+    assert tree(root, state=False) == before
+
+
+def test_a_file_that_was_edited_since_is_not_written_over(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    host = QuickHost(str(root))
+    apply(host, set=("amdgpu.runpm=0",))
+    with (root / "etc/default/grub.d/zz-rocmcfg.cfg").open("a") as stream:
+        stream.write("# my note\n")
+    with pytest.raises(RocmcfgError) as stop:
+        apply(host, set=("amdgpu.runpm=1",))
+    assert stop.value.diagnostics[0].id == "RC4002"
+    with pytest.raises(RocmcfgError) as stop:
+        rollback(host)
+    assert stop.value.diagnostics[0].id == "RC4022"
+    assert "# my note" in (root / "etc/default/grub.d/zz-rocmcfg.cfg").read_text()
+
+
+def test_a_file_of_ours_with_another_mode_gets_its_mode_back(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    host = QuickHost(str(root))
+    apply(host, set=("amdgpu.runpm=0",))
+    (root / "etc/default/grub.d/zz-rocmcfg.cfg").chmod(0o600)
+    made = plan(host, set=("amdgpu.runpm=0",))
+    assert [(c.path, c.kind) for c in made.changes] == [
+        ("/etc/default/grub.d/zz-rocmcfg.cfg", ChangeKind.MODIFY)
+    ]
+    apply(host, set=("amdgpu.runpm=0",))
+    assert (root / "etc/default/grub.d/zz-rocmcfg.cfg").stat().st_mode & 0o777 == 0o644
+
+
+# -- hosts that are recognised and not configured yet ---------------------------------------------------
+
+SUPPORTED = {"proxmox-grub"}
+TITLES = {
+    "fedora-bls": "GRUB with BLS entries",
+    "el8-bls": "GRUB with BLS entries",
+    "arch-grub": "GRUB without drop-ins (Arch",
+    "arch-systemd-boot": "systemd-boot",
+    "systemd-boot-kernel-install": "systemd-boot",
+    "uki-mkinitcpio": "unified kernel images",
+    "uki-dracut": "unified kernel images",
+    "uki-ukify": "unified kernel images",
+    "opensuse-grub2": "GRUB without drop-ins (openSUSE",
+    "opensuse-grub2-bls": "sdbootutil",
+    "opensuse-systemd-boot": "sdbootutil",
+    "ostree": "rpm-ostree",
+    "bootc": "bootc",
+    "limine": "Limine",
+    "popos": "kernelstub",
+    "proxmox-systemd-boot": "proxmox-boot-tool",
+    "steamos": "SteamOS",
+    "gentoo-builtin": "GRUB without drop-ins (Arch, Gentoo)",
+    "nixos": "NixOS",
+    "guix": "Guix",
+    "ubuntu-core": "Ubuntu Core",
+    "two-boot-chains": "",
+    "grub-with-leftover-loader-conf": "GRUB without drop-ins (Arch",
+}
+
+
+@pytest.mark.parametrize("chain", sorted(OTHER_HOSTS))
+def test_every_other_boot_chain_is_refused_by_name_with_the_lines_to_add(tmp_path: Path, chain: str) -> None:
+    root = other_host(tmp_path, chain)
+    before = with_directory_times(root)
+    request = {"profiles": ("rdna4",), "unconditional": True, "set": ("karg.iommu=pt",)}
+    if chain in SUPPORTED:
+        assert plan(LocalHost(str(root)), **request).changes
+        return
+    with pytest.raises(RocmcfgError) as stop:
+        plan(LocalHost(str(root)), **request)
+    found = [d for d in stop.value.diagnostics if d.id in ("RC3014", "RC3015")]
+    assert len(found) == 1, [d.summary for d in stop.value.diagnostics]
+    assert TITLES[chain] in found[0].summary
+    if chain == "two-boot-chains":
+        assert "--boot-backend" in found[0].hint
+    else:
+        assert "iommu=pt" in found[0].detail or "ARGUMENT" in found[0].detail
+        assert "amdgpu.cwsr_enable=0" in found[0].detail
+    assert found[0].hint
+    assert with_directory_times(root) == before
+
+
+@pytest.mark.parametrize("chain", ["fedora-bls", "arch-grub"])
+def test_another_initramfs_generator_is_refused_with_the_lines_to_add(tmp_path: Path, chain: str) -> None:
+    root = other_host(
+        tmp_path, chain, extra={"usr/lib/dracut/dracut-functions.sh": ""} if "fedora" in chain else {}
+    )
+    with pytest.raises(RocmcfgError) as stop:
+        plan(LocalHost(str(root)), set=("amdgpu.runpm=0",), via="modprobe")
+    (found,) = [d for d in stop.value.diagnostics if d.id == "RC3016"]
+    assert "options amdgpu runpm=0" in found.detail
+
+
+def test_a_host_without_any_boot_loader_is_told_what_to_add(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    (root / "boot/grub/grub.cfg").unlink()
+    with pytest.raises(RocmcfgError) as stop:
+        plan(LocalHost(str(root)), set=("amdgpu.runpm=0",))
+    (found,) = [d for d in stop.value.diagnostics if d.id == "RC3014"]
+    assert "amdgpu.runpm=0" in found.detail
+
+
+# -- conditions ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("when", "host", "outcome"),
+    [
+        ('kernel = "<6.13"', {}, "applied"),
+        ('kernel = ">=6.13"', {}, "kernel 6.12.107+deb13-amd64 is not >=6.13"),
+        ('kernel = "==6.12.107"', {}, "applied"),
+        ('kernel = "<6.13"', {"kernels": ("6.14.0-37-generic", "6.12.43+deb13-amd64")}, "applied"),
+        ('gfx = ["gfx1200", "gfx1201"]', {}, "applied"),
+        ('gfx = ["gfx1100"]', {}, "none of gfx1100 is present"),
+        ('gfx = ["gfx1100"]', {"gfx": None}, "said"),
+        ('rocm = ">=7.0"', {"rocm": None}, "said"),
+        ('rocm = ">=7.0", gfx = ["gfx1100"]', {"rocm": None}, "none of gfx1100 is present"),
+        ('rocm = ">7.0.2"', {"rocm": "7.0.2"}, "ROCm 7.0.2 is not >7.0.2"),
+        ('rocm = "<=7.1"', {"rocm": "7.1.0"}, "applied"),
+        ('lacks-fix = "cwsr-expert-scheduling"', {"driver": "dkms", "live": False, "gfx": None}, "said"),
+    ],
+)
+def test_a_condition_holds_or_not_or_cannot_be_told(
+    tmp_path: Path, when: str, host: dict[str, Any], outcome: str
+) -> None:
+    text = f'schema = 1\nsummary = "x"\n[module.amdgpu.runpm]\nvalue = 0\nwhen = {{ {when} }}\n'
+    root = debian_grub_host(tmp_path, extra={"etc/rocmcfg/profiles/p.toml": text}, **host)
+    made = plan(LocalHost(str(root)), profiles=("p",))
+    if outcome in ("applied", "said"):
+        assert [r.setting.id for r in made.rows] == ["amdgpu.runpm"]
+        assert ("RC2012" in [d.id for d in made.diagnostics]) == (outcome == "said")
+    else:
+        assert not made.rows
+        assert outcome in made.skipped[0].reason
+
+
+def test_the_default_mask_of_the_newest_kernel_counts_where_they_differ(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, kernels=("5.10.0-35-amd64", "6.12.107+deb13-amd64"))
+    made = plan(LocalHost(str(root)), set=("feature.gfxoff=false",))
+    assert [r.setting.text for r in made.rows] == ["0xfff73fff"]
+    (found,) = [d for d in made.diagnostics if d.id == "RC2023"]
+    assert "0xffffbfff on 5.10.0-35-amd64" in found.detail
+
+
+def test_without_any_kernel_the_newest_known_default_is_taken_and_that_is_said(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, live=False, gfx=None)
+    shutil.rmtree(root / "usr/lib/modules")
+    for path in (root / "boot").glob("vmlinuz-*"):
+        path.unlink()
+    made = plan(LocalHost(str(root)), set=("feature.gfxoff=false",))
+    assert [r.setting.text for r in made.rows] == ["0xfff73fff"]
+    assert "RC3012" in [d.id for d in made.diagnostics]

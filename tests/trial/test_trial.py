@@ -1,0 +1,309 @@
+"""A trial from its apply to each of its ends, on a tree that boots as GRUB would boot it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.host.local import LocalHost
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
+from rocmcfg.model.report import CheckStatus, VerificationReport
+from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.trial import Stage, Terms
+from rocmcfg.planning.request import Request
+from rocmcfg.records import receipt, trial
+from rocmcfg.workflow import planning, recovering, trying
+from rocmcfg.workflow.status import status
+from rocmcfg.workflow.verifying import verify
+from tests.support import usecases as use
+from tests.support.boots import enable_unit, next_boot, reboot
+from tests.support.hosts import debian_grub_host
+from tests.support.tool_host import QuickHost
+from tests.support.tools import require_tool
+from tests.support.trees import tree
+from tests.support.trials import BLOCK, CWSR, configuration, journal_file, outcome, without_last_line
+
+DROP_IN = "etc/default/grub.d/zzz-rocmcfg-trial.cfg"
+SCRIPT = "etc/grub.d/01_rocmcfg_trial"
+PERMANENT = "etc/default/grub.d/zz-rocmcfg.cfg"
+
+
+@pytest.fixture(autouse=True)
+def _real_grub_editenv() -> None:
+    require_tool("grub-editenv", "grub-common")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return debian_grub_host(tmp_path, amdgpu_in_initramfs=True)
+
+
+@pytest.fixture
+def host(root: Path) -> QuickHost:
+    return QuickHost(str(root))
+
+
+def parameter(root: Path, name: str) -> str:
+    return (root / f"sys/module/amdgpu/parameters/{name}").read_text().strip()
+
+
+def ids(problem: pytest.ExceptionInfo[RocmcfgError]) -> list[str]:
+    return [d.id for d in problem.value.diagnostics]
+
+
+def applied_settings(host: QuickHost) -> tuple[DesiredSetting, ...]:
+    known = receipt.load(host)
+    return known.settings if known else ()
+
+
+def state(report: VerificationReport) -> set[CheckStatus]:
+    return {check.status for check in report.checks}
+
+
+def test_the_next_boot_has_it_and_the_boot_after_it_does_not(root: Path, host: QuickHost) -> None:
+    before = configuration(root)
+    images = {path.name: path.read_bytes() for path in (root / "boot").glob("initrd*")}
+    use.attempt(host, via="modprobe", **CWSR)
+    assert not (root / PERMANENT).exists()
+    assert not (root / "etc/modprobe.d/zz-rocmcfg.conf").exists()
+    assert {path.name: path.read_bytes() for path in (root / "boot").glob("initrd*")} == images
+    assert verify(host).exit_code == ExitCode.PENDING
+    assert outcome(host, 1) == "armed"
+
+    line = reboot(root)
+    assert line.split()[-3:-1] == ["amdgpu.cwsr_enable=0", "panic=10"]
+    assert line.split()[-1].startswith("rocmcfg.trial=")
+    assert parameter(root, "cwsr_enable") == "0"
+    report = verify(host)
+    assert (state(report), report.trial) == ({CheckStatus.IN_EFFECT}, 1)
+    assert [(c.configured, c.running) for c in report.checks] == [(None, "0")]
+    assert outcome(host, 1) == "running"
+    recovering.recover(host, force=False, progress=use.quiet)  # what every boot runs: the trial goes on
+    assert outcome(host, 1) == "running"
+
+    assert "cwsr" not in reboot(root)
+    assert parameter(root, "cwsr_enable") == "1"
+    assert outcome(host, 1) == "over"
+    assert use.journals(host)[0].state == "committed"
+    use.recover(host)
+    assert outcome(host, 1) == "not_confirmed"
+    assert configuration(root) == before
+    assert next_boot(root) == ""
+    assert "rocmcfg" not in (root / BLOCK).read_text()
+    assert verify(host).status == "nothing_applied"
+
+
+def test_what_is_confirmed_stays_and_needs_no_other_boot(root: Path, host: QuickHost) -> None:
+    use.attempt(host, **CWSR)
+    reboot(root)
+    use.confirm(host)
+    assert verify(host).exit_code == ExitCode.DONE
+    assert verify(host).trial is None
+    assert not status(host).reboot_required
+    assert not (root / DROP_IN).exists()
+    assert not (root / SCRIPT).exists()
+    assert "rocmcfg_trial" not in (root / "boot/grub/grub.cfg").read_text()
+    line = reboot(root)
+    assert "amdgpu.cwsr_enable=0" in line
+    assert "panic=" not in line
+    assert "rocmcfg.trial" not in line
+    assert outcome(host, 1) == "confirmed"
+
+
+def test_a_rollback_after_a_confirm_leads_to_before_the_trial(root: Path, host: QuickHost) -> None:
+    before = configuration(root)
+    use.attempt(host, **CWSR)
+    reboot(root)
+    use.confirm(host)
+    use.rollback(host)
+    assert configuration(root) == before
+    assert [j.state for j in use.journals(host)] == ["rolled_back", "rolled_back"]
+    assert trial.load(host) is None
+    assert status(host).reboot_required  # this boot still has it
+
+
+@pytest.mark.parametrize("boots", [0, 1, 2])
+@pytest.mark.parametrize("end", [use.reject, use.rollback])
+def test_a_trial_can_be_forgotten_at_any_time(root: Path, host: QuickHost, boots: int, end: object) -> None:
+    before = configuration(root)
+    use.attempt(host, **CWSR)
+    for _ in range(boots):
+        reboot(root)
+    assert callable(end)
+    end(host)
+    assert configuration(root) == before
+    assert outcome(host, 1) == "rejected"
+    assert status(host).reboot_required == (boots == 1)
+    assert "cwsr" not in reboot(root)
+
+
+def test_what_is_applied_stays_as_it_is_beside_a_trial(root: Path, host: QuickHost) -> None:
+    use.apply(host, set=("amdgpu.runpm=0", "karg.iommu=pt"))
+    reboot(root)
+    before = configuration(root)
+    made = planning.plan(host, Request(**CWSR), Terms()).plan
+    assert made.trial is not None
+    # a parameter that goes has its default for the trial; an argument cannot be taken off the line
+    assert made.trial.arguments[:2] == ("amdgpu.cwsr_enable=0", "amdgpu.runpm=-1")
+    assert [d.summary[:8] for d in made.diagnostics if d.id == "RC4314"] == ["iommu=pt"]
+    use.attempt(host, **CWSR)
+    reboot(root)
+    assert (parameter(root, "runpm"), parameter(root, "cwsr_enable")) == ("-1", "0")
+    reboot(root)
+    assert parameter(root, "runpm") == "0"
+    use.recover(host)
+    assert configuration(root) == before
+    assert state(verify(host)) == {CheckStatus.IN_EFFECT}
+
+
+def test_nothing_else_is_applied_while_a_trial_is_on_record(root: Path, host: QuickHost) -> None:
+    use.attempt(host, **CWSR)
+    whole = tree(root)
+    for act in (use.apply, use.attempt):
+        with pytest.raises(RocmcfgError) as refused:
+            act(host, set=("amdgpu.runpm=0",))
+        assert ids(refused) == ["RC4316"]
+        assert refused.value.exit_code == ExitCode.ERROR
+    assert tree(root) == whole
+    assert [d.id for d in planning.plan(host, Request(set=("amdgpu.runpm=0",))).plan.diagnostics][:1] == [
+        "RC4316"
+    ]
+
+
+def test_a_trial_is_confirmed_in_its_own_boot_only(root: Path, host: QuickHost) -> None:
+    with pytest.raises(RocmcfgError) as nothing:
+        use.confirm(host)
+    assert ids(nothing) == ["RC4320"]
+    use.attempt(host, **CWSR)
+    with pytest.raises(RocmcfgError) as early:
+        use.confirm(host)
+    assert ids(early) == ["RC4321"]
+    reboot(root)
+    (root / "sys/module/amdgpu/parameters/cwsr_enable").write_text("1\n")
+    with pytest.raises(RocmcfgError) as unproven:
+        use.confirm(host)
+    assert ids(unproven) == ["RC4323"]
+    reboot(root)
+    with pytest.raises(RocmcfgError) as late:
+        use.confirm(host)
+    assert ids(late) == ["RC4322"]
+    assert outcome(host, 1) == "over"
+
+
+def test_what_is_kept_is_what_was_tried(root: Path, host: QuickHost) -> None:
+    profile = root / "etc/rocmcfg/profiles/mine.toml"
+    profile.parent.mkdir(parents=True)
+    text = 'schema = 1\nsummary = "mine"\n[module.amdgpu]\nrunpm = {}\n'
+    profile.write_text(text.format(0))
+    use.attempt(host, profiles=("mine",), set=("env.HSA_XNACK=1",))
+    reboot(root)
+    profile.write_text(text.format(1) + '[cmdline]\ninit = "/tmp/evil"\n[env]\nLD_PRELOAD = "/tmp/evil.so"\n')
+    use.confirm(host)
+    kept = {setting.spelled for setting in applied_settings(host)}
+    assert kept == {"amdgpu.runpm=0", "env.HSA_XNACK=1"}
+    assert "evil" not in (root / "boot/grub/grub.cfg").read_text()
+    profile.unlink()
+
+
+def test_a_trial_of_an_older_rocmcfg_is_not_confirmed_without_what_was_agreed_to(
+    root: Path, host: QuickHost
+) -> None:
+    use.attempt(host, **CWSR)
+    record = root / "var/lib/rocmcfg/trial.json"
+    old = json.loads(record.read_text())
+    del old["approved"]
+    record.write_text(json.dumps(old))
+    reboot(root)
+    with pytest.raises(RocmcfgError) as refused:
+        use.confirm(host)
+    assert ids(refused) == ["RC4341"]
+    use.reject(host)
+
+
+def test_an_apply_cut_off_after_its_last_step_is_a_whole_trial_in_its_boot(
+    root: Path, host: QuickHost
+) -> None:
+    use.attempt(host, **CWSR)
+    assert without_last_line(journal_file(root, 1)) == "commit"
+    reboot(root)
+    use.recover(host)
+    assert outcome(host, 1) == "running"
+    assert verify(host).exit_code == ExitCode.DONE
+    use.confirm(host)
+
+
+def test_an_apply_cut_off_after_its_last_step_is_no_trial_without_its_boot(
+    root: Path, host: QuickHost
+) -> None:
+    before = configuration(root)
+    use.attempt(host, **CWSR)
+    without_last_line(journal_file(root, 1))
+    use.recover(host)
+    assert configuration(root) == before
+    assert next_boot(root) == ""
+    assert "cwsr" not in reboot(root)
+
+
+@pytest.mark.parametrize(
+    ("abstraction", "system"),
+    [("lvm", "ext2"), ("diskfilter mdraid1x", "ext2"), ("", "btrfs"), ("", "zfs"), ("", "nfs")],
+)
+def test_where_grub_cannot_write_nothing_is_begun(
+    root: Path, host: QuickHost, abstraction: str, system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QuickHost, "probed", {"abstraction": f"{abstraction}\n", "fs": f"{system}\n"})
+    whole = tree(root)
+    with pytest.raises(RocmcfgError) as refused:
+        use.attempt(host, **CWSR)
+    assert "RC4307" in ids(refused)
+    assert (abstraction.split() or [system])[0] in str(refused.value)
+    assert tree(root) == whole
+
+
+def test_a_full_block_is_refused(root: Path, host: QuickHost) -> None:
+    block = b"# GRUB Environment Block\nsaved_entry=" + b"x" * 930 + b"\n"
+    (root / BLOCK).write_bytes(block + b"#" * (1024 - len(block)))
+    with pytest.raises(RocmcfgError) as refused:
+        use.attempt(host, **CWSR)
+    assert ids(refused)[0] == "RC4306"
+    (root / BLOCK).write_bytes(b"rubbish")
+    with pytest.raises(RocmcfgError) as damaged:
+        use.attempt(host, **CWSR)
+    assert ids(damaged)[0] == "RC4305"
+
+
+def test_another_root_is_planned_and_not_tried(root: Path) -> None:
+    offline = LocalHost(str(root))
+    made = planning.plan(offline, Request(**CWSR), Terms()).plan
+    assert [d.id for d in made.diagnostics if d.id.startswith("RC43")] == ["RC4303"]
+    with pytest.raises(RocmcfgError) as refused:
+        use.attempt(offline, **CWSR)
+    assert ids(refused) == ["RC4303"]
+
+
+def test_variables_wait_for_the_confirmation(root: Path, host: QuickHost) -> None:
+    with pytest.raises(RocmcfgError) as nothing:
+        use.attempt(host, set=("env.HSA_ENABLE_SDMA=0",))
+    assert "RC4311" in ids(nothing)
+    use.attempt(host, set=("amdgpu.cwsr_enable=0", "env.HSA_ENABLE_SDMA=0"))
+    assert not (root / "etc/environment.d/90-rocmcfg.conf").exists()
+    reboot(root)
+    use.confirm(host)
+    assert "HSA_ENABLE_SDMA=0" in (root / "etc/environment.d/90-rocmcfg.conf").read_text()
+
+
+def test_the_stage_is_told_by_the_command_line_and_the_boot_id(root: Path, host: QuickHost) -> None:
+    enable_unit(root)
+    use.attempt(host, Terms(600, "true"), **CWSR)
+    found = trial.load(host)
+    assert found is not None
+    assert (trial.stage(host, found), found.terms) == (Stage.ARMED, Terms(600, "true"))
+    reboot(root)
+    (root / "proc/stat").write_text("cpu 1 2 3\nbtime 1700000000\n")
+    standing = trying.standing(host)
+    assert standing is not None
+    assert (standing.stage, standing.until) == (Stage.RUNNING, 1700000600)
+    reboot(root)
+    assert trial.stage(host, found) is Stage.OVER

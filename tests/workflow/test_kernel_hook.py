@@ -1,0 +1,163 @@
+"""A kernel that is installed after the apply: the hook warns of what it lacks and withdraws what would stop
+its driver. The kernels' modules are read by the real modinfo."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.host import runner
+from rocmcfg.host.view import CommandResult
+from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.planning.request import Request
+from rocmcfg.workflow.applying import apply
+from rocmcfg.workflow.kernels import check_kernel
+from rocmcfg.workflow.planning import plan
+from tests.support.hosts import debian_grub_host
+from tests.support.modules import install_kernel
+from tests.support.tool_host import QuickHost
+from tests.support.tools import require_tool
+
+OLD, NEW = "6.12.107+deb13-amd64", "9.9.9-new"
+TYPES = {"cwsr_enable": "int", "runpm": "int", "tmz": "int", "ppfeaturemask": "hexint"}
+DROP_IN = "etc/default/grub.d/zz-rocmcfg.cfg"
+HOOK = "etc/kernel/postinst.d/rocmcfg"
+
+
+class ModinfoHost(QuickHost):
+    """Asks the real modinfo about the modules of the tree (`-b`), as a chroot would."""
+
+    def query(self, argv: Sequence[str]) -> CommandResult | None:
+        if argv[0] != "modinfo":
+            return super().query(argv)
+        return runner.query([require_tool("modinfo", package="kmod"), "-b", self.root, *argv[1:]])
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> ModinfoHost:
+    root = debian_grub_host(tmp_path, kernels=(OLD,), driver="missing", loaded=False)
+    for folder in (root / "usr/lib/modules").iterdir():
+        subprocess.run(["rm", "-r", str(folder)], check=True)
+    install_kernel(root, OLD, TYPES)
+    (root / "etc/kernel/postinst.d").mkdir(parents=True, exist_ok=True)
+    return ModinfoHost(str(root))
+
+
+def applied(host: ModinfoHost, *settings: str) -> Path:
+    request = Request(set=settings, any_gpu=True)
+    done = apply(host, request, lambda _: True, lambda _: None, asks=False)
+    assert done is not None
+    assert done.transaction
+    return Path(host.root)
+
+
+def checked(host: ModinfoHost, release: str = NEW) -> list[str]:
+    return [d.id for d in check_kernel(host, release, lambda _: None)]
+
+
+def test_a_kernel_that_takes_every_value_is_passed_in_silence(host: ModinfoHost) -> None:
+    root = applied(host, "amdgpu.cwsr_enable=0")
+    install_kernel(root, NEW, TYPES)
+    assert checked(host) == []
+
+
+def test_a_parameter_that_the_new_kernel_lacks_is_told(host: ModinfoHost) -> None:
+    root = applied(host, "amdgpu.cwsr_enable=0")
+    install_kernel(root, NEW, {"runpm": "int"})
+    assert checked(host) == ["RC4041"]
+    assert "cwsr_enable=0" in (root / DROP_IN).read_text(), "an ignored parameter harms nobody"
+
+
+def test_a_value_that_would_stop_the_new_kernels_driver_is_withdrawn(host: ModinfoHost) -> None:
+    """-2 is a legal runpm for type int and stops a driver whose type is uint."""
+    root = applied(host, "amdgpu.cwsr_enable=0", "amdgpu.runpm=-2")
+    install_kernel(root, NEW, {**TYPES, "runpm": "uint"})
+    assert checked(host) == ["RC2104", "RC4042"]
+    text = (root / DROP_IN).read_text()
+    assert "cwsr_enable=0" in text
+    assert "runpm" not in text
+    assert checked(host) == [], "the second run has nothing left to do"
+
+
+def test_what_was_added_with_an_option_is_withdrawn_like_the_rest(host: ModinfoHost) -> None:
+    """--with and --without of one setting would contradict each other."""
+    local = Path(host.root, "etc/rocmcfg/profiles/p.toml")
+    local.parent.mkdir(parents=True)
+    local.write_text(
+        'schema = 1\nsummary = "x"\n[module.amdgpu]\ncwsr_enable = 0\n'
+        "[module.amdgpu.runpm]\nvalue = -2\noptional = true\n"
+    )
+    request = Request(profiles=("p",), with_=("runpm",))
+    assert apply(host, request, lambda _: True, lambda _: None, asks=False) is not None
+    install_kernel(Path(host.root), NEW, {**TYPES, "runpm": "uint"})
+    assert checked(host) == ["RC2104", "RC4042"]
+    text = Path(host.root, DROP_IN).read_text()
+    assert "cwsr_enable=0" in text
+    assert "runpm" not in text
+
+
+def test_a_withdrawal_takes_away_and_applies_nothing_that_a_profile_says_by_then(
+    host: ModinfoHost, tmp_path: Path
+) -> None:
+    """The file belongs to whoever wrote it: what they put there after root agreed is nobody's wish."""
+    profile = tmp_path / "my.toml"
+    profile.write_text('schema = 1\nsummary = "x"\n[module.amdgpu]\ncwsr_enable = 0\nrunpm = -2\n')
+    request = Request(profiles=(str(profile),), any_gpu=True)
+    assert apply(host, request, lambda _: True, lambda _: None, asks=False) is not None
+    with profile.open("a") as stream:
+        stream.write('[cmdline]\ninit = "/tmp/evil"\n[env]\nLD_PRELOAD = "/tmp/evil.so"\n')
+    root = Path(host.root)
+    install_kernel(root, NEW, {**TYPES, "runpm": "uint"})
+    assert checked(host) == ["RC2104", "RC4042"]
+    text = (root / DROP_IN).read_text()
+    assert "cwsr_enable=0" in text
+    assert "runpm" not in text
+    written = [path for path in root.rglob("*") if path.is_file() and b"evil" in path.read_bytes()]
+    assert written == []
+
+
+def test_a_withdrawal_needs_no_profile_any_more(host: ModinfoHost, tmp_path: Path) -> None:
+    profile = tmp_path / "my.toml"
+    profile.write_text('schema = 1\nsummary = "x"\n[module.amdgpu]\ncwsr_enable = 0\nrunpm = -2\n')
+    request = Request(profiles=(str(profile),), any_gpu=True)
+    assert apply(host, request, lambda _: True, lambda _: None, asks=False) is not None
+    profile.unlink()
+    install_kernel(Path(host.root), NEW, {**TYPES, "runpm": "uint"})
+    assert checked(host) == ["RC2104", "RC4042"]
+
+
+def test_a_plan_asks_every_installed_kernel(host: ModinfoHost) -> None:
+    install_kernel(Path(host.root), NEW, {**TYPES, "runpm": "uint"})
+    with pytest.raises(RocmcfgError) as stop:
+        plan(host, Request(set=("amdgpu.runpm=-1",), any_gpu=True))
+    assert stop.value.diagnostics[0].id == "RC2104"
+    assert NEW in stop.value.diagnostics[0].detail
+    assert OLD not in stop.value.diagnostics[0].detail
+
+
+def test_nothing_applied_and_an_unknown_release_are_no_failure(host: ModinfoHost) -> None:
+    assert checked(host) == []
+    applied(host, "amdgpu.cwsr_enable=0")
+    assert checked(host, "1.2.3-none") == ["RC4040"]
+
+
+def test_the_hook_passes_the_release_on_and_never_fails_an_installation(
+    host: ModinfoHost, tmp_path: Path
+) -> None:
+    root = applied(host, "amdgpu.cwsr_enable=0")
+    hook = root / HOOK
+    assert hook.stat().st_mode & 0o777 == 0o755
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    seen = tmp_path / "seen"
+    program = tools / "rocmcfg"
+    program.write_text(f'#!/bin/sh\necho "$@" > {shlex.quote(str(seen))}\nexit 4\n')
+    program.chmod(0o755)
+    path = f"{tools}:/usr/bin:/bin"
+    subprocess.run([str(hook), NEW, f"/boot/vmlinuz-{NEW}"], env={"PATH": path}, check=True)
+    assert seen.read_text() == f"check-kernel {NEW}\n"
+    subprocess.run([str(hook), NEW], env={"PATH": "/usr/bin:/bin"}, check=True)
