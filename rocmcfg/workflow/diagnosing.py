@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocmcfg.doctor.circumstances import Circumstances, Options
 from rocmcfg.doctor.evidence import Evidence
@@ -14,13 +14,14 @@ from rocmcfg.doctor.scan import Scanner
 from rocmcfg.doctor.segments import LogRead
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.request import Request
 from rocmcfg.model.value import same
 from rocmcfg.model.version import Version, parse_kernel, parse_version
 from rocmcfg.planning.request import command_line
+from rocmcfg.records.newer import NewerRecord
 from rocmcfg.records.receipt import Receipt
 
 

@@ -9,7 +9,8 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
-from rocmcfg.model.report import VerificationReport
+from rocmcfg.model.published import published
+from rocmcfg.model.report import Overall, VerificationReport
 from rocmcfg.model.request import Request
 from rocmcfg.planning import trial_plan
 from rocmcfg.planning.request import command_line
@@ -34,6 +35,18 @@ class Unnecessary:
     command: str
 
 
+@published(
+    "facts",
+    "profiles",
+    "transaction",
+    "status",
+    "reboot_required",
+    "suggested_profiles=suggested",
+    "parameters",
+    "issues=issues.id",
+    "unnecessary",
+    "trial",
+)
 @dataclass(frozen=True, slots=True)
 class Status:
     """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs
@@ -54,6 +67,10 @@ class Status:
     trial: Standing | None = None
     root: str = "/"
 
+    @property
+    def status(self) -> Overall:
+        return self.report.status if self.report else "differences"
+
 
 def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
@@ -73,7 +90,7 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         require_finished(view)
     except RocmcfgError as problem:
         problems += problem.diagnostics
-    if tried is None and trial_plan.left(view):
+    if tried is None and not view.exists(trial.PATH) and trial_plan.left(view):
         problems.append(_left_of_a_trial())
     suggested: tuple[str, ...] = ()
     try:

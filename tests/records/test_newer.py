@@ -92,9 +92,7 @@ def test_a_newer_record_is_refused_in_one_way(root: Path, record: str) -> None:
 
 
 @pytest.mark.parametrize("record", RECORDS)
-def test_a_report_and_the_doctor_go_on_without_a_newer_record(
-    root: Path, record: str
-) -> None:
+def test_a_report_and_the_doctor_go_on_without_a_newer_record(root: Path, record: str) -> None:
     RECORDS[record][0](root)
     for command in ("report", "doctor"):
         found = rocmcfg(*command.split(), "--root", root, host=QuickHost)
