@@ -85,7 +85,9 @@ def history(
 def _trial(told: Told | None) -> dict[str, Any] | None:
     if told is None:
         return None
-    evidence = {**told.evidence._asdict(), "lines": list(told.evidence.lines)} if told.evidence else None
+    from rocmcfg.records.shapes import plain
+
+    evidence = dict(sorted(plain(told.evidence).items())) if told.evidence else None
     return {"outcome": told.outcome.value, "evidence": evidence, "withheld": list(told.withheld)}
 
 

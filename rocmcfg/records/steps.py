@@ -110,7 +110,7 @@ class ToolChanged(NamedTuple):
     `after` what it holds of ours; None: nothing, and unknown where an older rocmcfg wrote it."""
 
     tool: str
-    saved: Saved | None = None
+    saved: Saved | None
     before: str | None = None
     after: str | None = None
 
@@ -289,7 +289,7 @@ _LINES: Mapping[str, tuple[type[Line], Mapping[str, Shape[Any]], tuple[str, ...]
     "tool": (
         ToolChanged,
         {"tool": text, "saved": _SAVED, "before": optional(text), "after": optional(text)},
-        ("saved", "before", "after"),
+        ("before", "after"),
     ),
     "commit": (Committed, {}, ()),
     "undo": (UndoBegun, _UNDO, tuple(_UNDO)),

@@ -32,7 +32,13 @@ from rocmcfg.records.steps import (
     UndoBegun,
     Undone,
 )
-from rocmcfg.transaction.programs import Progress, programs, run_tool, wait_for_survivors
+from rocmcfg.transaction.programs import (
+    Progress,
+    look_at_results,
+    programs,
+    run_tool,
+    wait_for_survivors,
+)
 
 
 class ThirdPartyEdit(RocmcfgError):
@@ -85,23 +91,6 @@ def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
             hint="this is a defect of rocmcfg: please report it, with what --debug prints",
         ),
     )
-
-
-def observe(
-    host: Host, backend: str, wanted: Sequence[str], unwanted: Sequence[str], done: Sequence[Activation]
-) -> list[Diagnostic]:
-    """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's.
-    What is wrong is an error, what could not be looked at a warning."""
-    tools = {a.tool for a in done if a.state is ActivationState.DONE}
-    menu = registry.menu(backend)
-    problems: list[Diagnostic] = []
-    if menu is not None and menu.TOOL in tools:
-        problems += registry.backend(backend).check(host, wanted, unwanted)
-    for generator in initramfs.backends():
-        if generator.TOOL in tools:
-            images = generator.images(host, "amdgpu")
-            problems += generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))
-    return problems
 
 
 def read_existing(view: HostView, id: int) -> Journal:
@@ -323,7 +312,7 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
     done += _images_again(host, found, progress)
     left = [] if host.runs_tools else left_to_user(found)
     expect = found.header.expect
-    problems = observe(host, expect.backend, expect.removed, expect.added, done)
+    problems = look_at_results(host, expect.backend, expect.removed, expect.added, done)
     if has_errors(problems):
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
     return Undo((*done, *left), tuple(problems))

@@ -34,7 +34,7 @@ from rocmcfg.records.steps import (
 )
 from rocmcfg.state import reboot
 from rocmcfg.transaction import recovery
-from rocmcfg.transaction.programs import Progress, run_tool
+from rocmcfg.transaction.programs import Progress, look_at_results, run_tool
 
 
 class RolledBack(RocmcfgError):
@@ -86,7 +86,7 @@ def execute(
                 _change(host, id, change)
             activations = tuple(_activate(host, id, a, progress, mark) for a in plan.activations)
             expect = header.expect
-            problems = recovery.observe(host, expect.backend, expect.wanted, expect.removed, activations)
+            problems = look_at_results(host, expect.backend, expect.wanted, expect.removed, activations)
             if plan.trial is not None:
                 problems += _loader_of(plan).check(host, plan.trial.arguments)
             if problems:  # what could not be looked at is not proven either
