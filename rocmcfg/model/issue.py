@@ -8,6 +8,7 @@ from typing import Literal
 from rocmcfg.model.version import VersionRange
 
 Strength = Literal["specific", "typical", "generic"]
+Confidence = Literal["confirmed", "reported", "unverified"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class KnownIssue:
     fixed_kernels: VersionRange | None
     fixed_rocm: VersionRange | None
     evidence: tuple[str, ...]
-    confidence: Literal["confirmed", "reported", "unverified"]
+    confidence: Confidence
     notes: tuple[str, ...] = ()
     several_gpus: bool = False
     lacks_fix: str = ""
