@@ -73,7 +73,7 @@ def cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, .
             trap.values,
             trap.kind,
             trap.summary,
-            trap.instead,
+            str(trap.instead or ""),
             trap.on.words() if trap.on else "",
             trap.kernel,
             _here(question, trap),
