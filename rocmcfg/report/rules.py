@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from rocmcfg.report.looks import LOOKS, data, is_ip, tells
 OPAQUE = "\U000f0000-\U0010ffff"
 _GONE = re.compile(f"[{OPAQUE}]+")
 _FORM = re.compile(r"\{([A-Z]\w*)\}")
-_HOLE = re.compile(r"\{(?P<plain>[a-z-]+)(?P<a>[+!]?)\}|\(<(?P<own>[a-z-]+)(?P<b>[+!]?)>")
+_HOLE = re.compile(r"(?:\{(?P<plain>[a-z-]+)|\(<(?P<own>[a-z-]+))(?P<trust>[+!]?)[}>]")
 _PLAIN = {"user": "ACCOUNT", "host": "HOST", "site": "HOST"}
 _AROUND = 32  # characters of its neighbours that say whether four numbers are an address
 
@@ -37,10 +38,7 @@ class Rule:
     near: tuple[str, ...]
     like: str
     but: re.Pattern[str] | None
-
-    @property
-    def teaches(self) -> bool:
-        return any(trust for _, trust in self.holes)
+    teaches: bool
 
     def found(self, line: str) -> Iterator[Found]:
         for match in self.pattern.finditer(line):
@@ -80,18 +78,19 @@ def rules_of(line: str) -> list[Rule]:
 
 
 def _made(entry: dict[str, Any]) -> Iterator[Rule]:
-    patterns = [entry["find"]] if isinstance(entry["find"], str) else entry["find"]
     near, like = tuple(entry["near"].split()), entry.get("like", "")
     but = re.compile(entry["but"]) if "but" in entry else None
-    for pattern in patterns:
-        holes: list[tuple[str, str]] = []
+    for find in [entry["find"]] if isinstance(entry["find"], str) else entry["find"]:
+        pattern = _filled(find)
+        holes = tuple((hole["plain"] or hole["own"], hole["trust"]) for hole in _HOLE.finditer(pattern))
+        numbers = itertools.count()
+        pattern = _HOLE.sub(lambda hole, numbers=numbers: _group(hole, next(numbers)), pattern)
+        yield Rule(re.compile(pattern), holes, near, like, but, any(trust for _, trust in holes))
 
-        def hole(found: re.Match[str], holes: list[tuple[str, str]] = holes) -> str:
-            holes.append((found["plain"] or found["own"], found["a"] or found["b"] or ""))
-            opened = f"(?P<h{len(holes) - 1}>"
-            return f"{opened}{_form(_PLAIN[found['plain']])})" if found["plain"] else opened
 
-        yield Rule(re.compile(_HOLE.sub(hole, _filled(pattern))), tuple(holes), near, like, but)
+def _group(hole: re.Match[str], number: int) -> str:
+    form = f"{_form(_PLAIN[hole['plain']])})" if hole["plain"] else ""
+    return f"(?P<h{number}>{form}"
 
 
 def _filled(pattern: str) -> str:
