@@ -11,6 +11,7 @@ together: `<uuid-1>` is one file system wherever it is named.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +21,7 @@ from rocmcfg.report.blocks import blocks
 from rocmcfg.report.looks import is_nobody, is_ordinary, is_public, words
 from rocmcfg.report.names import LONGEST, Names, lower
 from rocmcfg.report.pairs import pairs
-from rocmcfg.report.rules import OPAQUE, Found, rules_of
+from rocmcfg.report.rules import OPAQUE, Found, rules, rules_of
 
 _COLOURS = re.compile(
     r"(?:\x1b|\x9b|#033|\\x1[bB]|\\u001[bB]|\\033|\\e|\^\[|\N{SYMBOL FOR ESCAPE})\[[0-9;:?]{0,40}[A-Za-z]"
@@ -30,8 +31,6 @@ _COLOURS = re.compile(
 _UNSEEN = re.compile("[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _PRIVATE_USE = re.compile(f"[{OPAQUE}]")
 _LINE = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
-_KINDS = "disk|fingerprint|gpu-id|host|id|ip|label|mac|mail|name|network|secret|serial|site|user|uuid|volume"
-_PLACED = re.compile(rf"<(?:{_KINDS})-\d{{1,9}}>")
 _HIDDEN = re.compile("[\U000f0000-\U000fffff][\U00100000-\U0010ffff]")
 _HALF = 1 << 15
 # Networks of many owners: the name of one of their machines does not make them somebody's own.
@@ -150,7 +149,7 @@ class Redactor:
         """Without colours and what is not seen. Placeholders of an earlier redaction stay what they are."""
         text = _UNSEEN.sub("", _COLOURS.sub("", text))
         text = _PRIVATE_USE.sub("\N{REPLACEMENT CHARACTER}", text)
-        return _PLACED.sub(lambda placed: self._code(placed[0]), text)
+        return _placed().sub(lambda placed: self._code(placed[0]), text)
 
 
 def _beside(lines: list[str], number: int) -> tuple[str, str]:
@@ -167,6 +166,12 @@ def _names_of_host(name: str) -> Iterator[str]:
     yield from (name, first)
     if "." in domain and not is_public(domain) and not domain.endswith(_SHARED):
         yield domain
+
+
+@functools.cache
+def _placed() -> re.Pattern[str]:
+    kinds = {kind for rule in rules() for kind, _ in rule.holes}
+    return re.compile(rf"<(?:{'|'.join(sorted(kinds))})-\d{{1,9}}>")
 
 
 def _number(code: str) -> int:
