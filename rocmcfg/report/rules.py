@@ -83,9 +83,12 @@ def _made(entry: dict[str, Any]) -> Iterator[Rule]:
     for find in [entry["find"]] if isinstance(entry["find"], str) else entry["find"]:
         pattern = _filled(find)
         holes = tuple((hole["plain"] or hole["own"], hole["trust"]) for hole in _HOLE.finditer(pattern))
-        numbers = itertools.count()
-        pattern = _HOLE.sub(lambda hole, numbers=numbers: _group(hole, next(numbers)), pattern)
-        yield Rule(re.compile(pattern), holes, near, like, but, any(trust for _, trust in holes))
+        yield Rule(_compiled(pattern), holes, near, like, but, any(trust for _, trust in holes))
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    numbers = itertools.count()
+    return re.compile(_HOLE.sub(lambda hole: _group(hole, next(numbers)), pattern))
 
 
 def _group(hole: re.Match[str], number: int) -> str:
