@@ -12,8 +12,9 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import adds_up
 from rocmcfg.model.profile import Profile, Setting, Use
 from rocmcfg.model.request import Request
+from rocmcfg.model.spelling import ProfileValue
 from rocmcfg.model.state import Channel, Kind
-from rocmcfg.planning.request import Given, named, parse_set
+from rocmcfg.planning.request import named, parse_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def _asked(
     for parsed in map(parse_set, request.set):
         if isinstance(parsed, Diagnostic):
             problems.append(parsed)
-        elif isinstance(parsed, Given):
+        elif isinstance(parsed, ProfileValue):
             if given.setdefault(parsed.name, parsed.value) != parsed.value:
                 problems.append(_twice(f"profile.{parsed.name}", given[parsed.name], parsed.value))
         else:

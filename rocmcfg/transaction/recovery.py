@@ -177,7 +177,7 @@ def undo(
 def require_ours(found: Journal) -> None:
     """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
     files = {*owned_paths(), receipt.PATH, trial.PATH}
-    folders = {folder for path in files for folder in _above(path)}
+    folders = {path[:end] for path in files for end in range(1, len(path)) if path[end] == "/"}
     known = programs()
     for line in found.lines:
         named: set[str] = set()
@@ -198,11 +198,6 @@ def require_ours(found: Journal) -> None:
                 "somebody else wrote it, or a newer rocmcfg: use that one, or move the transaction's folder "
                 "away",
             )
-
-
-def _above(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:end]) for end in range(2, len(parts))]
 
 
 def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
