@@ -38,7 +38,7 @@ _NAMED = re.compile(
 )
 _NAMED_BEFORE = re.compile(r"<(?:name|key)>(?P<name>[^<]{1,120})</(?:name|key)>\s{0,40}$")
 _NAMED_IN_LINE = re.compile(
-    r"(?i)(?<![\w-])(?:key|name|id)[\"']?[ \t]?[=:][ \t]?[\"']?(?P<name>[\w.:/-]{1,120})[\"']?,?\s{0,8}$"
+    r"(?i)(?<![\w-])(?:key|name|id)[\"']?[ \t]?[=:][ \t]?[\"']?(?P<name>[\w.:/-]{1,120})[\"'},\s]{0,8}$"
 )
 _PERSON_BESIDE = re.compile(r"^\s*(?:\[(?:user|author|committer)\]|e-?mail\s*=)", re.I)  # gitconfig(5)
 _AROUND = 400  # characters in which a neighbour is looked for
