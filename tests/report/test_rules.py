@@ -7,6 +7,8 @@ import pytest
 from rocmcfg.report.looks import LOOKS, data
 from rocmcfg.report.redact import Redactor
 from rocmcfg.report.rules import rules, rules_of
+from tests.report.test_corpus import PLANTED
+from tests.report.test_redact import SECRETS
 
 
 @pytest.mark.parametrize("entry", data()["rules"], ids=lambda entry: entry["from"])
@@ -15,6 +17,12 @@ def test_a_rule_has_a_source_a_hole_and_only_what_is_known(entry: dict[str, obje
     assert str(entry["from"]).strip()
     assert str(entry["near"]) == str(entry["near"]).lower()
     assert entry.get("like", "") in LOOKS
+
+
+def test_every_rule_finds_something_that_was_planted() -> None:
+    """So that each can be judged by a line of what it is for."""
+    lines = [line for _, line, _ in PLANTED] + [line for line, _ in SECRETS.values()]
+    assert [r.written for r in rules() if not any(any(r.found(line)) for line in lines)] == []
 
 
 def test_every_pattern_has_holes_and_every_form_is_used() -> None:
