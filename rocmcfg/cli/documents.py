@@ -10,12 +10,41 @@ from pydantic import BaseModel
 from rocmcfg.cli.doctor_document import DoctorDocument
 from rocmcfg.cli.document_base import Document, FailureDocument
 from rocmcfg.cli.document_base import Model as _Model
+from rocmcfg.cli.document_models import Models
 from rocmcfg.cli.explain_document import ExplainDocument
 from rocmcfg.cli.lint_document import LintDocument
 from rocmcfg.knowledge import profile_json_schema
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
-from rocmcfg.model.report import CheckStatus
+from rocmcfg.model import state
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.facts import Facts, PyTorch
+from rocmcfg.model.report import CheckStatus, VerificationReport
+from rocmcfg.state.inventory import SetParameter
+from rocmcfg.workflow.status import Status, Unnecessary
+from rocmcfg.workflow.trying import Standing
+
+_TITLES = {VerificationReport: "VerifyDocument", Status: "StatusDocument", Standing: "TrialOnRecord"}
+_TEXTS = {
+    VerificationReport: (
+        "`trial` is the transaction of the trial that was checked; null where it was what is applied."
+    ),
+    PyTorch: """`rocm` is the release whose libraries it brings, `path` the file that says so.""",
+    Facts: """`memory` in bytes.""",
+    SetParameter: """`overridden`: the files whose value loses against that of `source`.""",
+    Unnecessary: """`command` applies the same again, which asks every condition anew and drops it.""",
+    Standing: """
+    `until`: when it confirms itself (ISO 8601, UTC), if all is well then; null where it does not.
+    `waits` is false where the boot loader lost it before its boot. `withheld` is why it did not confirm
+    itself, and empty also where only root can tell.""",
+}
+_MODELS = Models(_TITLES, _TEXTS, (CheckStatus,))
+_Skipped: Any = _MODELS.of(state.Skipped)
+
+
+def _document(noun: type) -> type[BaseModel]:
+    first = {"schema_version": Literal[1], "command": str, "diagnostics": _MODELS.json(list[Diagnostic])}
+    return _MODELS.of(noun, first)
 
 
 class Change(_Model):
@@ -53,11 +82,6 @@ class Activation(_Model):
     state: Literal["planned", "done", "left_to_user", "skipped"]
 
 
-class Skipped(_Model):
-    setting: str
-    reason: str
-
-
 class Setting(_Model):
     setting: str
     value: str | None
@@ -86,33 +110,12 @@ class PlanDocument(Document):
     changes: list[Change | ToolChange]
     activations: list[Activation]
     settings: list[Setting]
-    skipped: list[Skipped]
+    skipped: list[_Skipped]
     command_line: CommandLine | None
     boot_backend: str
     reboot_required: bool
     transaction: int | None
     trial: TrialPlan | None
-
-
-class Check(_Model):
-    name: str
-    target: str
-    desired: str | None
-    configured: str | None
-    running: str | None
-    status: CheckStatus
-    source: str
-    detail: str
-
-
-class VerifyDocument(Document):
-    """`trial` is the transaction of the trial that was checked; null where it was what is applied."""
-
-    status: Literal["in_effect", "pending", "differences", "nothing_applied"]
-    profiles: list[str]
-    transaction: int | None
-    trial: int | None
-    checks: list[Check]
 
 
 class UndoneDocument(Document):
@@ -156,108 +159,6 @@ class HistoryDocument(Document):
     transactions: list[Transaction]
 
 
-class Os(_Model):
-    id: str
-    name: str
-    version: str
-
-
-class Kernel(_Model):
-    release: str
-    version: str
-    driver: Literal["module", "builtin", "absent"]
-    dkms: bool
-    running: bool
-
-
-class Gpu(_Model):
-    gfx: str | None
-    name: str
-    source: Literal["kfd", "ip_discovery", "pci"]
-    pci_id: str
-    address: str
-    node: int | None
-    integrated: bool
-
-
-class BootChain(_Model):
-    loader: str | None
-    supported: bool
-    evidence: list[str]
-    candidates: list[str]
-    initramfs: list[str]
-
-
-class PyTorch(_Model):
-    """`rocm` is the release whose libraries it brings, `path` the file that says so."""
-
-    version: str
-    rocm: str | None
-    path: str
-
-
-class Facts(_Model):
-    """`memory` in bytes."""
-
-    os: Os
-    running_kernel: str
-    kernels: list[Kernel]
-    gpus: list[Gpu]
-    rocm: str | None
-    pytorch: list[PyTorch]
-    memory: int | None
-    boot_chain: BootChain
-    container: str
-
-
-class SetParameter(_Model):
-    """`overridden`: the files whose value loses against that of `source`."""
-
-    name: str
-    next_boot: str | None
-    source: str
-    running: str | None
-    overridden: list[str]
-
-
-class Unnecessary(_Model):
-    """`command` applies the same again, which asks every condition anew and drops it."""
-
-    setting: str
-    reason: str
-    command: str
-
-
-class TrialOnRecord(_Model):
-    """`until`: when it confirms itself (ISO 8601, UTC), if all is well then; null where it does not.
-    `waits` is false where the boot loader lost it before its boot. `withheld` is why it did not confirm
-    itself, and empty also where only root can tell."""
-
-    transaction: int
-    stage: Literal["armed", "running", "over"]
-    profiles: list[str]
-    settings: list[str]
-    arguments: list[str]
-    confirm_after: int | None
-    health_check: str
-    until: str | None
-    waits: bool
-    withheld: list[str]
-
-
-class StatusDocument(Document):
-    facts: Facts
-    profiles: list[str]
-    transaction: int | None
-    status: Literal["in_effect", "pending", "differences", "nothing_applied"]
-    reboot_required: bool
-    suggested_profiles: list[str]
-    parameters: list[SetParameter]
-    issues: list[str]
-    unnecessary: list[Unnecessary]
-    trial: TrialOnRecord | None
-
-
 class ProfileBrief(_Model):
     name: str
     summary: str
@@ -288,7 +189,7 @@ class ProfileShowDocument(Document):
     profile: ProfileBrief
     parameters: list[ProfileParameter]
     settings: list[Setting]
-    skipped: list[Skipped]
+    skipped: list[_Skipped]
     notes: list[str]
 
 
@@ -322,11 +223,11 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "apply": PlanDocument,
     "confirm": PlanDocument,
     "reject": UndoneDocument,
-    "verify": VerifyDocument,
+    "verify": _document(VerificationReport),
     "rollback": UndoneDocument,
     "recover": UndoneDocument,
     "history": HistoryDocument,
-    "status": StatusDocument,
+    "status": _document(Status),
     "profile list": ProfileListDocument,
     "profile show": ProfileShowDocument,
     "profile validate": ProfileValidateDocument,

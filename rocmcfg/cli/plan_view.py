@@ -23,7 +23,6 @@ from rocmcfg.model.plan import (
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, Skipped
 from rocmcfg.model.trial import Terms
-from rocmcfg.model.version import format_version
 from rocmcfg.planning import diff
 from rocmcfg.planning.request import Request
 from rocmcfg.workflow.planning import Planned
@@ -196,7 +195,7 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
     return [
         ("System", facts.os.name),
         ("Kernel", kernels),
-        ("ROCm", format_version(facts.rocm) if facts.rocm else "none found system-wide"),
+        ("ROCm", facts.rocm_text or "none found system-wide"),
         *([("PyTorch", torches)] if torches else []),
         ("GPU", gpus or "no AMD GPU found"),
         ("Boot", f"{loader}; {generators}"),
@@ -204,7 +203,7 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
 
 
 def _brings(torch: PyTorch) -> str:
-    return f" (brings ROCm {format_version(torch.rocm)})" if torch.rocm else ""
+    return f" (brings ROCm {torch.rocm_text})" if torch.rocm else ""
 
 
 def show(printer: Printer, planned: Planned, activations: Sequence[Activation]) -> None:

@@ -238,7 +238,8 @@ def _of_local(view: HostView, place: str) -> Doubt | None:
     """Whether root may follow a local profile. Asked after it was read: whoever had a way to write it has a
     part of its path, which is found weak whatever they do to it meanwhile."""
     try:
-        why = view.weakness(place) if is_root() else ""
+        weak = view.weakness(place)
+        why = weak.words(here=not view.offline) if weak is not None else ""
     except Unreadable as problem:
         why = f"who may change it cannot be told: {problem.reason}"
     return Doubt(place, why, whole=True, binds=True) if why else None

@@ -33,9 +33,13 @@ class KernelVersion:
         low = self.numbers[:3]
         return low, low if self.sublevel_known else (*self.series, _LAST)
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
         major, minor, sublevel, _ = self.numbers
         return f"{major}.{minor}.{sublevel}" if self.sublevel_known else f"{major}.{minor}"
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def parse_kernel(release: str) -> KernelVersion | None:

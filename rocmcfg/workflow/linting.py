@@ -230,7 +230,7 @@ def _gpu(name: str) -> Gpu:
             f"--gfx {name}: no GPU of this name is known",
             hint=f"did you mean {near[0]}?" if near else "write a name such as gfx1100",
         )
-    return Gpu(name, models[0].codename, "option", integrated=all(model.apu for model in models))
+    return Gpu(name, models[0].codename, "pci", integrated=all(model.apu for model in models))
 
 
 def _kernel(release: str) -> Kernel:
