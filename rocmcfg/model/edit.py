@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 
 class Edit(NamedTuple):
-    """`removed` stood in the file and goes, `inserted` takes its place; either may be empty. What has no place
-    of its own goes to the end of the file."""
+    """`removed` stood in the file and goes, `inserted` takes its place; either may be empty. What has no
+    place of its own goes to the end of the file."""
 
     removed: bytes
     inserted: bytes

@@ -112,6 +112,8 @@ def changes_to(
     problems: list[Diagnostic] = []
     known = receipt.files if receipt else {}
     for file in owned:
+        if file.editor is not None and file.content is None and not _holds_ours(view, file):
+            continue
         try:
             before = None if view.is_symlink(file.path) else view.state(file.path)
         except Unreadable as problem:
@@ -148,6 +150,14 @@ def changes_to(
     return changes, problems
 
 
+def _holds_ours(view: HostView, file: OwnedFile) -> bool:
+    """Whether there is something of ours in a file that others own, as far as it can be read."""
+    try:
+        return registry.own_part(file.path, view.read(file.path)) is not None
+    except Unreadable:
+        return False
+
+
 def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnostic | None:
     """Whether somebody else's work would be lost by writing over a file at our path."""
     if recorded:
@@ -158,7 +168,7 @@ def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnost
             f"{'what rocmcfg wrote to ' if file.editor else ''}{file.path} was edited since"
             f"{'' if file.editor else ' rocmcfg wrote it'}",
             location=file.path,
-            hint="move your changes to lines of your own and delete those of rocmcfg, then run the command again"
+            hint="move your changes to lines of your own and delete rocmcfg's, then run the command again"
             if file.editor
             else "move your lines to a file of your own and delete this one, then run the command again; "
             "or drop the edit with `rocmcfg rollback --force`",

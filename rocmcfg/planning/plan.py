@@ -21,7 +21,7 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, unique_kargs
 from rocmcfg.model.trial import Terms
 from rocmcfg.model.value import same
-from rocmcfg.planning.owned import changes_to, owned_files, replaces, trial_paths
+from rocmcfg.planning.owned import changes_to, owned_files, replaces
 from rocmcfg.planning.refusals import foreign_trouble, host_problems, unreadable_image
 from rocmcfg.planning.request import Request
 from rocmcfg.planning.resolve import Resolution, refused, resolve
@@ -153,7 +153,7 @@ def _activations(
             for k in observed.boot.ours
             if k.text not in wanted and not contains(observed.kargs, k.text)
         ]
-        if changed & {*registry.paths(backend.NAME), *trial_paths()}:
+        if changed & {*registry.paths(backend.NAME), *registry.trial_paths(backend.NAME)}:
             found += backend.activations(view, f"the boot menu is generated from {_carrier(observed.boot)}")
         elif observed.boot.ours and not observed.boot.menu.unreadable and backend.check(view, wanted, gone):
             found += backend.activations(

@@ -15,10 +15,11 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, 
 from rocmcfg.model.installation import damage
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
-from rocmcfg.planning.owned import owned_paths, trial_paths
+from rocmcfg.planning.owned import owned_paths
 from rocmcfg.records import journal, receipt, trial
 from rocmcfg.records.journal import BadJournal, Journal, Record
 from rocmcfg.records.receipt import boot_id, digest
+from rocmcfg.transaction import edits
 from rocmcfg.transaction.programs import Progress, programs, run_tool, wait_for_survivors
 
 
@@ -80,9 +81,10 @@ def observe(
     """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's.
     What is wrong is an error, what could not be looked at a warning."""
     tools = {a.tool for a in done if a.state is ActivationState.DONE}
-    menu = registry.menu(backend)
+    reader = registry.reader(backend)
+    menu = reader.read(host) if reader is not None else None
     problems: list[Diagnostic] = []
-    if menu is not None and menu.TOOL in tools:
+    if menu is not None and (not menu.tool or menu.tool in tools):
         problems += registry.backend(backend).check(host, wanted, unwanted)
     for generator in initramfs.backends():
         if generator.TOOL in tools:
@@ -99,9 +101,10 @@ def read_existing(view: HostView, id: int) -> Journal:
 
 
 def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
-    """Files that are neither as a transaction left them nor as it found them; newest transaction first.
-    The receipt holds nobody's lines, whatever became of it."""
+    """Files that are neither as a transaction left them nor as it found them; newest transaction first. Of a
+    file that others own only our part counts. The receipt holds nobody's lines, whatever became of it."""
     state: dict[str, str] = {}
+    contents: dict[str, bytes] = {}
     found = []
     for one in journals:
         for step in reversed(one.of("file")):
@@ -112,6 +115,12 @@ def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
             if now is None:
                 # a link is nobody's work but another's; a file that is gone holds no edit that could be lost
                 now = "link" if view.is_symlink(path) else digest(view.read(path))
+            edit = edits.of_step(step)
+            if edit is not None and now not in ("", "link"):
+                left = edit.undone(contents[path] if path in contents else view.read(path) or b"")
+                if left is not None:
+                    contents[path], state[path] = left, digest(left)
+                    continue
             before = step["before"]["sha256"] if step["before"] else ""
             if now not in ("", before, step["after"] or ""):
                 found.append(path)
@@ -142,7 +151,7 @@ def undo(
     back as it was.
     """
     with interrupts.held():
-        require_ours(found)
+        require_ours(host, found)
         exit_code = ExitCode.RECOVERY_REQUIRED if found.state == "unfinished" else ExitCode.ERROR
         foreign = edited(host, [found])
         if foreign and not force:
@@ -174,11 +183,11 @@ def undo(
     return Undo((*disarmed, *done.activations), done.remarks)
 
 
-def require_ours(found: Journal) -> None:
+def require_ours(view: HostView, found: Journal) -> None:
     """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
     files = {*owned_paths(), receipt.PATH, trial.PATH}
     folders = {folder for path in files for folder in _above(path)}
-    known = programs()
+    known = programs(view)
     for record in found.records:
         named: set[str] = {record["path"]} if "path" in record else set()
         allowed = files
@@ -271,6 +280,8 @@ def _undo_file(host: Host, id: int, step: Record) -> None:
         host.discard_temporary(path)
     if host.is_symlink(path):
         host.remove(path)
+    if _edit_back(host, step):
+        return
     if before is None:
         if host.exists(path):
             host.remove(path)
@@ -279,6 +290,17 @@ def _undo_file(host: Host, id: int, step: Record) -> None:
     state = journal.restore(host, id, before)
     if host.state(path) != state:
         host.write(path, state, keep_mtime=True)
+
+
+def _edit_back(host: Host, step: Record) -> bool:
+    """Whether only our part of a file was taken back, because others wrote to the rest of it since."""
+    edit, now = edits.of_step(step), host.state(step["path"])
+    if edit is None or now is None or digest(now.content) in (step["before"]["sha256"], step["after"]):
+        return False
+    left = edit.undone(now.content)
+    if left is not None and left != now.content:
+        host.write(step["path"], replace(now, content=left), keep_mtime=False)
+    return left is not None
 
 
 def _parents_again(host: Host, directory: str) -> None:
@@ -290,7 +312,7 @@ def _parents_again(host: Host, directory: str) -> None:
 
 def _activate_again(host: Host, found: Journal, progress: Progress, after_failure: bool) -> Undo:
     done: list[Activation] = []
-    known = programs()
+    known = programs(host)
     for record in found.of("activation"):
         activation = known[record["tool"]]
         if not host.runs_tools:
@@ -309,7 +331,7 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
         done.append(replace(activation, state=ActivationState.DONE))
     done += _menu_again(host, found, progress)
     done += _images_again(host, found, progress)
-    left = [] if host.runs_tools else left_to_user(found)
+    left = [] if host.runs_tools else left_to_user(host, found)
     expect = found.header["expect"]
     problems = observe(host, expect["backend"], expect["removed"], expect["added"], done)
     if has_errors(problems):
@@ -318,26 +340,25 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
 
 
 def _menu_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
-    due = menu_with_ours(host, found) if host.runs_tools else None
-    if due is None:
-        return []
-    run_tool(host, due.argv, progress, found.mark)
-    return [replace(due, state=ActivationState.DONE)]
+    due = menu_with_ours(host, found) if host.runs_tools else ()
+    for activation in due:
+        run_tool(host, activation.argv, progress, found.mark)
+    return [replace(activation, state=ActivationState.DONE) for activation in due]
 
 
-def menu_with_ours(view: HostView, found: Journal) -> Activation | None:
+def menu_with_ours(view: HostView, found: Journal) -> tuple[Activation, ...]:
     """What generates a menu anew that somebody else generated with our arguments: an apply that could run no
     tools leaves that to the user."""
     expect = found.header["expect"]
-    menu = registry.menu(expect["backend"])
-    if not found.of("commit") or menu is None or any(r["tool"] == menu.TOOL for r in found.of("activation")):
-        return None
+    ours = {step["path"] for step in found.of("file")} & set(registry.paths(expect["backend"]))
+    if not found.of("commit") or not ours:
+        return ()
     backend = registry.backend(expect["backend"])
-    changed = {step["path"] for step in found.of("file")}
-    seen = backend.check(view, expect["removed"], expect["added"])
-    if not changed & set(backend.OWNED) or not has_errors(seen):
-        return None
-    return backend.activation("the boot menu has the arguments that are taken back")
+    due = backend.activations(view, "the boot menu has the arguments that are taken back")
+    ran = {record["tool"] for record in found.of("activation")}
+    if any(step.tool in ran for step in due):
+        return ()
+    return due if has_errors(backend.check(view, expect["removed"], expect["added"])) else ()
 
 
 def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
@@ -357,16 +378,16 @@ def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activa
     return [replace(activation, state=ActivationState.DONE)]
 
 
-def left_to_user(found: Journal) -> list[Activation]:
+def left_to_user(view: HostView, found: Journal) -> list[Activation]:
     """What an apply on an offline root left for the user to run is due again after its undo."""
     ran = {record["tool"] for record in found.of("activation")}
     changed = {step["path"] for step in found.of("file")}
     due = []
     if modprobe.PATH in changed:
         due += [generator.activation("modprobe.d was put back") for generator in initramfs.backends()]
-    for backend in registry.backends():
-        if changed & {*backend.OWNED, *trial_paths()}:
-            due.append(backend.activation("the files it reads were put back"))
+    for name in registry.names():
+        if changed & {*registry.paths(name), *registry.trial_paths(name)}:
+            due += registry.backend(name).activations(view, "the files it reads were put back")
     return [replace(a, state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in ran]
 
 

@@ -21,7 +21,7 @@ def _ours(view: HostView, path: str) -> bool:
     try:
         content = view.read(path)
     except Unreadable:
-        return True
+        return registry.editor(path) is None
     own = registry.own_part(path, content)
     return own is not None and MARK in own[:400]
 
@@ -56,7 +56,8 @@ def unrecorded(view: HostView) -> Diagnostic | None:
     else:
         why, hint = (
             "and no record of what was before them",
-            f"`rocmcfg apply` with your profile puts them on record; to be rid of them: {by_hand(view, left)}",
+            "`rocmcfg apply` with your profile puts them on record; to be rid of them: "
+            + by_hand(view, left),
         )
     return error(
         "RC4027",

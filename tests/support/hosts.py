@@ -577,6 +577,13 @@ def _arch(kernel: str = ARCH_KERNEL, options: str = f"{ROOT_ARGUMENT} rw quiet")
     }
 
 
+# What tells GRUB's own grub-mkconfig from Debian's: this is all of /etc/default that it reads.
+MKCONFIG = Program(
+    "#!/bin/sh\nset -e\nif test -f ${sysconfdir}/default/grub ; then\n"
+    "  . ${sysconfdir}/default/grub\nfi\nexit 99\n"
+)
+
+
 def arch_grub() -> dict[str, File]:
     """Arch with GRUB: upstream grub-mkconfig, which reads no /etc/default/grub.d."""
     options = f"{ROOT_ARGUMENT} rw  loglevel=3 quiet"
@@ -588,7 +595,8 @@ def arch_grub() -> dict[str, File]:
         f"menuentry 'Arch Linux' --class arch $menuentry_id_option 'gnulinux-simple-{ROOT_UUID}' {{\n"
         f"\tlinux\t/boot/vmlinuz-linux {options}\n\tinitrd\t/boot/initramfs-linux.img\n}}\n"
         "### END /etc/grub.d/10_linux ###\n",
-        **programs("usr/bin/grub-mkconfig", "usr/bin/grub-editenv"),
+        "usr/bin/grub-mkconfig": MKCONFIG,
+        **programs("usr/bin/grub-editenv"),
         **firmware(),
     }
 
@@ -710,7 +718,7 @@ def opensuse_grub2() -> dict[str, File]:
         "boot/grub2/grub.cfg": "### BEGIN /etc/grub.d/10_linux ###\nmenuentry 'openSUSE Tumbleweed' {\n"
         f"\tlinux /boot/vmlinuz-{kernel} {ROOT_ARGUMENT}  splash=silent quiet\n}}\n"
         "### END /etc/grub.d/10_linux ###\n",
-        **programs("usr/sbin/grub2-mkconfig"),
+        "usr/sbin/grub2-mkconfig": MKCONFIG,
         **firmware(),
     }
 
@@ -892,7 +900,7 @@ def gentoo_builtin() -> dict[str, File]:
         "boot/grub/grub.cfg": "### BEGIN /etc/grub.d/10_linux ###\nmenuentry 'Gentoo GNU/Linux' {\n"
         f"\tlinux\t/boot/vmlinuz-{kernel} {ROOT_ARGUMENT} ro  \n}}\n### END /etc/grub.d/10_linux ###\n",
         f"boot/vmlinuz-{kernel}": "placeholder\n",
-        **programs("usr/bin/grub-mkconfig"),
+        "usr/bin/grub-mkconfig": MKCONFIG,
         **kernel_modules(kernel, "builtin"),
         **running_kernel(kernel, f"BOOT_IMAGE=/boot/vmlinuz-{kernel} {ROOT_ARGUMENT} ro"),
     }

@@ -56,6 +56,12 @@ def paths(name: str) -> tuple[str, ...]:
     return (*backend(name).OWNED, *_reader(name).EDITED) if name in _BACKENDS else ()
 
 
+def trial_paths(name: str) -> tuple[str, ...]:
+    """The files that make a trial of one boot with this loader."""
+    found = trial(name)
+    return found.FILES if found is not None else ()
+
+
 def own_part(path: str, content: bytes | None) -> bytes | None:
     """What of a file's content is ours: all of it, but for a file that others own. None: nothing."""
     known = editor(path)

@@ -110,9 +110,7 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
 
 def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
     """Read the generated menu: every non-recovery entry has each wanted argument and no unwanted one."""
-    return check_menu(
-        reader.read(view), wanted, unwanted, "a script in /etc/grub.d or a drop-in drops them"
-    )
+    return check_menu(reader.read(view), wanted, unwanted, "a script in /etc/grub.d or a drop-in drops them")
 
 
 def _sourced(view: HostView, ours: str | None = None) -> list[Sourced]:

@@ -41,8 +41,8 @@ def observed(
     is_later: Callable[[str], bool],
     token: str = "",
 ) -> Observed:
-    """`without` are the files without what is ours, `whole` with it; `is_later` tells of a `file:line` whether
-    it is read after ours. `token` is what a trial adds to each entry."""
+    """`without` are the files without what is ours, `whole` with it; `is_later` tells of a `file:line`
+    whether it is read after ours. `token` is what a trial adds to each entry."""
     alone = _evaluate(without)
     always, default = (_kargs(alone, name) for name in _VARIABLES)
     if always is None or default is None:

@@ -1,0 +1,37 @@
+"""Edits of files that others own, as the journal has them, and what is left of such a file after an undo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rocmcfg.model.edit import Edit
+from rocmcfg.records.journal import Journal, Record
+
+
+def recorded(edit: Edit) -> Record:
+    return {"removed": _text(edit.removed), "inserted": _text(edit.inserted)}
+
+
+def of_step(step: Record) -> Edit | None:
+    """The edit that a step made; None for a file that it wrote as a whole."""
+    found = step.get("edit")
+    return Edit(_bytes(found["removed"]), _bytes(found["inserted"])) if found else None
+
+
+def left(content: bytes, journals: Iterable[Journal], path: str) -> bytes | None:
+    """The file after the undo of these transactions, newest first. None where somebody altered our part."""
+    found: bytes | None = content
+    for one in journals:
+        for step in reversed(one.of("file")):
+            edit = of_step(step) if step["path"] == path else None
+            if edit is not None and found is not None:
+                found = edit.undone(found)
+    return found
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
