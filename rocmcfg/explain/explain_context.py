@@ -73,7 +73,7 @@ def cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, .
             trap.values,
             trap.kind,
             trap.summary,
-            trap.instead,
+            str(trap.instead or ""),
             trap.on.words() if trap.on else "",
             trap.kernel,
             _here(question, trap),
@@ -113,7 +113,7 @@ def _role(issue: KnownIssue, names: set[str]) -> tuple[str, str]:
         ("unset", issue.workaround.unset),
         ("does_not_help", issue.does_not_help),
     ):
-        for line in lines:
+        for line in map(str, lines):
             setting = line.split()[0].rstrip(":,;") if line.split() else ""
             if setting.partition("=")[0] in names:
                 return role, setting

@@ -27,6 +27,8 @@ from rocmcfg.model.catalogue import (
     ValueTrap,
     Variable,
 )
+from rocmcfg.model.spelling import Spelling, split
+from rocmcfg.model.state import Kind
 from rocmcfg.model.value import ParamType
 from rocmcfg.model.version import KernelVersion, parse_kernel
 
@@ -192,7 +194,7 @@ def _variables() -> dict[str, Variable]:
 
 def _traps() -> dict[str, Trap]:
     return {
-        row["name"]: Trap(row["name"], row["instead"], row["summary"], row.get("times", 1))
+        row["name"]: Trap(row["name"], split(row["instead"]), row["summary"], row.get("times", 1))
         for row in _data("traps")["trap"]
     }
 
@@ -243,7 +245,7 @@ def _value_trap(row: dict[str, Any]) -> ValueTrap:
         tuple(row["values"]),
         row["kind"],
         row["summary"],
-        row.get("instead", ""),
+        split(row["instead"]) if "instead" in row else None,
         _hardware(row),
         row.get("kernel", ""),
         row.get("asked", False),
@@ -260,10 +262,6 @@ def _argument(name: str, row: dict[str, Any], common: tuple[str, ...]) -> Kernel
         row.get("words_join", False),
         row.get("flag", False),
         row.get("default", ""),
-        since=row.get("since", ""),
-        removed=row.get("removed", ""),
-        deprecated=row.get("deprecated", ""),
-        instead=row.get("instead", ""),
         **_described(row, common),
     )
 
@@ -276,7 +274,7 @@ def _variable(name: str, row: dict[str, Any]) -> Variable:
         tuple(row.get("values", ())),
         row.get("presence_only", False),
         row.get("unknown", False),
-        row.get("instead", ""),
+        Spelling(Kind.ENV, row["instead"]) if "instead" in row else None,
         row.get("pattern", ""),
         row.get("default", ""),
         row.get("build_only", False),

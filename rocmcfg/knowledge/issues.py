@@ -8,6 +8,7 @@ from typing import Any
 
 from rocmcfg.knowledge import toml
 from rocmcfg.model.issue import KnownIssue, Signature, Workaround
+from rocmcfg.model.spelling import split
 from rocmcfg.model.version import VersionRange, parse_range
 
 
@@ -34,7 +35,7 @@ def parse(id: str, text: str) -> KnownIssue:
         signatures=tuple(_signature(s) for s in row.get("signature", ())),
         stages=tuple(row.get("stages", ())),
         workaround=Workaround(
-            tuple(workaround.get("settings", ())),
+            tuple(map(split, workaround.get("settings", ()))),
             tuple(workaround.get("unset", ())),
             tuple(workaround.get("steps", ())),
             workaround.get("profile", ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.version import VersionRange
 
 Strength = Literal["specific", "typical", "generic"]
@@ -34,10 +35,10 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Workaround:
-    """`settings` in the spelling of --set; `unset` are variables to take away; `steps` are sentences for what
+    """`unset` are variables to take away; `steps` are sentences for what
     rocmcfg does not do itself (firmware, BIOS, sysfs). All empty: no parameter cures this."""
 
-    settings: tuple[str, ...] = ()
+    settings: tuple[Spelling, ...] = ()
     unset: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     profile: str = ""

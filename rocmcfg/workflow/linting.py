@@ -14,6 +14,7 @@ from rocmcfg.lint.source import decode
 from rocmcfg.lint.verdict import Finding
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, info
 from rocmcfg.model.facts import Driver, Gpu, Kernel
+from rocmcfg.model.spelling import Spelling, parse
 from rocmcfg.model.version import parse_kernel
 
 LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
@@ -194,10 +195,8 @@ def _compare(checked: Sequence[Checked], knowledge: Knowledge) -> None:
 
 
 def _command(checked: Sequence[Checked]) -> str:
-    from rocmcfg.planning.request import parse_set
-
     findings = [f for each in checked if each.kind in _SET_BY_US for f in each.findings]
-    settings = [s for s in proposal.settings(findings) if not isinstance(parse_set(s), Diagnostic)]
+    settings = [s for s in proposal.settings(findings) if isinstance(parse(s), Spelling)]
     return " ".join(["rocmcfg plan", *(f"--set {setting}" for setting in settings)]) if settings else ""
 
 
