@@ -36,12 +36,16 @@ def _replaced(content: bytes, old: bytes, new: bytes) -> bytes | None:
         # the line break that closed a foreign line still has to, where others wrote behind us since
         gap = b"\n" if old.startswith(b"\n") and after and not new else b""
         return before + gap + new + after
-    lines = {line for line in old.split(b"\n") if line}
-    if lines & set(content.split(b"\n")):
-        return None
-    # others took all of it out: nothing is left to be taken back, and nothing to be put in its place
-    return content if not new or _stands_in(content, new) else None
+    if _stands_in(content, new):
+        return content  # taken back already
+    altered = _lines(old) & _lines(content)
+    # where others took all of it out, nothing is left to be taken back
+    return None if altered or new else content
 
 
 def _stands_in(content: bytes, lines: bytes) -> bool:
     return bool(lines) and content.count(lines.lstrip(b"\n")) == 1
+
+
+def _lines(content: bytes) -> set[bytes]:
+    return {line.strip() for line in content.splitlines() if line.strip()}

@@ -165,10 +165,10 @@ def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnost
             return None
         return error(
             "RC4002",
-            f"{'what rocmcfg wrote to ' if file.editor else ''}{file.path} was edited since"
-            f"{'' if file.editor else ' rocmcfg wrote it'}",
+            f"{file.path} was edited since rocmcfg wrote it",
             location=file.path,
-            hint="move your changes to lines of your own and delete rocmcfg's, then run the command again"
+            hint="move your changes to lines of your own and delete those of rocmcfg, then run the command "
+            "again; or drop the edit with `rocmcfg rollback --force`"
             if file.editor
             else "move your lines to a file of your own and delete this one, then run the command again; "
             "or drop the edit with `rocmcfg rollback --force`",

@@ -8,24 +8,14 @@ from rocmcfg.backends.boot.contract import Menu
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, contains
 
-ELSEWHERE = "write module parameters to modprobe.d instead: --via modprobe"
-
 
 def size(texts: Iterable[str]) -> int:
     """Bytes that these arguments take on the line, each with the blank before it."""
     return sum(len(text.encode()) + 1 for text in texts)
 
 
-def too_long(
-    total: int, location: str, hint: str, *, id: str = "RC3104", line: str = "the kernel command line"
-) -> Iterable[Diagnostic]:
-    if total >= COMMAND_LINE_LIMIT:
-        yield error(
-            id,
-            f"{line} would have {total} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
-            location=location,
-            hint=hint,
-        )
+def too_long(total: int) -> bool:
+    return total >= COMMAND_LINE_LIMIT
 
 
 def separator(foreign: Sequence[Karg]) -> Karg | None:

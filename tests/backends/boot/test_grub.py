@@ -16,6 +16,7 @@ from rocmcfg.host.view import Unreadable
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
+from tests.backends.boot.real_mkconfig import Mkconfig
 from tests.backends.settings import KARGS, SETTINGS, parameter
 from tests.support.hosts import debian_grub_cfg, debian_grub_host, make_root
 from tests.support.tools import require_tool, run
@@ -23,15 +24,6 @@ from tests.support.tools import require_tool, run
 GOLDEN = Path(__file__).parent / "golden"
 SAMPLE = Path(__file__).parents[3] / "docs" / "demo" / "sample-host"
 DROP_IN = "zz-rocmcfg.cfg"
-PROBE = """#!/bin/sh
-case "$*" in
-  *partmap*) echo gpt ;;
-  *uuid*) echo 3f6c1d52-8a0e-4b7d-9c54-2e1f70a6b8d3 ;;
-  *device*=*fs*|*"-t fs"*|*target=fs*) echo ext2 ;;
-  *target=device*) echo /dev/sda2 ;;
-  *drive*) echo '(hd0,gpt2)' ;;
-esac
-"""
 
 
 def view(root: Path) -> LocalHost:
@@ -40,44 +32,6 @@ def view(root: Path) -> LocalHost:
 
 def texts(kargs: Sequence[Karg]) -> list[str]:
     return [k.text for k in kargs]
-
-
-class Mkconfig:
-    """The machine's own grub-mkconfig and 10_linux with their paths turned to a scratch host."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        original = Path(require_tool("grub-mkconfig", package="grub-common")).read_text()
-        if "default/grub.d" not in original:
-            pytest.skip("the grub-mkconfig of this distribution reads no drop-ins (a patch of Debian's)")
-        linux = Path("/etc/grub.d/10_linux").read_text()
-        (root / "etc/grub.d/10_linux").write_text(
-            linux.replace(" /boot/", f" {root}/boot/").replace(" /vmlinuz-*", "").replace(" /vmlinux-*", "")
-        )
-        replaced = []
-        for line in original.splitlines():
-            name = line.partition("=")[0]
-            replaced.append(
-                {"sysconfdir": f'sysconfdir="{root}/etc"', "grub_probe": f'grub_probe="{root}/probe"'}.get(
-                    name, line
-                )
-            )
-        self._write("grub-mkconfig", "\n".join(replaced) + "\n")
-        self._write("probe", PROBE)
-        self._write("mkrelpath", f'#!/bin/sh\nprintf "%s\\n" "${{1#{root}}}"\n')
-
-    def _write(self, name: str, text: str) -> None:
-        (self.root / name).write_text(text)
-        (self.root / name).chmod(0o755)
-
-    def run(self) -> None:
-        out = self.root / "boot/grub/grub.cfg"
-        tools = {"grub_probe": f"{self.root}/probe", "grub_mkrelpath": f"{self.root}/mkrelpath"}
-        result = run(
-            ["sh", f"{self.root}/grub-mkconfig", "-o", str(out)],
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "EUID": "0", **tools},
-        )
-        assert result.returncode == 0, result.stderr
 
 
 def write_drop_in(root: Path, content: bytes) -> None:

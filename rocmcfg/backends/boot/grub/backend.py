@@ -17,7 +17,7 @@ from rocmcfg.backends.boot.grub_files.mkconfig import reads_drop_ins
 from rocmcfg.backends.boot.recognised import loader_info
 from rocmcfg.backends.boot.rules import check as check_menu
 from rocmcfg.host.view import HostView
-from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, unique_kargs
@@ -92,14 +92,8 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
     ours = [source.path for source in sources].index(DROP_IN)
     at = defaults.dropped_by(sources, ours, kargs)
     if at:
-        found.append(
-            error(
-                "RC3105",
-                "a drop-in that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
-                location=at,
-                hint=f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}, or make it append",
-            )
-        )
+        mended = f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}"
+        found.append(problems.set_anew("a drop-in", at, mended))
     return [*found, *problems.after_reading(observed, kargs)]
 
 

@@ -17,7 +17,7 @@ from rocmcfg.backends.boot.grub_files.problems import length
 from rocmcfg.backends.boot.rules import separator, size, too_long
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
-from rocmcfg.model.kargs import Karg, adds_up, contains
+from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains
 from rocmcfg.model.plan import ToolChange
 
 # Three z: behind the drop-in of what is applied, and in every locale, so that the trial's arguments win.
@@ -90,13 +90,14 @@ def _variables(block: bytes) -> dict[str, str]:
 def problems(view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
     """Why GRUB cannot do it here, asked before anything is written."""
     longest = max((length(entry) for entry in observed.normal), default=0)
-    yield from too_long(
-        longest + size(arguments),
-        DROP_IN,
-        "try fewer settings at a time, or apply them without --trial",
-        id="RC4301",
-        line="the trial's command line",
-    )
+    total = longest + size(arguments)
+    if too_long(total):
+        yield error(
+            "RC4301",
+            f"the trial's command line would have {total} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
+            location=DROP_IN,
+            hint="try fewer settings at a time, or apply them without --trial",
+        )
     behind = separator(observed.foreign)
     if behind is not None:
         yield error(

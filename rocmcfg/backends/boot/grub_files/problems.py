@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends.boot.contract import Entry, Observed, Role
 from rocmcfg.backends.boot.grub_files import defaults
 from rocmcfg.backends.boot.grub_files.generated import parse_entries, sections
-from rocmcfg.backends.boot.rules import ELSEWHERE, behind_separator, size, too_long
+from rocmcfg.backends.boot.rules import behind_separator, size, too_long
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.kargs import COMMAND_LINE_LIMIT
 
 _BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
 
@@ -18,15 +19,21 @@ def before_writing(observed: Observed, kargs: Sequence[str], carrier: str) -> It
     """`carrier` is the file of ours."""
     longest = max((length(entry) for entry in observed.normal), default=0)
     total = longest - size(k.text for k in observed.ours) + size(kargs)
-    hint = f"shorten GRUB_CMDLINE_LINUX in the file named above, or {ELSEWHERE}"
-    yield from too_long(total, defaults.PATH, hint)
+    if too_long(total):
+        yield error(
+            "RC3104",
+            f"the kernel command line would have {total} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
+            location=defaults.PATH,
+            hint="shorten GRUB_CMDLINE_LINUX in the file named above, or write module parameters to "
+            "modprobe.d instead: --via modprobe",
+        )
     for text in kargs:
         if ";" in text:  # 10_linux copies the arguments into its script without quotes
             yield error(
                 "RC3108",
                 f"{text}: GRUB reads a semicolon as the end of a command",
                 location=carrier,
-                hint=ELSEWHERE,
+                hint="write module parameters to modprobe.d instead: --via modprobe",
             )
 
 
@@ -38,6 +45,15 @@ def after_reading(observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnost
             "the GRUB defaults hold shell code, so the present arguments are read from the menu",
             location=observed.unknown_at,
         )
+
+
+def set_anew(what: str, location: str, mended: str) -> Diagnostic:
+    return error(
+        "RC3105",
+        f"{what} that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
+        location=location,
+        hint=f"{mended}, or make it append",
+    )
 
 
 def not_from_defaults(view: HostView, menu: str) -> list[Diagnostic]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocmcfg.backends.boot import appended_lines
+from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.contract import Observed, Proposal
 from rocmcfg.backends.boot.grub_files import defaults, mkconfig, problems
 from rocmcfg.backends.boot.grub_files.defaults import Sourced, text_of
@@ -17,7 +17,7 @@ from rocmcfg.backends.boot.grub_mkconfig import reader
 from rocmcfg.backends.boot.recognised import loader_info
 from rocmcfg.backends.boot.rules import check as check_menu
 from rocmcfg.host.view import HostView
-from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, unique_kargs
@@ -52,11 +52,11 @@ def detect(view: HostView) -> Detection | None:
 
 def observe(view: HostView) -> Observed:
     text = text_of(view, _DEFAULTS)
-    before, ours, _ = appended_lines.around(text)
+    before, ours, _ = appended_assignment.around(text)
     last = before.count("\n") + ours.strip("\n").count("\n") + 1 if ours else 0
     return defaults.observed(
         reader.read(view),
-        [Sourced(_DEFAULTS, appended_lines.blanked(text))],
+        [Sourced(_DEFAULTS, appended_assignment.blanked(text))],
         [Sourced(_DEFAULTS, text)],
         defaults.own_kargs(ours, _DEFAULTS),
         lambda source: bool(ours) and int(source.rpartition(":")[2]) > last,
@@ -69,8 +69,7 @@ def propose(view: HostView, settings: Sequence[DesiredSetting]) -> Proposal:
 
 
 def _lines(kargs: Sequence[str]) -> bytes | None:
-    name = defaults.DEFAULT
-    return appended_lines.lines(f'{name}="${{{name}:+${name} }}{" ".join(kargs)}"') if kargs else None
+    return appended_assignment.lines(defaults.DEFAULT, " ".join(kargs)) if kargs else None
 
 
 def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
@@ -89,17 +88,10 @@ def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
     found = list(problems.before_writing(observed, kargs, _DEFAULTS))
-    content, _ = appended_lines.put(text_of(view, _DEFAULTS).encode(), _lines(kargs))
-    parts = [Sourced(_DEFAULTS, part) for part in appended_lines.around(content.decode())]
+    content, _ = appended_assignment.put(text_of(view, _DEFAULTS).encode(), _lines(kargs))
+    parts = [Sourced(_DEFAULTS, part) for part in appended_assignment.around(content.decode())]
     if defaults.dropped_by(parts, 1, kargs):
-        found.append(
-            error(
-                "RC3105",
-                f"a line behind ours sets {defaults.DEFAULT} anew, without ours",
-                location=_DEFAULTS,
-                hint="move it above the lines of rocmcfg, or make it append",
-            )
-        )
+        found.append(problems.set_anew("a line", _DEFAULTS, "move it above the lines of rocmcfg"))
     return [*found, *problems.after_reading(observed, kargs)]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from rocmcfg.backends.boot import appended_lines
+from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.contract import Editor, Menu
 from rocmcfg.backends.boot.grub_files.generated import read_menu
 from rocmcfg.host.view import HostView
 
 NAME = "grub-mkconfig"
 DEFAULTS = "/etc/default/grub"
-EDITED: Mapping[str, Editor] = {DEFAULTS: appended_lines}
+EDITED: Mapping[str, Editor] = {DEFAULTS: appended_assignment}
 
 
 class Layout(NamedTuple):

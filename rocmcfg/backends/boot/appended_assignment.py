@@ -1,7 +1,8 @@
-"""Two lines of ours at the end of a file that somebody else owns: a comment, and what counts.
+"""Two lines of ours at the end of a shell file that somebody else owns: a comment, and an assignment that
+adds to what a variable holds.
 
-For files in which a later line wins or adds up, and which have no directory of drop-ins. The lines are found
-again by their comment, wherever others have moved them.
+For files that have no directory of drop-ins. The lines are found again by their comment, wherever others have
+moved them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import re
 from rocmcfg.model.edit import Edit, appended
 
 _COMMENT = b"# Written by rocmcfg, with the next line. Undo: sudo rocmcfg rollback\n"
-_OWN = re.compile(rb"^" + re.escape(_COMMENT) + rb"[^\n]*(?:\n|\Z)", re.MULTILINE)
+_ASSIGNMENT = rb'(\w+)="\$\{\1:\+\$\1 \}[^\n]*(?:\n|\Z)'
+_OWN = re.compile(rb"^" + re.escape(_COMMENT) + rb"(?:" + _ASSIGNMENT + rb")?", re.MULTILINE)
 
 
-def lines(text: str) -> bytes:
-    return _COMMENT + text.encode() + b"\n"
+def lines(name: str, added: str) -> bytes:
+    return _COMMENT + f'{name}="${{{name}:+${name} }}{added}"\n'.encode()
 
 
 def own(content: bytes) -> bytes | None:
