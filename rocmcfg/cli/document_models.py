@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from rocmcfg.model.published import entries
+from rocmcfg.model.published import entries, is_text
 
 
 class Models:
@@ -18,7 +18,7 @@ class Models:
     not the name of its class and nothing; an enum of `named` is defined once and referred to."""
 
     def __init__(
-        self, titles: Mapping[type, str], texts: Mapping[type, str], named: Sequence[type[Enum]] = ()
+        self, titles: Mapping[type, str], texts: Mapping[str, str], named: Sequence[type[Enum]] = ()
     ) -> None:
         self._titles, self._texts, self._named = titles, texts, named
         self._made: dict[type, type[BaseModel]] = {}
@@ -26,11 +26,12 @@ class Models:
     def of(self, noun: type, first: Mapping[str, Any] | None = None) -> type[BaseModel]:
         """`first` are fields that come before those of the noun: name and type."""
         if noun not in self._made:
+            title = self._titles.get(noun, noun.__name__)
             fields: dict[str, Any] = {name: (kind, ...) for name, kind in (first or {}).items()}
             self._made[noun] = create_model(
-                self._titles.get(noun, noun.__name__),
+                title,
                 __config__=ConfigDict(extra="forbid"),
-                __doc__=self._texts.get(noun),
+                __doc__=self._texts.get(title),
                 **fields,
                 **self._fields(noun),
             )
@@ -57,6 +58,8 @@ class Models:
             return dict[str, self.json(arguments[1])]  # type: ignore[misc]
         if isinstance(kind, type) and issubclass(kind, Enum) and kind not in self._named:
             return Literal[tuple(member.value for member in kind)]
+        if isinstance(kind, type) and is_text(kind):
+            return str
         if isinstance(kind, type) and entries(kind) is not None:
             return self.of(kind)
         return kind

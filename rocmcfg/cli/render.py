@@ -128,7 +128,7 @@ class Printer:
 
     def failure(self, diagnostics: Sequence[Diagnostic], code: ExitCode, outcome: str = "") -> None:
         """The document of a stop; nothing in text mode."""
-        self.document(diagnostics, outcome=outcome or _OUTCOMES.get(code, "nothing_changed"))
+        self.document(diagnostics, {"outcome": outcome or _OUTCOMES.get(code, "nothing_changed")})
 
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:

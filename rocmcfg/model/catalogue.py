@@ -389,4 +389,4 @@ class Catalogue:
 
     def modules(self) -> tuple[str, ...]:
         """Those whose parameters people set for a Radeon, in the order of the data."""
-        return tuple(dict.fromkeys(p.module for p in self.parameters.values()))
+        return tuple(dict.fromkeys(id.partition(".")[0] for id in self.parameters))

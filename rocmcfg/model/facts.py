@@ -26,7 +26,7 @@ class Os:
     version: str
 
 
-@published("release", "version=version.text", "driver", "dkms", "running")
+@published("release", "version", "driver", "dkms", "running")
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """One installed kernel.

@@ -9,6 +9,7 @@ from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.version import VersionRange
 
 Strength = Literal["specific", "typical", "generic"]
+Confidence = Literal["confirmed", "reported", "unverified"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class KnownIssue:
     fixed_kernels: VersionRange | None
     fixed_rocm: VersionRange | None
     evidence: tuple[str, ...]
-    confidence: Literal["confirmed", "reported", "unverified"]
+    confidence: Confidence
     notes: tuple[str, ...] = ()
     several_gpus: bool = False
     lacks_fix: str = ""

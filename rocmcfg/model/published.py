@@ -19,7 +19,7 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 Noun = TypeVar("Noun", bound=type)
-_LIST = "__published__"
+_LIST, _TEXT = "__published__", "str"
 
 
 class Entry(NamedTuple):
@@ -38,6 +38,15 @@ def published(*names: str) -> Callable[[Noun], Noun]:
         return noun
 
     return listed
+
+
+def as_text(noun: Noun) -> Noun:
+    """Stands above a class whose `str` is what a document has of it."""
+    return published(_TEXT)(noun)
+
+
+def is_text(noun: type) -> bool:
+    return getattr(noun, _LIST, None) == (_TEXT,)
 
 
 def entries(noun: type) -> tuple[Entry, ...] | None:
@@ -63,17 +72,19 @@ def encode(value: object) -> Any:
         return value
     if isinstance(value, Mapping):
         return {key: encode(one) for key, one in value.items()}
-    published = entries(type(value))
-    if published is not None:
-        return _encoded(value, published)
+    if is_text(type(value)):
+        return str(value)
+    listed = entries(type(value))
+    if listed is not None:
+        return _encoded(value, listed)
     if isinstance(value, (tuple, list)):
         return [encode(one) for one in value]
     raise TypeError(f"{type(value).__name__} has no place in a JSON document")
 
 
-def _encoded(noun: object, published: tuple[Entry, ...]) -> dict[str, Any]:
+def _encoded(noun: object, listed: tuple[Entry, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name, path, optional in published:
+    for name, path, optional in listed:
         value = _at(noun, path)
         if not name:
             found.update(encode(value))

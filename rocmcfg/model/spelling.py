@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.published import as_text
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, unsafe_reason
 
@@ -14,6 +15,7 @@ _SCOPES = {kind.value: kind for kind in (Kind.FEATURE, Kind.KARG, Kind.ENV)}
 _SWITCH = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
 
+@as_text
 class Spelling(NamedTuple):
     """`amdgpu.runpm=0`, `feature.gfxoff=false`, `karg.iommu=pt`, `env.NAME=VALUE`.
 

@@ -14,6 +14,7 @@ from rocmcfg.lint.source import decode
 from rocmcfg.lint.verdict import Finding
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, info
 from rocmcfg.model.facts import Driver, Gpu, Kernel
+from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, parse
 from rocmcfg.model.version import parse_kernel
 
@@ -31,6 +32,7 @@ class Proposal:
     diff: str
 
 
+@published("findings", "proposals", "apply_with=command")
 @dataclass(frozen=True, slots=True)
 class Linted:
     """`read` counts the settings that were judged, `files` the texts. `command` is the one by which rocmcfg
