@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from rocmcfg.host.view import Host
 from rocmcfg.model.edit import Edit
 from rocmcfg.records.journal import Journal, Record
+from rocmcfg.records.receipt import digest
 
 
 def recorded(edit: Edit) -> Record:
@@ -27,6 +30,17 @@ def left(content: bytes, journals: Iterable[Journal], path: str) -> bytes | None
             if edit is not None and found is not None:
                 found = edit.undone(found)
     return found
+
+
+def taken_back(host: Host, step: Record) -> bool:
+    """Whether only our part of a file was taken back, because others wrote to the rest of it since."""
+    edit, now = of_step(step), host.state(step["path"])
+    if edit is None or now is None or digest(now.content) in (step["before"]["sha256"], step["after"]):
+        return False
+    left = edit.undone(now.content)
+    if left is not None and left != now.content:
+        host.write(step["path"], replace(now, content=left), keep_mtime=False)
+    return left is not None
 
 
 def _text(content: bytes) -> str:

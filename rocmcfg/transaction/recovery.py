@@ -280,7 +280,7 @@ def _undo_file(host: Host, id: int, step: Record) -> None:
         host.discard_temporary(path)
     if host.is_symlink(path):
         host.remove(path)
-    if _edit_back(host, step):
+    if edits.taken_back(host, step):
         return
     if before is None:
         if host.exists(path):
@@ -290,17 +290,6 @@ def _undo_file(host: Host, id: int, step: Record) -> None:
     state = journal.restore(host, id, before)
     if host.state(path) != state:
         host.write(path, state, keep_mtime=True)
-
-
-def _edit_back(host: Host, step: Record) -> bool:
-    """Whether only our part of a file was taken back, because others wrote to the rest of it since."""
-    edit, now = edits.of_step(step), host.state(step["path"])
-    if edit is None or now is None or digest(now.content) in (step["before"]["sha256"], step["after"]):
-        return False
-    left = edit.undone(now.content)
-    if left is not None and left != now.content:
-        host.write(step["path"], replace(now, content=left), keep_mtime=False)
-    return left is not None
 
 
 def _parents_again(host: Host, directory: str) -> None:
