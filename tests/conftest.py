@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +14,24 @@ settings.register_profile("unhurried", deadline=None, suppress_health_check=[Hea
 settings.load_profile("unhurried")
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--diagnostics-seen", metavar="FILE", help="add every diagnostic that is made to FILE")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def diagnostics_seen(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What --diagnostics-seen asks for: see tests/golden/diagnostics.py."""
+    file = request.config.getoption("--diagnostics-seen")
+    if not file:
+        yield
+        return
+    from tests.golden import diagnostics
+
+    with diagnostics.seen() as found:
+        yield
+    diagnostics.add(Path(file).absolute(), found)
 
 
 @pytest.fixture(autouse=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
-from rocmcfg.host.view import Host
+from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.edit import Edit
 from rocmcfg.records.journal import Journal, Record
 from rocmcfg.records.receipt import digest
@@ -21,7 +21,7 @@ def of_step(step: Record) -> Edit | None:
     return Edit(_bytes(found["removed"]), _bytes(found["inserted"])) if found else None
 
 
-def left(content: bytes, journals: Iterable[Journal], path: str) -> bytes | None:
+def left(content: bytes, journals: Sequence[Journal], path: str) -> bytes | None:
     """The file after the undo of these transactions, newest first. None where somebody altered our part."""
     found: bytes | None = content
     for one in journals:
@@ -29,6 +29,17 @@ def left(content: bytes, journals: Iterable[Journal], path: str) -> bytes | None
             edit = of_step(step) if step["path"] == path else None
             if edit is not None and found is not None:
                 found = edit.undone(found)
+    return found
+
+
+def altered(view: HostView, journals: Sequence[Journal]) -> list[str]:
+    """The files that others own in which they altered our part as well; newest transaction first."""
+    steps = (step for one in journals for step in one.of("file") if of_step(step) is not None)
+    found = []
+    for path in dict.fromkeys(step["path"] for step in steps):
+        content = view.read(path)  # a file that is gone holds no edit that could be lost
+        if view.is_symlink(path) or (content is not None and left(content, journals, path) is None):
+            found.append(path)
     return found
 
 

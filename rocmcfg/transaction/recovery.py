@@ -102,25 +102,18 @@ def read_existing(view: HostView, id: int) -> Journal:
 
 def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
     """Files that are neither as a transaction left them nor as it found them; newest transaction first. Of a
-    file that others own only our part counts. The receipt holds nobody's lines, whatever became of it."""
+    file that others own only our part counts. The receipt holds nobody's lines."""
     state: dict[str, str] = {}
-    contents: dict[str, bytes] = {}
-    found = []
+    found = edits.altered(view, journals)
     for one in journals:
         for step in reversed(one.of("file")):
             path = step["path"]
-            if path in (receipt.PATH, trial.PATH):
+            if path in (receipt.PATH, trial.PATH) or edits.of_step(step) is not None:
                 continue
             now = state.get(path)
             if now is None:
                 # a link is nobody's work but another's; a file that is gone holds no edit that could be lost
                 now = "link" if view.is_symlink(path) else digest(view.read(path))
-            edit = edits.of_step(step)
-            if edit is not None and now not in ("", "link"):
-                left = edit.undone(contents[path] if path in contents else view.read(path) or b"")
-                if left is not None:
-                    contents[path], state[path] = left, digest(left)
-                    continue
             before = step["before"]["sha256"] if step["before"] else ""
             if now not in ("", before, step["after"] or ""):
                 found.append(path)
@@ -329,8 +322,7 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
 
 
 def _menu_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
-    due = menu_with_ours(host, found) if host.runs_tools else ()
-    for activation in due:
+    for activation in (due := menu_with_ours(host, found) if host.runs_tools else ()):
         run_tool(host, activation.argv, progress, found.mark)
     return [replace(activation, state=ActivationState.DONE) for activation in due]
 
@@ -344,10 +336,8 @@ def menu_with_ours(view: HostView, found: Journal) -> tuple[Activation, ...]:
         return ()
     backend = registry.backend(expect["backend"])
     due = backend.activations(view, "the boot menu has the arguments that are taken back")
-    ran = {record["tool"] for record in found.of("activation")}
-    if any(step.tool in ran for step in due):
-        return ()
-    return due if has_errors(backend.check(view, expect["removed"], expect["added"])) else ()
+    ran = {record["tool"] for record in found.of("activation")} & {step.tool for step in due}
+    return due if not ran and has_errors(backend.check(view, expect["removed"], expect["added"])) else ()
 
 
 def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:

@@ -9,7 +9,7 @@
 Options are those of the builder; a comma separates the members of a list. `tools` lets the host run its
 programs, which are stand-ins; without it the host is one whose disks are mounted, and nothing of it runs.
 `modinfo=RELEASE:NAME:TYPE,…` installs one more kernel, and with `tools` modinfo says what its amdgpu takes.
-`trial-unit` enables the service that confirms trials.
+`trial-unit` enables the service that confirms trials; `as-root` is for what only root is told.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from tests.support import boots, hosts
 from tests.support.program import DEMO
-from tests.support.tools import require_tool
+from tests.support.tools import require_root, require_tool
 
 _LISTS = ("gfx", "kernels", "without")
 _LINES = ("cmdline", "booted_with")  # kernel command lines, with + for a blank
@@ -51,6 +51,8 @@ def build(described: str, folder: Path) -> Recorded:
         hosts.other_host(folder, kind, name="host", **given)
     if asked:
         hosts.make_root(folder, hosts.kernel_modules(asked[0]), name="host")
+    if "as-root" in options:
+        require_root()
     if tools:
         require_tool("grub-editenv", "grub-common")
     if unit:

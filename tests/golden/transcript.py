@@ -112,7 +112,7 @@ def _case() -> Iterator[Path]:
     random = 8  # what tempfile adds to a prefix
     prefix = "c" * (len(_FOLDER) - len(f"{base}/") - random)
     with tempfile.TemporaryDirectory(dir=base, prefix=prefix) as name:
-        before, environment = Path.cwd(), dict(os.environ)
+        before, environment, mask = Path.cwd(), dict(os.environ), os.umask(0o022)
         kept = {name: value for name, value in os.environ.items() if name in _KEPT}
         os.environ.clear()
         os.environ.update(kept, HOME=name, LANG="C.UTF-8", TZ="UTC")
@@ -120,6 +120,7 @@ def _case() -> Iterator[Path]:
         try:
             yield Path(name)
         finally:
+            os.umask(mask)
             os.chdir(before)
             os.environ.clear()
             os.environ.update(environment)
