@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.doctor import knowledge
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.knowledge.hosts import of_hosts
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
@@ -110,7 +110,7 @@ def other_writers(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
     writes of what concerns the GPU, since nobody looks for it there."""
     wanted = [s for s in receipt.settings if s.kind is not Kind.ENV] if receipt else []
     found = []
-    for writer in knowledge.of_hosts().writers:
+    for writer in of_hosts().writers:
         written = _arguments(_text(view, writer.file), writer.key, writer.file)
         theirs = [
             karg.text
@@ -155,7 +155,7 @@ def _rival(karg: Karg, wanted: Sequence[DesiredSetting]) -> DesiredSetting | Non
 def tuners(view: HostView, facts: Facts, known: Catalogue) -> list[Diagnostic]:
     """Programs that were told to change what the mask of the next boot does not let them change."""
     found = []
-    for tuner in knowledge.of_hosts().tuners:
+    for tuner in of_hosts().tuners:
         keys = tuner.key.findall(_text(view, tuner.file))
         feature = known.features.get(tuner.feature)
         if not keys or feature is None:
