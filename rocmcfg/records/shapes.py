@@ -116,6 +116,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, tuple):
         fields = getattr(value, "_asdict", None)
         return plain(fields()) if fields else [plain(item) for item in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
     if isinstance(value, Enum):
         return value.value
     return plain(asdict(value)) if is_dataclass(value) and not isinstance(value, type) else value

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
+from rocmcfg.model.edit import Edit
 from rocmcfg.model.request import Request
 from rocmcfg.records.receipt import REQUEST
 from rocmcfg.records.shapes import (
@@ -79,11 +80,13 @@ class Begin(NamedTuple):
 
 
 class FileChanged(NamedTuple):
-    """None: there was no such file, or shall be none. `after` is a digest."""
+    """None: there was no such file, or shall be none. `after` is a digest. `edit` is what changes in a file
+    that somebody else owns."""
 
     path: str
     before: Saved | None
     after: str | None
+    edit: Edit | None = None
 
 
 class DirectoryMade(NamedTuple):
@@ -219,6 +222,10 @@ def _digest(value: Any) -> str:
     return found
 
 
+def _bytes(value: Any) -> bytes:
+    return text(value).encode("utf-8", "surrogateescape")
+
+
 def _mode(value: Any) -> int:
     if (found := number(value)) > 0o7777:
         raise Malformed("is no mode")
@@ -275,10 +282,20 @@ _EVENT: dict[str, Shape[Any]] = {
     "reasons": _TEXTS,
     "evidence": _EVIDENCE,
 }
+_FILE: dict[str, Shape[Any]] = {
+    "path": path,
+    "before": _SAVED,
+    "after": optional(_digest),
+    "edit": noun(Edit, dict.fromkeys(("removed", "inserted"), _bytes)),
+}
 # By the word for it in the file: the noun, its fields, and those among them that it may lack.
 _LINES: Mapping[str, tuple[type[Line], Mapping[str, Shape[Any]], tuple[str, ...]]] = {
     "begin": (Begin, _BEGIN, ("kernel", "mark", "confirms", "swept", "trial")),
-    "file": (FileChanged, {"path": path, "before": _SAVED, "after": optional(_digest)}, ()),
+    "file": (
+        FileChanged,
+        {"path": path, "before": _SAVED, "after": optional(_digest), "edit": _EDIT},
+        ("edit",),
+    ),
     "mkdir": (DirectoryMade, {"path": path}, ()),
     "activation": (
         ToolRun,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
-from rocmcfg.host.view import Host, ToolFailed
+from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
@@ -21,10 +21,10 @@ _LONGEST = 1e6  # seconds; beyond it, and with inf, clocks overflow
 _DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slow disk takes minutes
 
 
-def programs() -> dict[str, Activation]:
+def programs(view: HostView) -> dict[str, Activation]:
     """By their names, all that a transaction may run after its files. What is run again is taken from here:
     the journal names it, and says nothing of how."""
-    known = [backend.activation(_AGAIN) for backend in registry.backends()]
+    known = [step for backend in registry.backends() for step in backend.activations(view, _AGAIN)]
     known += [generator.activation(_AGAIN) for generator in initramfs.backends()]
     return {activation.tool: activation for activation in known}
 
@@ -95,9 +95,10 @@ def look_at_results(
     """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's.
     What is wrong is an error, what could not be looked at a warning."""
     tools = {a.tool for a in done if a.state is ActivationState.DONE}
-    menu = registry.menu(backend)
+    reader = registry.reader(backend)
+    menu = reader.read(host) if reader is not None else None
     problems: list[Diagnostic] = []
-    if menu is not None and menu.TOOL in tools:
+    if menu is not None and (not menu.tool or menu.tool in tools):
         problems += registry.backend(backend).check(host, wanted, unwanted)
     for generator in initramfs.backends():
         if generator.TOOL in tools:

@@ -182,12 +182,15 @@ def _preflight(host: Host, plan: Plan) -> None:
 def _change(host: Host, id: int, change: FileChange) -> None:
     _parents(host, id, change.path)
     before = journal.save(host, id, change.before) if change.before else None
-    journal.append(host, id, FileChanged(change.path, before, receipt.digest(change.after) or None))
+    after = receipt.digest(change.after) or None
+    journal.append(host, id, FileChanged(change.path, before, after, change.edit))
     if change.after is None:
         host.remove(change.path)
         return
     state = host.new_file(change.after, change.mode)
-    if change.before is not None:  # labels and access lists stay; owner and mode are ours to set
+    if change.before is not None and change.edit is not None:
+        state = replace(change.before, content=change.after)
+    elif change.before is not None:  # labels and access lists stay; owner and mode are ours to set
         state = replace(state, xattrs=change.before.xattrs)
     host.write(change.path, state, keep_mtime=False)
 
@@ -228,7 +231,7 @@ def _write_receipt(
 
     files = {}
     for path in owned_paths():
-        content = host.read(path)
+        content = registry.own_part(path, host.read(path))
         if content is not None:
             files[path] = receipt.digest(content)
     old = receipt.load_quietly(host)
