@@ -291,11 +291,7 @@ _FILE: dict[str, Shape[Any]] = {
 # By the word for it in the file: the noun, its fields, and those among them that it may lack.
 _LINES: Mapping[str, tuple[type[Line], Mapping[str, Shape[Any]], tuple[str, ...]]] = {
     "begin": (Begin, _BEGIN, ("kernel", "mark", "confirms", "swept", "trial")),
-    "file": (
-        FileChanged,
-        {"path": path, "before": _SAVED, "after": optional(_digest), "edit": _EDIT},
-        ("edit",),
-    ),
+    "file": (FileChanged, _FILE, ("edit",)),
     "mkdir": (DirectoryMade, {"path": path}, ()),
     "activation": (
         ToolRun,
