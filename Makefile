@@ -29,22 +29,21 @@ all: test faults packages ansible vm
 
 fast: $(READY)
 	$(RUN) -m coverage erase
-	$(RUN) -m coverage run -m pytest --ignore=tests/vm --ignore=tests/packages --ignore=tests/ansible -m "not faults and not bulk" -n auto --dist loadgroup
-	$(RUN) -m pytest -m bulk -n auto
+	$(RUN) -m coverage run -m pytest --ignore=tests/vm --ignore=tests/packages --ignore=tests/ansible -m "not faults" -n auto --dist worksteal
 	$(RUN) -m coverage combine -q
 	$(RUN) -m coverage report --fail-under=90
 
 faults: $(READY)
-	$(RUN) -m pytest tests/crash -m faults -n 2
+	$(RUN) -m pytest $(or $(TESTS),tests/crash) -m faults -n 2
 
 packages: $(READY)
-	$(RUN) -m pytest tests/packages
+	$(RUN) -m pytest $(or $(TESTS),tests/packages)
 
 ansible: $(READY)
-	$(RUN) -m pytest tests/ansible
+	$(RUN) -m pytest $(or $(TESTS),tests/ansible)
 
 vm: $(READY)
-	$(RUN) -m pytest tests/vm -n 2
+	$(RUN) -m pytest $(or $(TESTS),tests/vm) -n 2
 
 lint: $(READY)
 	$(RUN) -m ruff check .

@@ -22,8 +22,6 @@ extends = "rdna2"
 
 def run(copy: Path, *arguments: str) -> str:
     told = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    for name in ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"):  # of a copy it measures nothing
-        told.pop(name, None)
     done = subprocess.run(
         [sys.executable, *arguments], cwd=copy, env=told, capture_output=True, text=True, check=False
     )
