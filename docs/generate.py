@@ -14,7 +14,7 @@ import difflib
 import sys
 from pathlib import Path
 
-from generators import completions, diagnostics, knowledge, man, readme, schema
+from generators import compiled, completions, diagnostics, knowledge, man, readme, schema
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGES = {
@@ -30,6 +30,7 @@ PAGES = {
     "packaging/completions/rocmcfg.bash": completions.bash,
     "packaging/completions/_rocmcfg": completions.zsh,
     "packaging/completions/rocmcfg.fish": completions.fish,
+    "rocmcfg/knowledge/compiled.tsv": compiled.page,
 }
 
 

@@ -115,8 +115,8 @@ def _row(id: str, made: list[Made]) -> str:
         sys.exit(f"{id} has several summaries: one meaning (then name it in ONE_MEANING) or two?\n{places}")
     summary = SAID.get(id) or ONE_MEANING.get(id) or summaries[0]
     severity = " or ".join(dict.fromkeys(one.severity for one in made))
-    hint = next((one.hint for one in made if one.hint), "")
-    return f"| {id} | {severity} | {_cell(summary)} | {_cell(hint)} |"
+    hint = next((hint for one in made if (hint := _cell(one.hint))), "")
+    return f"| {id} | {severity} | {_cell(summary)} | {hint} |"
 
 
 def _cell(text: str) -> str:

@@ -221,14 +221,7 @@ def environment() -> str:
             f"`{a.name}`",
             a.summary,
             _legal(a.values, a.pattern, a.flag),
-            "; ".join(
-                [
-                    *([f"deprecated: {a.deprecated}"] if a.deprecated else []),
-                    *_meanings(a.meanings),
-                    *_traps(a.traps),
-                    *a.notes,
-                ]
-            ),
+            "; ".join([*_meanings(a.meanings), *_traps(a.traps), *a.notes]),
         )
         for a in known.arguments.values()
     ]
@@ -242,7 +235,7 @@ def environment() -> str:
         said += [f"since {v.since}"] if v.since else []
         said += [f"until {v.until}"] if v.until else []
         said += [f"deprecated: {v.deprecated}"] if v.deprecated else []
-        said += [f"instead: `{v.instead}`"] if v.instead else []
+        said += [f"instead: `{v.instead.name}`"] if v.instead else []
         said += [*_meanings(v.meanings), *_traps(v.traps), *v.notes]
         row = (f"`{v.name}`", v.reader, v.summary, _legal(v.values, v.pattern, False), "; ".join(said))
         variables.append(row)

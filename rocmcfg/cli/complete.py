@@ -101,16 +101,15 @@ def _read(words: Sequence[str]) -> Line:
 
 
 def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way
-    from rocmcfg.knowledge import profile_checks, profiles
+    from rocmcfg.knowledge import compiled, profile_checks, profiles
 
-    shipped = profiles.shipped_dir()
     for name in profiles.names(line.host):
         if profile_checks.unwritable_name(name) is not None:
             continue
         local, content = profiles.local_path(name), b""
         with contextlib.suppress(Exception):  # of a broken one the name is offered all the same
             here = line.host.exists(local)
-            content = line.host.read(local) or b"" if here else (shipped / f"{name}.toml").read_bytes()
+            content = line.host.read(local) or b"" if here else compiled.read(profiles.shipped_path(name))
         found = _SUMMARY.search(content)
         yield name, found[1].decode("utf-8", "replace") if found else ""
 

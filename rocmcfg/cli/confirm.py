@@ -55,6 +55,6 @@ def confirm(
             raise typer.Exit(int(ExitCode.ERROR))
         printer.document(
             applied.planned.plan.diagnostics,
-            **plan_view.fields(applied.planned, applied.activations, applied.transaction),
+            plan_view.PlanDocument(applied.planned.plan, applied.activations, applied.transaction),
         )
         say(printer, applied, host.root)

@@ -144,7 +144,7 @@ def _match(one: Found, found: Diagnosis) -> dict[str, Any]:
         ],
         "workaround": (
             {
-                "settings": list(match.remaining),
+                "settings": [str(setting) for setting in match.remaining],
                 "unset": list(cure.unset),
                 "steps": list(cure.steps),
                 "profile": cure.profile,
@@ -153,8 +153,8 @@ def _match(one: Found, found: Diagnosis) -> dict[str, Any]:
             if any_cure
             else None
         ),
-        "in_force": [{"setting": setting, "where": where} for setting, where in match.in_force],
-        "applied": [{"setting": setting, "state": said} for setting, said in match.applied],
+        "in_force": [{"setting": str(setting), "where": where} for setting, where in match.in_force],
+        "applied": [{"setting": str(setting), "state": said} for setting, said in match.applied],
         "cost": issue.cost,
         "fixed_in": issue.fixed_in,
         "does_not_help": list(issue.does_not_help),
@@ -268,12 +268,14 @@ def _cure(found: Diagnosis, match: Match) -> list[tuple[str, str]]:
         ("tried", f"{setting} is in force ({place}) and did not help") for setting, place in match.in_force
     ]
     rows += [("done", f"{setting}: {said}") for setting, said in match.applied]
-    rows += [("cure", setting) for setting in match.remaining]
+    rows += [("cure", str(setting)) for setting in match.remaining]
     rows += [("cure", f"take away {name}") for name in cure.unset]
     command = found.cure(match)
     if command:
         rows.append(("apply", command))
-    if match.remaining and all(setting.startswith("env.") for setting in match.remaining):
+    from rocmcfg.model.state import Kind
+
+    if match.remaining and all(setting.kind is Kind.ENV for setting in match.remaining):
         options = " ".join(f"--set {setting}" for setting in match.remaining)
         rows.append(("or", f"without root, for one program: rocmcfg run {options} -- PROGRAM"))
     rows += [("do" if rows else "cure", step) for step in cure.steps]

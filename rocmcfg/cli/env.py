@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.model.diagnostic import fail
+from rocmcfg.model.published import published
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 _USER_FILE = ".config/environment.d/90-rocmcfg.conf"
@@ -36,6 +37,16 @@ _LINES = {
     Format.python: lambda name, value: f'os.environ.setdefault("{name}", "{value}")',
 }
 _FIRST = {Format.python: "import os\n"}
+
+
+@published("variables?", "text?", "path?", "removed?")
+class EnvDocument(NamedTuple):
+    """`text` where the variables were printed, `path` where they were written or removed."""
+
+    variables: dict[str, str] | None = None
+    text: str | None = None
+    path: str | None = None
+    removed: bool | None = None
 
 
 @app.command("env")
@@ -72,7 +83,7 @@ def env(
         path = os.path.join(_home(), _USER_FILE) if user else ""
         if remove:
             gone = workflow.remove_user_environment(opt.open_host("/"), path)
-            printer.document((), path=path, removed=gone)
+            printer.document((), EnvDocument(path=path, removed=gone))
             printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} is not there.")
             return
         pairs = workflow.variables(opt.open_host(root), request)
@@ -86,11 +97,11 @@ def env(
             )
         if user:
             workflow.write_user_environment(opt.open_host("/"), path, pairs)
-            printer.document((), variables=dict(pairs), path=path)
+            printer.document((), EnvDocument(dict(pairs), path=path))
             printer.line(f"Written: {path}")
             printer.line("Next: log out and in again.  Undo: rocmcfg env --user --remove")
             return
-        printer.document((), variables=dict(pairs), text=text)
+        printer.document((), EnvDocument(dict(pairs), text))
         if pairs:
             printer.result(text)
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,14 +44,7 @@ def explain(
 
         host = opt.open_host(root)
         found = explaining.explain_name(host, name, kernel or (), {} if host.offline else os.environ)
-        printer.document(
-            (),
-            **asdict(found.explanation),
-            next_boot=found.now.value,
-            source=found.now.source,
-            running=found.now.running,
-            profiles=[{"profile": p, "setting": s} for p, s in found.profiles],
-        )
+        printer.document((), found)
         _show(printer, found)
 
 

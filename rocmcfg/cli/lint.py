@@ -55,35 +55,13 @@ def lint(
 
         host = opt.open_host(root)
         found = linting.lint(host, files or (), gfx=gfx or (), kernels=kernel or (), fix=fix)
-        printer.document(
-            found.diagnostics,
-            findings=[as_document(finding) for finding in found.findings],
-            proposals=[{"file": p.file, "diff": p.diff} for p in found.proposals],
-            apply_with=found.command,
-        )
+        printer.document(found.diagnostics, found)
         _show(printer, found, fix)
         printer.problems(found.diagnostics)
         if any(d.severity is Severity.ERROR for d in found.diagnostics):
             raise typer.Exit(int(ExitCode.ERROR))
         if found.has_problems:
             raise typer.Exit(int(ExitCode.DIFFERENCES))
-
-
-def as_document(finding: Finding) -> dict[str, object]:
-    return {
-        "file": finding.file,
-        "line": finding.line,
-        "column": finding.column,
-        "text": finding.text,
-        "id": finding.id,
-        "class": finding.kind,
-        "severity": finding.severity.value,
-        "summary": finding.summary,
-        "why": finding.why,
-        "replacement": finding.replacement,
-        "setting": finding.setting,
-        "source": finding.source,
-    }
 
 
 def _show(printer: Printer, found: Linted, fix: bool) -> None:

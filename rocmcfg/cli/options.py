@@ -140,12 +140,13 @@ def open_host(root: str, *, chroot: bool = False) -> LocalHost:
     if chroot and os.geteuid() != 0:
         raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
     host = LocalHost(root, chroot=chroot)
-    weak = next((w for path in _OF_PROGRAMS if (w := host.weak_point(path))), "") if chroot else ""
-    if weak:
+    weak = next(filter(None, map(host.weakness, _OF_PROGRAMS)), None) if chroot else None
+    if weak is not None:
         raise fail(
             "RC3026",
-            f"--chroot would run programs of that host as root, and {weak} in it may be changed by others",
-            location=f"{root.rstrip('/')}{weak}",
+            "--chroot would run programs of that host as root,"
+            f" and {weak.path} in it may be changed by others",
+            location=f"{root.rstrip('/')}{weak.path}",
             hint="leave --chroot away, or give that tree back to root: no chroot keeps in what root runs",
         )
     return host

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import NamedTuple
 
 from rocmcfg.cli.options import Via
 from rocmcfg.cli.render import Printer
@@ -21,9 +21,9 @@ from rocmcfg.model.plan import (
     TrialPlan,
 )
 from rocmcfg.model.profile import Profile
-from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, Skipped
+from rocmcfg.model.published import published
+from rocmcfg.model.state import ActivationState, DesiredSetting, Kind
 from rocmcfg.model.trial import Terms
-from rocmcfg.model.version import format_version
 from rocmcfg.planning import diff
 from rocmcfg.planning.request import Request
 from rocmcfg.workflow.planning import Planned
@@ -103,78 +103,43 @@ def _absolute(name: str) -> str:
 # -- JSON ---------------------------------------------------------------------------------------------
 
 
-def fields(planned: Planned, activations: Sequence[Activation], transaction: int | None) -> dict[str, Any]:
-    made = planned.plan
-    line = made.command_line
-    return {
-        "profiles": list(made.profiles),
-        "changes": [*(change(c) for c in made.changes), *(_tool_change(t) for t in made.tools)],
-        "activations": [activation(a) for a in activations],
-        "settings": [_setting(row) for row in made.rows],
-        "skipped": [skip(s) for s in made.skipped],
-        "command_line": {"before": list(line.before), "after": list(line.after)} if line else None,
-        "boot_backend": made.boot_backend,
-        "reboot_required": made.reboot_required,
-        "transaction": transaction,
-        "trial": _trial(made.trial) if made.trial else None,
-    }
+@published(
+    "profiles=plan.profiles",
+    "changes",
+    "activations",
+    "settings=plan.rows",
+    "skipped=plan.skipped",
+    "command_line=plan.command_line",
+    "boot_backend=plan.boot_backend",
+    "reboot_required=plan.reboot_required",
+    "transaction",
+    "trial=plan.trial",
+)
+class PlanDocument(NamedTuple):
+    """Of `plan`, `apply` and `confirm`: the plan, what became of its activations, and the transaction that
+    carried it out."""
+
+    plan: Plan
+    activations: tuple[Activation, ...]
+    transaction: int | None = None
+
+    @property
+    def changes(self) -> tuple[diff.Change | ToolChange, ...]:
+        return (*map(diff.shown, self.plan.changes), *self.plan.tools)
 
 
-def _trial(made: TrialPlan) -> dict[str, Any]:
-    return {"arguments": list(made.arguments), **terms_document(made.terms)}
+@published("transactions", "changes", "activations", "reboot_required")
+class UndoneDocument(NamedTuple):
+    """Of `rollback`, `recover` and `reject`."""
 
+    transactions: tuple[int, ...]
+    undone: tuple[FileChange, ...]
+    activations: tuple[Activation, ...]
+    reboot_required: bool
 
-def terms_document(terms: Terms) -> dict[str, Any]:
-    return {"confirm_after": terms.confirm_after, "health_check": terms.health_check}
-
-
-def activation(step: Activation) -> dict[str, Any]:
-    return {"tool": step.tool, "argv": list(step.argv), "reason": step.reason, "state": step.state.value}
-
-
-def skip(skipped: Skipped) -> dict[str, Any]:
-    return {"setting": skipped.setting, "reason": skipped.reason}
-
-
-def change(one: FileChange) -> dict[str, Any]:
-    return {
-        "path": one.path,
-        "kind": one.kind.value,
-        "before": diff.text(one.before.content) if one.before else None,
-        "after": diff.text(one.after),
-        "diff": diff.unified(one),
-        "reason": one.reason,
-    }
-
-
-def _tool_change(one: ToolChange) -> dict[str, Any]:
-    return {
-        "tool": one.tool,
-        "kind": "modify",
-        "before": one.before,
-        "after": one.after,
-        "diff": "",
-        "reason": one.reason,
-    }
-
-
-def _setting(row: SettingRow) -> dict[str, Any]:
-    setting = row.setting
-    return {
-        "setting": setting.id,
-        "value": setting.text,
-        "parameter": setting.parameter,
-        "target": setting.channel.value,
-        "outcome": row.outcome,
-        "current": row.current,
-        "source": row.source,
-        "because": setting.because,
-        "decision": setting.decision,
-        "evidence": list(setting.evidence),
-        "cost": setting.cost,
-        "confidence": setting.confidence,
-        "location": setting.location,
-    }
+    @property
+    def changes(self) -> tuple[diff.Change, ...]:
+        return tuple(map(diff.shown, self.undone))
 
 
 # -- text ---------------------------------------------------------------------------------------------
@@ -196,7 +161,7 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
     return [
         ("System", facts.os.name),
         ("Kernel", kernels),
-        ("ROCm", format_version(facts.rocm) if facts.rocm else "none found system-wide"),
+        ("ROCm", facts.rocm_text or "none found system-wide"),
         *([("PyTorch", torches)] if torches else []),
         ("GPU", gpus or "no AMD GPU found"),
         ("Boot", f"{loader}; {generators}"),
@@ -204,7 +169,7 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
 
 
 def _brings(torch: PyTorch) -> str:
-    return f" (brings ROCm {format_version(torch.rocm)})" if torch.rocm else ""
+    return f" (brings ROCm {torch.rocm_text})" if torch.rocm else ""
 
 
 def show(printer: Printer, planned: Planned, activations: Sequence[Activation]) -> None:
@@ -279,7 +244,7 @@ def show_setting(
 def present(printer: Printer, planned: Planned) -> None:
     """A plan as `plan` and `apply --dry-run` end with it."""
     made = planned.plan
-    printer.document(made.diagnostics, **fields(planned, made.activations, None))
+    printer.document(made.diagnostics, PlanDocument(made, made.activations))
     show(printer, planned, made.activations)
     remarks(printer, made.diagnostics)
     printer.line()

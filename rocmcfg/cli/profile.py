@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors
+from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile, ProfileParameter
+from rocmcfg.model.published import published
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -22,6 +24,30 @@ Name = Annotated[
     str,
     typer.Argument(metavar="NAME", help="A profile's name, or a .toml file."),
 ]
+
+
+class ProfileListDocument(NamedTuple):
+    profiles: tuple[Profile, ...]
+
+
+@published(
+    "profile",
+    "settings=plan.rows",
+    "skipped=plan.skipped",
+    "notes=profile.notes",
+    "parameters=profile.parameters",
+)
+class ProfileShowDocument(NamedTuple):
+    profile: Profile
+    plan: Plan
+
+
+class ProfileValidateDocument(NamedTuple):
+    valid: bool
+
+
+class ProfileNewDocument(NamedTuple):
+    path: str
 
 
 @app.command("list")
@@ -44,7 +70,7 @@ def list_(
                 found += profiles.load(view, [name])
             except RocmcfgError as broken:  # one broken file must not hide the others
                 problems += broken.diagnostics
-        printer.document(problems, profiles=[_brief(p) for p in found])
+        printer.document(problems, ProfileListDocument(tuple(found)))
         printer.pairs([(p.name, p.summary + ("" if p.shipped else "  (local)")) for p in found], indent="")
         printer.problems(problems)
         if problems:
@@ -63,20 +89,11 @@ def show(
 ) -> None:
     """Explain each setting of a profile on this host: applied, skipped and why."""
     with opt.session("profile show", json, quiet, verbose, debug) as printer:
-        from rocmcfg.cli import plan_view
         from rocmcfg.workflow import profiles as workflow
 
         planned = workflow.explain_profile(opt.open_host(root), name, boot_backend)
         profile = planned.profiles[0]
-        fields = plan_view.fields(planned, planned.plan.activations, None)
-        printer.document(
-            planned.plan.diagnostics,
-            profile=_brief(profile),
-            settings=fields["settings"],
-            skipped=fields["skipped"],
-            notes=list(profile.notes),
-            parameters=[_parameter(p) for p in profile.parameters],
-        )
+        printer.document(planned.plan.diagnostics, ProfileShowDocument(profile, planned.plan))
         _show(printer, profile, planned)
 
 
@@ -122,7 +139,7 @@ def validate(
         from rocmcfg.workflow import profiles as workflow
 
         problems = workflow.validate_profiles(opt.open_host(root), name)
-        printer.document(problems, valid=not has_errors(problems))
+        printer.document(problems, ProfileValidateDocument(not has_errors(problems)))
         printer.problems(problems)
         if has_errors(problems):
             raise typer.Exit(int(ExitCode.ERROR))
@@ -169,7 +186,7 @@ def new(
             raise fail("RC1013", f"{path} exists", location=path, hint="edit it, or choose another name")
         workflow.write_profile(host, path, extends, tuple(gfx or ()))
         remarks = [replace(d, severity=Severity.WARNING) for d in profiles.standing_in(host, [name])]
-        printer.document(remarks, path=path)
+        printer.document(remarks, ProfileNewDocument(path))
         printer.line(f"Written: {path}")
         printer.problems(remarks)
         check = f"rocmcfg profile validate {name}{root_option(host.root)}"
@@ -184,26 +201,3 @@ def _asked(parameter: ProfileParameter) -> str:
     return (
         f"{parameter.summary.rstrip('.')} ({parameter.low}{end}{within.get(parameter.within, '')}; {option})"
     )
-
-
-def _parameter(parameter: ProfileParameter) -> dict[str, object]:
-    return {
-        "name": parameter.name,
-        "summary": parameter.summary,
-        "unit": parameter.unit,
-        "min": parameter.low,
-        "max": parameter.high,
-        "within": parameter.within,
-    }
-
-
-def _brief(profile: Profile) -> dict[str, object]:
-    return {
-        "name": profile.name,
-        "summary": profile.summary,
-        "gfx": list(profile.gfx),
-        "extends": profile.extends,
-        "use": profile.use.value,
-        "location": profile.location,
-        "shipped": profile.shipped,
-    }

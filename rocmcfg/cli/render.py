@@ -111,21 +111,24 @@ class Printer:
 
     # -- documents ----------------------------------------------------------------------------------
 
-    def document(self, diagnostics: Sequence[Diagnostic], **fields: Any) -> None:
-        """The JSON document of the command; nothing in text mode."""
+    def document(self, diagnostics: Sequence[Diagnostic], body: object = None, **fields: Any) -> None:
+        """The JSON document of the command, with what the noun `body` publishes; nothing in text mode."""
         if not self.json:
             return
-        body = {
+        from rocmcfg.model.published import encode
+
+        document = {
             "schema_version": SCHEMA_VERSION,
             "command": self.command,
-            "diagnostics": [as_document(d) for d in diagnostics],
+            "diagnostics": encode(diagnostics),
+            **(encode(body) or {}),
             **fields,
         }
-        write(_escaped(json_module.dumps(body, indent=1, ensure_ascii=False)) + "\n")
+        write(_escaped(json_module.dumps(document, indent=1, ensure_ascii=False)) + "\n")
 
     def failure(self, diagnostics: Sequence[Diagnostic], code: ExitCode, outcome: str = "") -> None:
         """The document of a stop; nothing in text mode."""
-        self.document(diagnostics, outcome=outcome or _OUTCOMES.get(code, "nothing_changed"))
+        self.document(diagnostics, {"outcome": outcome or _OUTCOMES.get(code, "nothing_changed")})
 
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:
@@ -308,14 +311,3 @@ class Printer:
             and os.environ.get("TERM") != "dumb"
         )
         return f"\x1b{_OURS}[{_COLOURS[style]}m{text}\x1b{_OURS}[0m" if on else text
-
-
-def as_document(diagnostic: Diagnostic) -> dict[str, str]:
-    return {
-        "id": diagnostic.id,
-        "severity": diagnostic.severity.value,
-        "summary": diagnostic.summary,
-        "detail": diagnostic.detail,
-        "location": diagnostic.location,
-        "hint": diagnostic.hint,
-    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -14,6 +14,13 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 Bundle = Annotated[
     str, typer.Option("--bundle", metavar="FILE", help="Also pack it, with the logs, into a new .tar.gz.")
 ]
+
+
+class ReportDocument(NamedTuple):
+    """`report` is the Markdown, `bundle` the file that was packed besides."""
+
+    report: str
+    bundle: str | None
 
 
 @app.command("report")
@@ -42,6 +49,6 @@ def report(
         made = reporting.report(
             host, [*(log or ()), *(more or ())], {} if host.offline else dict(os.environ), bundle
         )
-        printer.document(made.diagnostics, report=made.markdown, bundle=bundle or None)
+        printer.document(made.diagnostics, ReportDocument(made.markdown, bundle or None))
         printer.result(made.markdown)
         printer.problems([d for d in made.diagnostics if d.severity.value != "info"])

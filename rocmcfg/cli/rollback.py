@@ -93,15 +93,10 @@ def show(printer: Printer, planned: UndoPlan) -> None:
 def _document(printer: Printer, transactions: Sequence[int], found: UndoPlan | Undone) -> None:
     if not printer.json:
         return
-    from rocmcfg.cli import plan_view
+    from rocmcfg.cli.plan_view import UndoneDocument
 
-    printer.document(
-        found.diagnostics,
-        transactions=list(transactions),
-        changes=[plan_view.change(c) for c in found.changes],
-        activations=[plan_view.activation(a) for a in found.activations],
-        reboot_required=found.reboot_required,
-    )
+    body = UndoneDocument(tuple(transactions), found.changes, found.activations, found.reboot_required)
+    printer.document(found.diagnostics, body)
 
 
 def say(printer: Printer, undone: Undone, nothing: str, offline: bool) -> None:

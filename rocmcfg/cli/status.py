@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
-from rocmcfg.model.version import format_version
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import Facts
@@ -35,102 +34,8 @@ def status(
 
         host = opt.open_host(root)
         found = workflow.status(host, boot_backend, host.root)
-        printer.document(found.diagnostics, **_fields(found))
+        printer.document(found.diagnostics, found)
         _show(printer, found)
-
-
-def _fields(found: Status) -> dict[str, Any]:
-    facts = found.facts
-    return {
-        "facts": facts_document(facts),
-        "profiles": list(found.profiles),
-        "transaction": found.transaction,
-        "status": found.report.status if found.report else "differences",
-        "reboot_required": found.reboot_required,
-        "suggested_profiles": list(found.suggested),
-        "parameters": [
-            {
-                "name": p.name,
-                "next_boot": p.next_boot,
-                "source": p.source,
-                "running": p.running,
-                "overridden": list(p.overridden),
-            }
-            for p in found.parameters
-        ],
-        "issues": [issue.id for issue in found.issues],
-        "unnecessary": [
-            {"setting": u.setting, "reason": u.reason, "command": u.command} for u in found.unnecessary
-        ],
-        "trial": _trial_document(found.trial) if found.trial else None,
-    }
-
-
-def _trial_document(found: Standing) -> dict[str, Any]:
-    from rocmcfg.cli.plan_view import terms_document
-
-    tried = found.trial
-    return {
-        "transaction": tried.transaction,
-        "stage": found.stage.value,
-        "profiles": list(tried.profiles),
-        "settings": [setting.spelled for setting in tried.settings],
-        "arguments": list(tried.arguments),
-        **terms_document(tried.terms),
-        "until": _time(found.until) if found.until is not None else None,
-        "waits": found.waits,
-        "withheld": list(found.withheld),
-    }
-
-
-def _time(seconds: float) -> str:
-    from datetime import datetime, timezone
-
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")
-
-
-def facts_document(facts: Facts) -> dict[str, Any]:
-    """The inventory as data; the Ansible facts module passes it on."""
-    return {
-        "os": {"id": facts.os.id, "name": facts.os.name, "version": facts.os.version},
-        "running_kernel": facts.running,
-        "kernels": [
-            {
-                "release": k.release,
-                "version": str(k.version),
-                "driver": k.driver.value,
-                "dkms": k.dkms,
-                "running": k.running,
-            }
-            for k in facts.kernels
-        ],
-        "gpus": [
-            {
-                "gfx": g.gfx,
-                "name": g.name,
-                "source": g.source,
-                "pci_id": g.pci_id,
-                "address": g.address,
-                "node": g.node,
-                "integrated": g.integrated,
-            }
-            for g in facts.gpus
-        ],
-        "rocm": format_version(facts.rocm) if facts.rocm else None,
-        "pytorch": [
-            {"version": t.text, "rocm": format_version(t.rocm) if t.rocm else None, "path": t.source}
-            for t in facts.pytorch
-        ],
-        "memory": facts.memory,
-        "boot_chain": {
-            "loader": facts.boot.loader.name if facts.boot.loader else None,
-            "supported": bool(facts.boot.loader and facts.boot.loader.supported),
-            "evidence": list(facts.boot.loader.evidence) if facts.boot.loader else [],
-            "candidates": [c.name for c in facts.boot.candidates],
-            "initramfs": [d.name for d in facts.boot.initramfs],
-        },
-        "container": facts.container,
-    }
 
 
 def _show(printer: Printer, found: Status) -> None:
@@ -200,7 +105,7 @@ def _trial(found: Status, standing: Standing) -> list[tuple[str, str]]:
     elif standing.stage is Stage.RUNNING:
         rows.append(("", f"is this boot, until the next one; {_state(found)}"))
         if standing.until is not None:
-            rows.append(("", _by_itself(standing.until)))
+            rows.append(("", _by_itself(standing.until, standing.until_text)))
         rows += [("", f"did not confirm itself: {reason}") for reason in standing.withheld]
     elif standing.repeated:
         rows.append(("", "is over, and kexec handed its arguments on to this boot"))
@@ -209,12 +114,12 @@ def _trial(found: Status, standing: Standing) -> list[tuple[str, str]]:
     return rows
 
 
-def _by_itself(until: float) -> str:
+def _by_itself(until: float, said: str | None) -> str:
     import time
 
     if until + _LATE > time.time():
-        return f"confirms itself at {_time(until)} if all is well"
-    return f"was to confirm itself at {_time(until)}: see systemctl status rocmcfg-trial"
+        return f"confirms itself at {said} if all is well"
+    return f"was to confirm itself at {said}: see systemctl status rocmcfg-trial"
 
 
 def _next(printer: Printer, found: Status, root: str) -> None:

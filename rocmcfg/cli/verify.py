@@ -32,32 +32,10 @@ def verify(
 
         host = opt.open_host(root)
         report = verifying.verify(host, profile or (), pid)
-        printer.document(report.diagnostics, **_fields(report))
+        printer.document(report.diagnostics, report)
         _show(printer, report, host.root)
         if report.exit_code:
             raise typer.Exit(int(report.exit_code))
-
-
-def _fields(report: VerificationReport) -> dict[str, object]:
-    return {
-        "status": report.status,
-        "profiles": list(report.profiles),
-        "transaction": report.transaction,
-        "trial": report.trial,
-        "checks": [
-            {
-                "name": c.name,
-                "target": c.target,
-                "desired": c.desired,
-                "configured": c.configured,
-                "running": c.running,
-                "status": c.status.value,
-                "source": c.source,
-                "detail": c.detail,
-            }
-            for c in report.checks
-        ],
-    }
 
 
 def _show(printer: Printer, report: VerificationReport, root: str) -> None:

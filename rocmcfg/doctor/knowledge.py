@@ -9,11 +9,10 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 from rocmcfg.doctor.probes import Probe, probe
-from rocmcfg.knowledge import toml
+from rocmcfg.knowledge import compiled
 from rocmcfg.model.version import VersionRange, parse_range
 
 
@@ -151,5 +150,4 @@ def of_kernel_names() -> dict[str, Any]:
 
 
 def _data(name: str) -> dict[str, Any]:
-    text = resources.files("rocmcfg.doctor").joinpath(f"data/{name}.toml").read_text("utf-8")
-    return toml.loads(text)
+    return compiled.packaged(f"doctor/data/{name}.toml")

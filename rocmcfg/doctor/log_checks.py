@@ -52,7 +52,7 @@ def _unknown(module: str, name: str, place: str, known: Catalogue) -> Diagnostic
     """What to write in its place: the trap that we know, else the nearest name."""
     trap = known.traps.get(name)
     near = closest(name, [p.name for p in known.parameters.values() if p.module == module])
-    if trap is not None and trap.instead:
+    if trap is not None:
         hint = f"{trap.summary} Write --set {trap.instead}=…"
     elif near:
         hint = f"is {near[0]} meant? `rocmcfg explain {near[0]}` tells what it does"

@@ -19,6 +19,7 @@ from rocmcfg.doctor.scan import Hits
 from rocmcfg.doctor.stages import Stages, follow
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue, Signature
+from rocmcfg.model.spelling import Spelling
 
 TOLD = 0.5
 _SHOWN = 0.2
@@ -46,8 +47,8 @@ class Match:
     hits: tuple[Hits, ...]
     reasons: tuple[Reason, ...]
     stages: Stages | None
-    in_force: tuple[tuple[str, str], ...]
-    applied: tuple[tuple[str, str], ...] = ()
+    in_force: tuple[tuple[Spelling, str], ...]
+    applied: tuple[tuple[Spelling, str], ...] = ()
 
     @property
     def told(self) -> bool:
@@ -59,7 +60,7 @@ class Match:
         return self.score >= TOLD * _damped(self.issue, len(self.in_force))
 
     @property
-    def remaining(self) -> tuple[str, ...]:
+    def remaining(self) -> tuple[Spelling, ...]:
         """What of the workaround is neither in force nor applied yet."""
         done = {setting for setting, _ in (*self.in_force, *self.applied)}
         return tuple(setting for setting in self.issue.workaround.settings if setting not in done)

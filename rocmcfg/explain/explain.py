@@ -88,7 +88,7 @@ def _as_misnomer(question: Question) -> Explanation | None:
         question.name,
         "misnomer",
         trap.summary,
-        instead=trap.spelt(question.value),
+        instead=str(trap.spelt(question.value)),
         issues=mentions(question, [f"amdgpu.{trap.name}", trap.name]),
     )
 
@@ -174,14 +174,7 @@ def _argument(question: Question, argument: KernelArgument) -> Explanation:
         remarks.append("a flag: it stands without a value")
     if argument.words_join:
         remarks.append("several words may be joined by commas")
-    if argument.since:
-        remarks.append(f"came with kernel {argument.since}")
-    if argument.removed:
-        remarks.append(f"removed in kernel {argument.removed}")
-    if argument.deprecated:
-        remarks.append(f"deprecated: {argument.deprecated}")
     found = described(question, [f"karg.{argument.name}", argument.name], argument, None)
-    found["instead"] = found["instead"] or argument.instead
     return Explanation(
         f"karg.{argument.name}",
         "argument",
@@ -221,7 +214,7 @@ def _variable(question: Question, variable: Variable, name: str = "") -> Explana
     remarks += [f"{word}: {text}" for word, text in _times(variable) if text]
     shown = name or variable.name
     found = described(question, [f"env.{variable.name}", variable.name, shown], variable, variable.acts_on)
-    found["instead"] = found["instead"] or variable.instead
+    found["instead"] = found["instead"] or (variable.instead.name if variable.instead else "")
     if variable.presence_only and question.value is not None:
         found["meaning"] = "on, as with any other value"
     return Explanation(

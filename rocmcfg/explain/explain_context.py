@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rocmcfg.explain.explanation import Caution, Meaning, Mention, Question
+from rocmcfg.explain.explanation import Caution, Meaning, Mention, Question, Role
 from rocmcfg.model.catalogue import Hardware, ValueTrap, matches
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.value import as_number
@@ -73,7 +73,7 @@ def cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, .
             trap.values,
             trap.kind,
             trap.summary,
-            trap.instead,
+            str(trap.instead or ""),
             trap.on.words() if trap.on else "",
             trap.kernel,
             _here(question, trap),
@@ -98,26 +98,26 @@ def mentions(question: Question, ids: Iterable[str]) -> tuple[Mention, ...]:
     their own commands, and a fault that lists it twice is named once."""
     names = set(ids)
     found = [
-        Mention(issue.id, issue.title, role, setting, issue.confidence, _concerns(question, issue))
+        Mention(issue.id, issue.title, *role, issue.confidence, _concerns(question, issue))
         for issue in question.issues
-        for role, setting in [_role(issue, names)]
-        if role
+        if (role := _role(issue, names)) is not None
     ]
     order = {"helps": 0, "unset": 1, "does_not_help": 2}
     return tuple(sorted(found, key=lambda m: (not m.concerns, order[m.role], m.issue)))
 
 
-def _role(issue: KnownIssue, names: set[str]) -> tuple[str, str]:
-    for role, lines in (
+def _role(issue: KnownIssue, names: set[str]) -> tuple[Role, str] | None:
+    lines_of: tuple[tuple[Role, Iterable[object]], ...] = (
         ("helps", issue.workaround.settings),
         ("unset", issue.workaround.unset),
         ("does_not_help", issue.does_not_help),
-    ):
-        for line in lines:
+    )
+    for role, lines in lines_of:
+        for line in map(str, lines):
             setting = line.split()[0].rstrip(":,;") if line.split() else ""
             if setting.partition("=")[0] in names:
                 return role, setting
-    return "", ""
+    return None
 
 
 def _concerns(question: Question, issue: KnownIssue) -> bool:

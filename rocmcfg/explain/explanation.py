@@ -1,13 +1,17 @@
-"""What `explain` says of one name: the nouns. `cli/documents.py` has the same as a JSON contract."""
+"""What `explain` says of one name: the nouns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
-from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.catalogue import Catalogue, TrapKind
 from rocmcfg.model.facts import Gpu, Kernel
-from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.issue import Confidence, KnownIssue
+
+ExplanationKind = Literal["parameter", "feature", "argument", "variable", "misnomer", "new", "kernel"]
+Role = Literal["helps", "does_not_help", "unset"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Caution:
     `here` is whether that is so on this host's GPUs and kernels, None where no GPU is known."""
 
     values: tuple[str, ...]
-    kind: str
+    kind: TrapKind
     summary: str
     instead: str
     hardware: str
@@ -83,9 +87,9 @@ class Mention:
 
     issue: str
     title: str
-    role: str
+    role: Role
     setting: str
-    confidence: str
+    confidence: Confidence
     concerns: bool
 
 
@@ -101,7 +105,7 @@ class Explanation:
     """
 
     name: str
-    kind: str
+    kind: ExplanationKind
     summary: str
     remarks: tuple[str, ...] = ()
     instead: str = ""

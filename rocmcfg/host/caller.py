@@ -48,7 +48,7 @@ def _doubt(path: str, opened: os.stat_result) -> str:
     way that others can change is found weak, wherever they let it lead meanwhile."""
     try:
         start = "" if path.startswith("/") else os.getcwd() + "/"
-        weak, found = Root("/").judge(start + path)
+        weak, found = Root("/").weakness(start + path)
     except OSError as problem:
         return f"who may change it cannot be told: {problem.strerror}"
     if weak is not None:

@@ -71,20 +71,14 @@ class Root:
         finally:
             walk.close()
 
-    def weak_point(self, path: str) -> str:
+    def weakness(self, path: str) -> tuple[Weakness | None, os.stat_result | None]:
         """The first part of `path`, from the root on, that somebody else than root may change: another's, or
-        writable by others. Empty where there is none. What is not there is nobody's.
-        Raises OSError.
+        writable by others; None where there is no such part. And what the very same walk ended at, None where
+        nothing is there. Raises OSError.
 
         A directory such as /tmp counts as strong by its sticky bit: what others may do there is to make new
-        names, and those are looked at themselves.
+        names, and each of those is looked at itself.
         """
-        weak, _ = self.judge(path)
-        return weak.path if weak is not None else ""
-
-    def judge(self, path: str) -> tuple[Weakness | None, os.stat_result | None]:
-        """The weak point, and what the very same walk ended at: None where nothing is there. Raises
-        OSError."""
         walk = _Walk(self.descriptor, watched=True)
         try:
             walk.go(path, True)

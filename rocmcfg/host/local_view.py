@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from rocmcfg.host.inside import Place, Root
+from rocmcfg.host.inside import Place, Root, Weakness
 from rocmcfg.host.reading import read_at_most
 from rocmcfg.host.view import CommandResult, Locked, Unreadable
 from rocmcfg.model.state import FileState
@@ -101,20 +101,13 @@ class LocalView:
         except OSError:
             return path
 
-    def weak_point(self, path: str) -> str:
+    def weakness(self, path: str) -> Weakness | None:
         if os.geteuid() != 0:
-            return ""
+            return None
         try:
-            return self._inside_root().weak_point(path)
+            return self._inside_root().weakness(path)[0]
         except OSError as problem:
             raise Unreadable(path, problem) from problem
-
-    def weakness(self, path: str) -> str:
-        try:
-            weak, _ = self._inside_root().judge(path)
-        except OSError as problem:
-            raise Unreadable(path, problem) from problem
-        return weak.words(here=not self.offline) if weak is not None else ""
 
     def names(self, path: str) -> tuple[str, ...]:
         try:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import BinaryIO, NamedTuple, Protocol
 
+from rocmcfg.host.inside import Weakness
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.state import FileState
 
@@ -136,14 +137,10 @@ class HostView(Protocol):
         """Where symbolic links lead to, within the host; the path itself where they lead nowhere."""
         ...
 
-    def weak_point(self, path: str) -> str:
-        """The first part of a path, from the root on, that somebody else than root may change; empty where
-        there is none, and where the caller is not root and so has nothing to hand over. What lies behind a
-        weak point must not be believed. Raises Unreadable."""
-        ...
-
-    def weakness(self, path: str) -> str:
-        """The same in words: which part, whose it is, its mode. Raises Unreadable."""
+    def weakness(self, path: str) -> Weakness | None:
+        """The first part of a path, from the root on, that somebody else than root may change: what lies
+        behind it must not be believed. None where there is none, and where the caller is not root and so has
+        nothing to hand over. Raises Unreadable."""
         ...
 
     def names(self, path: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from rocmcfg.model.catalogue import Catalogue, Feature, Hardware, ValueTrap, Var
 from rocmcfg.model.diagnostic import Diagnostic, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.profile import Setting
+from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import as_number, closest
 from rocmcfg.model.version import parse_range, within
@@ -73,10 +74,11 @@ def _value(setting: Setting, text: str | None, facts: Facts, catalogue: Catalogu
 
 
 def _caution(
-    setting: Setting, summary: str, detail: str, instead: str = "", grave: bool = False
+    setting: Setting, summary: str, detail: str, instead: Spelling | None = None, grave: bool = False
 ) -> Diagnostic:
-    hint = f"write --set {instead}" if "=" in instead else f"see {instead}" if instead else ""
-    hint = hint or f"leave {setting.id} out unless you know why you want it"
+    hint = f"leave {setting.id} out unless you know why you want it"
+    if instead is not None:
+        hint = f"see {instead}" if instead.value is None else f"write --set {instead}"
     if grave:
         return warning("RC2050", summary, detail=detail, location=setting.location, hint=hint)
     return info("RC2050", summary, detail=detail, location=setting.location, hint=hint)
@@ -113,8 +115,7 @@ def _no_effect(setting: Setting, acts_on: Hardware | None, facts: Facts) -> Iter
 
 def _outdated(setting: Setting, variable: Variable) -> Iterable[Diagnostic]:
     if variable.deprecated:
-        instead = f"env.{variable.instead}" if variable.instead else ""
-        yield _caution(setting, f"{setting.id} is deprecated", variable.deprecated, instead)
+        yield _caution(setting, f"{setting.id} is deprecated", variable.deprecated, variable.instead)
 
 
 def _unknown_variable(setting: Setting, catalogue: Catalogue) -> Iterable[Diagnostic]:
@@ -125,7 +126,7 @@ def _unknown_variable(setting: Setting, catalogue: Catalogue) -> Iterable[Diagno
             setting,
             f"no reader of {setting.name} is known",
             f"a name like it is {near[0]}",
-            f"env.{near[0]}",
+            Spelling(Kind.ENV, near[0]),
         )
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Kernel
+from rocmcfg.model.spelling import Spelling
+from rocmcfg.model.state import Kind
 from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint, parse
 
 
@@ -107,7 +109,7 @@ def unknown_name(
             f"{module}.{name} is not a parameter of any kernel",
             location=location,
             detail=trap.summary,
-            hint=f"write {_spelling(trap.instead)}" if trap.instead else "take it out",
+            hint=f"write {_spelling(trap.instead)}",
         )
     near = closest(name, [p.name for p in catalogue.parameters.values() if p.module == module])
     near += [f"feature {f}" for f in closest(name, list(catalogue.features)) if len(near) < 3]
@@ -146,9 +148,11 @@ def _lifetime(parameter: Parameter, lack: Sequence[KernelType]) -> str:
     return said + (f" and was removed in {parameter.removed}" if parameter.removed else "")
 
 
-def _spelling(instead: str) -> str:
-    name = instead.removeprefix("feature.")
-    return f"features.{name} = false (or --set feature.{name}=false)" if name != instead else instead
+def _spelling(instead: Spelling) -> str:
+    name = instead.name
+    if instead.kind is not Kind.FEATURE:
+        return str(instead)
+    return f"features.{name} = false (or --set feature.{name}=false)"
 
 
 def to_text(value: str | int | bool, parameter: Parameter | None, types: Sequence[KernelType]) -> str:

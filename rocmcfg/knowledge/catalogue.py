@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from importlib import resources
 from typing import Any, Generic, TypeVar
 
-from rocmcfg.knowledge import toml
+from rocmcfg.knowledge import compiled
 from rocmcfg.model.catalogue import (
     Catalogue,
     Description,
@@ -27,6 +26,8 @@ from rocmcfg.model.catalogue import (
     ValueTrap,
     Variable,
 )
+from rocmcfg.model.spelling import Spelling, split
+from rocmcfg.model.state import Kind
 from rocmcfg.model.value import ParamType
 from rocmcfg.model.version import KernelVersion, parse_kernel
 
@@ -34,13 +35,18 @@ T = TypeVar("T")
 
 
 class _OnDemand(Mapping[str, T], Generic[T]):
-    """A table of the catalogue that is read when it is first looked into."""
+    """A table of the catalogue. It is read when it is first looked into, and what it says of a name is made
+    into a noun when that name is first asked for: most commands ask for few of hundreds."""
 
-    def __init__(self, read: Callable[[], dict[str, T]]) -> None:
+    def __init__(self, read: Callable[[], Mapping[str, Any]], make: Callable[[str, Any], T]) -> None:
         self._read = functools.cache(read)
+        self._make = functools.cache(lambda name: make(name, self._read()[name]))
 
     def __getitem__(self, name: str) -> T:
-        return self._read()[name]
+        return self._make(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._read()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._read())
@@ -52,14 +58,14 @@ class _OnDemand(Mapping[str, T], Generic[T]):
 @functools.cache
 def load() -> Catalogue:
     return Catalogue(
-        parameters=_parameters(_data("parameters")),
-        features=_OnDemand(_features),
-        fixes=_OnDemand(lambda: {name: _fix(name, row) for name, row in _data("fixes").items()}),
+        parameters=_parameters(),
+        features=_features(),
+        fixes=_OnDemand(lambda: _data("fixes"), _fix),
         gpus=gpu_models(),
-        arguments=_OnDemand(_arguments),
-        variables=_OnDemand(_variables),
-        traps=_OnDemand(_traps),
-        hand_overs=_OnDemand(_hand_overs),
+        arguments=_arguments(),
+        variables=_OnDemand(_variables, _variable),
+        traps=_OnDemand(lambda: {row["name"]: row for row in _data("traps")["trap"]}, _trap),
+        hand_overs=_hand_overs(),
     )
 
 
@@ -80,8 +86,7 @@ def gpu_models() -> tuple[GpuModel, ...]:
 
 
 def _data(name: str) -> dict[str, Any]:
-    text = resources.files("rocmcfg.knowledge").joinpath(f"data/{name}.toml").read_text("utf-8")
-    document = toml.loads(text)
+    document = compiled.packaged(f"knowledge/data/{name}.toml")
     document.pop("schema")
     return document
 
@@ -93,46 +98,52 @@ def _version(text: str) -> KernelVersion:
     return version
 
 
-def _parameters(document: dict[str, Any]) -> dict[str, Parameter]:
-    read = {text: _version(text) for text in document.pop("builds")}
-    found = {}
-    for module, rows in document.items():
-        for name, row in rows.items():
-            # A kernel that one parameter alone names was read for that one: it says nothing of the others.
-            builds = dict(read)
-            for epoch in row.get("epochs", ()):
-                builds |= {text: _version(text) for text in (epoch["from"], epoch["to"]) if text not in read}
-            epochs = tuple(
-                Epoch(
-                    builds[e["from"]],
-                    builds[e["to"]],
-                    ParamType(e["type"]),
-                    e["default"],
-                    e["permission"],
-                    e.get("taints", False),
-                )
-                for e in row.get("epochs", ())
+def _parameters() -> Mapping[str, Parameter]:
+    document = functools.cache(lambda: _data("parameters"))
+    builds = functools.cache(lambda: {text: _version(text) for text in document()["builds"]})
+
+    def rows() -> dict[str, Any]:
+        modules = {module: rows for module, rows in document().items() if module != "builds"}
+        return {f"{module}.{name}": row for module, rows in modules.items() for name, row in rows.items()}
+
+    return _OnDemand(rows, lambda id, row: _parameter(id, row, builds()))
+
+
+def _parameter(id: str, row: dict[str, Any], read: Mapping[str, KernelVersion]) -> Parameter:
+    module, _, name = id.partition(".")
+    # A kernel that one parameter alone names was read for that one: it says nothing of the others.
+    builds = dict(read)
+    for epoch in row.get("epochs", ()):
+        builds |= {text: _version(text) for text in (epoch["from"], epoch["to"]) if text not in read}
+    return Parameter(
+        module,
+        name,
+        row["summary"],
+        tuple(
+            Epoch(
+                builds[e["from"]],
+                builds[e["to"]],
+                ParamType(e["type"]),
+                e["default"],
+                e["permission"],
+                e.get("taints", False),
             )
-            found[f"{module}.{name}"] = Parameter(
-                module,
-                name,
-                row["summary"],
-                epochs,
-                tuple(sorted(builds.values())),
-                rewritten=row.get("rewritten", False),
-                computed=row.get("computed", False),
-                mask=row.get("mask", False),
-                since=row.get("since", ""),
-                removed=row.get("removed", ""),
-                deprecated=row.get("deprecated", ""),
-                config=row.get("config", ""),
-                bounds=tuple(row["range"]) if "range" in row else None,
-                dkms_only=row.get("dkms_only", False),
-                dkms_type=ParamType(row["type"]) if "type" in row else None,
-                taints_since=_version(row["taints_since"]) if "taints_since" in row else None,
-                describe=functools.partial(_describe, module, name, row.get("dkms_only", False)),
-            )
-    return found
+            for e in row.get("epochs", ())
+        ),
+        tuple(sorted(builds.values())),
+        rewritten=row.get("rewritten", False),
+        computed=row.get("computed", False),
+        mask=row.get("mask", False),
+        since=row.get("since", ""),
+        removed=row.get("removed", ""),
+        deprecated=row.get("deprecated", ""),
+        config=row.get("config", ""),
+        bounds=tuple(row["range"]) if "range" in row else None,
+        dkms_only=row.get("dkms_only", False),
+        dkms_type=ParamType(row["type"]) if "type" in row else None,
+        taints_since=_version(row["taints_since"]) if "taints_since" in row else None,
+        describe=functools.partial(_describe, module, name, row.get("dkms_only", False)),
+    )
 
 
 def _describe(module: str, name: str, dkms_only: bool) -> Description:
@@ -154,32 +165,26 @@ def _notes() -> tuple[dict[str, Any], dict[str, Any]]:
     return document.pop("sources"), document
 
 
-def _features() -> dict[str, Feature]:
-    document = _data("features")
-    common = tuple(document.pop("sources", ()))
-    return {
-        name: Feature(
-            name,
-            row["parameter"],
-            row["bit"],
-            row["set_means"] == "on",
-            row["summary"],
-            _hardware(row),
-            tuple(row.get("notes", ())),
-            (*row.get("sources", ()), *common),
-            row.get("taints", ""),
-        )
-        for name, row in document.items()
-    }
+def _features() -> Mapping[str, Feature]:
+    return _with_sources("features", _feature)
 
 
-def _arguments() -> dict[str, KernelArgument]:
-    document = _data("kernel_arguments")
-    common = tuple(document.pop("sources", ()))
-    return {name: _argument(name, row, common) for name, row in document.items()}
+def _arguments() -> Mapping[str, KernelArgument]:
+    return _with_sources("kernel_arguments", _argument)
 
 
-def _variables() -> dict[str, Variable]:
+def _with_sources(file: str, make: Callable[[str, Any, tuple[str, ...]], T]) -> Mapping[str, T]:
+    """A file whose own `sources` hold for each of its rows."""
+
+    def rows() -> dict[str, Any]:
+        document = _data(file)
+        common = tuple(document.pop("sources", ()))
+        return {name: (row, common) for name, row in document.items()}
+
+    return _OnDemand(rows, lambda name, found: make(name, *found))
+
+
+def _variables() -> dict[str, Any]:
     """`[[family]]` stands for variables of one kind: `names` goes from a name to its summary, and what the
     family says holds for each."""
     document = _data("environment")
@@ -187,33 +192,26 @@ def _variables() -> dict[str, Variable]:
     for family in document.pop("family", ()):
         rows |= {name: {**family, "summary": summary} for name, summary in family["names"].items()}
     rows |= document
-    return {name: _variable(name, rows[name]) for name in sorted(rows)}
+    return dict(sorted(rows.items()))
 
 
-def _traps() -> dict[str, Trap]:
-    return {
-        row["name"]: Trap(row["name"], row["instead"], row["summary"], row.get("times", 1))
-        for row in _data("traps")["trap"]
-    }
+def _hand_overs() -> Mapping[str, tuple[HandOver, ...]]:
+    document = functools.cache(lambda: _data("hand_overs"))
 
-
-def _hand_overs() -> dict[str, tuple[HandOver, ...]]:
-    document = _data("hand_overs")
-    folders = tuple(document.pop("folders"))
-    return {
-        kind: tuple(
-            HandOver(
-                tuple(row["names"]),
-                row["gives"],
-                tuple(row["sources"]),
-                tuple(row.get("but", ())),
-                folders if row.get("system", False) else (),
-                row.get("bare", False),
-            )
-            for row in rows
+    def made(row: dict[str, Any]) -> HandOver:
+        return HandOver(
+            tuple(row["names"]),
+            row["gives"],
+            tuple(row["sources"]),
+            tuple(row.get("but", ())),
+            tuple(document()["folders"]) if row.get("system", False) else (),
+            row.get("bare", False),
         )
-        for kind, rows in document.items()
-    }
+
+    def kinds() -> dict[str, Any]:
+        return {kind: rows for kind, rows in document().items() if kind != "folders"}
+
+    return _OnDemand(kinds, lambda _, rows: tuple(made(row) for row in rows))
 
 
 def _described(row: dict[str, Any], common: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -243,12 +241,30 @@ def _value_trap(row: dict[str, Any]) -> ValueTrap:
         tuple(row["values"]),
         row["kind"],
         row["summary"],
-        row.get("instead", ""),
+        split(row["instead"]) if "instead" in row else None,
         _hardware(row),
         row.get("kernel", ""),
         row.get("asked", False),
         row.get("intended", ""),
     )
+
+
+def _feature(name: str, row: dict[str, Any], common: tuple[str, ...]) -> Feature:
+    return Feature(
+        name,
+        row["parameter"],
+        row["bit"],
+        row["set_means"] == "on",
+        row["summary"],
+        _hardware(row),
+        tuple(row.get("notes", ())),
+        (*row.get("sources", ()), *common),
+        row.get("taints", ""),
+    )
+
+
+def _trap(name: str, row: dict[str, Any]) -> Trap:
+    return Trap(name, split(row["instead"]), row["summary"], row.get("times", 1))
 
 
 def _argument(name: str, row: dict[str, Any], common: tuple[str, ...]) -> KernelArgument:
@@ -260,10 +276,6 @@ def _argument(name: str, row: dict[str, Any], common: tuple[str, ...]) -> Kernel
         row.get("words_join", False),
         row.get("flag", False),
         row.get("default", ""),
-        since=row.get("since", ""),
-        removed=row.get("removed", ""),
-        deprecated=row.get("deprecated", ""),
-        instead=row.get("instead", ""),
         **_described(row, common),
     )
 
@@ -276,7 +288,7 @@ def _variable(name: str, row: dict[str, Any]) -> Variable:
         tuple(row.get("values", ())),
         row.get("presence_only", False),
         row.get("unknown", False),
-        row.get("instead", ""),
+        Spelling(Kind.ENV, row["instead"]) if "instead" in row else None,
         row.get("pattern", ""),
         row.get("default", ""),
         row.get("build_only", False),

@@ -20,7 +20,9 @@ from pydantic import (
     model_validator,
 )
 
-from rocmcfg.model.value import SAFE_VALUE, SAFE_VARIABLE
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.spelling import Spelling, parse
+from rocmcfg.model.value import SAFE_VARIABLE
 from rocmcfg.model.version import parse_range
 
 # What Python and `grep -E` in the C locale read differently. It is looked for in the pattern without its
@@ -35,7 +37,6 @@ _NOT_FOR_BOTH = (
     (re.compile(r"\\[^wWbB]"), r"an escape other than \w, \W, \b and \B: write [0-9] for a digit"),
     (re.compile(r"^\||\|\||\|$|\(\||\|\)|\(\)"), "an empty alternative"),
 )
-_SETTING = re.compile(r"([A-Za-z0-9_]+)\.([A-Za-z0-9_.-]+)(=(.+))?")
 
 
 def _sentence(text: str) -> str:
@@ -70,11 +71,10 @@ def _pattern(text: str) -> str:
 
 
 def _setting(text: str) -> str:
-    found = _SETTING.fullmatch(text)
-    if found is None or (found.group(4) is not None and not SAFE_VALUE.match(found.group(4))):
-        raise ValueError(f"{text!r} is not in the spelling of --set, such as amdgpu.runpm=0")
-    if found.group(4) is None and found.group(1) != "karg":
-        raise ValueError(f"{text!r} has no value")
+    found = parse(text)
+    if not isinstance(found, Spelling):
+        why = found.summary if isinstance(found, Diagnostic) else "profiles alone have these"
+        raise ValueError(f"{text!r} is not in the spelling of --set, such as amdgpu.runpm=0: {why}")
     return text
 
 

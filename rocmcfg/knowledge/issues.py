@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import functools
-from importlib import resources
+import os
 from typing import Any
 
-from rocmcfg.knowledge import toml
+from rocmcfg.knowledge import compiled
 from rocmcfg.model.issue import KnownIssue, Signature, Workaround
+from rocmcfg.model.spelling import split
 from rocmcfg.model.version import VersionRange, parse_range
+
+_FOLDER = "knowledge/data/issues"
 
 
 @functools.cache
 def load() -> tuple[KnownIssue, ...]:
     """All of them, in the order of their ids."""
-    folder = resources.files("rocmcfg.knowledge").joinpath("data/issues")
-    files = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
-    return tuple(parse(f.name.removesuffix(".toml"), f.read_text("utf-8")) for f in files)
+    names = sorted(n for n in os.listdir(f"{compiled.PACKAGE}/{_FOLDER}") if n.endswith(".toml"))
+    return tuple(issue(name[:-5], compiled.packaged(f"{_FOLDER}/{name}")) for name in names)
 
 
-def parse(id: str, text: str) -> KnownIssue:
-    row = toml.loads(text)
+def issue(id: str, row: dict[str, Any]) -> KnownIssue:
     workaround = row.get("workaround", {})
     return KnownIssue(
         id=id,
@@ -34,7 +35,7 @@ def parse(id: str, text: str) -> KnownIssue:
         signatures=tuple(_signature(s) for s in row.get("signature", ())),
         stages=tuple(row.get("stages", ())),
         workaround=Workaround(
-            tuple(workaround.get("settings", ())),
+            tuple(map(split, workaround.get("settings", ()))),
             tuple(workaround.get("unset", ())),
             tuple(workaround.get("steps", ())),
             workaround.get("profile", ""),

@@ -207,8 +207,7 @@ def _arguments(known: Catalogue) -> dict[str, Schema]:
 
 
 def _argument_says(argument: KernelArgument) -> str:
-    gone = [f"Gone since Linux {argument.removed}."] if argument.removed else []
-    return " ".join([argument.summary, *_meanings(argument.meanings), *gone])
+    return " ".join([argument.summary, *_meanings(argument.meanings)])
 
 
 def _variables(known: Catalogue) -> dict[str, Schema]:

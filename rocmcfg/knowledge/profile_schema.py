@@ -22,6 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from rocmcfg.knowledge.profile_document import rows
 from rocmcfg.model.profile import Use
 from rocmcfg.model.state import Channel, Kind
 from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, unsafe_reason
@@ -241,29 +242,17 @@ class ProfileFile(_Model):
     )
     env: dict[str, Row] = Field({}, description="Environment variables. The value is a text.")
 
-    def rows(self) -> Iterator[tuple[Kind, str, str, SettingRow, tuple[str, ...]]]:
-        """Every setting: kind, module, name, row, key path."""
-        for module, rows in self.module.items():
-            for name, row in rows.items():
-                yield Kind.PARAMETER, module, name, row, ("module", module, name)
-        for kind, table, section in (
-            (Kind.FEATURE, self.features, "features"),
-            (Kind.KARG, self.cmdline, "cmdline"),
-            (Kind.ENV, self.env, "env"),
-        ):
-            for name, row in table.items():
-                yield kind, "", name, row, (section, name)
-
 
 # How deep what can be left out alone lies; other keys go as a whole.
 _DEPTH = {"module": 3, "features": 2, "cmdline": 2, "env": 2, "parameters": 2}
 Wrong = tuple[tuple[str | int, ...], str, str]
 
 
-def validate(document: dict[str, Any]) -> tuple[ProfileFile | None, list[Wrong]]:
-    """The model of what is right, and all that is wrong as (key path, message, hint).
+def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wrong]]:
+    """The document of what is right, with every key that may be left out, and all that is wrong as (key path,
+    message, hint).
 
-    What is wrong is left out of the model, so that the rest can be looked into in the same pass.
+    What is wrong is left out of it, so that the rest can be looked into in the same pass.
     """
     wrong: list[Wrong] = []
     model: ProfileFile | None = None
@@ -276,12 +265,11 @@ def validate(document: dict[str, Any]) -> tuple[ProfileFile | None, list[Wrong]]
             model = ProfileFile.model_validate(document)
     if model is None:
         return None, wrong
+    complete = model.model_dump(mode="json", by_alias=True)
     misused = [found for name, row in model.parameters.items() for found in _wrong_parameter(name, row)]
-    for kind, _, name, row, path in model.rows():
+    for kind, _, name, row, path in rows(complete):
         misused += _misuse(kind, name, row, path)
-    if misused:
-        model = ProfileFile.model_validate(_without(document, [path for path, _, _ in misused]))
-    return model, wrong + misused
+    return _without(complete, [path for path, _, _ in misused]), wrong + misused
 
 
 def _without(document: dict[str, Any], paths: Iterable[tuple[str | int, ...]]) -> dict[str, Any]:
@@ -342,27 +330,28 @@ def _wrong_parameter(name: str, row: ParameterRow) -> Iterator[Wrong]:
         yield path, f"max {row.max} is below min {row.min}", ""
 
 
-def _misuse(kind: Kind, name: str, row: SettingRow, path: tuple[str, ...]) -> Iterator[Wrong]:
+def _misuse(kind: Kind, name: str, row: dict[str, Any], path: tuple[str, ...]) -> Iterator[Wrong]:
+    value, via = row["value"], row["via"]
     if kind is Kind.ENV:
         if not SAFE_VARIABLE.match(name):
             yield path, "not a name of an environment variable", "letters, digits and _, no digit first"
-        if isinstance(row.value, list | bool):
+        if isinstance(value, list | bool):
             yield path, "the value of a variable is a text", 'put it in quotes: "1"'
     elif not SAFE_NAME.match(name):
         yield path, "not a name: letters, digits, _ - and . only", ""
     if kind is Kind.PARAMETER and not SAFE_MODULE.match(path[1]):
         yield path[:2], "not a name of a kernel module", ""
-    if isinstance(row.value, From) and kind in (Kind.FEATURE, Kind.KARG):
+    if isinstance(value, dict) and kind in (Kind.FEATURE, Kind.KARG):
         yield path, "only a module parameter or a variable takes a multiple of a profile's parameter", ""
-    elif kind is Kind.FEATURE and not isinstance(row.value, bool):
+    elif kind is Kind.FEATURE and not isinstance(value, bool):
         yield path, "a feature is true or false", ""
-    if kind is Kind.KARG and (row.value is False):
+    if kind is Kind.KARG and value is False:
         yield (
             path,
             "an argument cannot be taken away with false",
             "true is a bare flag; leave it out otherwise",
         )
-    if kind is Kind.PARAMETER and isinstance(row.value, list):
+    if kind is Kind.PARAMETER and isinstance(value, list):
         yield path, "a parameter has one value; join the parts with commas in one text", ""
-    if row.via is Channel.ENVIRONMENT or (row.via is not None and kind in (Kind.KARG, Kind.ENV)):
+    if via == Channel.ENVIRONMENT.value or (via is not None and kind in (Kind.KARG, Kind.ENV)):
         yield path, "`via` is cmdline or modprobe, for module parameters and features", ""

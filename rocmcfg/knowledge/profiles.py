@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from importlib import resources
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocmcfg.host.caller import is_root, read_callers_file
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.knowledge import profile_checks, toml
+from rocmcfg.knowledge import compiled, profile_checks, profile_document, toml
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, info
 from rocmcfg.model.facts import Gpu
-from rocmcfg.model.profile import Condition, Doubt, Multiple, Profile, ProfileParameter, Setting, Use
-from rocmcfg.model.state import Kind
+from rocmcfg.model.profile import Doubt, Multiple, Profile, Use
 from rocmcfg.model.value import closest
-from rocmcfg.model.version import VersionRange, parse_range
+
+if TYPE_CHECKING:
+    from rocmcfg.knowledge.profile_schema import Wrong
 
 LOCAL_DIR = "/etc/rocmcfg/profiles"
 SCHEMA = "/usr/share/rocmcfg/profile.schema.json"  # packages install it
@@ -45,20 +44,23 @@ class InvalidProfile(RocmcfgError):
     exit_code = ExitCode.ERROR
 
 
-def shipped_dir() -> Path:
+def shipped_dir() -> str:
     """The profiles that came with this program: in the package (a wheel), beside it (its source tree), or
     under the prefix of usr/lib/rocmcfg/rocmcfg (a package, also one that was only unpacked)."""
-    package = Path(str(resources.files("rocmcfg.knowledge"))).parent
-    inside, source = package / "profiles", package.parent / "profiles"
-    shared = package.parent.parent.parent / "share/rocmcfg/profiles"
-    return next((p for p in (inside, source, shared) if p.is_dir()), inside)
+    package = compiled.PACKAGE
+    inside, source = f"{package}/profiles", f"{os.path.dirname(package)}/profiles"
+    shared = os.path.normpath(f"{package}/../../../share/rocmcfg/profiles")
+    return next((p for p in (inside, source, shared) if os.path.isdir(p)), inside)
 
 
 def names(view: HostView) -> tuple[str, ...]:
     """All profile names, local ones included, sorted."""
-    shipped = {path.stem for path in shipped_dir().glob("*.toml")}
-    local = {name[:-5] for name in view.names(LOCAL_DIR) if name.endswith(".toml")}
-    return tuple(sorted(shipped | local))
+    files = [*os.listdir(shipped_dir()), *view.names(LOCAL_DIR)]
+    return tuple(sorted({name[:-5] for name in files if name.endswith(".toml")}))
+
+
+def shipped_path(name: str) -> str:
+    return f"{shipped_dir()}/{name}.toml"
 
 
 def load(view: HostView, wanted: Iterable[str]) -> tuple[Profile, ...]:
@@ -95,7 +97,7 @@ def standing_in(view: HostView, wanted: Iterable[str]) -> list[Diagnostic]:
             hint="give it a name of its own to use the shipped one, or to add to it with `extends`",
         )
         for name in wanted
-        if not is_path(name) and view.exists(local_path(name)) and (shipped_dir() / f"{name}.toml").is_file()
+        if not is_path(name) and view.exists(local_path(name)) and os.path.isfile(shipped_path(name))
     ]
 
 
@@ -204,7 +206,7 @@ def is_path(name: str) -> bool:
 
 def label(name: str) -> str:
     """What a profile is called: a file by its name without the ending."""
-    return Path(name).stem if is_path(name) else name
+    return os.path.splitext(os.path.basename(name))[0] if is_path(name) else name
 
 
 class _Found(NamedTuple):
@@ -228,9 +230,9 @@ def _locate(view: HostView, name: str, problems: list[Diagnostic]) -> _Found | N
             return _bounded(None, local, problem.reason, None, problems)
         if content is not None:
             return _bounded(content, local, "", _of_local(view, local), problems)
-        shipped = shipped_dir() / f"{name}.toml"
-        if shipped.is_file():
-            return _Found(shipped.read_bytes(), f"{name}.toml", shipped=True)
+        shipped = shipped_path(name)
+        if os.path.isfile(shipped):
+            return _Found(compiled.read(shipped), f"{name}.toml", shipped=True)
     raise NoSuchProfile(name, [one for one in names(view) if profile_checks.unwritable_name(one) is None])
 
 
@@ -238,7 +240,8 @@ def _of_local(view: HostView, place: str) -> Doubt | None:
     """Whether root may follow a local profile. Asked after it was read: whoever had a way to write it has a
     part of its path, which is found weak whatever they do to it meanwhile."""
     try:
-        why = view.weakness(place) if is_root() else ""
+        weak = view.weakness(place)
+        why = weak.words(here=not view.offline) if weak is not None else ""
     except Unreadable as problem:
         why = f"who may change it cannot be told: {problem.reason}"
     return Doubt(place, why, whole=True, binds=True) if why else None
@@ -269,14 +272,11 @@ def _read(
     problems: list[Diagnostic],
     doubt: Doubt | None = None,
 ) -> Profile | None:
-    document, syntax = toml.parse(content, place)
-    if document is None:
-        problems.extend([syntax] if syntax else [])
+    checked = _checked(content, place, shipped, problems)
+    if checked is None:
         return None
-    from rocmcfg.knowledge.profile_schema import validate
-
+    document, wrong = checked
     lines = toml.key_lines(content.decode("utf-8"))
-    model, wrong = validate(document)
     problems.extend(
         error(
             "RC1003",
@@ -286,90 +286,42 @@ def _read(
         )
         for path, message, hint in wrong
     )
-    if model is None:
+    if document is None:
         return None
 
     def located(path: Sequence[str]) -> str:
         return f"{place}:{toml.line_of(lines, path)}"
 
-    settings = [
-        replace(_setting(kind, module, key, row, located(path), name), doubt=doubt)
-        for kind, module, key, row, path in model.rows()
-    ]
+    doubts = (doubt,) if doubt is not None else ()
     broken = {str(path[1]) for path, _, _ in wrong if path[:1] == ("parameters",) and len(path) > 1}
-    settings = [s for s in settings if not (isinstance(s.value, Multiple) and s.value.parameter in broken)]
+    profile = profile_document.profile(document, name, place, located, shipped, doubts)
+    settings = [
+        s for s in profile.settings if not (isinstance(s.value, Multiple) and s.value.parameter in broken)
+    ]
     used = {s.value.parameter for s in settings if isinstance(s.value, Multiple)}
-    parameters = tuple(
-        ProfileParameter(
-            key,
-            row.summary,
-            row.unit,
-            row.min,
-            row.max,
-            row.within,
-            row.unset,
-            located(("parameters", key)),
-        )
-        for key, row in model.parameters.items()
-        if key in used or not wrong  # what used it may be among what is wrong
-    )
+    # what used a parameter may be among what is wrong
+    parameters = tuple(p for p in profile.parameters if p.name in used or not wrong)
     problems.extend(profile_checks.too_many(settings, place))
     settings = settings[: profile_checks.MOST]
     problems.extend(profile_checks.duplicates(settings))
     problems.extend(profile_checks.unknown_fixes(settings))
-    return Profile(
-        name,
-        model.summary,
-        tuple(model.gfx),
-        tuple(settings),
-        place,
-        model.extends,
-        tuple(model.notes),
-        shipped,
-        model.use,
-        model.apu,
-        parameters,
-        (doubt,) if doubt is not None else (),
-    )
+    return replace(profile, settings=tuple(settings), parameters=parameters)
 
 
-def _setting(kind: Kind, module: str, name: str, row: Any, location: str, profile: str) -> Setting:
-    value = row.value
-    if isinstance(value, list):
-        value = tuple(value)
-    elif hasattr(value, "times"):
-        value = Multiple(value.from_, value.times)
-    return Setting(
-        kind,
-        name.replace("-", "_") if kind is Kind.PARAMETER else name,
-        value,
-        module,
-        row.because,
-        tuple(row.evidence),
-        row.cost,
-        row.confidence,
-        tuple(_condition(table) for table in row.when),
-        row.optional,
-        row.via,
-        location,
-        profile,
-    )
+def _checked(
+    content: bytes, place: str, shipped: bool, problems: list[Diagnostic]
+) -> tuple[dict[str, Any] | None, list[Wrong]] | None:
+    """The document of what is right in a file, and what is wrong with it; None where it is no TOML."""
+    ready = compiled.known(f"profiles/{place}", content) if shipped else None
+    if ready is not None:
+        return ready, []
+    document, syntax = toml.parse(content, place)
+    if document is None:
+        problems.extend([syntax] if syntax else [])
+        return None
+    from rocmcfg.knowledge.profile_schema import validate
 
-
-def _condition(table: Any) -> Condition:
-    def versions(text: str | None) -> VersionRange | None:
-        return parse_range(text) if text else None
-
-    return Condition(
-        kernel=versions(table.kernel),
-        rocm=versions(table.rocm),
-        lacks_fix=table.lacks_fix,
-        gfx=tuple(table.gfx),
-        pytorch=versions(table.pytorch),
-        igpu=table.igpu,
-        dkms=table.dkms,
-        gpus=versions(table.gpus),
-    )
+    return validate(document)
 
 
 def local_path(name: str) -> str:
@@ -381,7 +333,7 @@ def skeleton(extends: str, gfx: Sequence[str], *, schema: bool = False) -> bytes
     TOML language server of editors (taplo), which stops at one that is not there."""
     import json
 
-    text = resources.files("rocmcfg.knowledge").joinpath("templates/profile.toml").read_text("utf-8")
+    text = compiled.read(f"{compiled.PACKAGE}/knowledge/templates/profile.toml").decode()
     targets = f"gfx = {json.dumps(list(gfx))}" if gfx else '# gfx = ["gfx1201"]     # without it: any GPU'
     base = (
         f"extends = {json.dumps(extends)}" if extends else '# extends = "rdna4"     # adds to another profile'

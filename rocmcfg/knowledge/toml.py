@@ -7,11 +7,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 from rocmcfg.model.diagnostic import Diagnostic, error
 
 # The blanks inside the brackets belong to the name: two neighbours that both take blanks would backtrack.
@@ -38,6 +33,7 @@ def parse(content: bytes, name: str) -> tuple[dict[str, Any] | None, Diagnostic 
     deep = _DEEP.search(text)
     if deep is not None:
         return None, _syntax("a key has too many parts", f"{name}:{text.count(chr(10), 0, deep.start()) + 1}")
+    tomllib = _reader()
     try:
         return tomllib.loads(text), None
     except tomllib.TOMLDecodeError as problem:
@@ -68,7 +64,17 @@ def _line_of_digits(text: str) -> int:
 
 def loads(text: str) -> dict[str, Any]:
     """A document of our own, which is known to be right."""
-    return tomllib.loads(text)
+    document: dict[str, Any] = _reader().loads(text)
+    return document
+
+
+def _reader() -> Any:
+    """Python's own, which is loaded where something has to be read."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib
 
 
 def key_lines(text: str) -> dict[tuple[str, ...], int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rocmcfg.model.diagnostic import Severity
+from rocmcfg.model.published import published
 
 # The class that users filter by; an id never changes its class.
 CLASSES = {
@@ -83,6 +84,20 @@ def info(
     return Verdict(id, Severity.INFO, summary, why, instead, literal, sources)
 
 
+@published(
+    "file",
+    "line",
+    "column",
+    "text",
+    "id",
+    "class=kind",
+    "severity",
+    "summary",
+    "why",
+    "replacement",
+    "setting",
+    "source",
+)
 @dataclass(frozen=True, slots=True)
 class Finding:
     """`text` is the token as written and stands at `line` and `column` (from 1, in characters) of `file`.

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from rocmcfg.model.spelling import Spelling, feature
+from rocmcfg.model.state import Kind
 from rocmcfg.model.value import ParamType, as_number, truth
 from rocmcfg.model.version import KernelVersion
 
@@ -59,16 +61,15 @@ class ValueTrap:
 
     `values` are texts as written (numbers are compared as numbers), or "*" for any. `kind`: inverted (the
     opposite of what is meant), default (changes nothing), no_effect, dangerous, obsolete, misread (something
-    else). `on` restricts it to hardware, `kernel` to a range such as ">=6.19". `instead` is in the spelling
-    of --set, or empty. `asked`: told to those who ask for the name; a file with the value is right enough,
-    and lint keeps silent. `intended`: a regular expression for words beside a setting that tell that its
-    author means just that.
+    else). `on` restricts it to hardware, `kernel` to a range such as ">=6.19". `asked`: told to those who ask
+    for the name; a file with the value is right enough, and lint keeps silent. `intended`: a regular
+    expression for words beside a setting that tell that its author means just that.
     """
 
     values: tuple[str, ...]
     kind: TrapKind
     summary: str
-    instead: str = ""
+    instead: Spelling | None = None
     on: Hardware | None = None
     kernel: str = ""
     asked: bool = False
@@ -213,6 +214,9 @@ class Feature:
     sources: tuple[str, ...] = ()
     taints: str = ""
 
+    def is_on(self, mask: int | None) -> bool | None:
+        return None if mask is None else bool(mask & self.bit) == self.set_means_on
+
     def compose(self, mask: int, enabled: bool) -> int:
         return mask | self.bit if enabled == self.set_means_on else mask & ~self.bit
 
@@ -255,7 +259,7 @@ class KernelArgument:
 
     `values` are the legal words (empty: see `pattern`, a regular expression for the whole value; both empty:
     any text). `words_join`: several words may be joined by commas. `flag`: also legal without a value.
-    `meanings` explains single words. `since` and `removed` are mainline kernels.
+    `meanings` explains single words.
     """
 
     name: str
@@ -266,10 +270,6 @@ class KernelArgument:
     flag: bool = False
     default: str = ""
     meanings: Mapping[str, str] = field(default_factory=dict)
-    since: str = ""
-    removed: str = ""
-    deprecated: str = ""
-    instead: str = ""
     notes: tuple[str, ...] = ()
     traps: tuple[ValueTrap, ...] = ()
     sources: tuple[str, ...] = ()
@@ -293,7 +293,7 @@ class Variable:
     values: tuple[str, ...] = ()
     presence_only: bool = False
     unknown: bool = False
-    instead: str = ""
+    instead: Spelling | None = None
     pattern: str = ""
     default: str = ""
     build_only: bool = False
@@ -324,21 +324,23 @@ class Trap:
     where the right name counts in another unit."""
 
     name: str
-    instead: str
+    instead: Spelling
     summary: str
     times: int = 1
 
-    def spelt(self, value: str | None) -> str:
-        """What to write in its place, in the spelling of --set; without a value where that says nothing."""
-        number = as_number(value)
-        if "=" in self.instead or value is None:
+    def spelt(self, value: str | None) -> Spelling:
+        """What to write in its place; without a value where that says nothing."""
+        if value is None or self.instead.value is not None:
             return self.instead
-        if self.instead.startswith("feature."):
+        if self.instead.kind is Kind.FEATURE:
             on = truth(value)
-            return self.instead if on is None else f"{self.instead}={'true' if on else 'false'}"
+            return self.instead if on is None else feature(self.instead.name, on)
         if self.times == 1:
-            return f"{self.instead}={value}"
-        return f"{self.instead}={number * self.times}" if number is not None and number > 0 else self.instead
+            return self.instead._replace(value=value)
+        number = as_number(value)
+        return (
+            self.instead._replace(value=str(number * self.times)) if number and number > 0 else self.instead
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,4 +389,4 @@ class Catalogue:
 
     def modules(self) -> tuple[str, ...]:
         """Those whose parameters people set for a Radeon, in the order of the data."""
-        return tuple(dict.fromkeys(p.module for p in self.parameters.values()))
+        return tuple(dict.fromkeys(id.partition(".")[0] for id in self.parameters))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Literal
 
-from rocmcfg.model.version import KernelVersion, Version
+from rocmcfg.model.published import published
+from rocmcfg.model.version import KernelVersion, Version, format_version
 
 
 class Driver(str, Enum):
@@ -24,6 +26,7 @@ class Os:
     version: str
 
 
+@published("release", "version", "driver", "dkms", "running")
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """One installed kernel.
@@ -40,13 +43,14 @@ class Kernel:
     parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
+@published("gfx", "name", "source", "pci_id", "address", "node", "integrated")
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """`source` is "kfd", "ip_discovery" or "pci"; `gfx` is None where the chip is not in our table."""
+    """`gfx` is None where the chip is not in our table."""
 
     gfx: str | None
     name: str
-    source: str
+    source: Literal["kfd", "ip_discovery", "pci"]
     pci_id: str = ""
     address: str = ""
     node: int | None = None
@@ -66,6 +70,9 @@ class Detection:
     manual: str = ""
 
 
+@published(
+    "loader=loader.name", "supported", "evidence", "candidates=candidates.name", "initramfs=initramfs.name"
+)
 @dataclass(frozen=True, slots=True)
 class BootChain:
     """Which loader and initramfs generator the host uses. `loader` is None where none or several fit."""
@@ -75,7 +82,16 @@ class BootChain:
     initramfs: tuple[Detection, ...]
     refusal: str = ""
 
+    @property
+    def supported(self) -> bool:
+        return self.loader is not None and self.loader.supported
 
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        return self.loader.evidence if self.loader else ()
+
+
+@published("version=text", "rocm=rocm_text", "path=source")
 @dataclass(frozen=True, slots=True)
 class PyTorch:
     """One installed PyTorch for AMD GPUs, as its `torch/version.py` tells.
@@ -90,7 +106,22 @@ class PyTorch:
     source: str
     own: bool = False
 
+    @property
+    def rocm_text(self) -> str | None:
+        return format_version(self.rocm) if self.rocm else None
 
+
+@published(
+    "os",
+    "running_kernel=running",
+    "kernels",
+    "gpus",
+    "rocm=rocm_text",
+    "pytorch",
+    "memory",
+    "boot_chain=boot",
+    "container",
+)
 @dataclass(frozen=True, slots=True)
 class Facts:
     """`memory` in bytes: what the kernel manages; None where no /proc says it."""
@@ -106,6 +137,10 @@ class Facts:
     offline: bool
     pytorch: tuple[PyTorch, ...] = ()
     memory: int | None = None
+
+    @property
+    def rocm_text(self) -> str | None:
+        return format_version(self.rocm) if self.rocm else None
 
     @property
     def gfx(self) -> tuple[str, ...]:

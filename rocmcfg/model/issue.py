@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.version import VersionRange
 
 Strength = Literal["specific", "typical", "generic"]
+Confidence = Literal["confirmed", "reported", "unverified"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,10 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Workaround:
-    """`settings` in the spelling of --set; `unset` are variables to take away; `steps` are sentences for what
+    """`unset` are variables to take away; `steps` are sentences for what
     rocmcfg does not do itself (firmware, BIOS, sysfs). All empty: no parameter cures this."""
 
-    settings: tuple[str, ...] = ()
+    settings: tuple[Spelling, ...] = ()
     unset: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     profile: str = ""
@@ -76,7 +78,7 @@ class KnownIssue:
     fixed_kernels: VersionRange | None
     fixed_rocm: VersionRange | None
     evidence: tuple[str, ...]
-    confidence: Literal["confirmed", "reported", "unverified"]
+    confidence: Confidence
     notes: tuple[str, ...] = ()
     several_gpus: bool = False
     lacks_fix: str = ""

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.published import published
 from rocmcfg.model.state import ActivationState, DesiredSetting, FileState, Skipped
 from rocmcfg.model.trial import Terms
 
@@ -34,6 +36,7 @@ class FileChange:
         return ChangeKind.REMOVE if self.after is None else ChangeKind.MODIFY
 
 
+@published("tool", "kind", "before", "after", "diff", "reason")
 @dataclass(frozen=True, slots=True)
 class ToolChange:
     """Something that is not a file of ours and that a program changes: `inverse` takes it back, and may be
@@ -46,7 +49,16 @@ class ToolChange:
     after: str
     reason: str
 
+    @property
+    def kind(self) -> Literal["modify"]:
+        return "modify"
 
+    @property
+    def diff(self) -> str:
+        return ""
+
+
+@published("arguments", "*terms")
 @dataclass(frozen=True, slots=True)
 class TrialPlan:
     """What makes a plan one of a trial: `arguments` is all that one boot will carry, `token` the marker's
@@ -63,6 +75,7 @@ class TrialPlan:
     checked: bool = True
 
 
+@published("tool", "argv", "reason", "state")
 @dataclass(frozen=True, slots=True)
 class Activation:
     """A derived step. It has no undo and runs again after a rollback.
@@ -89,6 +102,21 @@ class CommandLine:
     after: tuple[str, ...]
 
 
+@published(
+    "setting=setting.id",
+    "value=setting.text",
+    "parameter=setting.parameter",
+    "target=setting.channel",
+    "outcome",
+    "current",
+    "source",
+    "because=setting.because",
+    "decision=setting.decision",
+    "evidence=setting.evidence",
+    "cost=setting.cost",
+    "confidence=setting.confidence",
+    "location=setting.location",
+)
 @dataclass(frozen=True, slots=True)
 class SettingRow:
     """One line of the table of settings."""
@@ -96,7 +124,7 @@ class SettingRow:
     setting: DesiredSetting
     current: str | None
     source: str
-    outcome: str
+    outcome: Literal["applied", "adopted", "overridden"]
 
 
 @dataclass(frozen=True, slots=True)

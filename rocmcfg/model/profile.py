@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
+from rocmcfg.model.published import published
 from rocmcfg.model.state import Channel, Kind
 from rocmcfg.model.version import VersionRange
 
@@ -38,6 +40,7 @@ class Multiple:
         return f"{self.times} × profile.{self.parameter}"
 
 
+@published("name", "summary", "unit", "min=low", "max=high", "within")
 @dataclass(frozen=True, slots=True)
 class ProfileParameter:
     """A whole number that only the user can know, given with `--set profile.NAME=NUMBER`; it has no default.
@@ -53,7 +56,7 @@ class ProfileParameter:
     unit: str = ""
     low: int = 0
     high: int | None = None
-    within: str = ""
+    within: Literal["", "memory", "gpus"] = ""
     unset: str = ""
     location: str = ""
 
@@ -112,6 +115,7 @@ class Use(str, Enum):
     DIAGNOSIS = "diagnosis"
 
 
+@published("name", "summary", "gfx", "extends", "use", "location", "shipped")
 @dataclass(frozen=True, slots=True)
 class Profile:
     """`apu` narrows `gfx` to GPUs that share the processor's package (True) or that do not (False). `doubts`

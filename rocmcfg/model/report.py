@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode
+from rocmcfg.model.published import published
 
 
 class CheckStatus(str, Enum):
@@ -40,6 +41,11 @@ class Check(NamedTuple):
     detail: str = ""
 
 
+# What a whole host comes to.
+Overall = Literal["in_effect", "pending", "differences", "nothing_applied"]
+
+
+@published("status", "profiles", "transaction", "trial", "checks")
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
     """`unrecorded`: files of ours are on the host, and no receipt says what they shall be. `trial`: it is a
@@ -62,11 +68,10 @@ class VerificationReport:
         return ExitCode.PENDING if statuses <= PASSES | PENDING else ExitCode.DIFFERENCES
 
     @property
-    def status(self) -> str:
+    def status(self) -> Overall:
         """One word for the whole: the worst that was found."""
         if not self.checks and not self.unrecorded:
             return "nothing_applied"
-        return {
-            ExitCode.DONE: "in_effect",
-            ExitCode.PENDING: "pending",
-        }.get(self.exit_code, "differences")
+        if self.exit_code is ExitCode.DONE:
+            return "in_effect"
+        return "pending" if self.exit_code is ExitCode.PENDING else "differences"

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from rocmcfg.model.published import published
+
 
 class Kind(str, Enum):
     """What a setting sets. The value is the prefix of its id, except for module parameters."""
@@ -69,6 +71,7 @@ class DesiredSetting:
         return name if self.text is None else f"{name}={self.text}"
 
 
+@published("setting", "reason")
 @dataclass(frozen=True, slots=True)
 class Skipped:
     setting: str

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rocmcfg.model.published import as_text
+
 Version = tuple[int, ...]
 
 _KERNEL = re.compile(r"^(\d+)\.(\d+)(?:\.(\d+))?(?:[-~]?(rc\d+))?(.*)$")
@@ -16,6 +18,7 @@ _LAST = 1 << 30  # stands for a number that a version does not tell
 _CONDITION = re.compile(r"^(>=|<=|==|>|<)\s*(\d+(?:\.\d+)*)$")
 
 
+@as_text
 @dataclass(frozen=True, slots=True, order=True)
 class KernelVersion:
     """`numbers` is (major, minor, sublevel, rc); rc is -1 for a release candidate, else 0."""

@@ -11,8 +11,9 @@ from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import adds_up
 from rocmcfg.model.profile import Profile, Setting, Use
+from rocmcfg.model.spelling import ProfileValue
 from rocmcfg.model.state import Channel, Kind
-from rocmcfg.planning.request import Given, Request, named, parse_set
+from rocmcfg.planning.request import Request, named, parse_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def _asked(
     for parsed in map(parse_set, request.set):
         if isinstance(parsed, Diagnostic):
             problems.append(parsed)
-        elif isinstance(parsed, Given):
+        elif isinstance(parsed, ProfileValue):
             if given.setdefault(parsed.name, parsed.value) != parsed.value:
                 problems.append(_twice(f"profile.{parsed.name}", given[parsed.name], parsed.value))
         else:

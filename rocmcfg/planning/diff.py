@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 import difflib
+from typing import NamedTuple
 
-from rocmcfg.model.plan import CommandLine, FileChange
+from rocmcfg.model.plan import ChangeKind, CommandLine, FileChange
+
+
+class Change(NamedTuple):
+    """A change of a file with its diff, and both of its texts; None where there is no file."""
+
+    path: str
+    kind: ChangeKind
+    before: str | None
+    after: str | None
+    diff: str
+    reason: str
+
+
+def shown(one: FileChange) -> Change:
+    before = text(one.before.content) if one.before else None
+    return Change(one.path, one.kind, before, text(one.after), unified(one), one.reason)
 
 
 def unified(change: FileChange) -> str:

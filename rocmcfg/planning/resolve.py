@@ -17,7 +17,7 @@ from rocmcfg.model.profile import Multiple, Profile, Setting
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, Skipped
 from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint
 from rocmcfg.planning.combine import combine, match
-from rocmcfg.planning.given import filled, missing, wrong_values
+from rocmcfg.planning.profile_values import filled, missing, wrong_values
 from rocmcfg.planning.request import Request, named
 from rocmcfg.state.effective import Effective
 
@@ -256,7 +256,7 @@ def _variable(work: _Work, setting: Setting) -> None:
                 f"nothing reads the variable {setting.name}",
                 location=setting.location,
                 detail=variable.summary,
-                hint=f"write {variable.instead}" if variable.instead else "leave it out",
+                hint=f"write {variable.instead.name}" if variable.instead else "leave it out",
             )
         )
         return

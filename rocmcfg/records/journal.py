@@ -112,9 +112,9 @@ def path_of(id: int) -> str:
 def require_trusted(view: HostView, path: str = TRANSACTIONS) -> None:
     """Raises Untrusted where somebody else than root may change this record, or a folder above it: root would
     carry out what they wrote."""
-    weak = view.weak_point(path)
-    if weak:
-        raise Untrusted(weak, view.root)
+    weak = view.weakness(path)
+    if weak is not None:
+        raise Untrusted(weak.path, view.root)
 
 
 def ids(view: HostView) -> tuple[int, ...]:

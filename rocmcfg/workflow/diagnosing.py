@@ -16,7 +16,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.profile import Setting
+from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import same
 from rocmcfg.model.version import Version, parse_kernel, parse_version
 from rocmcfg.planning.request import Request, command_line, from_document
@@ -46,7 +46,7 @@ class Diagnosis:
     collect: tuple[str, ...]
     applied: Request
     diagnostics: tuple[Diagnostic, ...]
-    given: Mapping[str, Mapping[str, str]]
+    given: Mapping[str, Mapping[Spelling, str]]
     resets: tuple[Evidence, ...] = ()
 
     def cure(self, match: Match) -> str:
@@ -58,7 +58,7 @@ class Diagnosis:
         profile = match.issue.workaround.profile
         profiles = self.applied.profiles or ((profile,) if profile else ())
         given = self.given.get(profile, {}) if profile in profiles else {}
-        wanted = [*self.applied.set, *(s for s in match.remaining if s not in given)]
+        wanted = [*self.applied.set, *(str(s) for s in match.remaining if s not in given)]
         with_ = [*self.applied.with_, *(given[s] for s in match.remaining if given.get(s))]
         request = replace(
             self.applied,
@@ -132,13 +132,12 @@ def diagnose(
 
 def _given(
     view: HostView, ranked: Sequence[Match], facts: Facts, known: Catalogue
-) -> dict[str, dict[str, str]]:
+) -> dict[str, dict[Spelling, str]]:
     """As in Diagnosis. What a profile leaves out here, by its conditions, it does not give."""
     from rocmcfg.judging.conditions import decide
     from rocmcfg.knowledge import profiles
-    from rocmcfg.planning.request import parse_set
 
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[Spelling, str]] = {}
     for match in ranked:
         name = match.issue.workaround.profile
         if not name or not match.told:
@@ -147,16 +146,14 @@ def _given(
             (profile,) = profiles.load(view, [name])
         except RocmcfgError:
             continue  # a local file of that name is wrong: the settings are named one by one
-        for text in match.remaining:
-            asked = parse_set(text)
+        for asked in match.remaining:
             for setting in profile.settings:
                 if (
-                    isinstance(asked, Setting)
-                    and setting.id == asked.id
-                    and same(str(setting.value), str(asked.value))
+                    setting.id == asked.id
+                    and same(str(setting.value), asked.value or "True")
                     and decide(setting.when, facts, known).holds is not False
                 ):
-                    found.setdefault(name, {})[text] = setting.id if setting.optional else ""
+                    found.setdefault(name, {})[asked] = setting.id if setting.optional else ""
     return found
 
 

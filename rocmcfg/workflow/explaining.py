@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.explain.explain import explain
 from rocmcfg.explain.explain_parameter import explain_new
@@ -14,6 +15,7 @@ from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.facts import Driver, Facts, Kernel
 from rocmcfg.model.kargs import last
 from rocmcfg.model.profile import Profile
+from rocmcfg.model.published import published
 from rocmcfg.model.version import parse_kernel
 from rocmcfg.state.inventory import next_boot_kargs, set_parameters
 from rocmcfg.state.running import Running
@@ -29,13 +31,19 @@ class Now:
     running: str | None = None
 
 
+class ProfileUse(NamedTuple):
+    """A profile that uses the name, with the id of the setting."""
+
+    profile: str
+    setting: str
+
+
+@published("*explanation", "next_boot=now.value", "source=now.source", "running=now.running", "profiles")
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """`profiles` are those that use the name, with the id of the setting."""
-
     explanation: Explanation
     now: Now
-    profiles: tuple[tuple[str, str], ...]
+    profiles: tuple[ProfileUse, ...]
 
 
 def explain_name(
@@ -187,7 +195,7 @@ def _now(
     return Now(setting.next_boot, setting.source, running_value) if setting else Now(running=running_value)
 
 
-def _users(view: HostView, name: str) -> tuple[tuple[str, str], ...]:
+def _users(view: HostView, name: str) -> tuple[ProfileUse, ...]:
     """Profiles that set the name itself, or a feature of its mask; those that only inherit are left out."""
     from rocmcfg.knowledge import catalogue, profiles
 
@@ -199,7 +207,7 @@ def _users(view: HostView, name: str) -> tuple[tuple[str, str], ...]:
         except RocmcfgError:
             continue  # a broken local profile is `profile list`'s to tell
     return tuple(
-        (profile.name, setting.id)
+        ProfileUse(profile.name, setting.id)
         for profile in loaded
         if not profile.extends
         for setting in profile.settings

@@ -14,6 +14,8 @@ from rocmcfg.lint.source import decode
 from rocmcfg.lint.verdict import Finding
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, info
 from rocmcfg.model.facts import Driver, Gpu, Kernel
+from rocmcfg.model.published import published
+from rocmcfg.model.spelling import Spelling, parse
 from rocmcfg.model.version import parse_kernel
 
 LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
@@ -30,6 +32,7 @@ class Proposal:
     diff: str
 
 
+@published("findings", "proposals", "apply_with=command")
 @dataclass(frozen=True, slots=True)
 class Linted:
     """`read` counts the settings that were judged, `files` the texts. `command` is the one by which rocmcfg
@@ -194,10 +197,8 @@ def _compare(checked: Sequence[Checked], knowledge: Knowledge) -> None:
 
 
 def _command(checked: Sequence[Checked]) -> str:
-    from rocmcfg.planning.request import parse_set
-
     findings = [f for each in checked if each.kind in _SET_BY_US for f in each.findings]
-    settings = [s for s in proposal.settings(findings) if not isinstance(parse_set(s), Diagnostic)]
+    settings = [s for s in proposal.settings(findings) if isinstance(parse(s), Spelling)]
     return " ".join(["rocmcfg plan", *(f"--set {setting}" for setting in settings)]) if settings else ""
 
 
@@ -230,7 +231,7 @@ def _gpu(name: str) -> Gpu:
             f"--gfx {name}: no GPU of this name is known",
             hint=f"did you mean {near[0]}?" if near else "write a name such as gfx1100",
         )
-    return Gpu(name, models[0].codename, "option", integrated=all(model.apu for model in models))
+    return Gpu(name, models[0].codename, "pci", integrated=all(model.apu for model in models))
 
 
 def _kernel(release: str) -> Kernel:

@@ -9,7 +9,8 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
-from rocmcfg.model.report import VerificationReport
+from rocmcfg.model.published import published
+from rocmcfg.model.report import Overall, VerificationReport
 from rocmcfg.planning import trial_plan
 from rocmcfg.planning.request import Request, command_line, from_document
 from rocmcfg.records import receipt, trial
@@ -33,6 +34,18 @@ class Unnecessary:
     command: str
 
 
+@published(
+    "facts",
+    "profiles",
+    "transaction",
+    "status",
+    "reboot_required",
+    "suggested_profiles=suggested",
+    "parameters",
+    "issues=issues.id",
+    "unnecessary",
+    "trial",
+)
 @dataclass(frozen=True, slots=True)
 class Status:
     """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs
@@ -52,6 +65,10 @@ class Status:
     remarks: tuple[Diagnostic, ...] = ()
     trial: Standing | None = None
     root: str = "/"
+
+    @property
+    def status(self) -> Overall:
+        return self.report.status if self.report else "differences"
 
 
 def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:

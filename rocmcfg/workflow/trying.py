@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.plan import Plan
+from rocmcfg.model.published import published
 from rocmcfg.model.state import Kind
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, trial
@@ -17,6 +18,17 @@ from rocmcfg.workflow.planning import Approved, Planned
 from rocmcfg.workflow.undoing import Progress, Undone, UndoPlan, rollback
 
 
+@published(
+    "transaction=trial.transaction",
+    "stage",
+    "profiles=trial.profiles",
+    "settings=trial.settings.spelled",
+    "arguments=trial.arguments",
+    "*trial.terms",
+    "until=until_text",
+    "waits",
+    "withheld",
+)
 @dataclass(frozen=True, slots=True)
 class Standing:
     """The trial on record. `until` is when it confirms itself, in seconds since 1970; None: it does not, or
@@ -30,6 +42,15 @@ class Standing:
     withheld: tuple[str, ...]
     waits: bool = True
     repeated: bool = False
+
+    @property
+    def until_text(self) -> str | None:
+        """In ISO 8601, UTC."""
+        from datetime import datetime, timezone
+
+        if self.until is None:
+            return None
+        return datetime.fromtimestamp(self.until, timezone.utc).isoformat(timespec="seconds")
 
 
 def standing(view: HostView) -> Standing | None:

@@ -16,6 +16,7 @@ from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.catalogue import Hardware, KernelArgument, Parameter, ValueTrap, Variable
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.profile import Setting
+from rocmcfg.model.spelling import split
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, IllegalValue, as_number, parse
 from rocmcfg.model.version import parse_range
@@ -126,7 +127,7 @@ def test_a_trap_is_one_sentence_and_leads_to_a_setting_that_can_be_asked_for(
         parse_range(trap.kernel)
     assert all(SAFE_VALUE.match(value) for value in trap.values if value != "*")
     if trap.instead:
-        setting = parse_set(trap.instead)
+        setting = parse_set(str(trap.instead))
         assert isinstance(setting, Setting)
         assert _known(setting)
 
@@ -224,7 +225,7 @@ def test_wrong_values_are_told_apart(text: str) -> None:
 def test_a_variable_says_who_reads_it_or_that_nobody_does(variable: Variable) -> None:
     assert SAFE_VARIABLE.match(variable.name)
     assert bool(variable.reader) != variable.unknown
-    assert not variable.instead or variable.instead in KNOWN.variables
+    assert not variable.instead or variable.instead.name in KNOWN.variables
     assert all(SAFE_VALUE.match(word) and word == word.lower() for word in variable.values)
     if variable.values or variable.pattern:
         assert all(takes(variable, value) for value in variable.meanings)
@@ -332,4 +333,4 @@ def test_where_a_name_has_an_effect(name: str, gfx: str, integrated: bool, acts:
 def test_a_kernel_argument_of_trap_and_catalogue_agree() -> None:
     """`apply` refuses amd_iommu=pt by the names, `lint` by the values."""
     assert not isinstance(parse_set("karg.amd_iommu=pt"), Diagnostic)
-    assert KNOWN.traps["amd_iommu=pt"].instead == "karg.iommu"
+    assert KNOWN.traps["amd_iommu=pt"].instead == split("karg.iommu")

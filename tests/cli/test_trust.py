@@ -202,7 +202,7 @@ def test_a_file_that_is_exchanged_between_two_looks_is_not_believed(
     safe, evil = write(shared / "safe.toml"), write(shared / "evil.toml", owner=NOBODY)
     link = shared / "link.toml"
     link.symlink_to(evil)
-    walk = inside.Root.judge
+    walk = inside.Root.weakness
 
     def after(self: inside.Root, path: str) -> object:
         if path == str(link):
@@ -210,7 +210,7 @@ def test_a_file_that_is_exchanged_between_two_looks_is_not_believed(
             link.symlink_to(safe)
         return walk(self, path)
 
-    monkeypatch.setattr(inside.Root, "judge", after)
+    monkeypatch.setattr(inside.Root, "weakness", after)
     found = apply(root, "-p", link)
     assert found.code == 1
     assert "its name leads elsewhere now" in " ".join(found.err.split())

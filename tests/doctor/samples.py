@@ -12,7 +12,7 @@ from rocmcfg.doctor.in_force import HostState
 from rocmcfg.doctor.ranking import Match, rank
 from rocmcfg.doctor.scan import Scanner
 from rocmcfg.host.local import LocalHost
-from rocmcfg.knowledge import catalogue, issues
+from rocmcfg.knowledge import catalogue, issues, toml
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.state.running import Running
 from rocmcfg.workflow.planning import collect_facts
@@ -52,7 +52,7 @@ samples = []
 
 
 def issue(text: str = ISSUE, id: str = "test-issue") -> KnownIssue:
-    return issues.parse(id, text)
+    return issues.issue(id, toml.loads(text))
 
 
 def scanned(log: bytes, known: Sequence[KnownIssue], *, use_grep: bool = True) -> Scanner:

@@ -11,6 +11,7 @@ from rocmcfg.doctor.kernel_names import decode
 from rocmcfg.doctor.ranking import Match
 from rocmcfg.doctor.stages import follow
 from rocmcfg.knowledge import issues
+from rocmcfg.model.spelling import split
 from rocmcfg.model.version import parse_kernel, parse_range, within
 from tests.doctor.samples import HEALTHY, ISSUE, LOGS, facts_of, issue, judged, scanned
 from tests.support.hosts import debian_grub_host
@@ -156,11 +157,11 @@ def test_a_workaround_in_force_is_not_recommended_again(empty: Path) -> None:
     log = HEAD + command_line + b"third and last stage"
     found = _one(log, empty, options=Options(("gfx1201",), "", (7, 1)))
     assert found is not None
-    assert found.in_force == (("amdgpu.cwsr_enable=0", "the log's command line"),)
+    assert found.in_force == ((split("amdgpu.cwsr_enable=0"), "the log's command line"),)
     assert found.remaining == ()
     other = _one(log.replace(b"0x0", b"1"), empty, options=Options(("gfx1201",), "", (7, 1)))
     assert other is not None
-    assert other.remaining == ("amdgpu.cwsr_enable=0",)
+    assert other.remaining == (split("amdgpu.cwsr_enable=0"),)
     assert other.score > found.score
 
 
@@ -181,7 +182,7 @@ def test_features_and_kernel_arguments_can_be_in_force(empty: Path) -> None:
     log = HEAD + b"Command line: ro iommu=pt amdgpu.ppfeaturemask=0xfff73fff\nthird and last stage"
     found = _one(log, empty, text)
     assert found is not None
-    assert [setting for setting, _ in found.in_force] == ["feature.gfxoff=false", "karg.iommu=pt"]
+    assert [str(setting) for setting, _ in found.in_force] == ["feature.gfxoff=false", "karg.iommu=pt"]
     behind = _one(log.replace(b"ro iommu", b"ro -- iommu"), empty, text)
     assert behind is not None
     assert len(behind.in_force) == 1

@@ -50,6 +50,11 @@ def test_links_in_a_circle_end(root: Path) -> None:
         pytest.fail("a place")
 
 
+def weak_part(root: str, path: str) -> str:
+    found, _ = Root(root).weakness(path)
+    return found.path if found else ""
+
+
 def test_no_descriptor_is_left_open(root: Path) -> None:
     before = os.listdir("/proc/self/fd")
     for path in ("/var/lib/rocmcfg/x", "/nothing/x", "/etc/../var"):
@@ -58,7 +63,7 @@ def test_no_descriptor_is_left_open(root: Path) -> None:
                 pass
         except FileNotFoundError:
             pass
-        Root(str(root)).weak_point(path)
+        Root(str(root)).weakness(path)
     assert os.listdir("/proc/self/fd") == before
 
 
@@ -76,8 +81,8 @@ STATE = "/var/lib/rocmcfg/transactions"
 
 def test_what_only_root_may_change_has_no_weak_point(root: Path) -> None:
     require_root()
-    assert Root(str(root)).weak_point(STATE) == ""
-    assert Root("/").weak_point("/etc/passwd") == ""
+    assert weak_part(str(root), STATE) == ""
+    assert weak_part("/", "/etc/passwd") == ""
 
 
 @pytest.mark.parametrize("part", ["", "var", "var/lib", "var/lib/rocmcfg"])
@@ -90,7 +95,7 @@ def test_a_part_that_somebody_else_may_change_is_named(root: Path, part: str, ho
     else:
         os.chown(place, 0, NOBODY)
         place.chmod(0o775 if how == "group" else 0o757)
-    assert Root(str(root)).weak_point(STATE) == f"/{part}"
+    assert weak_part(str(root), STATE) == f"/{part}"
 
 
 def test_an_access_list_lets_others_write_whatever_the_group_is(root: Path) -> None:
@@ -101,7 +106,7 @@ def test_an_access_list_lets_others_write_whatever_the_group_is(root: Path) -> N
     with contextlib.suppress(OSError):  # a file system without lists: the bits are the same
         os.setxattr(root / "var", "system.posix_acl_access", acl)
     (root / "var").chmod(0o775)
-    assert Root(str(root)).weak_point(STATE) == "/var"
+    assert weak_part(str(root), STATE) == "/var"
 
 
 def test_where_a_link_leads_to_counts(root: Path) -> None:
@@ -109,7 +114,7 @@ def test_where_a_link_leads_to_counts(root: Path) -> None:
     (root / "home").mkdir()
     os.chown(root / "home", NOBODY, NOBODY)
     (root / "etc/rocmcfg").symlink_to("/home/x")
-    assert Root(str(root)).weak_point("/etc/rocmcfg/profiles") == "/home"
+    assert weak_part(str(root), "/etc/rocmcfg/profiles") == "/home"
 
 
 def test_in_a_directory_of_everybodys_a_name_that_is_not_there_yet_is_weak(root: Path) -> None:
@@ -117,8 +122,8 @@ def test_in_a_directory_of_everybodys_a_name_that_is_not_there_yet_is_weak(root:
     (root / "tmp").mkdir()
     (root / "tmp").chmod(0o1777)
     (root / "tmp/ours").mkdir(mode=0o755)
-    assert Root(str(root)).weak_point("/tmp/ours/x") == ""
-    assert Root(str(root)).weak_point("/tmp/theirs") == "/tmp/theirs"
+    assert weak_part(str(root), "/tmp/ours/x") == ""
+    assert weak_part(str(root), "/tmp/theirs") == "/tmp/theirs"
 
 
 @pytest.fixture
@@ -134,8 +139,7 @@ def parts(tmp_path: Path) -> Path:
 
 
 def weak(parts: Path, path: str) -> str:
-    found, _ = Root(str(parts)).judge(path)
-    assert Root(str(parts)).weak_point(path) == (found.path if found else "")
+    found, _ = Root(str(parts)).weakness(path)
     return found.words(here=False) if found else ""
 
 
@@ -179,7 +183,7 @@ def test_the_modes_that_let_others_write(parts: Path) -> None:
 
 def test_what_was_judged_is_told(parts: Path) -> None:
     (parts / "tmp/link").symlink_to("/safe/file")
-    _, found = Root(str(parts)).judge("/tmp/link")
+    _, found = Root(str(parts)).weakness("/tmp/link")
     assert found is not None
     assert os.path.samestat(found, (parts / "safe/file").stat())
-    assert Root(str(parts)).judge("/safe/missing")[1] is None
+    assert Root(str(parts)).weakness("/safe/missing")[1] is None

@@ -124,7 +124,7 @@ def test_nothing_that_we_ship_or_advise_hands_over_the_machine() -> None:
     for profile in profiles.load(LocalHost(str(SOURCE)), names):
         assert not list(hand_overs(profile.settings, KNOWN)), profile.name
     for issue in issues.load():
-        assert not [text for text in issue.workaround.settings if met(text)], issue.id
+        assert not [text for text in issue.workaround.settings if met(str(text))], issue.id
     for name, argument in KNOWN.arguments.items():
         value = next(iter(argument.values), "1")
         assert not met(f"karg.{name}={value}"), name

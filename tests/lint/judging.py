@@ -11,7 +11,7 @@ from rocmcfg.model.version import parse_kernel
 
 def machine(*gfx: str, kernels: tuple[str, ...] = ()) -> Machine:
     models = catalogue.gpu_models()
-    gpus = tuple(Gpu(g, g, "test", integrated=any(m.apu for m in models if m.gfx == g)) for g in gfx)
+    gpus = tuple(Gpu(g, g, "pci", integrated=any(m.apu for m in models if m.gfx == g)) for g in gfx)
     versions = [(release, parse_kernel(release)) for release in kernels]
     return Machine(tuple(Kernel(r, v, Driver.MODULE) for r, v in versions if v), gpus)
 

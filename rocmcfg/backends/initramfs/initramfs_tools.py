@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rocmcfg.host.view import Host, HostView
+from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 
 NAME = "initramfs-tools"
 TOOL = "update-initramfs"
-_MARKS = ("/etc/initramfs-tools", "/usr/sbin/update-initramfs")
+_PROGRAM = "/usr/sbin/update-initramfs"
+_MARKS = ("/etc/initramfs-tools", _PROGRAM)
+_RUNS_DRACUT = re.compile(r"^[ \t]*(?:if[ \t]+)?dracut\b", re.M)
 _IMAGE = re.compile(r"^initrd\.img-(.+)$")
 # How a module may lie in an image: usr-merged or not, compressed or not, the kernel's own or DKMS.
 _MODULE = r"(?:^|/)lib/modules/[^/]+/.*/{name}\.ko(?:\.(?:xz|zst|gz))?$"
@@ -32,11 +34,21 @@ class Image:
 
 
 def detect(view: HostView) -> Detection | None:
-    if not all(view.exists(mark) for mark in _MARKS):
+    if not all(view.exists(mark) for mark in _MARKS) or _is_of_dracut(view):
         return None
     return Detection(
         NAME, "initramfs-tools", _MARKS, supported=True, manual="sudo update-initramfs -u -k all"
     )
+
+
+def _is_of_dracut(view: HostView) -> bool:
+    """dracut brings a program of the same name (Debian's package 112), and a removed initramfs-tools leaves
+    its /etc behind: only what the program runs tells them apart."""
+    try:
+        text = view.text(_PROGRAM) or ""
+    except Unreadable:
+        return False
+    return bool(_RUNS_DRACUT.search(text)) and "mkinitramfs" not in text
 
 
 def images(view: HostView, module: str) -> tuple[Image, ...]:

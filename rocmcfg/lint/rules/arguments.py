@@ -20,7 +20,7 @@ def judge(found: Assignment, known: Catalogue, machine: Machine) -> Iterator[Ver
     trap = known.traps.get(f"{canonical(found.name)}={found.value}")
     if trap is not None:
         written = f"{found.name}={found.value}"
-        instead = trap.instead if "=" in trap.instead else f"{trap.instead}={found.value}"
+        instead = str(trap.spelt(found.value))
         yield warning("RC7102", f"{written} is not what it seems", why=trap.summary, instead=instead)
     elif argument is not None:
         yield from _known(found, argument, machine)
@@ -37,7 +37,7 @@ def _known(found: Assignment, argument: KernelArgument, machine: Machine) -> Ite
     meant = next((t for t in argument.traps if t.instead and traps.matches(t, found.value)), None)
     if not right and meant is not None:
         said = f"{written} is not what it seems"
-        yield warning("RC7102", said, why=meant.summary, instead=meant.instead, sources=sources)
+        yield warning("RC7102", said, why=meant.summary, instead=str(meant.instead), sources=sources)
         return
     verdicts = list(traps.value_traps(argument.name, found.value, argument.traps, sources, machine))
     yield from verdicts
@@ -48,13 +48,7 @@ def _known(found: Assignment, argument: KernelArgument, machine: Machine) -> Ite
             "RC7103",
             f"{written} is no value that the kernel knows; it ignores the argument",
             why=_takes(argument),
-            instead=f"karg.{argument.instead}" if argument.instead else None,
             sources=sources,
-        )
-    elif argument.deprecated:
-        instead = f"karg.{argument.instead}" if argument.instead else None
-        yield warning(
-            "RC7107", f"{found.name} is deprecated", why=argument.deprecated, instead=instead, sources=sources
         )
     elif found.value is not None and argument.default and same(found.value, argument.default):
         yield info("RC7114", f"{written} is the default", why=argument.summary, instead="", sources=sources)

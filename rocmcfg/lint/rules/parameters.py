@@ -11,6 +11,7 @@ from rocmcfg.lint.rules import masks, traps
 from rocmcfg.lint.rules.machine import Machine
 from rocmcfg.lint.verdict import Verdict, error, info, warning
 from rocmcfg.model.catalogue import Catalogue, Parameter, Trap
+from rocmcfg.model.state import Kind
 from rocmcfg.model.value import NUMBERS, as_number, closest, octal, same
 
 # Of every module, whoever wrote it (Documentation/admin-guide/dynamic-debug-howto.rst, kernel/module/main.c)
@@ -83,9 +84,9 @@ def _unknown(
     written = f"{module}.{name}"
     trap = known.traps.get(name)
     if trap is not None:
-        feature = trap.instead.startswith("feature.")
-        instead = trap.spelt(None if found.opaque else found.value)
-        sources = known.features[trap.instead[8:]].sources if feature else ()
+        feature = trap.instead.kind is Kind.FEATURE
+        instead = str(trap.spelt(None if found.opaque else found.value))
+        sources = known.features[trap.instead.name].sources if feature else ()
         said = f"{written} is not a parameter of any kernel"
         id_of = "RC7101" if feature else "RC7102"
         if id_of == "RC7101":
@@ -212,7 +213,7 @@ def _meaning(
         traps.value_traps(parameter.id, found.value, parameter.traps, sources, machine, found.beside)
     )
     if parameter.deprecated:
-        instead = next((t.instead for t in parameter.traps if "*" in t.values and t.instead), None)
+        instead = next((str(t.instead) for t in parameter.traps if "*" in t.values and t.instead), None)
         yield warning(
             "RC7107",
             f"{parameter.id} is deprecated",

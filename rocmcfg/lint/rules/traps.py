@@ -76,7 +76,7 @@ def _verdict(
         why += f" (kernel {trap.kernel})"
     if unsure and trap.on:
         why += f" That is so on {trap.on.words()}; no GPU is known here."
-    instead = trap.instead or None
+    instead = str(trap.instead) if trap.instead else None
     if trap.kind == "inverted" and not unsure:
         return warning(
             "RC7104",
@@ -105,7 +105,7 @@ def _verdict(
         said = f"{written} does nothing on some {'GPUs' if unsure else 'hosts'}"
         return info("RC7113", said, why=why, instead=instead, sources=sources)
     said = f"{written} does nothing on {machine.gpu_names}"
-    return info("RC7113", said, why=why, instead=trap.instead, sources=sources)
+    return info("RC7113", said, why=why, instead=instead or "", sources=sources)
 
 
 def no_effect(

@@ -25,7 +25,7 @@ def judge(found: Assignment, machine: Machine) -> Iterator[Verdict]:
             yield warning("RC7102", said, why=why, instead=_renamed(near, found))
         return
     if variable.unknown:
-        instead = _renamed(variable.instead, found) if variable.instead else ""
+        instead = _renamed(variable.instead.name, found) if variable.instead else ""
         said = f"nothing reads {found.name}"
         yield warning("RC7101", said, why=variable.summary, instead=instead, sources=variable.sources)
         return

@@ -34,11 +34,10 @@ def judge(
 
 def _works_around(found: Assignment, issue: KnownIssue) -> bool:
     prefix = {What.VARIABLE: "env.", What.ARGUMENT: "karg."}.get(found.what, "")
-    for setting in issue.workaround.settings:
-        name, _, value = setting.partition("=")
-        if canonical(name) == canonical(prefix + found.name) and same(value, found.value):
-            return True
-    return False
+    return any(
+        canonical(setting.id) == canonical(prefix + found.name) and same(setting.value, found.value)
+        for setting in issue.workaround.settings
+    )
 
 
 def _fixed(issue: KnownIssue, known: Catalogue, machine: Machine) -> bool:

@@ -14,7 +14,7 @@ from rocmcfg.backends.initramfs.initramfs_tools import Image
 from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
-from tests.support.hosts import cpio_archive, debian_grub_host, initramfs_image, make_root, programs
+from tests.support.hosts import Program, cpio_archive, debian_grub_host, initramfs_image, make_root, programs
 from tests.support.tools import require_tool
 
 KERNEL = "6.12.107+deb13-amd64"
@@ -166,6 +166,47 @@ def test_all_kernels_are_rebuilt() -> None:
 def test_a_generator_is_known_by_its_program(tmp_path: Path, files: dict[str, str], names: list[str]) -> None:
     view = LocalHost(str(make_root(tmp_path, {"etc/x": "", **files})))
     assert [d.name for d in initramfs.detect(view)] == names
+
+
+# The lines of Debian's dracut 112-7, /usr/sbin/update-initramfs, that say whose it is.
+DRACUTS_OWN = """#!/bin/sh
+set -eu
+
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Taken from initramfs-tools and adapted for dracut by Benjamin Drung.
+
+BOOTDIR=/boot
+CONF=/etc/initramfs-tools/update-initramfs.conf
+generate_initramfs()
+{
+	echo "update-initramfs: Generating ${initramfs}"
+	OPTS=""
+	if dracut ${OPTS} --force "${initramfs}" "${version}"; then
+		# Guard against an unclean shutdown
+		sync -f "${initramfs}"
+	fi
+}
+"""
+# The same place in initramfs-tools 0.151.
+INITRAMFS_TOOLS = DRACUTS_OWN.replace(" and adapted for dracut", "").replace(
+    'if dracut ${OPTS} --force "${initramfs}" "${version}"',
+    'if mkinitramfs ${OPTS} "${initramfs}.new" "${version}"',
+)
+
+
+@pytest.mark.parametrize(
+    ("script", "names"),
+    [
+        (DRACUTS_OWN, [("dracut", False)]),
+        (INITRAMFS_TOOLS, [("initramfs-tools", True), ("dracut", False)]),
+    ],
+)
+def test_dracuts_own_update_initramfs_beside_leftovers_is_not_initramfs_tools(
+    tmp_path: Path, script: str, names: list[tuple[str, bool]]
+) -> None:
+    extra = {"usr/sbin/update-initramfs": Program(script), **programs("usr/bin/dracut")}
+    view = LocalHost(str(debian_grub_host(tmp_path, extra=extra)))
+    assert [(d.name, d.supported) for d in initramfs.detect(view)] == names
 
 
 def test_two_installed_generators_are_both_named(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.profile import Multiple, Profile, ProfileParameter, Setting
+from rocmcfg.model.spelling import ProfileValue, parse
 from rocmcfg.model.value import closest
-from rocmcfg.planning.request import Given, Request, parse_set
+from rocmcfg.planning.request import Request
 
 _BYTES = {"GiB": 1 << 30, "MiB": 1 << 20}
 _LEFT = 8  # warn where less than an eighth of the memory would be left
@@ -115,9 +116,9 @@ def forgotten(before: Iterable[str], request: Request, profiles: Sequence[Profil
     """Numbers that the last apply was given (`before`: its --set) and this one is not, although a profile
     takes them: nothing of an earlier apply is kept, and what they gave is taken back."""
     known = declared(profiles)
-    now = {parsed.name for text in request.set if isinstance(parsed := parse_set(text), Given)}
-    for parsed in map(parse_set, before):
-        if isinstance(parsed, Given) and parsed.name in known and parsed.name not in now:
+    now = {parsed.name for text in request.set if isinstance(parsed := parse(text), ProfileValue)}
+    for parsed in map(parse, before):
+        if isinstance(parsed, ProfileValue) and parsed.name in known and parsed.name not in now:
             yield warning(
                 "RC2048",
                 f"the last apply was given profile.{parsed.name} = {parsed.value}, this one is given none",

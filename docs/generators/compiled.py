@@ -1,0 +1,24 @@
+"""The TOML files of the package, made ready for the program that has to start fast."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rocmcfg.knowledge import compiled, profiles, toml
+from rocmcfg.knowledge.profile_schema import validate
+
+
+def page() -> str:
+    package = Path(compiled.PACKAGE)
+    entries = []
+    for path in sorted(package.glob("*/data/**/*.toml")):
+        content = path.read_bytes()
+        name = path.relative_to(package).as_posix()
+        entries.append(compiled.entry(name, content, toml.loads(content.decode())))
+    for path in sorted(Path(profiles.shipped_dir()).glob("*.toml")):
+        content = path.read_bytes()
+        document, wrong = validate(toml.loads(content.decode()))
+        if wrong:
+            raise ValueError(f"{path} is no profile: {wrong}")
+        entries.append(compiled.entry(f"profiles/{path.name}", content, document))
+    return b"".join(entries).decode()

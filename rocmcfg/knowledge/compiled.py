@@ -1,0 +1,69 @@
+"""The TOML files that come with the program, made ready for it: as JSON, which loads many times faster.
+
+`compiled.tsv` has a line for each file: its name, checksums of the file and of what follows, and its content
+as JSON; of a profile, what `profile_schema` made of it. TOML stays the source: a line counts only while the
+file is what it was made from, and otherwise the file itself is read. `docs/generate.py` writes it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import zlib
+from typing import Any
+
+PACKAGE = os.path.dirname(os.path.dirname(__file__))
+PATH = os.path.join(PACKAGE, "knowledge/compiled.tsv")
+
+
+def packaged(name: str) -> dict[str, Any]:
+    """A TOML file of the package, by its path in there."""
+    content = read(os.path.join(PACKAGE, name))
+    document = known(name, content)
+    if document is None:
+        from rocmcfg.knowledge import toml
+
+        document = toml.loads(content.decode("utf-8"))
+    return document
+
+
+def known(name: str, content: bytes) -> dict[str, Any] | None:
+    """What was made of the file `name` when it was the same as `content`; None where that is not at hand."""
+    line = _lines().get(name.encode(), b"")
+    sums, _, text = line.partition(b"\t")
+    if sums != checksums(content, text):
+        return None
+    import json
+
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def entry(name: str, content: bytes, document: Any) -> bytes:
+    """The line of the file `name`, whose content was made into `document`."""
+    import json
+
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    return b"\t".join((name.encode(), checksums(content, text), text)) + b"\n"
+
+
+def checksums(content: bytes, text: bytes) -> bytes:
+    return b"%08x %08x" % (zlib.crc32(content), zlib.crc32(text))
+
+
+@functools.cache
+def _lines() -> dict[bytes, bytes]:
+    try:
+        found = read(PATH).split(b"\n")
+    except OSError:  # a package without it is slower, and just as right
+        return {}
+    return {name: rest for name, _, rest in (line.partition(b"\t") for line in found)}
+
+
+def read(path: str) -> bytes:
+    """All of a file of the program's own."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, os.fstat(descriptor).st_size)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,101 @@
+"""How a noun becomes JSON: the one encoder behind every document of `--json`.
+
+A noun is a dataclass or a NamedTuple. It is published with all of its fields, or with those that the
+decorator `published` lists, in that order:
+
+    "release"               the attribute of that name, which may be a property
+    "path=source"           the same under another name
+    "loader=loader.name"    an attribute of a part: null where the part is None; of a tuple, that of each
+    "text?"                 left out of the document where it is None
+    "*terms"                everything that the part `terms` publishes
+
+`cli.documents` makes the schemas from the same lists and from the types of the attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, NamedTuple, TypeVar
+
+Noun = TypeVar("Noun", bound=type)
+_LIST, _TEXT = "__published__", "str"
+
+
+class Entry(NamedTuple):
+    """One line of what a noun publishes. `name` is empty where the whole part at `path` is put in."""
+
+    name: str
+    path: tuple[str, ...]
+    optional: bool = False
+
+
+def published(*names: str) -> Callable[[Noun], Noun]:
+    """Stands above `@dataclass`."""
+
+    def listed(noun: Noun) -> Noun:
+        setattr(noun, _LIST, names)
+        return noun
+
+    return listed
+
+
+def as_text(noun: Noun) -> Noun:
+    """Stands above a class whose `str` is what a document has of it."""
+    return published(_TEXT)(noun)
+
+
+def is_text(noun: type) -> bool:
+    return getattr(noun, _LIST, None) == (_TEXT,)
+
+
+def entries(noun: type) -> tuple[Entry, ...] | None:
+    """What a noun publishes; None for a class that is no noun."""
+    names = getattr(noun, _LIST, None)
+    if names is None:
+        names = getattr(noun, "__dataclass_fields__", None) or getattr(noun, "_fields", None)
+    return None if names is None else tuple(_entry(text) for text in names)
+
+
+def _entry(text: str) -> Entry:
+    if text.startswith("*"):
+        return Entry("", tuple(text[1:].split(".")))
+    name, _, path = text.partition("=")
+    return Entry(name.rstrip("?"), tuple((path or name.rstrip("?")).split(".")), name.endswith("?"))
+
+
+def encode(value: object) -> Any:
+    """A noun, and whatever it holds, as `json.dumps` takes it. Raises TypeError for what is not published."""
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: encode(one) for key, one in value.items()}
+    if is_text(type(value)):
+        return str(value)
+    listed = entries(type(value))
+    if listed is not None:
+        return _encoded(value, listed)
+    if isinstance(value, (tuple, list)):
+        return [encode(one) for one in value]
+    raise TypeError(f"{type(value).__name__} has no place in a JSON document")
+
+
+def _encoded(noun: object, listed: tuple[Entry, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, path, optional in listed:
+        value = _at(noun, path)
+        if not name:
+            found.update(encode(value))
+        elif value is not None or not optional:
+            found[name] = encode(value)
+    return found
+
+
+def _at(value: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        if value is None:
+            return None
+        value = tuple(getattr(one, name) for one in value) if type(value) is tuple else getattr(value, name)
+    return value

@@ -1,0 +1,63 @@
+"""The recorded hosts of the transcripts, built from one line that a transcript says about its host.
+
+    Host: sample                        the one of `make demo`
+    Host: debian gfx=gfx1100 rocm=none  tests.support.hosts.debian_grub_host
+    Host: fedora-bls                    one of tests.support.hosts.OTHER_HOSTS
+    Host: partitioned-instinct          eight MI300X, 64 partitions
+    Host: none                          an empty folder
+
+Options are those of the builder; a comma separates the members of a list. `tools` lets the host run its
+programs, which are stand-ins; without it the host is one whose disks are mounted, and nothing of it runs.
+`trial-unit` enables the service that confirms trials.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.support import boots, hosts
+from tests.support.program import DEMO
+from tests.support.tools import require_tool
+
+_LISTS = ("gfx", "kernels", "without")
+_LINES = ("cmdline", "booted_with")  # kernel command lines, with + for a blank
+_WORDS = {"yes": True, "no": False, "none": None}
+
+
+class Recorded(NamedTuple):
+    """`tools`: programs of the host can be run, by stand-ins for them."""
+
+    tools: bool
+
+
+def build(described: str, folder: Path) -> Recorded:
+    kind, *options = described.split()
+    tools = "tools" in options
+    unit = "trial-unit" in options
+    given = dict(_option(word) for word in options if "=" in word)
+    if kind == "sample":
+        shutil.copytree(DEMO / "sample-host", folder / "host", symlinks=True)
+    elif kind == "debian":
+        hosts.debian_grub_host(folder, name="host", **given)
+    elif kind == "partitioned-instinct":
+        hosts.partitioned_instinct_host(folder).rename(folder / "host")
+    elif kind != "none":
+        hosts.other_host(folder, kind, name="host", **given)
+    if tools:
+        require_tool("grub-editenv", "grub-common")
+    if unit:
+        boots.enable_unit(folder / "host")
+    return Recorded(tools)
+
+
+def _option(word: str) -> tuple[str, Any]:
+    name, _, value = word.partition("=")
+    if value in _WORDS:
+        return name, _WORDS[value]
+    if name in _LISTS:
+        return name, value.split(",")
+    if name in _LINES:
+        return name, value.replace("+", " ")
+    return name, int(value) if name == "partitions" else value

@@ -1,0 +1,32 @@
+"""Every transcript, played again. `UPDATE_GOLDEN=1` writes what came of it in place of what was expected."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support.hosts import OTHER_HOSTS
+
+from .transcript import cases, play
+
+CASES = cases(Path(__file__).parent / "cases")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_transcript(name: str) -> None:
+    expected = CASES[name].read_text()
+    found = play(expected)
+    if os.environ.get("UPDATE_GOLDEN"):
+        CASES[name].write_text(found)
+        return
+    changed = list(
+        difflib.unified_diff(expected.splitlines(), found.splitlines(), "expected", "found", lineterm="")
+    )
+    assert not changed, "\n".join(["UPDATE_GOLDEN=1 takes this over:", *changed])
+
+
+def test_every_recorded_host_has_a_transcript() -> None:
+    assert {f"hosts/{name}" for name in OTHER_HOSTS} <= CASES.keys()
