@@ -6,9 +6,10 @@
 #   make fast    the tests of the program without lint
 #   make lint    ruff, mypy --strict, import rules
 #   make faults  failing calls and signals under strace, power cuts of real file systems, races (root)
-#   make packages  builds the packages, installs them in clean Debian systems; the schema in editors' tools (npm)
+#   make packages  builds wheel and packages, installs them in clean Debian systems; the schema in editors' tools (npm)
 #   make ansible   the collection: ansible-test on each supported ansible-core, and a fleet of hosts
 #   make vm      real machines under QEMU: GRUB, kernel, amdgpu
+#                each of these four also runs some files only: make vm TESTS=tests/vm/test_trial.py
 #   make bench   start-up, plan, verify, apply: figures against their bars
 #   make lock    resolve the dependencies anew (needs uv)
 
@@ -23,7 +24,8 @@ demo: $(READY)
 	@$(RUN) docs/demo/demo.py
 
 test: lint fast
-	@echo "The program's own tests have passed. There are more, as root: make faults packages ansible vm"
+	@echo "The program's own tests have passed. There are more, as root, about an hour: make faults packages ansible vm"
+	@echo "What continuous integration takes of them for this commit: .ci/run --dry-run"
 
 all: test faults packages ansible vm
 

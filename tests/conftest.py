@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,6 +38,24 @@ def bulk_is_not_measured(request: pytest.FixtureRequest) -> Iterator[None]:
     measured.stop()
     yield
     measured.start()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--diagnostics-seen", metavar="FILE", help="add every diagnostic that is made to FILE")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def diagnostics_seen(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What --diagnostics-seen asks for: see tests/golden/diagnostics.py."""
+    file = request.config.getoption("--diagnostics-seen")
+    if not file:
+        yield
+        return
+    from tests.golden import diagnostics
+
+    with diagnostics.seen() as found:
+        yield
+    diagnostics.add(Path(file).absolute(), found)
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,7 @@ from rocmcfg.cli.render import Printer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocmcfg.doctor.evidence import Evidence
+    from rocmcfg.doctor.evidence import LogLines
     from rocmcfg.doctor.ranking import Match
     from rocmcfg.workflow.diagnosing import Diagnosis, Found
 
@@ -92,87 +92,8 @@ def doctor(
             host, [*(log or ()), *(more or ())], options, environment, printer.progress
         )
         printer.end_progress()
-        printer.document(found.diagnostics, **_fields(found))
+        printer.document(found.diagnostics, found)
         _show(printer, found)
-
-
-# -- JSON ---------------------------------------------------------------------------------------------------
-
-
-def _fields(found: Diagnosis) -> dict[str, Any]:
-    where = found.where
-    last = max((p for f in found.found for h in f.match.hits for p in h.positions[-1:]), default=0)
-    kernel, kernel_source = where.kernel_at(last)
-    return {
-        "logs": [{"name": log.name, "size": log.size, "complete": not log.problem} for log in found.logs],
-        "facts": {
-            "gfx": list(where.gfx),
-            "gfx_source": where.gfx_source if where.gfx or where.possible else "",
-            "possible_gfx": list(where.possible),
-            "kernel": kernel,
-            "kernel_source": kernel_source,
-            "rocm": ".".join(map(str, where.rocm)) if where.rocm else None,
-            "rocm_source": where.rocm_source,
-            "dkms": where.log.dkms,
-        },
-        "matches": [_match(one, found) for one in found.found],
-        "unknown": [_evidence(line) for line in found.unknown],
-        "collect": list(found.collect) if found.unknown else [],
-    }
-
-
-def _match(one: Found, found: Diagnosis) -> dict[str, Any]:
-    match, issue = one.match, one.match.issue
-    cure = issue.workaround
-    any_cure = match.remaining or cure.unset or cure.steps
-    return {
-        "issue": issue.id,
-        "title": issue.title,
-        "kind": issue.kind,
-        "summary": issue.summary,
-        "score": match.score,
-        "confidence": issue.confidence,
-        "reasons": [{"what": r.what, "met": r.met, "text": r.text} for r in match.reasons],
-        "stages": (
-            {"wanted": match.stages.wanted, "seen": match.stages.seen, "in_order": match.stages.in_order}
-            if match.stages
-            else None
-        ),
-        "evidence": [_evidence(line) for line in one.evidence],
-        "kernel_names": [
-            {"name": k.name, "parts": [{"name": n, "text": t} for n, t in k.parts]} for k in one.kernel_names
-        ],
-        "workaround": (
-            {
-                "settings": [str(setting) for setting in match.remaining],
-                "unset": list(cure.unset),
-                "steps": list(cure.steps),
-                "profile": cure.profile,
-                "command": found.cure(match),
-            }
-            if any_cure
-            else None
-        ),
-        "in_force": [{"setting": str(setting), "where": where} for setting, where in match.in_force],
-        "applied": [{"setting": str(setting), "state": said} for setting, said in match.applied],
-        "cost": issue.cost,
-        "fixed_in": issue.fixed_in,
-        "does_not_help": list(issue.does_not_help),
-        "notes": list(issue.notes),
-        "sources": list(issue.evidence),
-    }
-
-
-def _evidence(line: Evidence) -> dict[str, Any]:
-    return {
-        "log": line.log,
-        "line": line.line,
-        "last_line": line.last_line,
-        "count": line.count,
-        "more": line.more,
-        "text": line.text,
-        "strength": line.strength,
-    }
 
 
 # -- text ---------------------------------------------------------------------------------------------------
@@ -208,14 +129,12 @@ def _is_candidate(match: Match) -> bool:
 
 
 def _machine(found: Diagnosis) -> str:
-    where = found.where
+    where = found.machine
     parts = [f"{', '.join(where.gfx)} ({where.gfx_source})"] if where.gfx else []
-    if not parts and where.possible:
-        parts.append(f"a GPU of the generation of {where.possible[0]} (the log)")
-    hits = [hit for one in found.found for hit in one.match.hits]
-    kernel, source = where.kernel_at(max((hit.positions[-1] for hit in hits), default=0))
-    parts += [f"kernel {kernel} ({source})"] if kernel else []
-    parts += [f"ROCm {'.'.join(map(str, where.rocm))} ({where.rocm_source})"] if where.rocm else []
+    if not parts and where.possible_gfx:
+        parts.append(f"a GPU of the generation of {where.possible_gfx[0]} (the log)")
+    parts += [f"kernel {where.kernel} ({where.kernel_source})"] if where.kernel else []
+    parts += [f"ROCm {where.rocm} ({where.rocm_source})"] if where.rocm else []
     return ", ".join(parts) or "nothing is known of it: --gfx, --kernel and --rocm make the answer better"
 
 
@@ -227,7 +146,7 @@ def _show_match(printer: Printer, found: Diagnosis, one: Found, *, whole: bool) 
     printer.line(f"  {issue.id}: {_sure(match.score)} ({match.score:.2f}); {_CONFIDENCE[issue.confidence]}")
     if whole:
         printer.wrapped(issue.summary)
-    _rows(printer, [*(("why", r.text) for r in match.reasons if r.what != "in_force"), *_cure(found, match)])
+    _rows(printer, [*(("why", r.text) for r in match.reasons if r.what != "in_force"), *_cure(one)])
     rows = [("costs", issue.cost)] if issue.cost and (match.remaining or issue.workaround.steps) else []
     rows += [("no help", text) for text in issue.does_not_help] if whole else []
     rows += [("fixed", issue.fixed_in)] if issue.fixed_in else []
@@ -262,26 +181,25 @@ def _sure(score: float) -> str:
     return "very likely" if score >= 0.8 else "likely" if score >= 0.65 else "possible"
 
 
-def _cure(found: Diagnosis, match: Match) -> list[tuple[str, str]]:
-    cure = match.issue.workaround
+def _cure(one: Found) -> list[tuple[str, str]]:
+    from rocmcfg.model.state import Kind
+
+    match, cure = one.match, one.cure
     rows = [
         ("tried", f"{setting} is in force ({place}) and did not help") for setting, place in match.in_force
     ]
     rows += [("done", f"{setting}: {said}") for setting, said in match.applied]
-    rows += [("cure", str(setting)) for setting in match.remaining]
+    rows += [("cure", str(setting)) for setting in cure.settings]
     rows += [("cure", f"take away {name}") for name in cure.unset]
-    command = found.cure(match)
-    if command:
-        rows.append(("apply", command))
-    from rocmcfg.model.state import Kind
-
-    if match.remaining and all(setting.kind is Kind.ENV for setting in match.remaining):
-        options = " ".join(f"--set {setting}" for setting in match.remaining)
+    if cure.command:
+        rows.append(("apply", cure.command))
+    if cure.settings and all(setting.kind is Kind.ENV for setting in cure.settings):
+        options = " ".join(f"--set {setting}" for setting in cure.settings)
         rows.append(("or", f"without root, for one program: rocmcfg run {options} -- PROGRAM"))
     rows += [("do" if rows else "cure", step) for step in cure.steps]
-    if not cure.settings and not cure.unset:
+    if not match.issue.workaround.settings and not cure.unset:
         rows.insert(0, ("cure", "no parameter cures this" + (", but this helps:" if cure.steps else "")))
-    elif match.in_force and not match.remaining and not match.applied and not cure.steps:
+    elif match.in_force and not cure.settings and not match.applied and not cure.steps:
         rows.append(("cure", "no other is known"))
     return rows
 
@@ -309,7 +227,7 @@ def _show_unknown(printer: Printer, found: Diagnosis, told: bool) -> None:
             printer.pairs([("-", what)])
 
 
-def _line(line: Evidence, found: Diagnosis, whole: bool) -> str:
+def _line(line: LogLines, found: Diagnosis, whole: bool) -> str:
     times = f"{line.count}{' or more' if line.more else ''} × " if line.count > 1 else ""
     lines = f"{line.line}" if line.count == 1 else f"{line.line}-{line.last_line}"
     where = f"line {lines}" if sum(log.size > 0 for log in found.logs) == 1 else f"{line.log}:{lines}"

@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from rocmcfg.cli.doctor_document import DoctorDocument
 from rocmcfg.cli.document_base import Document as OldDocument
 from rocmcfg.cli.document_base import Model as _Model
 from rocmcfg.cli.document_models import Models
@@ -24,6 +23,7 @@ from rocmcfg.cli.profile import (
     ProfileValidateDocument,
 )
 from rocmcfg.cli.report import ReportDocument
+from rocmcfg.doctor.segments import LogRead
 from rocmcfg.knowledge import profile_json_schema
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
@@ -33,6 +33,7 @@ from rocmcfg.model.plan import SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.report import CheckStatus, VerificationReport
 from rocmcfg.workflow.aftermath import Outcome
+from rocmcfg.workflow.diagnosing import Diagnosis, Found
 from rocmcfg.workflow.explaining import Explained
 from rocmcfg.workflow.linting import Linted, Proposal
 from rocmcfg.workflow.status import Status
@@ -48,9 +49,12 @@ class FailureDocument(NamedTuple):
 
 
 _TITLES: dict[type, str] = {
+    Diagnosis: "DoctorDocument",
     Explained: "ExplainDocument",
     Finding: "LintFinding",
+    Found: "Match",
     Linted: "LintDocument",
+    LogRead: "ReadLog",
     Profile: "ProfileBrief",
     Proposal: "LintProposal",
     SettingRow: "Setting",
@@ -59,8 +63,10 @@ _TITLES: dict[type, str] = {
     VerificationReport: "VerifyDocument",
 }
 _TEXTS = {
+    "AppliedSetting": "Applied by rocmcfg, and not in force when the log was written.",
     "Bit": "`feature` is empty for a bit that no feature switches.",
     "Caution": "`here` is null where no GPU of the host is known.",
+    "Cure": "`settings` in the spelling of --set, without those that are in force already.",
     "Document": "What every document has.",
     "EnvDocument": "`text` where the variables were printed, `path` where they were written or removed.",
     "ExplainDocument": """
@@ -75,12 +81,19 @@ _TEXTS = {
     "LintFinding": """
     `text` stands at `line` and `column`, which count from 1, the latter in characters. `replacement`
     stands in for it: null where there is none, empty where the token should go. `setting` is for `--set`.""",
+    "LogLines": "Lines that differ in numbers only. `more`: counted to `count` and no further.",
+    "LogMachine": "On which machine it happened; each `…_source` says who says so.",
+    "Match": """
+    `score` is 0 to 1; from 0.5 we would tell the user so. `workaround` is null where nothing helps, or
+    what helps is in force.""",
     "OnKernel": "`present` is null where it depends on how the kernel was built or cannot be told.",
     "PlanDocument": "Of `plan`, `apply` and `confirm`. `trial` is null where the plan is for good.",
     "ProfileParameter": """
     What the user gives a profile; `within` is "memory" where the amount must fit into the host's, and
     "gpus" where it is a number of GPUs of the host.""",
     "PyTorch": "`rocm` is the release whose libraries it brings, `path` the file that says so.",
+    "ReadLog": "`size` in bytes, unpacked.",
+    "Reason": "`met` is null where it cannot be told.",
     "ReportDocument": "`report` is the Markdown, `bundle` the file that was packed besides.",
     "SetParameter": "`overridden`: the files whose value loses against that of `source`.",
     "ToolChange": "Something that a program changes and that is not a file of ours.",
@@ -147,7 +160,7 @@ _NOUNS: dict[str, type] = {
     "explain": Explained,
     "report": ReportDocument,
     "lint": Linted,
-    "doctor": DoctorDocument,
+    "doctor": Diagnosis,
     "env": EnvDocument,
     "check-kernel": Document,
     "watch-trial": Document,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from rocmcfg.doctor.grouping import Group
 from rocmcfg.doctor.kernel_names import KernelName, decode
 from rocmcfg.doctor.ranking import Match
 from rocmcfg.doctor.scan import Hits, Scanner
+from rocmcfg.model.issue import Strength
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class LogLines:
     """Lines that differ in numbers only, as one. `more`: they were counted to `count` and no further."""
 
     log: str
@@ -21,12 +23,12 @@ class Evidence:
     count: int
     more: bool
     text: str
-    strength: str = ""
+    strength: Literal[Strength, ""] = ""
 
 
-def of_match(match: Match, scanner: Scanner) -> tuple[Evidence, ...]:
+def of_match(match: Match, scanner: Scanner) -> tuple[LogLines, ...]:
     """The strongest signatures first; a line that speaks for several counts once."""
-    found: dict[int, Evidence] = {}
+    found: dict[int, LogLines] = {}
     for hit in match.hits:
         strength = hit.probe.signature.strength if hit.probe.signature else ""
         for group in hit.groups:
@@ -36,10 +38,10 @@ def of_match(match: Match, scanner: Scanner) -> tuple[Evidence, ...]:
 
 def unknown(
     hits: Sequence[Hits], covered: Collection[int], scanner: Scanner, *, ours: bool = True
-) -> tuple[Evidence, ...]:
+) -> tuple[LogLines, ...]:
     """Certain errors of driver and libraries that no issue explains, in the order of the log. `ours`: nothing
     says that lines which other vendors' libraries print too are theirs."""
-    found: dict[int, Evidence] = {}
+    found: dict[int, LogLines] = {}
     errors = [hit for hit in hits if hit.probe.role == "error"]
     ours = ours or any(hit.positions and not hit.probe.shared for hit in errors)
     for hit in errors:
@@ -51,7 +53,7 @@ def unknown(
     return tuple(found[position] for position in sorted(found))
 
 
-def resets(hits: Sequence[Hits], scanner: Scanner) -> tuple[Evidence, ...]:
+def resets(hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:
     """Hangs and resets of a GPU, in the order of the log, whether an issue explains them or not."""
     found = {
         group.first: _evidence(group, hit, scanner, "")
@@ -62,13 +64,13 @@ def resets(hits: Sequence[Hits], scanner: Scanner) -> tuple[Evidence, ...]:
     return tuple(found[position] for position in sorted(found))
 
 
-def kernel_names(evidence: Sequence[Evidence]) -> tuple[KernelName, ...]:
+def kernel_names(evidence: Sequence[LogLines]) -> tuple[KernelName, ...]:
     """The GEMM kernels that the lines name, decoded, each once."""
     names = {name.name: name for one in evidence if (name := decode(one.text)) is not None}
     return tuple(names.values())
 
 
-def _evidence(group: Group, hit: Hits, scanner: Scanner, strength: str) -> Evidence:
+def _evidence(group: Group, hit: Hits, scanner: Scanner, strength: Literal[Strength, ""]) -> LogLines:
     log, line = scanner.place(group.first)
     _, last = scanner.place(group.last)
-    return Evidence(log, line, last, group.count, hit.full, group.text, strength)
+    return LogLines(log, line, last, group.count, hit.full, group.text, strength)

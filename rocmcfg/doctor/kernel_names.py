@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rocmcfg.doctor import knowledge
+from rocmcfg.model.published import published
 
 NAME = re.compile(r"Cijk_(A[a-z]{2,5})_(B[a-z]{2,5})_[A-Za-z0-9_]{4,4000}", re.ASCII)
 _TILE = re.compile(r"_MT(\d+)x(\d+)(?:x(\d+))?(?:_|$)")
@@ -21,9 +22,17 @@ _BRIEF = ("library", "call", "types", "macro tile", "built for")
 _TYPES = re.compile(r"^([A-Z][A-Z0-9]*)$")
 
 
+class KernelPart(NamedTuple):
+    """One thing that the name says: `macro tile`, `256 × 128 …`."""
+
+    name: str
+    text: str
+
+
+@published("name", "parts")
 @dataclass(frozen=True, slots=True)
 class KernelName:
-    """`parts` are what the name says, as name and text, in the order in which one reads it. `types` are of
+    """`parts` are what the name says, in the order in which one reads it. `types` are of
     input, output and computation, or one for all. `gfx` is empty where the name does not say."""
 
     name: str
@@ -32,13 +41,13 @@ class KernelName:
     types: tuple[str, ...]
     macro_tile: tuple[int, ...]
     gfx: str
-    parts: tuple[tuple[str, str], ...]
+    parts: tuple[KernelPart, ...]
 
     @property
-    def brief(self) -> tuple[tuple[str, str], ...]:
+    def brief(self) -> tuple[KernelPart, ...]:
         """What tells one fault from another: who wrote the kernel, the call, and how operands are read."""
         switches = {key["name"] for key in knowledge.of_kernel_names()["key"] if "yes" in key}
-        return tuple(p for p in self.parts if p[0] in _BRIEF or p[0].rstrip("0123456789") in switches)
+        return tuple(p for p in self.parts if p.name in _BRIEF or p.name.rstrip("0123456789") in switches)
 
 
 def decode(text: str) -> KernelName | None:
@@ -75,7 +84,9 @@ def _decoded(name: str, a: str, b: str) -> KernelName:
     if gfx:
         parts.append(("built for", gfx))
     parts += _keys(words, known["key"])
-    return KernelName(name, library, transposition, types, tile, gfx, tuple(parts))
+    return KernelName(
+        name, library, transposition, types, tile, gfx, tuple(KernelPart(*part) for part in parts)
+    )
 
 
 def _library(words: list[str], known: Mapping[str, Any]) -> str:

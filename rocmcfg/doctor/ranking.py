@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.doctor import circumstances
 from rocmcfg.doctor.circumstances import Circumstances, Reason
@@ -36,19 +37,32 @@ _KINDS = {"fault": 0, "advice": 1, "spelling": 2}
 _RANK = {"specific": 0, "typical": 1, "generic": 2}
 
 
+class InForce(NamedTuple):
+    """A setting of a workaround that was in force, and where it is set: it did not help."""
+
+    setting: Spelling
+    where: str
+
+
+class AppliedSetting(NamedTuple):
+    """A setting of a workaround that rocmcfg has applied already, after the log was written."""
+
+    setting: Spelling
+    state: str
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`hits` are the signatures that were found, the strongest first. `in_force` are settings of the
-    workaround with where they are set: they did not help. `applied` are those that rocmcfg has applied
-    already, with what is to be said of that: the log is from before they came into force."""
+    """`hits` are the signatures that were found, the strongest first; `in_force` and `applied` what of the
+    workaround need not be recommended."""
 
     issue: KnownIssue
     score: float
     hits: tuple[Hits, ...]
     reasons: tuple[Reason, ...]
     stages: Stages | None
-    in_force: tuple[tuple[Spelling, str], ...]
-    applied: tuple[tuple[Spelling, str], ...] = ()
+    in_force: tuple[InForce, ...]
+    applied: tuple[AppliedSetting, ...] = ()
 
     @property
     def told(self) -> bool:
@@ -120,12 +134,12 @@ def _judge(
     score = _limited(score, best, stated, against)
     then = host if where.same_boots else None
     tried = tuple(
-        (setting, place)
+        InForce(setting, place)
         for setting in issue.workaround.settings
         if (place := in_force(setting, where.log.kargs_at(position), then, known))
     )
     waiting = tuple(
-        (setting, said)
+        AppliedSetting(setting, said)
         for setting in issue.workaround.settings
         if host and where.host is not None and setting not in dict(tried)
         if (said := applied(setting, host, known))

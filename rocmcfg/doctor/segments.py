@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 from rocmcfg.doctor.lines import LONGEST, Block, blocks
 from rocmcfg.host.streams import Scratch, plain_file
+from rocmcfg.model.published import published
 
 SIZE = 16 << 20  # bytes of a segment: the start of a grep takes 4 ms
 
@@ -22,6 +23,7 @@ class Line(NamedTuple):
     text: bytes
 
 
+@published("name", "size", "complete")
 @dataclass(slots=True)
 class LogRead:
     """`size` in bytes, unpacked. `problem` says why it was not read to its end, empty where it was."""
@@ -29,6 +31,10 @@ class LogRead:
     name: str
     size: int = 0
     problem: str = ""
+
+    @property
+    def complete(self) -> bool:
+        return not self.problem
 
 
 class Segment:

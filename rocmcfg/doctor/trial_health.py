@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.doctor.evidence import Evidence
+from rocmcfg.doctor.evidence import LogLines
 from rocmcfg.doctor.ranking import Match
 from rocmcfg.doctor.segments import LogRead
 from rocmcfg.facts.gpus import driver_of
@@ -28,8 +28,8 @@ def unbound(view: HostView, gpus_before: Iterable[str]) -> tuple[str, ...]:
 
 def in_log(
     logs: Sequence[LogRead],
-    resets: Sequence[Evidence],
-    issues: Iterable[tuple[Match, Sequence[Evidence]]],
+    resets: Sequence[LogLines],
+    issues: Iterable[tuple[Match, Sequence[LogLines]]],
     *,
     begins: bool,
 ) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Keys and their values in a line, in any style: `key=value`, `key: value`, `"key": "value"` and Python's
 `'key': 'value'` (also escaped in another string), `Key: value` of a header, `?key=value` of a URL (also
 percent-encoded), `--key value`, `KEY value`, `<key>value</key>`, `('key', 'value')`, `key => value`, and
-`<add key="name" value="value"/>`, where a pair says what another one means.
+`<add key="name" value="value"/>`, where a pair says what another one means, in the same line or the next.
 
 A scanner by hand rather than one pattern: whether the value matters depends on the key, and where it ends on
 how it begins. Each character is looked at a bounded number of times.
@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocmcfg.report.keys import LIKELY, Meaning, meaning
-from rocmcfg.report.rule import OPAQUE
-from rocmcfg.report.words import NO_VALUE, ORDINARY, is_nobody
+from rocmcfg.report.keys import Meaning, may_have_keys, meaning
+from rocmcfg.report.looks import is_mixed, is_nobody, is_ordinary, is_value
+from rocmcfg.report.rules import OPAQUE, Found
 
 _FIRST = (
     "(?:(?:access|account|api|asset|client|host|license|login|private|product|real|recovery|secret|serial|service"
@@ -36,7 +36,11 @@ _VALUES = frozenset(("value", "val", "content", "string"))
 _NAMED = re.compile(
     r"(?i)(?<![\w-])(?:key|name|id)\\{0,8}[\"']?\s?[=:]\s?\\{0,8}[\"'](?P<name>[\w.:/-]{1,120})[\"'\\]"
 )
-_NAMED_BEFORE = re.compile(r"<(?:name|key)>(?P<name>[^<]{1,120})</(?:name|key)>\s{0,8}$")
+_NAMED_BEFORE = re.compile(r"<(?:name|key)>(?P<name>[^<]{1,120})</(?:name|key)>\s{0,40}$")
+_NAMED_IN_LINE = re.compile(
+    r"(?i)(?<![\w-])(?:key|name|id)[\"']?[ \t]?[=:][ \t]?[\"']?(?P<name>[\w.:/-]{1,120})[\"']?,?\s{0,8}$"
+)
+_PERSON_BESIDE = re.compile(r"^\s*(?:\[(?:user|author|committer)\]|e-?mail\s*=)", re.I)  # gitconfig(5)
 _AROUND = 400  # characters in which a neighbour is looked for
 _ENCLOSED = {"<": ">", "{": "}"}
 # What sets the variable whose name follows: of csh, Dockerfile, fish, Windows.
@@ -45,80 +49,69 @@ _SETTING = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
 _ENDS = re.compile(r"[\"']?[ \t]*(?:$|[;&|#])")
 # They are verbs and names of other things, too: "tests pass gfx1100".
 _AMBIGUOUS = frozenset(("otp", "pass", "pw", "webhook"))
-_QUOTED = {
-    '"': re.compile(r'(?:[^"\\]|\\.)*'),
-    "'": re.compile(r"(?:[^'\\]|\\.)*"),
-    "`": re.compile(r"[^`]*"),
-}
-_OPENING = re.compile(r"(?P<prefix>[bBrRuUfF]{0,2})(?P<escapes>\\{0,8})(?P<quote>[\"'`])")
-_WITHIN_QUOTES = re.compile(r"(?:[^\"'\\]|\\+[^\"'\\])*")
-_ENCODED = re.compile(r"(?i)(?:%22|%27|&quot;|&#34;|&#39;)")
-_UP_TO_ENCODED = re.compile(r"(?i)(?:[^%&\s]|%(?!22|27|26)|&(?!quot;|#))*")
+# Values that say themselves where they end. In a string that is itself escaped, with the next escaped quote.
+_ENCLOSING = re.compile(
+    r"(?i)(?:%22|%27|&quot;|&#34;|&#39;)(?P<encoded>(?:[^%&\s]|%(?!22|27|26)|&(?!quot;|#))*)"
+    r"|[bru]{0,2}\\{1,8}[\"'`](?P<escaped>(?:[^\"'\\]|\\+[^\"'\\])*)"
+    r"|[bruf]{0,2}(?:\"(?P<double>(?:[^\"\\]|\\.)*)|'(?P<single>(?:[^'\\]|\\.)*)|`(?P<back>[^`]*))"
+)
+_BRACKETS = re.compile(r"\[(?P<square>[^\]\n]*)|\((?P<round>[^)\n]*)")
 # a quote within a word belongs to it; one behind it encloses it
 _BARE = re.compile(r"[^\s\"'`<>](?:[^\s\"'`<>]|[\"'`<>](?=\w))*")
 _WORD = re.compile(r"[^\s\"'`<>,;|(){}\[\]&]+")
-_LONG = 256  # characters: neither a name nor a serial is longer; a secret is one then, whatever it looks like
-_TO_END = re.compile(r"[^\n]+")
-_TO_QUOTE = re.compile(r"[^\"'\n]+")
-_TO_COMMA = re.compile(r"[^\"',;\n]+")
+_TO_END, _TO_QUOTE, _TO_COMMA = (re.compile(p) for p in (r"[^\n]+", r"[^\"'\n]+", r"[^\"',;\n]+"))
 _IN_ELEMENT = re.compile(r"[^<]+")
-_BRACKETS = {"[": re.compile(r"[^\]\n]*"), "(": re.compile(r"[^)\n]*")}
+_LONG = 256  # characters: neither a name nor a serial is longer; a secret is one then, whatever it looks like
 _TUPLE = re.compile(r"[(\[] ?[bruBRU]?\\*[\"']$")
 _NESTED = ("{", "[", "(", "<")  # no value, but what has some; or what somebody else put in its place
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|apikey|negotiate|ntlm|key)\s+(?=\S)")
 # where another pair, or what encloses this one, follows in a value that has no quotes
 _NEXT_PAIR = re.compile(r"[,;&](?=$|[\w.-]+=)|%26|[,;]$")
 _OPAQUE = re.compile(f"[{OPAQUE}]+")
-_CLOSING = ")]},;."
 _PATH = re.compile(
     r"(?:~|\.{1,2})?/(?:app|cache|data|dev|etc|home|mnt|models|opt|proc|root|run|secrets|srv|sys|tmp|usr|var"
     r"|workspace)?(?:/|$)|\.{1,2}/|~/|[\w./-]+\.(?:py|json|toml|ya?ml|pem|key|crt|txt|conf)$"
 )
-_PLACEHOLDER = re.compile(
-    r"\$\{?[A-Z_]+\}?$|\$\(|%[(\[]?\w*[)\]]?s?$|\{.*\}$|[*•x.]+$|\[(?:redacted|hidden)", re.I
-)
 _NUMBER = re.compile(r"[-+]?[\d.,_]+(?:e[-+]?\d+)?[a-zA-Z%/]{0,3}$|0x[0-9a-fA-F]+$")
-_PERSON = re.compile(r"[A-Za-z_](?:[\w.@-]|\\)*\$?$")
 _SERIAL = re.compile(r"(?=.*\d)[\w./:+-]{5,}$|[A-Z0-9-]{6,}$")
-_MACHINE = re.compile(r"(?=.*[A-Za-z])[\w.\[\],:-]{2,}$")
+_FORMS = {
+    "user": re.compile(r"[A-Za-z_](?:[\w.@-]|\\)*\$?$"),
+    "host": re.compile(r"(?=.*[A-Za-z])[\w.\[\],:-]{2,}$"),
+    **dict.fromkeys(("serial", "id", "uuid"), _SERIAL),
+}
 
 
-class Found(NamedTuple):
-    """Where the value lies. `sure`: certain enough to go from all other places as well."""
-
+class _Value(NamedTuple):
     start: int
     end: int
-    kind: str
-    sure: bool
+    quoted: bool
 
 
-def pairs(line: str) -> Iterator[Found]:
-    if not LIKELY.search(line.lower()):
+def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
+    """`before` and `after` are the lines beside it, where one may say what the value in this one is."""
+    if not may_have_keys(line):
         return
     position = 0
     while (found := _KEY.search(line, position)) is not None:
         position = found.end()
         key = found["key"] or found["option"] or found["element"] or found["word"]
-        meant = meaning(key)
-        if meant is None and key.lower() in _VALUES:
-            meant = _meant_beside(line, found)
+        meant = meaning(key) or _meant_beside(line, found, key.lower(), before, after)
         if meant is None or (found["list"] and not _in_tuple(line, found, meant)):
-            if found["option"] and position == found.end():
+            if found["option"]:
                 position = found.end("option")
             continue
         value = _value(line, found, meant)
         if value is None:
             continue
-        start, end, quoted = value
-        text = line[start:end]
-        prose = _is_prose(line, found, quoted=quoted)
+        text = line[value.start : value.end]
+        prose = _is_prose(line, found, value)
         if prose and key.lower() == "login":  # "Last login: Fri"
             continue
         if found["word"] and not _tells_behind_a_blank(line, found, meant, value):
             continue
         if _tells(meant, text, prose=prose):
-            yield Found(start, end, meant.kind, _is_sure(meant, found, text, quoted=quoted))
-            position = end
+            yield Found(value.start, value.end, meant.kind, _is_taught(meant, found, text, value))
+            position = value.end
 
 
 def _in_tuple(line: str, found: re.Match[str], meant: Meaning) -> bool:
@@ -129,94 +122,90 @@ def _in_tuple(line: str, found: re.Match[str], meant: Meaning) -> bool:
     return meant.kind == "secret" and bool(_TUPLE.search(line[max(0, start - 12) : start]))
 
 
-def _meant_beside(line: str, found: re.Match[str]) -> Meaning | None:
+def _meant_beside(line: str, found: re.Match[str], key: str, before: str, after: str) -> Meaning | None:
     """What another attribute of the same element or object says of this one, in either order."""
+    if key == "name" and found["sign"] == "=" and _begins(line, found):
+        return Meaning("name") if any(map(_PERSON_BESIDE.match, (before, after))) else None
+    if key not in _VALUES or found["word"]:
+        return None
     start = found.start()
     if found["element"]:
-        named = _NAMED_BEFORE.search(line, max(0, start - _AROUND), start)
-    else:
-        begin = max(line.rfind(opening, max(0, start - _AROUND), start) for opening in _ENCLOSED)
-        if begin < 0:
-            return None
+        close = line[max(0, start - _AROUND) : start]
+        named = _NAMED_BEFORE.search(close if close.strip() else before[-_AROUND:])
+        return meaning(named["name"]) if named else None
+    begin = max(line.rfind(opening, max(0, start - _AROUND), start) for opening in _ENCLOSED)
+    if begin >= 0:
         limit = min(len(line), found.end() + _AROUND)
         end = line.find(_ENCLOSED[line[begin]], found.end(), limit)
         named = _NAMED.search(line, begin, limit if end < 0 else end)
+    else:
+        # an item of YAML begins with a dash: what stands before it belongs to another one
+        first = () if line.lstrip().startswith("-") else (before,)
+        found_beside = (_NAMED_IN_LINE.search(one[-_AROUND:]) for one in (*first, after))
+        named = next(filter(None, found_beside), None)
     return meaning(named["name"]) if named else None
 
 
-def _tells_behind_a_blank(
-    line: str, found: re.Match[str], meant: Meaning, value: tuple[int, int, bool]
-) -> bool:
+def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value: _Value) -> bool:
     """Most words are followed by a word that is no value: what is one has to be set, quoted or look so."""
-    key, start, (begin, end, quoted) = found["word"], found.start(), value
-    text = line[begin:end]
+    key, start = found["word"], found.start()
+    text = line[value.start : value.end]
     if meant.kind != "secret":
         return False
     if _SETS.search(line, max(0, start - 24), start):
         return True
-    digit, letter = any(c.isdigit() for c in text), any(c.isalpha() for c in text)
     if _SETTING.match(key):
-        if quoted or (digit and letter and not _NUMBER.match(text)):
+        if value.quoted or (is_mixed(text) and not _NUMBER.match(text)):
             return True
-        return len(text) > 7 and text.lower() not in ORDINARY and bool(_ENDS.match(line, end))
+        return len(text) > 7 and not is_ordinary(text) and bool(_ENDS.match(line, value.end))
     if not meant.sure or key.lower() in _AMBIGUOUS or re.match(r"[\w.-]+[=:]", text):
         return False
-    return (quoted and letter) or (digit and letter and len(text) > 5)
+    return (value.quoted and any(c.isalpha() for c in text)) or (is_mixed(text) and len(text) > 5)
 
 
-def _value(line: str, found: re.Match[str], meant: Meaning) -> tuple[int, int, bool] | None:
-    """Where it starts and ends, and whether quotes say so."""
+def _value(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
     start = found.end()
     if found["element"]:
         return _span(_IN_ELEMENT.match(line, start), quoted=True)
-    if encoded := _ENCODED.match(line, start):
-        return _span(_UP_TO_ENCODED.match(line, encoded.end()), quoted=True)
-    if opening := _OPENING.match(line, start):
-        # in a string that is itself escaped, the value ends with the next escaped quote
-        inner = _WITHIN_QUOTES if opening["escapes"] else _QUOTED[opening["quote"]]
-        start = _after_scheme(line, opening.end(), meant)
-        end = len(line) if meant.kind == "secret" else start + _LONG
-        return (
-            None if line[start : start + 1] in _NESTED else _span(inner.match(line, start, end), quoted=True)
-        )
-    if line[start : start + 1] in _BRACKETS and meant.kind in ("secret", "network"):
-        start += 1
-        return (
-            None
-            if line[start : start + 1] in _NESTED
-            else _span(_BRACKETS[line[start - 1]].match(line, start), quoted=True)
-        )
-    if line[start : start + 1] in _NESTED:
+    enclosed = _ENCLOSING.match(line, start)
+    if enclosed is None and meant.kind in ("secret", "network"):
+        enclosed = _BRACKETS.match(line, start)
+    if enclosed is None:
+        return None if line[start : start + 1] in _NESTED else _bare(line, found, meant)
+    start, end = enclosed.span(enclosed.lastgroup or 0)
+    start = _after_scheme(line, start, meant)
+    if meant.kind != "secret":
+        end = min(end, start + _LONG)
+    return None if line[start : start + 1] in _NESTED else _Value(start, max(start, end), True)
+
+
+def _bare(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
+    start = _after_scheme(line, found.end(), meant)
+    key, sign = (found["key"] or found["option"] or found["word"]).lower(), found["sign"]
+    if meant.kind != "secret":
+        named = meant.kind in ("network", "label", "name")
+        blanks = named and (sign == ":" or (sign == "=" and key == "name"))
+        form = _TO_COMMA if blanks else _WORD
+        return _span(form.match(line, start, start + _LONG), quoted=False)
+    if key.endswith("cookie") and sign == ":":
+        return _span(_TO_QUOTE.match(line, start), quoted=True)
+    if line[start : start + 6].lower() == "digest":
+        return _span(_TO_END.match(line, start), quoted=True)
+    if meant.sure and sign == ":" and _begins(line, found):
+        # a line of YAML or of a dialogue of its own: a passphrase has blanks
+        return _span(_TO_END.match(line, start), quoted=False)
+    value = _BARE.match(line, start)
+    if value is None:
         return None
-    return _bare(line, found, _after_scheme(line, start, meant), meant)
+    cut = _NEXT_PAIR.search(line, start, value.end())
+    end = cut.start() if cut else value.end()
+    while end > start + 1 and line[end - 1] in ")]},;.":
+        end -= 1
+    return _Value(start, end, False)
 
 
-def _bare(line: str, found: re.Match[str], start: int, meant: Meaning) -> tuple[int, int, bool] | None:
-    key = (found["key"] or found["option"] or found["word"]).lower()
-    if meant.kind == "secret":
-        if key.endswith("cookie") and found["sign"] == ":":
-            return _span(_TO_QUOTE.match(line, start), quoted=True)
-        if line[start : start + 6].lower() == "digest":
-            return _span(_TO_END.match(line, start), quoted=True)
-        if meant.sure and found["sign"] == ":" and _begins(line, found):
-            # a line of YAML or of a dialogue of its own: a passphrase has blanks
-            return _span(_TO_END.match(line, start), quoted=False)
-        value = _BARE.match(line, start)
-        if value is None:
-            return None
-        end = value.end()
-        if cut := _NEXT_PAIR.search(line, start, end):
-            end = cut.start()
-        while end > start + 1 and line[end - 1] in _CLOSING:
-            end -= 1
-        return start, end, False
-    if meant.kind in ("network", "label", "name") and found["sign"] == ":":
-        return _span(_TO_COMMA.match(line, start, start + _LONG), quoted=False)
-    return _span(_WORD.match(line, start, start + _LONG), quoted=False)
-
-
-def _span(found: re.Match[str] | None, *, quoted: bool) -> tuple[int, int, bool] | None:
-    return (found.start(), found.end(), quoted) if found else None
+def _span(found: re.Match[str] | None, *, quoted: bool) -> _Value | None:
+    return _Value(found.start(), found.end(), quoted) if found else None
 
 
 def _after_scheme(line: str, start: int, meant: Meaning) -> int:
@@ -224,9 +213,9 @@ def _after_scheme(line: str, start: int, meant: Meaning) -> int:
     return scheme.end() if scheme else start
 
 
-def _is_prose(line: str, found: re.Match[str], *, quoted: bool) -> bool:
+def _is_prose(line: str, found: re.Match[str], value: _Value) -> bool:
     """`word: value` in running text, where a key may be a word like any other."""
-    if found["option"] or found["element"] or found["closing"] or quoted or found["sign"] != ":":
+    if found["option"] or found["element"] or found["closing"] or value.quoted or found["sign"] != ":":
         return False
     return not re.search(r"[-_]", found["key"]) and not _begins(line, found)
 
@@ -240,20 +229,18 @@ def _tells(meant: Meaning, text: str, *, prose: bool) -> bool:
     bare = _OPAQUE.sub("", text).strip()
     if meant.kind == "secret" and len(bare) > _LONG:
         return True
-    if not bare.strip("\"' ,.:;()[]{}\\") or bare.strip("\"' ,.;:()[]\\").lower() in NO_VALUE:
-        return False
-    if bare.startswith(("{", "<")) or _PLACEHOLDER.match(bare):
+    if not is_value(bare):
         return False
     if meant.kind == "secret":
         return _is_secret(bare, meant, prose=prose)
-    if meant.kind == "user":
-        return bool(_PERSON.match(bare)) and not is_nobody(bare) and not (prose and bare.lower() in ORDINARY)
-    if meant.kind == "host":
-        known = is_nobody(bare) or bare.lower() in ORDINARY
-        return bool(_MACHINE.match(bare)) and not known and not (prose and not meant.sure)
-    if meant.kind in ("serial", "id", "uuid"):
-        return bool(_SERIAL.match(bare.strip())) and "8250" not in bare and bare.strip("0x-") != ""
-    return not is_nobody(bare)
+    form = _FORMS.get(meant.kind)
+    if form is not None and not form.match(bare):
+        return False
+    if form is _SERIAL:
+        return "8250" not in bare and bare.strip("0x-") != ""
+    if meant.kind == "host" and (is_ordinary(bare) or (prose and not meant.sure)):
+        return False
+    return not is_nobody(bare) and not (prose and meant.kind == "user" and is_ordinary(bare))
 
 
 def _is_secret(text: str, meant: Meaning, *, prose: bool) -> bool:
@@ -261,22 +248,17 @@ def _is_secret(text: str, meant: Meaning, *, prose: bool) -> bool:
         return False
     if meant.sure:
         return not (prose and text.isalpha() and text.islower() and len(text) < 6)
-    if _NUMBER.match(text):
-        return False
-    digit, letter = any(c.isdigit() for c in text), any(c.isalpha() for c in text)
     if prose:
-        return len(text) >= max(8, meant.least) and digit and letter
-    return len(text) >= meant.least and (digit or len(text) >= 12) and letter
+        return len(text) >= max(8, meant.least) and is_mixed(text) and not _NUMBER.match(text)
+    letter, digit = any(c.isalpha() for c in text), any(c.isdigit() for c in text)
+    return len(text) >= meant.least and letter and (digit or len(text) >= 12) and not _NUMBER.match(text)
 
 
-def _is_sure(meant: Meaning, found: re.Match[str], text: str, *, quoted: bool) -> bool:
-    digit, letter = any(c.isdigit() for c in text), any(c.isalpha() for c in text)
+def _is_taught(meant: Meaning, found: re.Match[str], text: str, value: _Value) -> bool:
     if meant.kind == "secret":
-        return len(text) >= 8 and digit and letter
+        return len(text) >= 8 and is_mixed(text)
     if meant.kind in ("serial", "id"):
-        return len(text) >= 6 and digit
+        return len(text) >= 6 and any(c.isdigit() for c in text)
     if meant.kind == "user":
-        return quoted or found["sign"] == "=" or meant.sure
-    if meant.kind in ("network", "host"):
-        return len(text) > 4 and meant.sure
-    return False
+        return value.quoted or found["sign"] == "=" or meant.sure
+    return meant.kind in ("network", "host") and len(text) > 4 and meant.sure

@@ -1,33 +1,27 @@
 """Takes out of a text what tells who and where (names, serials, addresses, ids, secrets), as far as a rule
 knows their form. It is no proof that nothing is left.
 
+A text goes through these passes, and each says what it found as places in a line:
+blocks (what only neighbouring lines give away), pairs (what a key says of its value), texts that this host
+is known by, rules (what programs write), and names that were learnt from any of these.
+
 The same thing gets the same placeholder throughout one report, so that a reader still sees what belongs
 together: `<uuid-1>` is one file system wherever it is named.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from rocmcfg.report import tables
-from rocmcfg.report.accounts import ACCOUNTS
-from rocmcfg.report.addresses import ADDRESSES, telling_ip
-from rocmcfg.report.commands import COMMANDS
-from rocmcfg.report.identities import IDENTITIES
+from rocmcfg.report.blocks import blocks
+from rocmcfg.report.looks import is_nobody, is_ordinary, is_public, words
 from rocmcfg.report.names import LONGEST, Names, lower
 from rocmcfg.report.pairs import pairs
-from rocmcfg.report.rule import OPAQUE, Rule, Rules
-from rocmcfg.report.tokens import TOKENS, key_blocks
-from rocmcfg.report.words import LEVELS, ORDINARY, TELLING_NOTHING, is_public
-
-RULES = Rules((*TOKENS, *COMMANDS, *IDENTITIES, *ACCOUNTS, *ADDRESSES))
-_TEACHING = Rules(rule for rule in RULES if rule.teaches)
-_KINDS = sorted(
-    {rule.kind for rule in RULES} | {"secret", "serial", "id", "user", "host", "name", "uuid", "label"}
-)
+from rocmcfg.report.rules import OPAQUE, Found, rules, rules_of
 
 _COLOURS = re.compile(
     r"(?:\x1b|\x9b|#033|\\x1[bB]|\\u001[bB]|\\033|\\e|\^\[|\N{SYMBOL FOR ESCAPE})\[[0-9;:?]{0,40}[A-Za-z]"
@@ -37,9 +31,10 @@ _COLOURS = re.compile(
 _UNSEEN = re.compile("[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _PRIVATE_USE = re.compile(f"[{OPAQUE}]")
 _LINE = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
-_PLACED = re.compile(rf"<(?:{'|'.join(_KINDS)})-\d{{1,9}}>")
 _HIDDEN = re.compile("[\U000f0000-\U000fffff][\U00100000-\U0010ffff]")
 _HALF = 1 << 15
+# Networks of many owners: the name of one of their machines does not make them somebody's own.
+_SHARED = (".internal", ".local", ".arpa", "amazonaws.com")
 
 
 @dataclass(slots=True)
@@ -60,11 +55,11 @@ class Redactor:
 
     def __post_init__(self) -> None:
         for host in self.hosts:
-            self._add_host(host, given=True)
+            self._learn("host", host, given=True)
         for user in self.users:
-            self._add(user, "user", given=True)
+            self._learn("user", user, given=True)
         for text, kind in self.secrets.items():
-            if len(text) > 3 and text.lower() not in TELLING_NOTHING:
+            if len(text) > 3 and text.lower() not in words("nobody"):
                 self._texts[lower(text)] = kind
         if self._texts:
             longest_first = sorted(self._texts, key=len, reverse=True)
@@ -74,98 +69,62 @@ class Redactor:
         """Take the names, serials and secrets that a text gives away for certain, so that they go from all
         other places as well."""
         lines = _LINE.split(self._clean(text))
-        for number, (start, end) in tables.accounts(lines).items():
-            self._learn("user", lines[number][start:end])
-        for line in lines:
-            if not line:
-                continue
-            for found in pairs(line):
-                if found.sure:
-                    self._learn(found.kind, line[found.start : found.end])
-            for rule in _TEACHING.of(line):
-                for match in rule.pattern.finditer(line):
-                    if rule.telling(match["x"]):
-                        self._learn(rule.kind, match["x"])
+        for number, found in blocks(lines).items():
+            self._learn_all(lines[number], [found])
+        for number, line in enumerate(lines):
+            if line:
+                self._learn_all(line, pairs(line, *_beside(lines, number)))
+                for rule in rules_of(line):
+                    if rule.teaches:
+                        self._learn_all(line, rule.found(line))
 
     def __call__(self, text: str) -> str:
         text = self._clean(text)
         ends = [found[0] for found in _LINE.finditer(text)]
         lines = _LINE.split(text)
-        places = {number: ("user", *span) for number, span in tables.accounts(lines).items()}
-        places |= {number: ("secret", *span) for number, span in key_blocks(lines).items()}
-        for number, (kind, start, end) in places.items():
-            line = lines[number]
-            lines[number] = line[:start] + self._hide(kind, line[start:end]) + line[end:]
-        redacted = [self._line(line) if line else line for line in lines]
+        in_blocks = blocks(lines)
+        redacted = []
+        for number, line in enumerate(lines):
+            beside = _beside(lines, number)
+            if block := in_blocks.get(number):
+                line = self._without(line, [block])  # noqa: PLW2901  # it shrinks from pass to pass
+            redacted.append(self._line(line, *beside) if line else line)
         joined = "".join(line + end for line, end in zip(redacted, [*ends, ""], strict=True))
         return _HIDDEN.sub(lambda code: self._shown[_number(code[0])], joined)
 
-    def _line(self, line: str) -> str:
-        pieces: list[str] = []
-        done = 0
-        for found in pairs(line):
-            pieces += (line[done : found.start], self._hide(found.kind, line[found.start : found.end]))
-            done = found.end
-        line = "".join((*pieces, line[done:]))
+    def _line(self, line: str, before: str, after: str) -> str:
+        line = self._without(line, pairs(line, before, after))
         if self._anywhere is not None:
             line = self._anywhere.sub(
                 lambda found: self._hide(self._texts.get(lower(found[0]), "id"), found[0]), line
             )
-        for rule in RULES.of(line):
-            line = rule.pattern.sub(self._by(rule), line)
+        for rule in rules_of(line):
+            line = self._without(line, rule.found(line))
         return self._names.replaced(line, self._hide)
 
-    def _by(self, rule: Rule) -> Callable[[re.Match[str]], str]:
-        def replaced(found: re.Match[str]) -> str:
-            start, end = found.span("x")
-            hidden = found["x"]
-            whole, offset = found[0], found.start()
-            if not _PRIVATE_USE.sub("", hidden).strip() or not rule.telling(hidden):
-                return whole
-            if (
-                rule.kind == "ip"
-                and "." in hidden
-                and ":" not in hidden
-                and not telling_ip(hidden, found.string, start, end)
-            ):
-                return whole
-            return whole[: start - offset] + self._hide(rule.kind, hidden) + whole[end - offset :]
-
-        return replaced
+    def _without(self, line: str, places: Iterable[Found]) -> str:
+        pieces: list[str] = []
+        done = 0
+        for found in places:
+            pieces += (line[done : found.start], self._hide(found.kind, line[found.start : found.end]))
+            done = found.end
+        return "".join((*pieces, line[done:])) if pieces else line
 
     # -- names that are known -------------------------------------------------------------------------
 
-    def _learn(self, kind: str, name: str) -> None:
-        if _PRIVATE_USE.search(name):
-            return
-        if kind == "host":
-            self._add_host(name, given=False)
-        else:
-            self._add(name, kind, given=False)
+    def _learn_all(self, line: str, places: Iterable[Found]) -> None:
+        for found in places:
+            if found.taught and not _PRIVATE_USE.search(line, found.start, found.end):
+                self._learn(found.kind, line[found.start : found.end])
 
-    def _add_host(self, name: str, *, given: bool) -> None:
-        """The name, its first label, and the domain where that is somebody's own."""
-        first, _, domain = name.strip().strip(".").partition(".")
-        if first.isdigit() and domain.replace(".", "").isdigit():
-            return
-        self._add(name, "host", given=given)
-        self._add(first, "host", given=given)
-        if (
-            "." in domain
-            and not is_public(domain)
-            and not domain.endswith((".internal", ".local", ".arpa", "amazonaws.com"))
-        ):
-            self._add(domain, "host", given=given)
-
-    def _add(self, name: str, kind: str, *, given: bool) -> None:
+    def _learn(self, kind: str, name: str, *, given: bool = False) -> None:
         """`given`: by the host itself, which knows best what it is called."""
-        word = lower(name.strip())
-        if not 2 < len(word) <= LONGEST or word in TELLING_NOTHING or word in LEVELS:
-            return
-        if not any(c.isalpha() for c in word) and (kind not in ("serial", "secret") or len(word) < 6):
-            return
-        if given or word not in ORDINARY:
-            self._names.add(word, kind)
+        for one in _names_of_host(name) if kind == "host" else (name,):
+            word = lower(one.strip())
+            a_number = kind in ("serial", "secret") and len(word) > 5 and any(c.isdigit() for c in word)
+            telling = not is_nobody(word) or a_number
+            if telling and 2 < len(word) <= LONGEST and (given or not is_ordinary(word)):
+                self._names.add(word, kind)
 
     # -- placeholders ---------------------------------------------------------------------------------
 
@@ -190,7 +149,29 @@ class Redactor:
         """Without colours and what is not seen. Placeholders of an earlier redaction stay what they are."""
         text = _UNSEEN.sub("", _COLOURS.sub("", text))
         text = _PRIVATE_USE.sub("\N{REPLACEMENT CHARACTER}", text)
-        return _PLACED.sub(lambda placed: self._code(placed[0]), text)
+        return _placed().sub(lambda placed: self._code(placed[0]), text)
+
+
+def _beside(lines: list[str], number: int) -> tuple[str, str]:
+    """The line before and the one after, of a file that has few blank ones."""
+    before = lines[number - 1] if number else ""
+    return before, lines[number + 1] if number + 1 < len(lines) else ""
+
+
+def _names_of_host(name: str) -> Iterator[str]:
+    """The name, its first label, and the domain where that is somebody's own."""
+    first, _, domain = name.strip().strip(".").partition(".")
+    if first.isdigit() and domain.replace(".", "").isdigit():
+        return
+    yield from (name, first)
+    if "." in domain and not is_public(domain) and not domain.endswith(_SHARED):
+        yield domain
+
+
+@functools.cache
+def _placed() -> re.Pattern[str]:
+    kinds = {kind for rule in rules() for kind, _ in rule.holes}
+    return re.compile(rf"<(?:{'|'.join(sorted(kinds))})-\d{{1,9}}>")
 
 
 def _number(code: str) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rocmcfg.doctor.circumstances import Circumstances, Options
-from rocmcfg.doctor.evidence import Evidence
+from rocmcfg.doctor.evidence import LogLines
 from rocmcfg.doctor.kernel_names import KernelName
 from rocmcfg.doctor.logs import Source
 from rocmcfg.doctor.ranking import Match
@@ -16,57 +17,103 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 from rocmcfg.model.facts import Facts
+from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import same
-from rocmcfg.model.version import Version, parse_kernel, parse_version
+from rocmcfg.model.version import Version, format_version, parse_kernel, parse_version
 from rocmcfg.planning.request import Request, command_line, from_document
 from rocmcfg.records.receipt import Receipt
 
 
+class LogMachine(NamedTuple):
+    """On which machine it happened; each `…_source` says who says so."""
+
+    gfx: tuple[str, ...]
+    gfx_source: str
+    possible_gfx: tuple[str, ...]
+    kernel: str
+    kernel_source: str
+    rocm: str | None
+    rocm_source: str
+    dkms: str
+
+
+class Cure(NamedTuple):
+    """What of a workaround is still to be done. `command` applies what rocmcfg can apply of it, on top of
+    what is applied; empty where that is nothing."""
+
+    settings: tuple[Spelling, ...]
+    unset: tuple[str, ...]
+    steps: tuple[str, ...]
+    profile: str
+    command: str
+
+
+@published(
+    "issue=match.issue.id",
+    "title=match.issue.title",
+    "kind=match.issue.kind",
+    "summary=match.issue.summary",
+    "score=match.score",
+    "confidence=match.issue.confidence",
+    "reasons=match.reasons",
+    "stages=match.stages",
+    "evidence",
+    "kernel_names",
+    "workaround",
+    "in_force=match.in_force",
+    "applied=match.applied",
+    "cost=match.issue.cost",
+    "fixed_in=match.issue.fixed_in",
+    "does_not_help=match.issue.does_not_help",
+    "notes=match.issue.notes",
+    "sources=match.issue.evidence",
+)
 @dataclass(frozen=True, slots=True)
 class Found:
     """An issue with the lines that speak for it, and the GEMM kernels that they name."""
 
     match: Match
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[LogLines, ...]
     kernel_names: tuple[KernelName, ...]
+    cure: Cure
+
+    @property
+    def workaround(self) -> Cure | None:
+        return self.cure if self.cure.settings or self.cure.unset or self.cure.steps else None
 
 
+@published("logs", "facts=machine", "matches=found", "unknown", "collect=to_collect")
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """`found` is sorted, best first; `unknown` are errors of the driver that no issue explains, `collect` is
-    what a maintainer needs for those. `applied` is what rocmcfg was asked for on this host, if anything.
-    `given`: by profile, the settings of workarounds that it gives on this host by itself (empty text), or
-    with the option --with and the text. `resets` are looked for in the log of one boot only."""
+    what a maintainer needs for those. `resets` are looked for in the log of one boot only."""
 
     logs: tuple[LogRead, ...]
     where: Circumstances
     found: tuple[Found, ...]
-    unknown: tuple[Evidence, ...]
+    unknown: tuple[LogLines, ...]
     collect: tuple[str, ...]
-    applied: Request
     diagnostics: tuple[Diagnostic, ...]
-    given: Mapping[str, Mapping[Spelling, str]]
-    resets: tuple[Evidence, ...] = ()
+    resets: tuple[LogLines, ...] = ()
 
-    def cure(self, match: Match) -> str:
-        """The command that applies what of a workaround is not in force yet, on top of what is applied; empty
-        where nothing is left that rocmcfg can apply."""
-        done = match.in_force or match.applied
-        if not match.remaining and (done or not match.issue.workaround.profile):
-            return ""
-        profile = match.issue.workaround.profile
-        profiles = self.applied.profiles or ((profile,) if profile else ())
-        given = self.given.get(profile, {}) if profile in profiles else {}
-        wanted = [*self.applied.set, *(str(s) for s in match.remaining if s not in given)]
-        with_ = [*self.applied.with_, *(given[s] for s in match.remaining if given.get(s))]
-        request = replace(
-            self.applied,
-            profiles=profiles,
-            set=tuple(dict.fromkeys(wanted)),
-            with_=tuple(dict.fromkeys(with_)),
+    @property
+    def machine(self) -> LogMachine:
+        where = self.where
+        last = max((hit.positions[-1] for one in self.found for hit in one.match.hits), default=0)
+        return LogMachine(
+            where.gfx,
+            where.gfx_source if where.gfx or where.possible else "",
+            where.possible,
+            *where.kernel_at(last),
+            format_version(where.rocm) if where.rocm else None,
+            where.rocm_source,
+            where.log.dkms,
         )
-        return f"sudo {command_line(request)}"
+
+    @property
+    def to_collect(self) -> tuple[str, ...]:
+        return self.collect if self.unknown else ()
 
 
 def diagnose(
@@ -110,10 +157,12 @@ def diagnose(
     receipt = receipt_or_none(view) if where.host is not None else None
     state = HostState(Running(view), set_variables(view, environment), receipt.settings if receipt else ())
     ranked = rank(every, scanner.hits, where, state, known, knowledge.of_hosts().firmware, firmware)
+    asked = _applied(receipt)
+    given = {} if where.host is None else _given(view, ranked, facts, known)
     found = []
     for match in ranked:
         lines = evidence.of_match(match, scanner)
-        found.append(Found(match, lines, evidence.kernel_names(lines)))
+        found.append(Found(match, lines, evidence.kernel_names(lines), _cure(match, asked, given)))
     problems += log_checks.check(log, scanner, known)
     if where.host is not None:
         problems += host_checks.check(view, facts, machine, receipt, known, environment)
@@ -123,17 +172,35 @@ def diagnose(
         tuple(found),
         evidence.unknown(scanner.hits, covered(ranked), scanner, ours=not log.is_another_vendors),
         of_logs.collect,
-        _applied(receipt),
         tuple(problems),
-        {} if where.host is None else _given(view, ranked, facts, known),
         evidence.resets(scanner.hits, scanner),
     )
+
+
+def _cure(match: Match, applied: Request, given: Mapping[str, Mapping[Spelling, str]]) -> Cure:
+    """`applied` is what rocmcfg was asked for on this host, if anything; `given` as in `_given`."""
+    cure = match.issue.workaround
+    command = ""
+    if match.remaining or not (match.in_force or match.applied or not cure.profile):
+        profiles = applied.profiles or ((cure.profile,) if cure.profile else ())
+        with_profile = given.get(cure.profile, {}) if cure.profile in profiles else {}
+        wanted = [*applied.set, *(str(s) for s in match.remaining if s not in with_profile)]
+        with_ = [*applied.with_, *(with_profile[s] for s in match.remaining if with_profile.get(s))]
+        request = replace(
+            applied,
+            profiles=profiles,
+            set=tuple(dict.fromkeys(wanted)),
+            with_=tuple(dict.fromkeys(with_)),
+        )
+        command = f"sudo {command_line(request)}"
+    return Cure(match.remaining, cure.unset, cure.steps, cure.profile, command)
 
 
 def _given(
     view: HostView, ranked: Sequence[Match], facts: Facts, known: Catalogue
 ) -> dict[str, dict[Spelling, str]]:
-    """As in Diagnosis. What a profile leaves out here, by its conditions, it does not give."""
+    """By profile, the settings of workarounds that it gives on this host: by itself (empty text), or with the
+    option --with and the text. What a profile leaves out here, by its conditions, it does not give."""
     from rocmcfg.judging.conditions import decide
     from rocmcfg.knowledge import profiles
 

@@ -14,8 +14,8 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.version import format_version
 from rocmcfg.report.content import Excerpt, Report, ReportedMatch, ReportedParameter, ReportedVariable
+from rocmcfg.report.looks import is_ordinary
 from rocmcfg.report.redact import Redactor
-from rocmcfg.report.words import ORDINARY
 from rocmcfg.state.inventory import deviations, next_boot_kargs, set_parameters
 from rocmcfg.state.running import Running
 
@@ -214,7 +214,7 @@ def redactor(view: HostView, environment: Mapping[str, str]) -> Redactor:
         if len(fields) > 2 and re.fullmatch(r"[0-9]{4,5}", fields[2]) and 1000 <= int(fields[2]) < 60000:
             users.append(fields[0])
             real = fields[4].partition(",")[0].split() if len(fields) > 4 else []
-            users += [word for word in real if word.lower() not in ORDINARY]
+            users += [word for word in real if not is_ordinary(word)]
     secrets = {_text(view, f"/sys/class/dmi/id/{name}"): "serial" for name in _SERIALS}
     secrets |= {
         _text(view, f"/sys/class/nvme/{name}/serial"): "serial" for name in view.names("/sys/class/nvme")

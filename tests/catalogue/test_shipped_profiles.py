@@ -232,6 +232,7 @@ def resolved(profile: Profile, request: Request, facts: Facts) -> Resolution:
 BUILDS = KNOWN.parameters["amdgpu.runpm"].builds
 
 
+@pytest.mark.bulk
 @pytest.mark.parametrize("dkms", [False, True], ids=["in-tree", "DKMS"])
 @pytest.mark.parametrize("build", BUILDS, ids=str)
 def test_every_profile_resolves_on_every_kernel_with_all_that_is_optional(

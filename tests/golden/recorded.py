@@ -8,7 +8,8 @@
 
 Options are those of the builder; a comma separates the members of a list. `tools` lets the host run its
 programs, which are stand-ins; without it the host is one whose disks are mounted, and nothing of it runs.
-`trial-unit` enables the service that confirms trials.
+`modinfo=RELEASE:NAME:TYPE,…` installs one more kernel, and with `tools` modinfo says what its amdgpu takes.
+`trial-unit` enables the service that confirms trials; `as-root` is for what only root is told.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 
 from tests.support import boots, hosts
 from tests.support.program import DEMO
-from tests.support.tools import require_tool
+from tests.support.tools import require_root, require_tool
 
 _LISTS = ("gfx", "kernels", "without")
 _LINES = ("cmdline", "booted_with")  # kernel command lines, with + for a blank
@@ -27,9 +28,11 @@ _WORDS = {"yes": True, "no": False, "none": None}
 
 
 class Recorded(NamedTuple):
-    """`tools`: programs of the host can be run, by stand-ins for them."""
+    """`tools`: programs of the host can be run, by stand-ins for them. `modinfo`: a kernel and what modinfo
+    prints of its amdgpu."""
 
     tools: bool
+    modinfo: tuple[str, str] | None
 
 
 def build(described: str, folder: Path) -> Recorded:
@@ -37,6 +40,7 @@ def build(described: str, folder: Path) -> Recorded:
     tools = "tools" in options
     unit = "trial-unit" in options
     given = dict(_option(word) for word in options if "=" in word)
+    asked = given.pop("modinfo", None)
     if kind == "sample":
         shutil.copytree(DEMO / "sample-host", folder / "host", symlinks=True)
     elif kind == "debian":
@@ -45,11 +49,15 @@ def build(described: str, folder: Path) -> Recorded:
         hosts.partitioned_instinct_host(folder).rename(folder / "host")
     elif kind != "none":
         hosts.other_host(folder, kind, name="host", **given)
+    if asked:
+        hosts.make_root(folder, hosts.kernel_modules(asked[0]), name="host")
+    if "as-root" in options:
+        require_root()
     if tools:
         require_tool("grub-editenv", "grub-common")
     if unit:
         boots.enable_unit(folder / "host")
-    return Recorded(tools)
+    return Recorded(tools, asked)
 
 
 def _option(word: str) -> tuple[str, Any]:
@@ -58,6 +66,9 @@ def _option(word: str) -> tuple[str, Any]:
         return name, _WORDS[value]
     if name in _LISTS:
         return name, value.split(",")
+    if name == "modinfo":
+        release, _, parameters = value.partition(":")
+        return name, (release, parameters.replace(",", "\n"))
     if name in _LINES:
         return name, value.replace("+", " ")
     return name, int(value) if name == "partitions" else value

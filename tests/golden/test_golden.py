@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.hosts import OTHER_HOSTS
 
+from . import diagnostics
 from .transcript import cases, play
 
 CASES = cases(Path(__file__).parent / "cases")
@@ -18,14 +19,18 @@ CASES = cases(Path(__file__).parent / "cases")
 @pytest.mark.parametrize("name", CASES)
 def test_transcript(name: str) -> None:
     expected = CASES[name].read_text()
-    found = play(expected)
+    with diagnostics.seen() as made:
+        found = play(expected)
     if os.environ.get("UPDATE_GOLDEN"):
         CASES[name].write_text(found)
+        diagnostics.add(diagnostics.TABLE, made)
         return
     changed = list(
         difflib.unified_diff(expected.splitlines(), found.splitlines(), "expected", "found", lineterm="")
     )
     assert not changed, "\n".join(["UPDATE_GOLDEN=1 takes this over:", *changed])
+    new = made - diagnostics.read(diagnostics.TABLE)
+    assert not new, f"{diagnostics.TABLE.name} does not have these yet; UPDATE_GOLDEN=1 adds them"
 
 
 def test_every_recorded_host_has_a_transcript() -> None:

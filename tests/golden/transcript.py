@@ -60,12 +60,13 @@ class Typed:
 
 
 class Said(NamedTuple):
-    """What a command printed, and the programs of the host that it ran."""
+    """What a command printed, and the programs of the host that it ran. `into`: where its output went."""
 
     code: int
     out: str
     err: str
     ran: tuple[str, ...] = ()
+    into: str = ""
 
 
 def parse(text: str) -> list[str | Typed]:
@@ -111,7 +112,7 @@ def _case() -> Iterator[Path]:
     random = 8  # what tempfile adds to a prefix
     prefix = "c" * (len(_FOLDER) - len(f"{base}/") - random)
     with tempfile.TemporaryDirectory(dir=base, prefix=prefix) as name:
-        before, environment = Path.cwd(), dict(os.environ)
+        before, environment, mask = Path.cwd(), dict(os.environ), os.umask(0o022)
         kept = {name: value for name, value in os.environ.items() if name in _KEPT}
         os.environ.clear()
         os.environ.update(kept, HOME=name, LANG="C.UTF-8", TZ="UTC")
@@ -119,6 +120,7 @@ def _case() -> Iterator[Path]:
         try:
             yield Path(name)
         finally:
+            os.umask(mask)
             os.chdir(before)
             os.environ.clear()
             os.environ.update(environment)
@@ -134,7 +136,9 @@ class _Stage:
     def lines(self, typed: Typed) -> list[str]:
         before = _files(self.place)
         said = self._run(typed)
-        changed = _changes(before, _files(self.place)) if typed.line.startswith("rocmcfg") else []
+        after = _files(self.place)
+        after.pop(said.into, None)
+        changed = _changes(before, after) if typed.line.startswith("rocmcfg") else []
         shown = [
             *said.out.splitlines(),
             *(f"! {line}".rstrip() for line in said.err.splitlines()),
@@ -152,9 +156,13 @@ class _Stage:
     def _run(self, typed: Typed) -> Said:
         if typed.line == "reboot":
             return self._reboot()
-        words = shlex.split(typed.line)
-        if words[0] == "rocmcfg":
-            return self._rocmcfg(words[1:], typed.answers)
+        if typed.line.split()[0] == "rocmcfg":
+            words = shlex.split(typed.line)
+            if words[-2:-1] != [">"]:
+                return self._rocmcfg(words[1:], typed.answers)
+            said = self._rocmcfg(words[1:-2], typed.answers)
+            (self.place / words[-1]).write_text(said.out)
+            return said._replace(out="", into=words[-1])
         command = "\n".join((typed.line, *typed.more))
         env = {**os.environ, "DEMO": str(SOURCE / "docs/demo"), "TESTS": str(SOURCE / "tests")}
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, env=env)
@@ -167,7 +175,9 @@ class _Stage:
             words = [word.replace(name, folder) for word in words]
         answer = "".join(f"{line}\n" for line in answers) if answers else None
         with mock.patch.object(LocalHost, "user", return_value="you"):
-            found = rocmcfg(*words, answer=answer, host=_recorder(ran) if self.host.tools else None)
+            found = rocmcfg(
+                *words, answer=answer, host=_recorder(ran, self.host.modinfo) if self.host.tools else None
+            )
         return Said(found.code, found.out, found.err, tuple(ran))
 
     def _reboot(self) -> Said:
@@ -203,8 +213,13 @@ def _now(found: re.Match[str]) -> str:
     return f"2026-01-02{found['between']}03:04" + (":05" if found["seconds"] else "")
 
 
-def _recorder(ran: list[str]) -> type[QuickHost]:
+def _recorder(ran: list[str], modinfo: tuple[str, str] | None) -> type[QuickHost]:
     class Recorder(QuickHost):
+        def query(self, argv: Sequence[str]) -> CommandResult | None:
+            if modinfo and argv[0] == "modinfo" and modinfo[0] in argv:
+                return CommandResult(tuple(argv), 0, modinfo[1] + "\n", "")
+            return super().query(argv)
+
         def execute(
             self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
         ) -> CommandResult:

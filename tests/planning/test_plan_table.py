@@ -1,6 +1,6 @@
 """What is planned for a host and a request: one row of a table per rule.
 
-A case names the host (see tests/support/hosts.py), the request, and the settings that the plan must hold as
+A case names the host (see tests/support/hosts), the request, and the settings that the plan must hold as
 `id → (value, target, outcome)`. `line` is the kernel command line afterwards, less what the host had.
 """
 

@@ -10,8 +10,8 @@ from operator import mul
 import pytest
 
 from rocmcfg.report.names import Names
-from rocmcfg.report.redact import RULES, Redactor
-from rocmcfg.report.rule import Rule
+from rocmcfg.report.redact import Redactor
+from rocmcfg.report.rules import Rule, rules
 from tests.support.growth import AT_MOST, growth
 
 pytestmark = pytest.mark.bulk
@@ -64,7 +64,7 @@ def test_no_repetition_takes_more_than_its_length(piece: str) -> None:
     assert grown(lambda n: f"{BEFORE}{piece * n}@!", 6_000 // len(piece) + 1) <= AT_MOST
 
 
-@pytest.mark.parametrize("rule", list(RULES), ids=lambda rule: rule.kind)
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.holes[0][0])
 def test_bait_made_of_what_a_rule_looks_for_takes_no_more_than_its_length(rule: Rule) -> None:
     """Its own words, again and again: what lets it begin at every place."""
 

@@ -132,6 +132,38 @@ def test_what_follows_a_table_is_no_row_of_it() -> None:
     assert Redactor()(text).endswith("\namdgpu: ring timeout\nring 12 x\nUSER PID: none\nring 13 x")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- name: DB_PASSWORD\n  value: hunter2",
+        "- value: hunter2\n  name: DB_PASSWORD\n- value: x\n  name: MODEL",
+        f"{STAMP}- name: DB_PASSWORD\n{STAMP}  value: 'hunter2'",
+        '{\n  "name": "DB_PASSWORD",\n\n  "value": "hunter2"\n}',
+        "  <key>Password</key>\r\n  <string>hunter2</string>",
+        "[user]\n\tname = Hunter2 Tester\n\temail = x",
+        "[user]\n\temail = x\n\tname = Hunter2",
+        "[author]\nname = hunter2",
+    ],
+)
+def test_what_the_line_beside_it_says_of_a_value_counts(text: str) -> None:
+    redact = Redactor()
+    assert "hunter2" not in redact(text).lower()
+    assert redact(text).count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- name: MODEL\n  value: llama\n- name: DB_PASSWORD\n  valueFrom: x",
+        "- name: DB_PASSWORD\n- value: plain\n  name: MODEL",
+        "<key>Level</key>\n<string>debug</string>",
+        "[device]\nname = AMD Radeon RX 7900\nmemory = 24",
+    ],
+)
+def test_of_the_lines_beside_it_only_its_own_counts(text: str) -> None:
+    assert Redactor()(text) == text
+
+
 def test_a_directory_of_the_session_is_not_one_of_an_account_until_its_name_is_known() -> None:
     redact = Redactor()
     assert redact("/run/user/1000/trudy") == "/run/user/1000/trudy"

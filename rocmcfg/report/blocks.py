@@ -1,0 +1,98 @@
+"""What only its neighbours give away: the column of accounts below a header, the body of a private key.
+
+A row of `ps` or `top` alone looks like many other lines. Below a header it is known which
+of its words is a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from rocmcfg.report.looks import is_nobody
+from rocmcfg.report.rules import OPAQUE, Found
+
+_HEADER = re.compile(
+    r"(?<!\S)(?:USER[ \t]+(?:PID|TTY|UID|SEAT)|(?:PID|UID)[ \t]+USER|UID[ \t]+PID[ \t]+PPID)(?!\S)"
+)
+_WORD = re.compile(r"\S+")
+_ACCOUNT = re.compile(r"([A-Za-z_][\w.-]{0,63}\$?)\+?$")
+# What stands in the other columns of a row; a line with anything else ends the table.
+_OTHERS = {
+    **dict.fromkeys(("PID", "PPID", "UID"), re.compile(r"\d+$")),
+    "TTY": re.compile(rf"(?:tty|pts|console|hvc|:\d|[-?{OPAQUE}])"),
+}
+_MOST_COLUMNS = 40
+
+_BEGINS = re.compile(r"-----BEGIN [A-Z0-9 ]{1,40}-----\s*$")
+_ENDS = re.compile(r"-----END [A-Z0-9 ]{1,40}-----")
+_BODY = re.compile(r"(?<![^\s\"'|>])[A-Za-z0-9+/]+={0,2}(?=[\"',\\rn]{0,4}$)")
+_BLANK = re.compile(r"(?:Proc-Type|DEK-Info|Version|Comment): |(?:^|\s)$")
+
+
+class _Table(NamedTuple):
+    account: int
+    others: tuple[tuple[int, re.Pattern[str]], ...]
+
+
+def blocks(lines: list[str]) -> dict[int, Found]:
+    """By the numbers of their lines."""
+    return {**dict(_accounts(lines)), **_keys(lines)}
+
+
+def _accounts(lines: list[str]) -> Iterator[tuple[int, Found]]:
+    table: _Table | None = None
+    for number, line in enumerate(lines):
+        if ("USER" in line or "UID" in line) and _HEADER.search(line):
+            table = _table([word[0] for word in _words(line)])
+        elif table is not None and line.strip():
+            words = _words(line)
+            if not _is_row(table, words):
+                table = None
+            elif (account := _ACCOUNT.match(words[table.account][0])) and not is_nobody(account[1]):
+                start = words[table.account].start()
+                yield number, Found(start, start + account.end(1), "user", taught=True)
+
+
+def _words(line: str) -> list[re.Match[str]]:
+    return list(islice(_WORD.finditer(line), _MOST_COLUMNS))
+
+
+def _table(columns: list[str]) -> _Table:
+    # `ps -f` calls the column of names UID
+    account = columns.index("USER" if "USER" in columns else "UID")
+    return _Table(
+        account, tuple((n, _OTHERS[c]) for n, c in enumerate(columns) if c in _OTHERS and n != account)
+    )
+
+
+def _is_row(table: _Table, words: list[re.Match[str]]) -> bool:
+    last = max((table.account, *(number for number, _ in table.others)))
+    return len(words) > last and all(form.match(words[number][0]) for number, form in table.others)
+
+
+def _keys(lines: list[str]) -> dict[int, Found]:
+    """The bodies of PEM blocks, also of those that begin or end elsewhere. Each line may have what a log puts
+    before it."""
+    bodies: dict[int, Found] = {}
+    for number, line in enumerate(lines):
+        if "-----" in line and _BEGINS.search(line):
+            _take(lines, range(number + 1, len(lines)), bodies)
+        if "-----" in line and _ENDS.search(line):
+            _take(lines, range(number - 1, -1, -1), bodies)
+    return bodies
+
+
+def _take(lines: list[str], numbers: range, bodies: dict[int, Found]) -> None:
+    """Takes bodies in the order of `numbers` until a line is none. Only the last one of a block is short."""
+    for number in numbers:
+        if number in bodies:
+            return
+        body = _BODY.search(lines[number].rstrip())
+        after = lines[number + 1] if number + 1 < len(lines) else ""
+        if body is not None and (len(body[0]) >= 40 or "-----END" in after):
+            bodies[number] = Found(*body.span(), "secret")
+        elif not _BLANK.search(lines[number]):
+            return

@@ -1,0 +1,156 @@
+"""Whether what a rule found tells anything: by its kind, by the words that tell nothing, by how it looks."""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+import re
+from collections.abc import Callable, Mapping
+from importlib import resources
+from types import MappingProxyType
+from typing import Any
+
+from rocmcfg.knowledge import toml
+
+
+@functools.cache
+def data() -> dict[str, Any]:
+    return toml.loads(resources.files("rocmcfg.report").joinpath("data/redaction.toml").read_text("utf-8"))
+
+
+@functools.cache
+def words(name: str) -> frozenset[str]:
+    return frozenset(data()["words"][name].split())
+
+
+# -- names ----------------------------------------------------------------------------------------------
+
+
+def is_public(site: str) -> bool:
+    labels = site.lower().rstrip(".").split(".")
+    return any(".".join(labels[n:]) in words("public_sites") for n in range(len(labels)))
+
+
+def is_nobody(name: str) -> bool:
+    """Whether a name of a host or account tells nothing, wherever it stands."""
+    lowered = name.lower().strip().rstrip("$")
+    return lowered in words("nobody") | words("levels") or not any(c.isalpha() for c in lowered)
+
+
+def is_ordinary(word: str) -> bool:
+    return word.lower() in words("ordinary")
+
+
+def _is_name(text: str, certain: bool) -> bool:
+    return not is_nobody(text) and (certain or not (is_ordinary(text) or text.lower() in words("no_value")))
+
+
+def _is_host(text: str, certain: bool) -> bool:
+    return _is_name(text, certain) and not is_public(text)
+
+
+# -- secrets and serials --------------------------------------------------------------------------------
+
+_PLACEHOLDER = re.compile(
+    r"\$\{?[A-Z_]+\}?$|\$\(|%[(\[]?\w*[)\]]?s?$|\{.*\}$|[*•x.]+$|\[(?:redacted|hidden)|[{<]", re.I
+)
+
+
+def is_value(text: str) -> bool:
+    """Whether something stands in the place of a secret, and not what says that there is none."""
+    bare = text.strip("\"' ,.;:()[]\\")
+    return bool(bare.strip("{}")) and bare.lower() not in words("no_value") and not _PLACEHOLDER.match(text)
+
+
+def is_mixed(text: str) -> bool:
+    return any(c.isdigit() for c in text) and any(c.isalpha() for c in text)
+
+
+def _random(text: str) -> bool:
+    """Keys mix digits and letters, words do not; what holds separators alone is a word of many parts."""
+    return is_mixed(text) and sum(c.isalpha() for c in text) > 3
+
+
+def _credential(text: str) -> bool:
+    odd_case = text.lower() != text and not text.isupper() and not text.istitle()
+    return _random(text) or odd_case or "=" in text
+
+
+def _base64(text: str) -> bool:
+    mixed = is_mixed(text) and text.lower() != text != text.upper()
+    return mixed and not text.startswith("/") and text.count("/") <= 2 + len(text) // 16
+
+
+def _code(text: str) -> bool:
+    return 4 <= sum(c.isdigit() for c in text) <= len(text) - 2
+
+
+def _serial(text: str, certain: bool) -> bool:
+    in_capitals = text.isupper() and _is_name(text, certain=False)
+    return certain or (
+        len(text) > 3 and "8250" not in text and (in_capitals or any(c.isdigit() for c in text))
+    )
+
+
+# -- addresses ------------------------------------------------------------------------------------------
+
+# Behind one of these, four numbers are a version and no address.
+_VERSION_BEFORE = re.compile(
+    r"(?i)(?:version|driver|release|firmware|\bfw|rocm|amdgpu|bios|\bv|\bver|revision|build|dkms|kernel"
+    r"|python|torch|hip|rev|core|runtime|library|package|upgrade|from version|to version)\b\W{0,4}$"
+    r"|(?:[A-Za-z]|\.so\.?)[-_]?$|\b\d+(?:\.\d+){3}\S* (?:->|to|=>) $"
+)
+_SURELY_BEFORE = re.compile(r"(?i)(?:version|driver|release|firmware|bios)\W{0,4}$")
+_VERSION_BEHIND = re.compile(r"[-+~_]?[A-Za-z+~]|-\d{4}|-\d+(?![\d.]*\.)|_\d")
+
+
+def is_ip(text: str, before: str, behind: str) -> bool:
+    """Whether it is the address of one machine. `before` and `behind` are its neighbours in the line."""
+    try:
+        # leading zeros are no octal numbers here
+        address = ipaddress.ip_address(text if ":" in text else re.sub(r"\b0+(?=\d)", "", text))
+    except ValueError:
+        return False
+    if address.is_loopback or address.is_unspecified or text.startswith("255.255."):
+        return False
+    if isinstance(address, ipaddress.IPv6Address):
+        return not address.is_reserved or address.ipv4_mapped is not None
+    if not address.is_global and not text.startswith("0") and not address.is_multicast:
+        return not _SURELY_BEFORE.search(before)
+    return not (address.is_multicast or _VERSION_BEFORE.search(before) or _VERSION_BEHIND.match(behind))
+
+
+def _mac(text: str, _certain: bool) -> bool:
+    return len(set(re.sub(r"%3[Aa]|\\x3[aA]|[^0-9A-Fa-f]", "", text).lower())) > 1
+
+
+# -- by kind, and by what a rule asks for ----------------------------------------------------------------
+
+_KINDS: Mapping[str, Callable[[str, bool], bool]] = MappingProxyType(
+    {
+        **dict.fromkeys(("user", "name", "label", "volume", "network"), _is_name),
+        "host": _is_host,
+        "site": lambda text, _certain: _is_host(text, True),
+        "secret": lambda text, _certain: is_value(text),
+        "serial": _serial,
+        "mac": _mac,
+    }
+)
+LOOKS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
+    {
+        "": lambda _text: True,
+        "mixed": is_mixed,
+        "credential": _credential,
+        "base64": _base64,
+        "code": _code,
+        "key": lambda text: _random(text) or re.search(r"[-_.][A-Za-z0-9]{16,}", text) is not None,
+        "long": lambda text: _random(text) and re.search(r"[A-Za-z0-9]{16,}", text) is not None,
+        # In a sentence, any word may stand behind `is`; a quoted one, or one with digits, is no part of it.
+        "said": lambda text: is_mixed(text) or text[:1] in ("'", '"'),
+    }
+)
+
+
+def tells(kind: str, text: str, *, certain: bool = False) -> bool:
+    judge = _KINDS.get(kind)
+    return judge is None or judge(text, certain)

@@ -1,0 +1,107 @@
+"""The rules of data/redaction.toml, and what one finds in a line. How a rule is written stands there."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from rocmcfg.report.looks import LOOKS, data, is_ip, tells
+
+# What was replaced is one opaque character pair while the rules run, so that no rule finds anything in it.
+OPAQUE = "\U000f0000-\U0010ffff"
+_GONE = re.compile(f"[{OPAQUE}]+")
+_FORM = re.compile(r"\{([A-Z]\w*)\}")
+_HOLE = re.compile(r"(?:\{(?P<plain>[a-z-]+)|\(<(?P<own>[a-z-]+))(?P<trust>[+!]?)[}>]")
+_PLAIN = {"user": "ACCOUNT", "host": "HOST", "site": "HOST"}
+_AROUND = 32  # characters of its neighbours that say whether four numbers are an address
+
+
+class Found(NamedTuple):
+    """Where something stands that goes. `taught`: certain enough to go from all other places as well."""
+
+    start: int
+    end: int
+    kind: str
+    taught: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`holes` are the kinds of the groups h0, h1 … of the pattern, each with how far it can be trusted."""
+
+    pattern: re.Pattern[str]
+    holes: tuple[tuple[str, str], ...]
+    near: tuple[str, ...]
+    like: str
+    but: re.Pattern[str] | None
+    teaches: bool
+
+    def found(self, line: str) -> Iterator[Found]:
+        for match in self.pattern.finditer(line):
+            for number, (kind, trust) in enumerate(self.holes):
+                start, end = match.span(f"h{number}")
+                if start < end and self._tells(line, start, end, kind, trust):
+                    yield Found(start, end, kind, bool(trust))
+
+    def _tells(self, line: str, start: int, end: int, kind: str, trust: str) -> bool:
+        text = line[start:end]
+        if not _GONE.sub("", text).strip() or (self.but and self.but.fullmatch(text)):
+            return False
+        if kind == "ip" and not trust:
+            return is_ip(text, line[max(0, start - _AROUND) : start], line[end : end + _AROUND])
+        return tells(kind, text, certain=trust == "!") and LOOKS[self.like](text)
+
+
+@functools.cache
+def rules() -> tuple[Rule, ...]:
+    return tuple(rule for entry in data()["rules"] for rule in _made(entry))
+
+
+@functools.cache
+def _by_text() -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for number, rule in enumerate(rules()):
+        for text in rule.near or ("",):
+            found.setdefault(text, []).append(number)
+    return found
+
+
+def rules_of(line: str) -> list[Rule]:
+    """In their order, those that something in the line speaks for."""
+    lowered = line.lower()
+    numbers = {number for text, theirs in _by_text().items() if text in lowered for number in theirs}
+    return [rules()[number] for number in sorted(numbers)]
+
+
+def _made(entry: dict[str, Any]) -> Iterator[Rule]:
+    near, like = tuple(entry["near"].split()), entry.get("like", "")
+    but = re.compile(entry["but"]) if "but" in entry else None
+    for find in [entry["find"]] if isinstance(entry["find"], str) else entry["find"]:
+        pattern = _filled(find)
+        holes = tuple((hole["plain"] or hole["own"], hole["trust"]) for hole in _HOLE.finditer(pattern))
+        yield Rule(_compiled(pattern), holes, near, like, but, any(trust for _, trust in holes))
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    numbers = itertools.count()
+    return re.compile(_HOLE.sub(lambda hole: _group(hole, next(numbers)), pattern))
+
+
+def _group(hole: re.Match[str], number: int) -> str:
+    form = f"{_form(_PLAIN[hole['plain']])})" if hole["plain"] else ""
+    return f"(?P<h{number}>{form}"
+
+
+def _filled(pattern: str) -> str:
+    return _FORM.sub(lambda found: _form(found[1]), pattern)
+
+
+@functools.cache
+def _form(name: str) -> str:
+    if name == "OPAQUE":
+        return OPAQUE
+    return f"[{OPAQUE}]{{2}}" if name == "GONE" else _filled(data()["forms"][name])

@@ -1,0 +1,93 @@
+"""Every text of a diagnostic as it really comes out: the table diagnostics.txt, and what fills it.
+
+    .venv/bin/python -m pytest tests/cli --diagnostics-seen seen.txt
+
+collects all that the tests of that run make; on a table that exists it adds to it. The transcripts hold their
+own diagnostics against the table.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
+
+from hypothesis import currently_in_test_context
+
+from rocmcfg.model.diagnostic import Diagnostic
+
+TABLE = Path(__file__).with_name("diagnostics.txt")
+_FIELDS = ("summary", "detail", "location", "hint")
+
+
+class Text(NamedTuple):
+    """One diagnostic without what is peculiar to one run of the tests."""
+
+    id: str
+    severity: str
+    summary: str
+    detail: str
+    location: str
+    hint: str
+
+
+def text_of(diagnostic: Diagnostic) -> Text:
+    fields = [normal(getattr(diagnostic, name)) for name in _FIELDS]
+    return Text(diagnostic.id, diagnostic.severity.value, *fields)
+
+
+def normal(text: str) -> str:
+    text = re.sub(r"(/dev/shm|/tmp)/[^\s:'\"`]*", "/PATH", text)
+    text = re.sub(r"\b20\d\d-\d\d-\d\d[T ][0-9:]+\S*", "TIME", text)
+    text = re.sub(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b[0-9a-f]{16,}\b", "ID", text)
+    return re.sub(r"(?<![\w.-])\d+(?![\w.-])", "N", text)
+
+
+@contextmanager
+def seen() -> Iterator[set[Text]]:
+    """All that are made meanwhile; those of generated inputs are left out, for each run has others."""
+    found: set[Text] = set()
+    made: Callable[..., None] = Diagnostic.__init__
+
+    def make(self: Diagnostic, *arguments: object, **named: object) -> None:
+        made(self, *arguments, **named)
+        if not currently_in_test_context():
+            found.add(text_of(self))
+
+    with mock.patch.object(Diagnostic, "__init__", make):
+        yield found
+
+
+def read(path: Path) -> set[Text]:
+    found = set()
+    blocks = path.read_text().strip().split("\n\n") if path.exists() else []
+    for block in filter(None, blocks):
+        head, *lines = block.splitlines()
+        fields = dict.fromkeys(_FIELDS, "")
+        for line in lines:
+            name, _, value = line.strip().partition(": ")
+            fields[name] = value.replace("\\n", "\n")
+        found.add(Text(*head.split(), **fields))
+    return found
+
+
+def write(path: Path, texts: Iterable[Text]) -> None:
+    blocks = []
+    for text in sorted(texts):
+        lines = [f"{text.id} {text.severity}"]
+        for name in _FIELDS:
+            value = getattr(text, name).replace("\n", "\\n")
+            lines += [f"  {name}: {value}"] if value else []
+        blocks.append("\n".join(lines))
+    path.write_text("\n\n".join(blocks) + "\n")
+
+
+def add(path: Path, texts: Iterable[Text]) -> None:
+    """To the table at `path`; other processes may do the same meanwhile."""
+    with path.open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        write(path, read(path) | set(texts))

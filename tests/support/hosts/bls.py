@@ -1,0 +1,67 @@
+"""GRUB that shows the entries of the Boot Loader Specification."""
+
+from __future__ import annotations
+
+from .distributions import FEDORA_KERNEL, bls_entry, opensuse_bls
+from .files import File, programs
+from .kernels import kernel_modules, running_kernel
+from .system import MACHINE_ID, ROOT_ARGUMENT, ROOT_UUID, firmware, os_release
+
+
+def _grubenv(**variables: str) -> str:
+    """Return a GRUB environment block, which is always 1024 bytes (grub manual, Environment block)."""
+    text = "# GRUB Environment Block\n" + "".join(f"{key}={value}\n" for key, value in variables.items())
+    return text + "#" * (1024 - len(text))
+
+
+def fedora_bls() -> dict[str, File]:
+    """Fedora: GRUB reads BLS entries, no /etc/default/grub.d exists (rhboot/grub2 util/grub-mkconfig.in)."""
+    options = f"{ROOT_ARGUMENT} ro rootflags=subvol=root rhgb quiet"
+    users = "grub_users $grub_users\ngrub_arg --unrestricted\ngrub_class fedora\n"
+    older, entries = "6.16.12-200.fc43.x86_64", "boot/loader/entries"
+    return {
+        **os_release("Fedora Linux", "fedora", "43"),
+        "etc/machine-id": MACHINE_ID + "\n",
+        "etc/default/grub": "GRUB_TIMEOUT=5\nGRUB_DEFAULT=saved\nGRUB_DISABLE_SUBMENU=true\n"
+        'GRUB_CMDLINE_LINUX="rootflags=subvol=root rhgb quiet"\nGRUB_ENABLE_BLSCFG=true\n',
+        "etc/kernel/cmdline": options + "\n",
+        "boot/grub2/grub.cfg": "insmod blscfg\nblscfg\n",
+        "boot/grub2/grubenv": _grubenv(saved_entry=f"{MACHINE_ID}-{FEDORA_KERNEL}", menu_auto_hide="1"),
+        "boot/efi/EFI/fedora/grub.cfg": f"search --no-floppy --fs-uuid --set=dev {ROOT_UUID}\n"
+        "set prefix=($dev)/grub2\nexport $prefix\nconfigfile $prefix/grub.cfg\n",
+        f"{entries}/{MACHINE_ID}-{FEDORA_KERNEL}.conf": bls_entry(
+            "Fedora Linux 43", FEDORA_KERNEL, options, more=users
+        ),
+        f"{entries}/{MACHINE_ID}-{older}.conf": bls_entry("Fedora Linux 43", older, options, more=users),
+        f"{entries}/{MACHINE_ID}-0-rescue.conf": bls_entry(
+            "Fedora Linux (0-rescue)", f"0-rescue-{MACHINE_ID}", options
+        ),
+        "etc/dracut.conf": "",
+        **programs("usr/bin/grubby", "usr/bin/grub2-mkconfig", "usr/bin/dracut", "usr/bin/lsinitrd"),
+        **kernel_modules(older),
+        **kernel_modules(FEDORA_KERNEL),
+        **running_kernel(FEDORA_KERNEL, f"BOOT_IMAGE=(hd0,gpt2)/vmlinuz-{FEDORA_KERNEL} {options}"),
+        **firmware(),
+    }
+
+
+def el8_bls() -> dict[str, File]:
+    """EL8: the entries say $kernelopts, and the arguments are in grubenv (RHEL 8 documentation)."""
+    kernel = "4.18.0-553.el8_10.x86_64"
+    options = f"{ROOT_ARGUMENT} ro crashkernel=auto rhgb quiet"
+    entry = bls_entry("Rocky Linux 8", kernel, "$kernelopts $tuned_params")
+    return {
+        **os_release("Rocky Linux", "rocky", "8.10", ID_LIKE="rhel centos fedora"),
+        "etc/default/grub": 'GRUB_CMDLINE_LINUX="crashkernel=auto rhgb quiet"\nGRUB_ENABLE_BLSCFG=true\n',
+        "boot/grub2/grub.cfg": "insmod blscfg\nblscfg\n",
+        "boot/grub2/grubenv": _grubenv(saved_entry=f"{MACHINE_ID}-{kernel}", kernelopts=options + " "),
+        f"boot/loader/entries/{MACHINE_ID}-{kernel}.conf": entry,
+        **programs("usr/sbin/grubby", "usr/sbin/grub2-mkconfig", "usr/bin/dracut"),
+        **kernel_modules(kernel),
+        **running_kernel(kernel, f"BOOT_IMAGE=(hd0,gpt2)/vmlinuz-{kernel} {options}"),
+    }
+
+
+def opensuse_grub2_bls() -> dict[str, File]:
+    """openSUSE's newer default: sdbootutil makes entries that GRUB shows; it reads /etc/kernel/cmdline.d."""
+    return opensuse_bls("grub2-bls", "GRUB 2.14")
