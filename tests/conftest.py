@@ -55,7 +55,7 @@ def diagnostics_seen(request: pytest.FixtureRequest) -> Iterator[None]:
 
     with diagnostics.seen() as found:
         yield
-    diagnostics.add(Path(file).absolute(), found)
+    diagnostics.add(Path(file).absolute(), found, most=12)
 
 
 @pytest.fixture(autouse=True)

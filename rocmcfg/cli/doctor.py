@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocmcfg.doctor.evidence import LogLines
-    from rocmcfg.doctor.ranking import Match
+    from rocmcfg.doctor.judging.ranking import Match
     from rocmcfg.workflow.diagnosing import Diagnosis, Found
 
 

@@ -23,7 +23,7 @@ from rocmcfg.cli.profile import (
     ProfileValidateDocument,
 )
 from rocmcfg.cli.report import ReportDocument
-from rocmcfg.doctor.segments import LogRead
+from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.knowledge import profile_json_schema
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile

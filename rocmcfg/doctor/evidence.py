@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rocmcfg.doctor.grouping import Group
-from rocmcfg.doctor.kernel_names import KernelName, decode
-from rocmcfg.doctor.ranking import Match
-from rocmcfg.doctor.scan import Hits, Scanner
+from rocmcfg.doctor.judging.ranking import Match
+from rocmcfg.doctor.reading.grouping import Group
+from rocmcfg.doctor.reading.scan import Hits, Scanner
+from rocmcfg.knowledge.kernel_names import KernelName, decode
 from rocmcfg.model.issue import Strength
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from rocmcfg.doctor.grouping import message
+from rocmcfg.doctor.reading.grouping import message
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.trial import MARKER, Trial

@@ -70,8 +70,8 @@ def trial_plan(
         made,
         changes=tuple(changes),
         activations=(
-            registry.backend(made.boot_backend).activation(
-                "the boot menu gets a place for one boot's arguments"
+            *registry.backend(made.boot_backend).activations(
+                view, "the boot menu gets a place for one boot's arguments"
             ),
         )
         if loader is not None
@@ -110,7 +110,7 @@ def nothing_of_trials(view: HostView, *, force: bool) -> Plan:
         changes = [
             FileChange(one.path, state, None, one.reason) for one, state in states if state is not None
         ]
-    steps = (registry.backend(place).activation("the files it reads are gone"),) if changes else ()
+    steps = registry.backend(place).activations(view, "the files it reads are gone") if changes else ()
     return Plan((), tuple(changes), steps, (), (), (), None, False, place)
 
 

@@ -77,6 +77,7 @@ _SAVED = _or_none(
     )
 )
 _EXPECT = _fields({"backend": _text, "wanted": _list(_text), "added": _list(_text), "removed": _list(_text)})
+_EDIT = _fields({"removed": _text, "inserted": _text})
 _TRIAL = _fields({"token": _text, "arguments": _list(_text)})
 
 # By kind: fields that there must be, and fields that there may be.
@@ -93,7 +94,7 @@ _RECORDS: Mapping[str, tuple[Mapping[str, Shape], Mapping[str, Shape]]] = {
         },
         {"kernel": _anything, "mark": _text, "confirms": _number, "swept": _anything, "trial": _TRIAL},
     ),
-    "file": ({"path": _path, "before": _SAVED, "after": _or_none(_digest)}, {}),
+    "file": ({"path": _path, "before": _SAVED, "after": _or_none(_digest)}, {"edit": _EDIT}),
     "mkdir": ({"path": _path}, {}),
     "activation": ({"tool": _text, "outputs": _table(_SAVED, _path)}, {"scratch": _list(_path)}),
     "activated": ({"tool": _text, "outputs": _table(_text, _path)}, {}),

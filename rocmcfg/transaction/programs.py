@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
-from rocmcfg.host.view import Host, ToolFailed
+from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.plan import Activation
 
@@ -20,10 +20,10 @@ _LONGEST = 1e6  # seconds; beyond it, and with inf, clocks overflow
 _DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slow disk takes minutes
 
 
-def programs() -> dict[str, Activation]:
+def programs(view: HostView) -> dict[str, Activation]:
     """By their names, all that a transaction may run after its files. What is run again is taken from here:
     the journal names it, and says nothing of how."""
-    known = [backend.activation(_AGAIN) for backend in registry.backends()]
+    known = [step for backend in registry.backends() for step in backend.activations(view, _AGAIN)]
     known += [generator.activation(_AGAIN) for generator in initramfs.backends()]
     return {activation.tool: activation for activation in known}
 

@@ -15,10 +15,11 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, 
 from rocmcfg.model.installation import damage
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
-from rocmcfg.planning.owned import owned_paths, trial_paths
+from rocmcfg.planning.owned import owned_paths
 from rocmcfg.records import journal, receipt, trial
 from rocmcfg.records.journal import BadJournal, Journal, Record
 from rocmcfg.records.receipt import boot_id, digest
+from rocmcfg.transaction import edits
 from rocmcfg.transaction.programs import Progress, programs, run_tool, wait_for_survivors
 
 
@@ -80,9 +81,10 @@ def observe(
     """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's.
     What is wrong is an error, what could not be looked at a warning."""
     tools = {a.tool for a in done if a.state is ActivationState.DONE}
-    menu = registry.menu(backend)
+    reader = registry.reader(backend)
+    menu = reader.read(host) if reader is not None else None
     problems: list[Diagnostic] = []
-    if menu is not None and menu.TOOL in tools:
+    if menu is not None and (not menu.tool or menu.tool in tools):
         problems += registry.backend(backend).check(host, wanted, unwanted)
     for generator in initramfs.backends():
         if generator.TOOL in tools:
@@ -99,14 +101,14 @@ def read_existing(view: HostView, id: int) -> Journal:
 
 
 def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
-    """Files that are neither as a transaction left them nor as it found them; newest transaction first.
-    The receipt holds nobody's lines, whatever became of it."""
+    """Files that are neither as a transaction left them nor as it found them; newest transaction first. Of a
+    file that others own only our part counts. The receipt holds nobody's lines."""
     state: dict[str, str] = {}
-    found = []
+    found = edits.altered(view, journals)
     for one in journals:
         for step in reversed(one.of("file")):
             path = step["path"]
-            if path in (receipt.PATH, trial.PATH):
+            if path in (receipt.PATH, trial.PATH) or edits.of_step(step) is not None:
                 continue
             now = state.get(path)
             if now is None:
@@ -142,7 +144,7 @@ def undo(
     back as it was.
     """
     with interrupts.held():
-        require_ours(found)
+        require_ours(host, found)
         exit_code = ExitCode.RECOVERY_REQUIRED if found.state == "unfinished" else ExitCode.ERROR
         foreign = edited(host, [found])
         if foreign and not force:
@@ -174,11 +176,11 @@ def undo(
     return Undo((*disarmed, *done.activations), done.remarks)
 
 
-def require_ours(found: Journal) -> None:
+def require_ours(view: HostView, found: Journal) -> None:
     """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
     files = {*owned_paths(), receipt.PATH, trial.PATH}
     folders = {folder for path in files for folder in _above(path)}
-    known = programs()
+    known = programs(view)
     for record in found.records:
         named: set[str] = {record["path"]} if "path" in record else set()
         allowed = files
@@ -271,6 +273,8 @@ def _undo_file(host: Host, id: int, step: Record) -> None:
         host.discard_temporary(path)
     if host.is_symlink(path):
         host.remove(path)
+    if edits.taken_back(host, step):
+        return
     if before is None:
         if host.exists(path):
             host.remove(path)
@@ -290,7 +294,7 @@ def _parents_again(host: Host, directory: str) -> None:
 
 def _activate_again(host: Host, found: Journal, progress: Progress, after_failure: bool) -> Undo:
     done: list[Activation] = []
-    known = programs()
+    known = programs(host)
     for record in found.of("activation"):
         activation = known[record["tool"]]
         if not host.runs_tools:
@@ -309,7 +313,7 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
         done.append(replace(activation, state=ActivationState.DONE))
     done += _menu_again(host, found, progress)
     done += _images_again(host, found, progress)
-    left = [] if host.runs_tools else left_to_user(found)
+    left = [] if host.runs_tools else left_to_user(host, found)
     expect = found.header["expect"]
     problems = observe(host, expect["backend"], expect["removed"], expect["added"], done)
     if has_errors(problems):
@@ -318,26 +322,22 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
 
 
 def _menu_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
-    due = menu_with_ours(host, found) if host.runs_tools else None
-    if due is None:
-        return []
-    run_tool(host, due.argv, progress, found.mark)
-    return [replace(due, state=ActivationState.DONE)]
+    for activation in (due := menu_with_ours(host, found) if host.runs_tools else ()):
+        run_tool(host, activation.argv, progress, found.mark)
+    return [replace(activation, state=ActivationState.DONE) for activation in due]
 
 
-def menu_with_ours(view: HostView, found: Journal) -> Activation | None:
+def menu_with_ours(view: HostView, found: Journal) -> tuple[Activation, ...]:
     """What generates a menu anew that somebody else generated with our arguments: an apply that could run no
     tools leaves that to the user."""
     expect = found.header["expect"]
-    menu = registry.menu(expect["backend"])
-    if not found.of("commit") or menu is None or any(r["tool"] == menu.TOOL for r in found.of("activation")):
-        return None
+    ours = {step["path"] for step in found.of("file")} & set(registry.paths(expect["backend"]))
+    if not found.of("commit") or not ours:
+        return ()
     backend = registry.backend(expect["backend"])
-    changed = {step["path"] for step in found.of("file")}
-    seen = backend.check(view, expect["removed"], expect["added"])
-    if not changed & set(backend.OWNED) or not has_errors(seen):
-        return None
-    return backend.activation("the boot menu has the arguments that are taken back")
+    due = backend.activations(view, "the boot menu has the arguments that are taken back")
+    ran = {record["tool"] for record in found.of("activation")} & {step.tool for step in due}
+    return due if not ran and has_errors(backend.check(view, expect["removed"], expect["added"])) else ()
 
 
 def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
@@ -357,16 +357,16 @@ def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activa
     return [replace(activation, state=ActivationState.DONE)]
 
 
-def left_to_user(found: Journal) -> list[Activation]:
+def left_to_user(view: HostView, found: Journal) -> list[Activation]:
     """What an apply on an offline root left for the user to run is due again after its undo."""
     ran = {record["tool"] for record in found.of("activation")}
     changed = {step["path"] for step in found.of("file")}
     due = []
     if modprobe.PATH in changed:
         due += [generator.activation("modprobe.d was put back") for generator in initramfs.backends()]
-    for backend in registry.backends():
-        if changed & {*backend.OWNED, *trial_paths()}:
-            due.append(backend.activation("the files it reads were put back"))
+    for name in registry.names():
+        if changed & {*registry.paths(name), *registry.trial_paths(name)}:
+            due += registry.backend(name).activations(view, "the files it reads were put back")
     return [replace(a, state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in ran]
 
 

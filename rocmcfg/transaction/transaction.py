@@ -22,7 +22,7 @@ from rocmcfg.planning.owned import trial_paths
 from rocmcfg.planning.request import Request
 from rocmcfg.records import journal, receipt, trial
 from rocmcfg.state import reboot
-from rocmcfg.transaction import recovery
+from rocmcfg.transaction import edits, recovery
 from rocmcfg.transaction.programs import Progress, run_tool
 
 
@@ -177,14 +177,17 @@ def _preflight(host: Host, plan: Plan) -> None:
 def _change(host: Host, id: int, change: FileChange) -> None:
     _parents(host, id, change.path)
     before = journal.save(host, id, change.before) if change.before else None
+    edit = {"edit": edits.recorded(change.edit)} if change.edit is not None else {}
     journal.append(
-        host, id, "file", path=change.path, before=before, after=receipt.digest(change.after) or None
+        host, id, "file", path=change.path, before=before, after=receipt.digest(change.after) or None, **edit
     )
     if change.after is None:
         host.remove(change.path)
         return
     state = host.new_file(change.after, change.mode)
-    if change.before is not None:  # labels and access lists stay; owner and mode are ours to set
+    if change.before is not None and change.edit is not None:
+        state = replace(change.before, content=change.after)
+    elif change.before is not None:  # labels and access lists stay; owner and mode are ours to set
         state = replace(state, xattrs=change.before.xattrs)
     host.write(change.path, state, keep_mtime=False)
 
@@ -231,7 +234,7 @@ def _write_receipt(
 
     files = {}
     for path in owned_paths():
-        content = host.read(path)
+        content = registry.own_part(path, host.read(path))
         if content is not None:
             files[path] = receipt.digest(content)
     old = receipt.load_quietly(host)

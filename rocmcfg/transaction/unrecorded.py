@@ -21,8 +21,9 @@ def _ours(view: HostView, path: str) -> bool:
     try:
         content = view.read(path)
     except Unreadable:
-        return True
-    return content is not None and MARK in content[:400]
+        return registry.editor(path) is None
+    own = registry.own_part(path, content)
+    return own is not None and MARK in own[:400]
 
 
 def record_due(view: HostView) -> bool:
@@ -55,7 +56,8 @@ def unrecorded(view: HostView) -> Diagnostic | None:
     else:
         why, hint = (
             "and no record of what was before them",
-            f"`rocmcfg apply` with your profile puts them on record; to be rid of them: {by_hand(left)}",
+            "`rocmcfg apply` with your profile puts them on record; to be rid of them: "
+            + by_hand(view, left),
         )
     return error(
         "RC4027",
@@ -66,27 +68,31 @@ def unrecorded(view: HostView) -> Diagnostic | None:
     )
 
 
-def beyond_undo(left: tuple[str, ...]) -> Diagnostic:
+def beyond_undo(view: HostView, left: tuple[str, ...]) -> Diagnostic:
     """Why a rollback cannot, or did not, take these files away, and how a user does."""
     return error(
         "RC4026",
         "files of rocmcfg are here, and no record of what was before them",
         detail="\n".join(left),
         location=journal.STATE_DIR,
-        hint=f"take them away by hand: {by_hand(left)}",
+        hint=f"take them away by hand: {by_hand(view, left)}",
     )
 
 
-def by_hand(paths: tuple[str, ...]) -> str:
+def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
     """The commands that remove these files and what was generated from them."""
     steps = []
     for loader in registry.trials().values():
         if set(paths) & set(loader.FILES):
             steps.append("sudo " + " ".join(loader.arming(()).inverse))
-    steps.append("sudo rm " + " ".join(paths))
-    for backend in registry.backends():
-        if set(paths) & {*backend.OWNED, *trial_paths()}:
-            steps.append("sudo " + " ".join(backend.activation("").argv))
+    edited = [path for path in paths if registry.editor(path) is not None]
+    whole = [path for path in paths if path not in edited]
+    steps += [f"take the lines of rocmcfg out of {path}" for path in edited]
+    steps += ["sudo rm " + " ".join(whole)] if whole else []
+    for name in registry.names():
+        if set(paths) & {*registry.paths(name), *registry.trial_paths(name)}:
+            due = registry.backend(name).activations(view, "")
+            steps += ["sudo " + " ".join(step.argv) for step in due]
     if modprobe.PATH in paths:
         steps += ["sudo " + " ".join(one.activation("").argv) for one in initramfs.backends()]
     return "; ".join(steps)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rocmcfg.doctor.circumstances import Circumstances, Options
 from rocmcfg.doctor.evidence import LogLines
-from rocmcfg.doctor.kernel_names import KernelName
-from rocmcfg.doctor.logs import Source
-from rocmcfg.doctor.ranking import Match
-from rocmcfg.doctor.scan import Scanner
-from rocmcfg.doctor.segments import LogRead
+from rocmcfg.doctor.judging.origin import Options, Origin
+from rocmcfg.doctor.judging.ranking import Match
+from rocmcfg.doctor.reading.logs import Source
+from rocmcfg.doctor.reading.scan import Scanner
+from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.knowledge.kernel_names import KernelName
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 from rocmcfg.model.facts import Facts
@@ -90,7 +90,7 @@ class Diagnosis:
     what a maintainer needs for those. `resets` are looked for in the log of one boot only."""
 
     logs: tuple[LogRead, ...]
-    where: Circumstances
+    where: Origin
     found: tuple[Found, ...]
     unknown: tuple[LogLines, ...]
     collect: tuple[str, ...]
@@ -128,20 +128,20 @@ def diagnose(
     """`paths` are logs that the user names; without one, this host's own are read, with `this_boot` only the
     kernel's of the boot that runs now. `environment` is the caller's; empty for another root. Raises
     RocmcfgError where none of the named logs can be read."""
-    from rocmcfg.doctor import circumstances, evidence, host_checks, knowledge, log_checks, log_facts
-    from rocmcfg.doctor import probes as probing
+    from rocmcfg.doctor import evidence, host_checks
     from rocmcfg.doctor.host_checks.software import loaded_firmware
     from rocmcfg.doctor.host_checks.variables import set_variables
-    from rocmcfg.doctor.in_force import HostState
-    from rocmcfg.doctor.ranking import covered, rank
+    from rocmcfg.doctor.judging import log_checks, origin
+    from rocmcfg.doctor.judging.ranking import covered, rank
+    from rocmcfg.doctor.judging.workarounds import HostState
+    from rocmcfg.doctor.reading import log_facts, probes
     from rocmcfg.facts.machine import read_machine
-    from rocmcfg.knowledge import catalogue, issues
+    from rocmcfg.knowledge import catalogue, hosts, issues, logs
     from rocmcfg.state.running import Running
     from rocmcfg.workflow.planning import collect_facts, receipt_or_none
 
-    known, every, of_logs = catalogue.load(), issues.load(), knowledge.of_logs()
-    probes = [fact.probe for fact in of_logs.facts] + list(of_logs.errors) + probing.of_issues(every)
-    scanner = Scanner(probes + list(of_logs.resets) if this_boot else probes)
+    known, every, of_logs = catalogue.load(), issues.load(), logs.of_logs()
+    scanner = Scanner(probes.of_logs(of_logs, resets=this_boot) + probes.of_issues(every))
     if paths:
         problems = _read_named(scanner, paths, progress)
     else:
@@ -149,14 +149,14 @@ def diagnose(
 
     facts = collect_facts(view, ask_modinfo=False)
     machine = read_machine(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
-    log = log_facts.read_facts(scanner, of_logs.facts, of_logs, known.gpus)
-    where = circumstances.circumstances(options, log, facts)
+    log = log_facts.read_facts(scanner, of_logs, known.gpus)
+    where = origin.origin(options, log, facts)
     firmware = loaded_firmware(machine) if where.host else {}
     if log.mes is not None:
         firmware["mes"] = log.mes
     receipt = receipt_or_none(view) if where.host is not None else None
     state = HostState(Running(view), set_variables(view, environment), receipt.settings if receipt else ())
-    ranked = rank(every, scanner.hits, where, state, known, knowledge.of_hosts().firmware, firmware)
+    ranked = rank(every, scanner.hits, where, state, known, hosts.of_hosts().firmware, firmware)
     asked = _applied(receipt)
     given = {} if where.host is None else _given(view, ranked, facts, known)
     found = []
@@ -253,7 +253,7 @@ def parse_options(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
 
 def _read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str], None]) -> list[Diagnostic]:
     """What one log refuses hides no other; a stop only where nothing could be read at all."""
-    from rocmcfg.doctor.logs import named
+    from rocmcfg.doctor.reading.logs import named
 
     problems: list[Diagnostic] = []
     for path in paths:
@@ -270,7 +270,7 @@ def _read_host(
     scanner: Scanner, view: HostView, progress: Callable[[str], None], *, this_boot: bool = False
 ) -> list[Diagnostic]:
     """The journal, else the ring buffer, else files: the first way that gives anything."""
-    from rocmcfg.doctor.logs import of_host
+    from rocmcfg.doctor.reading.logs import of_host
 
     problems: list[Diagnostic] = []
     for way in of_host(view, this_boot=this_boot):

@@ -91,8 +91,8 @@ def _kernel_name(text: str) -> Explained:
     """A GEMM kernel, as logs name it. Raises RocmcfgError for a name that is cut or none."""
     import re
 
-    from rocmcfg.doctor.kernel_names import decode
     from rocmcfg.knowledge import issues
+    from rocmcfg.knowledge.kernel_names import decode
 
     found = decode(text)
     if found is None:

@@ -20,7 +20,7 @@ from rocmcfg.state.inventory import deviations, next_boot_kargs, set_parameters
 from rocmcfg.state.running import Running
 
 if TYPE_CHECKING:
-    from rocmcfg.doctor.logs import Source
+    from rocmcfg.doctor.reading.logs import Source
     from rocmcfg.workflow.diagnosing import Diagnosis
 
 # Packages whose version decides what a GPU does, by the tool that knows them.
@@ -69,7 +69,7 @@ def gather(
     """`environment` is the caller's own; empty for another root. What could not be read of the logs is told
     beside the report; what is wrong with the host stands in it."""
     import rocmcfg
-    from rocmcfg.doctor.circumstances import Options
+    from rocmcfg.doctor.judging.origin import Options
     from rocmcfg.facts.machine import read_machine
     from rocmcfg.knowledge import catalogue
     from rocmcfg.workflow.diagnosing import diagnose
@@ -145,7 +145,7 @@ def _excerpts(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
 def _logs(view: HostView, paths: Sequence[str], content: Report) -> Iterator[str]:
     """For the bundle: of a log that the caller names its last lines, of this host's own those that speak of a
     GPU. What was piped in is gone; its excerpt stands in."""
-    from rocmcfg.doctor.logs import named, of_host
+    from rocmcfg.doctor.reading.logs import named, of_host
 
     def kept(source: Source) -> str:
         return f"{source.name}\n\n{lines}\n" if (lines := _last_lines(source, whole=bool(paths))) else ""
@@ -179,7 +179,7 @@ def _last_lines(source: Source, *, whole: bool) -> str:
 def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
     """Lines as the log has them, where `blocks` cuts long ones: a key at the end of one piece must not lose
     its value to the next, where nothing would tell that it is a secret."""
-    from rocmcfg.doctor.lines import blocks
+    from rocmcfg.doctor.reading.lines import blocks
 
     held: list[bytes] = []
     size = 0

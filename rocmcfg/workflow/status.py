@@ -73,7 +73,7 @@ class Status:
 
 def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
-    from rocmcfg.doctor.exposure import exposed
+    from rocmcfg.doctor.judging.known_here import known_here
     from rocmcfg.knowledge import catalogue, issues, profiles
     from rocmcfg.model.report import CheckStatus
 
@@ -110,7 +110,7 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         suggested,
         unnecessary,
         set_parameters(view, catalogue.load().modules(), facts.boot.loader),
-        exposed(issues.load(), facts, catalogue.load()),
+        known_here(issues.load(), facts, catalogue.load()),
         (*problems, *remarks, *(report.diagnostics if report else ())),
         remarks,
         tried,

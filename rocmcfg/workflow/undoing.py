@@ -89,7 +89,7 @@ def plan_of(view: HostView, chosen: Sequence[Journal]) -> UndoPlan:
     from rocmcfg.transaction.recovery import require_ours
 
     for one in chosen:
-        require_ours(one)
+        require_ours(view, one)
     changes = undo_plan.changes(view, chosen)
     left = undo_plan.receipt_left(view, chosen)
     wanted = left.settings if left else ()
@@ -153,7 +153,7 @@ def _require_no_trace(view: HostView, committed: Sequence[Journal]) -> None:
 
     left = left_behind(view)
     if left and not committed:
-        raise RocmcfgError(beyond_undo(left))
+        raise RocmcfgError(beyond_undo(view, left))
 
 
 def _left_after(
@@ -162,8 +162,9 @@ def _left_after(
     """Where all is taken back, files of ours that were there before the first record stay."""
     if not chosen or len(chosen) < len(committed):
         return ()
+    from rocmcfg.backends.boot import registry
     from rocmcfg.transaction.unrecorded import beyond_undo, left_behind
 
-    gone = {change.path for change in changes if change.after is None}
+    gone = {change.path for change in changes if registry.own_part(change.path, change.after) is None}
     left = tuple(path for path in left_behind(view) if path not in gone)
-    return (replace(beyond_undo(left), severity=Severity.WARNING),) if left else ()
+    return (replace(beyond_undo(view, left), severity=Severity.WARNING),) if left else ()

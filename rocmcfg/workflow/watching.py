@@ -103,7 +103,7 @@ def uptime(view: HostView) -> float:
 def objections(view: HostView, gpus_before: Sequence[str]) -> tuple[str, ...]:
     """What GPUs and the kernel's log of this boot say against keeping the settings."""
     from rocmcfg.doctor import trial_health
-    from rocmcfg.doctor.circumstances import Options
+    from rocmcfg.doctor.judging.origin import Options
     from rocmcfg.workflow.diagnosing import diagnose
 
     seen = diagnose(view, (), Options(), {}, this_boot=True)

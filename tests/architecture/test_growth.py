@@ -14,10 +14,10 @@ from typing import NamedTuple
 import pytest
 
 from rocmcfg.backends.boot.grub import backend, trial
-from rocmcfg.backends.boot.grub.shell_assignments import Environment
+from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.backends.environment import observe
-from rocmcfg.doctor.logs import unpacked
-from rocmcfg.doctor.scan import Scanner
+from rocmcfg.doctor.reading.logs import unpacked
+from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.facts import gpus, kernels, logins, machine, pytorch, rocm, system
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
@@ -199,11 +199,10 @@ def test_the_time_to_read_a_folder_grows_as_its_files_do(tmp_path: Path, name: s
 
 @pytest.mark.parametrize("piece", ["a", "\n", "\0", "amdgpu ", "amdgpu: [gfxhub] page fault\n", "%d\n"])
 def test_the_time_to_search_a_log_grows_as_the_log_does(piece: str) -> None:
-    from rocmcfg.doctor import knowledge, probes
-    from rocmcfg.knowledge import issues
+    from rocmcfg.doctor.reading import probes
+    from rocmcfg.knowledge import issues, logs
 
-    of_logs = knowledge.of_logs()
-    wanted = [f.probe for f in of_logs.facts] + list(of_logs.errors) + probes.of_issues(issues.load())
+    wanted = probes.of_logs(logs.of_logs()) + probes.of_issues(issues.load())
 
     def make(n: int) -> Callable[[], object]:
         content = _repeated(piece, n).encode()

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.doctor.probes import literals
+from rocmcfg.doctor.reading.probes import literals
 from rocmcfg.knowledge import catalogue, issue_schema, issues, toml
 from rocmcfg.model.catalogue import matches
 from rocmcfg.model.issue import KnownIssue, Signature

@@ -6,13 +6,15 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocmcfg.doctor import knowledge, log_facts, probes
-from rocmcfg.doctor.circumstances import Circumstances, Options, circumstances
-from rocmcfg.doctor.in_force import HostState
-from rocmcfg.doctor.ranking import Match, rank
-from rocmcfg.doctor.scan import Scanner
+from rocmcfg.doctor.judging.origin import Options, Origin, origin
+from rocmcfg.doctor.judging.ranking import Match, rank
+from rocmcfg.doctor.judging.workarounds import HostState
+from rocmcfg.doctor.reading import log_facts, probes
+from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue, issues, toml
+from rocmcfg.knowledge.hosts import of_hosts
+from rocmcfg.knowledge.logs import of_logs
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.state.running import Running
 from rocmcfg.workflow.planning import collect_facts
@@ -56,25 +58,22 @@ def issue(text: str = ISSUE, id: str = "test-issue") -> KnownIssue:
 
 
 def scanned(log: bytes, known: Sequence[KnownIssue], *, use_grep: bool = True) -> Scanner:
-    of_logs = knowledge.of_logs()
-    wanted = [f.probe for f in of_logs.facts] + list(of_logs.errors) + probes.of_issues(known)
-    scanner = Scanner(wanted, use_grep=use_grep)
+    scanner = Scanner(probes.of_logs(of_logs()) + probes.of_issues(known), use_grep=use_grep)
     scanner.read("a.log", io.BytesIO(log))
     return scanner
 
 
 def facts_of(scanner: Scanner) -> log_facts.LogFacts:
-    of_logs = knowledge.of_logs()
-    return log_facts.read_facts(scanner, of_logs.facts, of_logs, catalogue.gpu_models())
+    return log_facts.read_facts(scanner, of_logs(), catalogue.gpu_models())
 
 
 def judged(
     log: bytes, root: Path, known: Sequence[KnownIssue], options: Options | None = None
-) -> tuple[tuple[Match, ...], Circumstances]:
+) -> tuple[tuple[Match, ...], Origin]:
     """The ranking of a log on the host in `root`."""
     view = LocalHost(str(root))
     scanner = scanned(log, known)
-    where = circumstances(options or Options(), facts_of(scanner), collect_facts(view, ask_modinfo=False))
+    where = origin(options or Options(), facts_of(scanner), collect_facts(view, ask_modinfo=False))
     state = HostState(Running(view), {})
-    ranked = rank(known, scanner.hits, where, state, catalogue.load(), knowledge.of_hosts().firmware, {})
+    ranked = rank(known, scanner.hits, where, state, catalogue.load(), of_hosts().firmware, {})
     return ranked, where

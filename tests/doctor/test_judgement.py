@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.doctor.circumstances import Options
-from rocmcfg.doctor.kernel_names import decode
-from rocmcfg.doctor.ranking import Match
-from rocmcfg.doctor.stages import follow
+from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.doctor.judging.ranking import Match
+from rocmcfg.doctor.judging.stages import follow
 from rocmcfg.knowledge import issues
+from rocmcfg.knowledge.kernel_names import decode
 from rocmcfg.model.spelling import split
 from rocmcfg.model.version import parse_kernel, parse_range, within
 from tests.doctor.samples import HEALTHY, ISSUE, LOGS, facts_of, issue, judged, scanned

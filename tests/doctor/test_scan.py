@@ -14,19 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.doctor import lines, probes, scan, segments
-from rocmcfg.doctor.knowledge import of_logs
-from rocmcfg.doctor.probes import Probe, beginning_rarely, bounded, literals, probe
-from rocmcfg.doctor.scan import Scanner
+from rocmcfg.doctor.reading import lines, probes, scan, segments
+from rocmcfg.doctor.reading.probes import Probe, beginning_rarely, bounded, literals, probe
+from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host import streams
 from rocmcfg.knowledge import issues
+from rocmcfg.knowledge.logs import of_logs
 
 Answer = list[tuple[str, list[tuple[str, int]], list[tuple[str, int, int, int]], list[str]]]
 
 
 def every_probe() -> list[Probe]:
-    known = of_logs()
-    return [f.probe for f in known.facts] + list(known.errors) + probes.of_issues(issues.load())
+    return probes.of_logs(of_logs()) + probes.of_issues(issues.load())
 
 
 PROBES = every_probe()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocmcfg.doctor.circumstances import Options
+from rocmcfg.doctor.judging.origin import Options
 from rocmcfg.doctor.trial_health import unbound
 from rocmcfg.workflow.diagnosing import diagnose
 from rocmcfg.workflow.watching import objections

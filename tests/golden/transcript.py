@@ -23,6 +23,7 @@ import re
 import shlex
 import stat
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -164,7 +165,8 @@ class _Stage:
             (self.place / words[-1]).write_text(said.out)
             return said._replace(out="", into=words[-1])
         command = "\n".join((typed.line, *typed.more))
-        env = {**os.environ, "DEMO": str(SOURCE / "docs/demo"), "TESTS": str(SOURCE / "tests")}
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # python3 is the one that runs the test
+        env = {**os.environ, "PATH": path, "DEMO": str(SOURCE / "docs/demo"), "TESTS": str(SOURCE / "tests")}
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, env=env)
         return Said(done.returncode, done.stdout, done.stderr)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.doctor import knowledge
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.knowledge.hosts import of_hosts
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
@@ -85,6 +85,9 @@ def not_generated(view: HostView, facts: Facts, known: Catalogue) -> list[Diagno
     left = [k.text for k in booted if _concerns(k, known) and not contains(written, k.text)]
     if not missing and not left:
         return []
+    command = "; sudo ".join(
+        " ".join(step.argv) for step in registry.backend(loader.name).activations(view, "")
+    )
     said = [f"lacks {' '.join(karg.text for karg in missing)}"] if missing else []
     said += [f"still has {' '.join(left)}"] if left else []
     return [
@@ -92,14 +95,9 @@ def not_generated(view: HostView, facts: Facts, known: Catalogue) -> list[Diagno
             "RC8106",
             f"the boot menu {' and '.join(said)}: its defaults were changed, and it was not generated since",
             location=missing[0].source if missing else observed.normal[0].kargs[0].source,
-            hint=f"sudo {_tool(loader.name)}, then reboot",
+            hint=f"sudo {command}, then reboot",
         )
     ]
-
-
-def _tool(loader: str) -> str:
-    menu = registry.menu(loader)
-    return menu.TOOL if menu else "generate it"
 
 
 def _concerns(karg: Karg, known: Catalogue) -> bool:
@@ -112,7 +110,7 @@ def other_writers(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
     writes of what concerns the GPU, since nobody looks for it there."""
     wanted = [s for s in receipt.settings if s.kind is not Kind.ENV] if receipt else []
     found = []
-    for writer in knowledge.of_hosts().writers:
+    for writer in of_hosts().writers:
         written = _arguments(_text(view, writer.file), writer.key, writer.file)
         theirs = [
             karg.text
@@ -157,7 +155,7 @@ def _rival(karg: Karg, wanted: Sequence[DesiredSetting]) -> DesiredSetting | Non
 def tuners(view: HostView, facts: Facts, known: Catalogue) -> list[Diagnostic]:
     """Programs that were told to change what the mask of the next boot does not let them change."""
     found = []
-    for tuner in knowledge.of_hosts().tuners:
+    for tuner in of_hosts().tuners:
         keys = tuner.key.findall(_text(view, tuner.file))
         feature = known.features.get(tuner.feature)
         if not keys or feature is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocmcfg.doctor import knowledge
 from rocmcfg.facts.machine import Machine
+from rocmcfg.knowledge.hosts import of_hosts
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.value import as_number
@@ -15,7 +15,7 @@ def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str =
     version = parse_version(driver)
     if version is None or rocm is None:
         return []
-    row = next((row for row in knowledge.of_hosts().drivers if row.version.contains(version)), None)
+    row = next((row for row in of_hosts().drivers if row.version.contains(version)), None)
     if row is None or row.rocm.contains(rocm):
         return []
     return [
@@ -45,7 +45,7 @@ def firmware(facts: Facts, machine: Machine) -> list[Diagnostic]:
     by_address = {gpu.address: gpu.gfx for gpu in facts.gpus}
     found = []
     for device in machine.devices:
-        for row in knowledge.of_hosts().firmware:
+        for row in of_hosts().firmware:
             version = as_number(device.firmware.get(row.block))
             if (
                 version is not None

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from rocmcfg.doctor.unpack import unpack
+from rocmcfg.doctor.reading.unpack import unpack
 from rocmcfg.host.streams import open_callers_log
 from rocmcfg.host.view import HostView, Unreadable
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
-from rocmcfg.doctor.lines import LONGEST, Block, blocks
+from rocmcfg.doctor.reading.lines import LONGEST, Block, blocks
 from rocmcfg.host.streams import Scratch, plain_file
 from rocmcfg.model.published import published
 

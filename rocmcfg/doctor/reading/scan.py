@@ -14,10 +14,10 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from rocmcfg.doctor.grouping import DIGITS, Groups
-from rocmcfg.doctor.lines import Block
-from rocmcfg.doctor.probes import ENOUGH_BYTES, Probe, beginning_rarely
-from rocmcfg.doctor.segments import Line, LogRead, Segment, Segments, guarded
+from rocmcfg.doctor.reading.grouping import DIGITS, Groups
+from rocmcfg.doctor.reading.lines import Block
+from rocmcfg.doctor.reading.probes import ENOUGH_BYTES, Probe, beginning_rarely
+from rocmcfg.doctor.reading.segments import Line, LogRead, Segment, Segments, guarded
 from rocmcfg.host.streams import FilterFailed, Grep
 
 _AT_ONCE = 3  # greps that run side by side, each with a segment of its own

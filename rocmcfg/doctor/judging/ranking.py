@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rocmcfg.doctor import circumstances
-from rocmcfg.doctor.circumstances import Circumstances, Reason
-from rocmcfg.doctor.in_force import HostState, applied, in_force
-from rocmcfg.doctor.knowledge import BadFirmware
-from rocmcfg.doctor.scan import Hits
-from rocmcfg.doctor.stages import Stages, follow
+from rocmcfg.doctor.judging.conditions import Reason, conditions, fixes
+from rocmcfg.doctor.judging.origin import Origin
+from rocmcfg.doctor.judging.stages import Stages, follow
+from rocmcfg.doctor.judging.workarounds import HostState, applied, in_force
+from rocmcfg.doctor.reading.scan import Hits
+from rocmcfg.knowledge.hosts import BadFirmware
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.spelling import Spelling
@@ -83,7 +83,7 @@ class Match:
 def rank(
     issues: Iterable[KnownIssue],
     hits: Iterable[Hits],
-    where: Circumstances,
+    where: Origin,
     host: HostState | None,
     known: Catalogue,
     firmware: Sequence[BadFirmware],
@@ -106,7 +106,7 @@ def rank(
 def _judge(
     issue: KnownIssue,
     hits: Sequence[Hits],
-    where: Circumstances,
+    where: Origin,
     host: HostState | None,
     known: Catalogue,
     firmware: Reason | None,
@@ -124,12 +124,12 @@ def _judge(
         score += 0.08 * stages.share
         said = f"{len(stages.in_order)} of {len(stages.wanted)} stages of the failure, in their order"
         reasons.append(Reason("stages", True, said))
-    stated = circumstances.conditions(issue, where, position) + ([firmware] if firmware else [])
+    stated = conditions(issue, where, position) + ([firmware] if firmware else [])
     for reason in stated:
         score += _MET[reason.what] if reason.met else _UNKNOWN[best].get(reason.what, 0.0)
     reasons += stated
     score *= _SURE[issue.confidence]
-    against = circumstances.fixes(issue, where, position, known)
+    against = fixes(issue, where, position, known)
     reasons += against
     score = _limited(score, best, stated, against)
     then = host if where.same_boots else None
@@ -205,7 +205,7 @@ def _found(hits: Sequence[Hits], strengths: Mapping[int, str]) -> str:
     return f"kinds of lines in the log: {', '.join(said)}"
 
 
-def _stages(issue: KnownIssue, hits: Sequence[Hits], where: Circumstances) -> Stages | None:
+def _stages(issue: KnownIssue, hits: Sequence[Hits], where: Origin) -> Stages | None:
     if not issue.stages:
         return None
     positions: dict[str, list[int]] = {}

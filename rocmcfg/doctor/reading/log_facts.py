@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rocmcfg.doctor.knowledge import FactPattern, LogKnowledge
-from rocmcfg.doctor.scan import Scanner
+from rocmcfg.doctor.reading.scan import Scanner
+from rocmcfg.knowledge.logs import FactPattern, LogKnowledge
 from rocmcfg.model.catalogue import GpuModel, matches
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.version import Version, parse_kernel, parse_version
@@ -73,13 +73,11 @@ def _before(said: Sequence[Said], position: int) -> Said | None:
     return said[index - 1] if index else (said[-1] if said else None)
 
 
-def read_facts(
-    scanner: Scanner, patterns: Sequence[FactPattern], known: LogKnowledge, models: Sequence[GpuModel]
-) -> LogFacts:
-    """`patterns` are those of the scanner's fact probes, in their order."""
+def read_facts(scanner: Scanner, known: LogKnowledge, models: Sequence[GpuModel]) -> LogFacts:
+    """The scanner looked for `known.facts`, in their order."""
     found: dict[str, list[Said]] = {}
     hits = [hit for hit in scanner.hits if hit.probe.role == "fact"]
-    for hit, pattern in zip(hits, patterns, strict=True):
+    for hit, pattern in zip(hits, known.facts, strict=True):
         for position, line in zip(hit.positions, hit.lines, strict=True):
             for text in _texts(pattern, line):
                 found.setdefault(pattern.kind, []).append(Said(text, position, pattern.weight))
@@ -119,7 +117,7 @@ def _is_kernels(command_line: str, boot_words: tuple[str, ...]) -> bool:
 
 
 def _texts(pattern: FactPattern, line: str) -> Iterable[str]:
-    for match in re.finditer(pattern.probe.pattern, line, re.ASCII):
+    for match in re.finditer(pattern.pattern, line, re.ASCII):
         yield match[pattern.group]
 
 

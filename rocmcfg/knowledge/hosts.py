@@ -1,42 +1,16 @@
-"""What doctor knows besides the known issues: facts in logs, what fits together on a host, kernel names.
+"""What fits together on a host, and who else writes there: driver releases, firmware, other programs.
 
-The files are ours and tests hold them right, so nothing is validated at run time.
+The file is ours and tests hold it right, so nothing is validated at run time.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from rocmcfg.doctor.probes import Probe, probe
 from rocmcfg.knowledge import compiled
 from rocmcfg.model.version import VersionRange, parse_range
-
-
-@dataclass(frozen=True, slots=True)
-class FactPattern:
-    """`kind` says what group `group` of the pattern holds; heavier facts win over lighter ones."""
-
-    kind: str
-    probe: Probe
-    group: int
-    weight: int
-
-
-@dataclass(frozen=True, slots=True)
-class LogKnowledge:
-    """`families`: the driver's name of a generation to gfx patterns. A kernel's command line has one of
-    `boot_words`. `resets` are for a boot that is on trial: whatever came of them, they speak against it."""
-
-    facts: tuple[FactPattern, ...]
-    errors: tuple[Probe, ...]
-    resets: tuple[Probe, ...]
-    families: Mapping[str, tuple[str, ...]]
-    boot_words: tuple[str, ...]
-    collect: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,35 +63,8 @@ class HostKnowledge:
 
 
 @functools.cache
-def of_logs() -> LogKnowledge:
-    document = _data("log")
-    facts = []
-    for number, row in enumerate(document["fact"]):
-        made = probe("fact", row["pattern"], name=f"{row['kind']}.{number}")
-        facts.append(FactPattern(row["kind"], made, row.get("group", 1), row.get("weight", 1)))
-    errors = tuple(
-        probe(
-            "error",
-            row["pattern"],
-            needs=tuple(need.encode() for need in row.get("needs", ())),
-            shared=row.get("shared", False),
-        )
-        for row in document["error"]
-    )
-    families = {name: tuple(patterns) for name, patterns in document["family"].items()}
-    return LogKnowledge(
-        tuple(facts),
-        errors,
-        tuple(probe("reset", row["pattern"], needs=(b"amdgpu",)) for row in document["reset"]),
-        families,
-        tuple(document["cmdline"]["boot_words"]),
-        tuple(document["unknown"]["collect"]),
-    )
-
-
-@functools.cache
 def of_hosts() -> HostKnowledge:
-    document = _data("host")
+    document = compiled.packaged("knowledge/data/hosts.toml")
     return HostKnowledge(
         tuple(
             DriverRelease(parse_range(row["version"]), row["release"], parse_range(row["rocm"]))
@@ -142,12 +89,3 @@ def of_hosts() -> HostKnowledge:
             for row in document["tuner"]
         ),
     )
-
-
-@functools.cache
-def of_kernel_names() -> dict[str, Any]:
-    return _data("kernel_names")
-
-
-def _data(name: str) -> dict[str, Any]:
-    return compiled.packaged(f"doctor/data/{name}.toml")

@@ -6,12 +6,13 @@ the operands are read; it tells nothing of the sizes of the matrices.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from rocmcfg.doctor import knowledge
+from rocmcfg.knowledge import compiled
 from rocmcfg.model.published import published
 
 NAME = re.compile(r"Cijk_(A[a-z]{2,5})_(B[a-z]{2,5})_[A-Za-z0-9_]{4,4000}", re.ASCII)
@@ -46,8 +47,13 @@ class KernelName:
     @property
     def brief(self) -> tuple[KernelPart, ...]:
         """What tells one fault from another: who wrote the kernel, the call, and how operands are read."""
-        switches = {key["name"] for key in knowledge.of_kernel_names()["key"] if "yes" in key}
+        switches = {key["name"] for key in _known()["key"] if "yes" in key}
         return tuple(p for p in self.parts if p.name in _BRIEF or p.name.rstrip("0123456789") in switches)
+
+
+@functools.cache
+def _known() -> dict[str, Any]:
+    return compiled.packaged("knowledge/data/kernel_names.toml")
 
 
 def decode(text: str) -> KernelName | None:
@@ -57,7 +63,7 @@ def decode(text: str) -> KernelName | None:
 
 
 def _decoded(name: str, a: str, b: str) -> KernelName:
-    known = knowledge.of_kernel_names()
+    known = _known()
     words = name.split("_")[3:]
     library = _library(words, known)
     layout = known["layout"]

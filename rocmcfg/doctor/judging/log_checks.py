@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from rocmcfg.doctor.host_checks.software import driver_and_rocm
-from rocmcfg.doctor.log_facts import LogFacts, Said
-from rocmcfg.doctor.scan import Scanner
+from rocmcfg.doctor.reading.log_facts import LogFacts, Said
+from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.value import closest

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rocmcfg.doctor.grouping import DIGITS
+from rocmcfg.doctor.reading.grouping import DIGITS
+from rocmcfg.knowledge.logs import LogKnowledge
 from rocmcfg.model.issue import KnownIssue, Signature
 
 Role = Literal["signature", "fact", "error", "reset"]
@@ -113,6 +114,17 @@ def bounded(pattern: str) -> str:
 
 def _is_wide(piece: str) -> bool:
     return piece in (".", r"\w", r"\S") or (piece.startswith("[") and piece not in ("[0-9]", "[0-9.]"))
+
+
+def of_logs(known: LogKnowledge, *, resets: bool = False) -> list[Probe]:
+    """What is looked for in every log; with `resets` in one that must not hold any."""
+    facts = [probe("fact", fact.pattern, name=f"{fact.kind}.{n}") for n, fact in enumerate(known.facts)]
+    errors = [
+        probe("error", error.pattern, needs=tuple(map(str.encode, error.needs)), shared=error.shared)
+        for error in known.errors
+    ]
+    of_resets = [probe("reset", pattern, needs=(b"amdgpu",)) for pattern in known.resets if resets]
+    return facts + errors + of_resets
 
 
 def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:

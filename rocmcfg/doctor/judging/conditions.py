@@ -1,27 +1,16 @@
-"""On which machine a log was written, and whether an issue can be there: options first, then the log, then
-this host. Three answers again: yes, no, and cannot be told."""
+"""Whether a known issue can be on the machine that wrote a log, and whether it is fixed there. Three answers:
+yes, no, and cannot be told."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocmcfg.doctor.log_facts import LogFacts
+from rocmcfg.doctor.judging.origin import Origin
 from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.facts import Facts, Kernel
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.version import (
-    KernelVersion,
-    Version,
-    VersionRange,
-    between,
-    compare,
-    format_version,
-    parse_kernel,
-    span,
-    within,
-)
+from rocmcfg.model.version import KernelVersion, VersionRange, between, format_version, parse_kernel, within
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,103 +22,7 @@ class Reason:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the user says of the machine; empty or None where nothing is said."""
-
-    gfx: tuple[str, ...] = ()
-    kernel: str = ""
-    rocm: Version | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Circumstances:
-    """`host` is None where the logs are certainly another machine's, so that this host says nothing of them.
-    `gfx` are the targets, `possible` those that it may be where only a generation is known. `same_boots`: the
-    logs may be of kernels that this host has, so that what runs here now says something of them. `rocm_up_to`
-    is given where `rocm` is only the oldest that it may be.
-    """
-
-    options: Options
-    log: LogFacts
-    host: Facts | None
-    gfx: tuple[str, ...]
-    gfx_source: str
-    possible: tuple[str, ...]
-    rocm: Version | None
-    rocm_source: str
-    dkms: str
-    same_boots: bool
-    rocm_up_to: Version | None = None
-
-    def kernel_at(self, position: int) -> tuple[str, str]:
-        """The release that wrote a line, and who says so."""
-        if self.options.kernel:
-            return self.options.kernel, "--kernel"
-        said = self.log.kernel_at(position)
-        if said:
-            return said, "the log"
-        return (self.host.running, "this host") if self.host and self.host.running else ("", "")
-
-
-def circumstances(options: Options, log: LogFacts, host: Facts) -> Circumstances:
-    """Where the options or the log name a GPU that this host has not, it is another machine's."""
-    here = None if _is_foreign(options.gfx or log.gfx or log.family, host) else host
-    gfx, source = options.gfx, "--gfx"
-    possible: tuple[str, ...] = ()
-    if not gfx:
-        gfx, source = log.gfx, "the log"
-    if not gfx and here and here.gfx:
-        fitting = tuple(g for g in here.gfx if not log.family or g in log.family)
-        gfx, source = fitting or here.gfx, "this host"
-    if not gfx:
-        possible, source = log.family, "the log" if log.family else ""
-    rocm, rocm_source = options.rocm, "--rocm"
-    if rocm is None:
-        rocm, rocm_source = log.rocm, "the log"
-    if rocm is None and not log.rocm_named:
-        rocm, rocm_source = (here.rocm, "this host") if here and here.rocm else (None, "")
-    up_to = None
-    if rocm is None and not log.rocm_named and here:
-        rocm, up_to, rocm_source = _of_wheels(here)
-    rocm_source = rocm_source if rocm else ""
-    dkms = log.dkms or ("of this host" if here and _runs_dkms(here) else "")
-    same_boots = here is not None and not options.gfx and not options.kernel and _has_kernels(log, host)
-    return Circumstances(
-        options, log, here, gfx, source, possible, rocm, rocm_source, dkms, same_boots, up_to
-    )
-
-
-def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
-    """The ROCm that PyTorch brings, from the oldest to the newest that it may be, and who says so."""
-    torches = [torch for torch in host.pytorch if torch.rocm]
-    if not torches:
-        return None, None, ""
-    order = functools.cmp_to_key(compare)
-    spans = [span(torch.rocm) for torch in torches if torch.rocm]
-    said = ", ".join(dict.fromkeys(f"PyTorch {torch.text}" for torch in torches))
-    return min((s[0] for s in spans), key=order), max((s[1] for s in spans), key=order), said
-
-
-def _is_foreign(gfx: Sequence[str], host: Facts) -> bool:
-    if host.offline and not host.gpus:  # a disk shows no GPU
-        return False
-    return bool(gfx) and not set(gfx) & set(host.gfx)
-
-
-def _has_kernels(log: LogFacts, host: Facts) -> bool:
-    installed = {kernel.release for kernel in host.kernels} | {host.running}
-    return not log.kernels or any(kernel.text in installed for kernel in log.kernels)
-
-
-def _runs_dkms(host: Facts) -> bool:
-    return any(kernel.running and kernel.dkms for kernel in host.kernels)
-
-
-# -- conditions -------------------------------------------------------------------------------------------
-
-
-def conditions(issue: KnownIssue, where: Circumstances, position: int) -> list[Reason]:
+def conditions(issue: KnownIssue, where: Origin, position: int) -> list[Reason]:
     """Each condition that the issue states, as it is on the machine and in the boot that wrote the line."""
     found = []
     if issue.gfx:
@@ -146,7 +39,7 @@ def conditions(issue: KnownIssue, where: Circumstances, position: int) -> list[R
     return found
 
 
-def _gfx(issue: KnownIssue, where: Circumstances) -> Reason:
+def _gfx(issue: KnownIssue, where: Origin) -> Reason:
     wanted = ", ".join(issue.gfx)
     if where.gfx:
         common = [gfx for gfx in where.gfx if matches(gfx, issue.gfx)]
@@ -180,7 +73,7 @@ def _kernel(
     return Reason("kernel", inside, said)
 
 
-def _rocm(wanted: VersionRange, where: Circumstances) -> Reason:
+def _rocm(wanted: VersionRange, where: Origin) -> Reason:
     if where.rocm is None:
         return Reason("rocm", None, f"it is known of ROCm {wanted.text}; which it was cannot be told")
     inside = between(wanted, where.rocm, where.rocm_up_to or where.rocm)
@@ -191,10 +84,7 @@ def _rocm(wanted: VersionRange, where: Circumstances) -> Reason:
     return Reason("rocm", inside, f"{said} {wanted.text}")
 
 
-# -- fixes ------------------------------------------------------------------------------------------------
-
-
-def fixes(issue: KnownIssue, where: Circumstances, position: int, known: Catalogue) -> list[Reason]:
+def fixes(issue: KnownIssue, where: Origin, position: int, known: Catalogue) -> list[Reason]:
     """Where kernel or ROCm carry the fix already: `met` is False for what speaks against the issue."""
     kernel, kernel_why = _kernel_fixed(issue, where, position, known)
     rocm = None
@@ -212,7 +102,7 @@ def fixes(issue: KnownIssue, where: Circumstances, position: int, known: Catalog
 
 
 def _kernel_fixed(
-    issue: KnownIssue, where: Circumstances, position: int, known: Catalogue
+    issue: KnownIssue, where: Origin, position: int, known: Catalogue
 ) -> tuple[bool | None, str]:
     release, source = where.kernel_at(position)
     version = parse_kernel(release)
