@@ -11,7 +11,6 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.edit import Edit
 from rocmcfg.model.published import published
 from rocmcfg.model.state import ActivationState, DesiredSetting, FileState, Skipped
-from rocmcfg.model.trial import Terms
 
 
 class ChangeKind(str, Enum):
@@ -42,12 +41,13 @@ class FileChange:
 @published("tool", "kind", "before", "after", "diff", "reason")
 @dataclass(frozen=True, slots=True)
 class ToolChange:
-    """Something that is not a file of ours and that a program changes: `inverse` takes it back, and may be
-    run where nothing was changed. `before` and `after` are for the reader's eye."""
+    """Something that a program keeps for the host and changes: which one, and how it is taken back, says the
+    keeper of this name (`backends.keeper`). `holds` is what it has to hold afterwards; `before` and `after`
+    are for the reader's eye."""
 
     tool: str
     argv: tuple[str, ...]
-    inverse: tuple[str, ...]
+    holds: str | None
     before: str
     after: str
     reason: str
@@ -59,23 +59,6 @@ class ToolChange:
     @property
     def diff(self) -> str:
         return ""
-
-
-@published("arguments", "*terms")
-@dataclass(frozen=True, slots=True)
-class TrialPlan:
-    """What makes a plan one of a trial: `arguments` is all that one boot will carry, `token` the marker's
-    value among them, `gpus` the PCI addresses that amdgpu drives now. `kept` are the parameters that have
-    for this boot the value that they would have without us; `approved` are all settings that a confirmation
-    will apply. `checked` is False where it could not be asked whether the loader can do it."""
-
-    arguments: tuple[str, ...]
-    token: str
-    terms: Terms
-    gpus: tuple[str, ...] = ()
-    kept: tuple[DesiredSetting, ...] = ()
-    approved: tuple[DesiredSetting, ...] = ()
-    checked: bool = True
 
 
 @published("tool", "argv", "reason", "state")
@@ -142,7 +125,6 @@ class Plan:
     reboot_required: bool
     boot_backend: str
     tools: tuple[ToolChange, ...] = ()
-    trial: TrialPlan | None = None
 
     @property
     def empty(self) -> bool:

@@ -9,7 +9,7 @@ from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
 from rocmcfg.model.trial import Stage, Trial
-from rocmcfg.records import journal, trial
+from rocmcfg.records import journal
 from rocmcfg.records.journal import require_sight
 from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.steps import (
@@ -22,7 +22,9 @@ from rocmcfg.records.steps import (
     TrialEvent,
     UndoBegun,
 )
+from rocmcfg.state.running import trial_token
 from rocmcfg.transaction.recovery import cause
+from rocmcfg.trial import record as trial
 from rocmcfg.workflow.undoing import Progress, Undone, plan_of, undone
 
 
@@ -97,7 +99,7 @@ def _begun_after_all(view: HostView, found: Journal) -> bool:
         found.header.trial is not None
         and bool(found.of(ToolChanged))
         and not found.of(UndoBegun)
-        and trial.carried(view, found.header.trial.token)
+        and trial_token(view) == found.header.trial.token
         and trial.load(view) is not None
     )
 
@@ -120,7 +122,7 @@ def _trial_over(view: HostView) -> bool:
         found = trial.load(view)
     except trial.BadTrial:
         one = trial.newest(view)
-        return one is not None and boot_id(view) != one.header.boot_id and not trial.marked(view)
+        return one is not None and boot_id(view) != one.header.boot_id and trial_token(view) is None
     return found is not None and trial.stage(view, found) is Stage.OVER
 
 
@@ -161,12 +163,12 @@ def _end_by_journal(host: Host, progress: Progress) -> Undone | None:
 
 def _noted(host: Host, found: Trial, one: Journal) -> Diagnostic:
     """How it ended, put into its journal once."""
-    from rocmcfg.doctor.fallen_boot import evidence
+    from rocmcfg.trial.evidence import evidence
 
     seen = evidence(host, found)
     loader = registry.trial(found.boot_backend)
     event = Event.NOT_CONFIRMED
-    if loader is not None and loader.armed(host) and seen.source != "journal":
+    if loader is not None and loader.held(host) and seen.source != "journal":
         event = Event.NOT_TRIED
         text = "it never began: the boot loader still had its arguments"
         seen = seen._replace(source="none", boot_id="", text=text, lines=())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import warning
-from rocmcfg.model.request import Request
-from rocmcfg.planning import trial_plan
-from rocmcfg.records import receipt, trial
+from rocmcfg.records import receipt
 from rocmcfg.state import reboot
 from rocmcfg.transaction import transaction
+from rocmcfg.trial import plan as trial_plan
+from rocmcfg.trial import record as trial
+from rocmcfg.trial.purposes import Sweep
 from rocmcfg.workflow.undoing import Progress, Undone
 
 
@@ -20,7 +21,7 @@ def left(view: HostView) -> bool:
 def sweep(host: Host, progress: Progress, *, force: bool) -> Undone:
     """The caller holds the lock. It is a transaction of its own, all or nothing, and never rolled back."""
     made = trial_plan.nothing_of_trials(host, force=force)
-    done = transaction.execute(host, made, Request(), progress, sweeps=True)
+    done = transaction.execute(host, Sweep(made), progress)
     known = receipt.load_quietly(host)
     due = reboot.due(host, known.settings if known else (), known, replaced=False)
     remark = warning(

@@ -11,8 +11,9 @@ from rocmcfg.model.plan import Plan
 from rocmcfg.model.published import published
 from rocmcfg.model.state import Kind
 from rocmcfg.model.trial import Outcome, Stage, Trial
-from rocmcfg.records import journal, trial
+from rocmcfg.records import journal
 from rocmcfg.records.steps import ENDS, Committed, Event, Evidence, Journal, JournalState, TrialEvent
+from rocmcfg.trial import record as trial
 from rocmcfg.workflow.applying import Applied, apply
 from rocmcfg.workflow.planning import Approved, Planned
 from rocmcfg.workflow.undoing import Progress, Undone, UndoPlan, rollback
@@ -217,7 +218,7 @@ def _swept(
     host: Host, ask: Callable[[UndoPlan], bool], sweep: Callable[[], Undone], *, force: bool
 ) -> Undone | None:
     """What is left of a trial that has no journal any more."""
-    from rocmcfg.planning.trial_plan import nothing_of_trials
+    from rocmcfg.trial.plan import nothing_of_trials
 
     with host.lock():
         journal.require_finished(host)

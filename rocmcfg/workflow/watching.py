@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from rocmcfg.host.view import Host, HostView, Locked, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.trial import Stage, Trial
-from rocmcfg.records import trial
 from rocmcfg.records.steps import Event, TrialEvent
+from rocmcfg.trial import record as trial
 from rocmcfg.workflow.applying import Applied
 from rocmcfg.workflow.planning import Planned
 
@@ -103,8 +103,8 @@ def uptime(view: HostView) -> float:
 
 def objections(view: HostView, gpus_before: Sequence[str]) -> tuple[str, ...]:
     """What GPUs and the kernel's log of this boot say against keeping the settings."""
-    from rocmcfg.doctor import trial_health
     from rocmcfg.doctor.judging.origin import Options
+    from rocmcfg.trial import health as trial_health
     from rocmcfg.workflow.diagnosing import diagnose
 
     seen = diagnose(view, (), Options(), {}, this_boot=True)

@@ -15,8 +15,8 @@ from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.report import CheckStatus
 from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Stage, Terms
-from rocmcfg.records import trial
 from rocmcfg.records.steps import Kept
+from rocmcfg.trial import record as trial
 from rocmcfg.workflow import planning, recovering, trying
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify
@@ -337,10 +337,10 @@ def test_our_own_name_and_a_value_that_nobody_set_are_no_arguments(root: Path, h
     assert "RC4330" in refused(host, set=("karg.rocmcfg.trial=1",))
     use.apply(host, set=("amdgpu.disable_cu=0.0.0", "amdgpu.runpm=0"))
     reboot(root)
-    made = planning.plan(host, Request(set=("amdgpu.runpm=0", "amdgpu.cwsr_enable=0")), Terms()).plan
+    made = planning.plan(host, Request(set=("amdgpu.runpm=0", "amdgpu.cwsr_enable=0")), Terms())
     assert made.trial is not None
     assert not [text for text in made.trial.arguments if "(" in text]
-    assert "RC4314" in [d.id for d in made.diagnostics]
+    assert "RC4314" in [d.id for d in made.plan.diagnostics]
 
 
 def test_an_apply_that_failed_was_no_rejection(root: Path) -> None:

@@ -15,8 +15,8 @@ import pytest
 from rocmcfg.host.view import CommandResult, Locked
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Terms
-from rocmcfg.records import trial
 from rocmcfg.records.steps import Event, TrialEvent
+from rocmcfg.trial import record as trial
 from rocmcfg.workflow import trying
 from rocmcfg.workflow.verifying import verify
 from rocmcfg.workflow.watching import NotKept, Watched, uptime, watch

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rocmcfg.doctor.judging.origin import Options
-from rocmcfg.doctor.trial_health import unbound
+from rocmcfg.trial.health import unbound
 from rocmcfg.workflow.diagnosing import diagnose
 from rocmcfg.workflow.watching import objections
 from tests.doctor.samples import HEALTHY, LOGS

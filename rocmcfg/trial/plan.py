@@ -9,24 +9,25 @@ from dataclasses import replace
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.facts.gpus import driven_gpus
-from rocmcfg.facts.trial_unit import unit_ready
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
-from rocmcfg.model.plan import CommandLine, FileChange, Plan, SettingRow, TrialPlan
+from rocmcfg.model.plan import CommandLine, FileChange, Plan, SettingRow
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
-from rocmcfg.model.trial import MARKER, Terms
+from rocmcfg.model.trial import MARKER, Terms, TrialPlan
 from rocmcfg.planning.owned import OwnedFile, changes_to
-from rocmcfg.records import journal, trial
+from rocmcfg.records import journal
 from rocmcfg.records.digest import sha256
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.records.steps import JournalState, UndoBegun
 from rocmcfg.state import reboot
 from rocmcfg.state.inventory import default_of
-from rocmcfg.state.observe import Observed
-from rocmcfg.state.running import Running
+from rocmcfg.state.observe import Observed, observe
+from rocmcfg.state.running import Running, trial_token
+from rocmcfg.trial import record as trial
+from rocmcfg.trial.unit import unit_ready
 
 # A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
 # read the screen's last lines (Documentation/admin-guide/kernel-parameters.txt, panic=).
@@ -37,15 +38,15 @@ def trial_plan(
     view: HostView,
     made: Plan,
     terms: Terms,
-    observed: Observed,
     facts: Facts,
     catalogue: Catalogue,
     receipt: Receipt | None,
-) -> Plan:
+) -> tuple[Plan, TrialPlan | None]:
     """`made` is the plan that a confirmation would carry out. One that is empty stays as it is: what is in
     force needs no trial."""
     if made.empty:
-        return made
+        return made, None
+    observed = observe(view, facts)
     rows = tuple(_on_line(row) for row in made.rows if row.setting.kind is not Kind.ENV)
     kept, remarks = _taken_away(made, observed, facts, catalogue, receipt)
     ours = observed.boot.ours if observed.boot else ()
@@ -67,31 +68,26 @@ def trial_plan(
         changes, wrong = changes_to(view, owned, receipt)
         problems += wrong
     line = made.command_line
+    tried = TrialPlan(
+        arguments,
+        token,
+        terms,
+        driven_gpus(view),
+        tuple(kept),
+        tuple(row.setting for row in made.rows),
+        not any(problem.id == "RC4303" for problem in problems),
+    )
+    why = "the boot menu gets a place for one boot's arguments"
     return replace(
         made,
         changes=tuple(changes),
-        activations=(
-            *registry.backend(made.boot_backend).activations(
-                view, "the boot menu gets a place for one boot's arguments"
-            ),
-        )
-        if loader is not None
-        else (),
+        activations=registry.backend(made.boot_backend).activations(view, why) if loader else (),
         rows=rows,
         diagnostics=tuple(dict.fromkeys((*made.diagnostics, *problems))),
         command_line=CommandLine(line.before, (*line.before, *arguments)) if line else None,
         reboot_required=True,
-        tools=(loader.arming(arguments),) if loader is not None else (),
-        trial=TrialPlan(
-            arguments,
-            token,
-            terms,
-            driven_gpus(view),
-            tuple(kept),
-            tuple(row.setting for row in made.rows),
-            not any(problem.id == "RC4303" for problem in problems),
-        ),
-    )
+        tools=(loader.arming(arguments),) if loader else (),
+    ), tried
 
 
 def nothing_of_trials(view: HostView, *, force: bool) -> Plan:
@@ -122,7 +118,7 @@ def left(view: HostView) -> bool:
 
 def _there(view: HostView, loader: BootTrial) -> bool:
     try:
-        armed = bool(loader.armed(view))
+        armed = bool(loader.held(view))
     except Unreadable:
         armed = False
     return armed or any(view.exists(path) or view.is_symlink(path) for path in loader.FILES)
@@ -187,7 +183,7 @@ def _refusals(
 def _untested(view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None) -> bool:
     """Whether what is in force has not booted yet. In a trial's own boot the kernel has other values, and
     what is in force is what booted before it, unless it was changed since."""
-    if not trial.marked(view):
+    if trial_token(view) is None:
         return reboot.due(view, settings, receipt, replaced=False)
     boot = boot_id(view)
     try:
