@@ -10,7 +10,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
-    from rocmcfg.workflow.trying import Told
+    from rocmcfg.trial.standing import Told
 
 _OUTCOMES = {
     "armed": "trial: waits for the next boot",
@@ -39,7 +39,8 @@ def history(
 
         from rocmcfg.model.diagnostic import fail
         from rocmcfg.records.steps import FileChanged
-        from rocmcfg.workflow import trying, undoing
+        from rocmcfg.trial.standing import told
+        from rocmcfg.workflow import undoing
 
         host = opt.open_host(root)
         if not host.offline and os.geteuid() != 0:
@@ -54,7 +55,7 @@ def history(
                 "settings": list(j.header.settings),
                 "files": list(dict.fromkeys(step.path for step in j.of(FileChanged))),
                 "state": j.state.value,
-                "trial": _trial(trying.told(host, j, journals)),
+                "trial": _trial(told(host, j, journals)),
             }
             for j in journals
         ]

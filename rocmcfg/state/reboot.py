@@ -11,7 +11,7 @@ from rocmcfg.model.kargs import adds_up, contains
 from rocmcfg.model.state import Channel, DesiredSetting, Kind
 from rocmcfg.model.value import same
 from rocmcfg.records import journal
-from rocmcfg.records.receipt import Receipt, boot_id
+from rocmcfg.records.receipt import Receipt, boot_id, load_quietly
 from rocmcfg.records.steps import Committed, Journal, UndoBegun
 from rocmcfg.state.running import Running, trial_token
 
@@ -26,6 +26,12 @@ def due(view: HostView, wanted: Sequence[DesiredSetting], receipt: Receipt | Non
         return True
     running = Running(view)
     return any(not _runs(view, running, setting, receipt, booted) for setting in wanted)
+
+
+def due_now(view: HostView) -> bool:
+    """Whether one is due for what is in force, with nothing about to change."""
+    known = load_quietly(view)
+    return due(view, known.settings if known else (), known, replaced=False)
 
 
 def given_up(view: HostView, wanted: Sequence[DesiredSetting], booted: Given | None = None) -> bool:

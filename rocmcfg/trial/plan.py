@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.facts.gpus import driven_gpus
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info, warning
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import CommandLine, FileChange, Plan, SettingRow
@@ -88,40 +87,6 @@ def trial_plan(
         reboot_required=True,
         tools=(loader.arming(arguments),) if loader else (),
     ), tried
-
-
-def nothing_of_trials(view: HostView, *, force: bool) -> Plan:
-    """A plan that only takes away what trials leave on a host. Raises where somebody else's work is in the
-    place of our files, unless `force` takes it away as well."""
-    place = next((name for name, loader in registry.trials().items() if _there(view, loader)), "")
-    loader = registry.trial(place)
-    files = loader.propose(False) if loader is not None else {}
-    owned = [
-        OwnedFile(path, content, "what is left of a trial", mode) for path, (content, mode) in files.items()
-    ]
-    changes, wrong = changes_to(view, owned, None)
-    if wrong and not force:
-        raise RocmcfgError(*wrong)
-    if wrong:
-        states = [(one, view.state(one.path)) for one in owned if not view.is_symlink(one.path)]
-        changes = [
-            FileChange(one.path, state, None, one.reason) for one, state in states if state is not None
-        ]
-    steps = registry.backend(place).activations(view, "the files it reads are gone") if changes else ()
-    return Plan((), tuple(changes), steps, (), (), (), None, False, place)
-
-
-def left(view: HostView) -> bool:
-    """Whether a trial left files, or arguments for the next boot, on this host."""
-    return any(_there(view, loader) for loader in registry.trials().values())
-
-
-def _there(view: HostView, loader: BootTrial) -> bool:
-    try:
-        armed = bool(loader.held(view))
-    except Unreadable:
-        armed = False
-    return armed or any(view.exists(path) or view.is_symlink(path) for path in loader.FILES)
 
 
 def _on_line(row: SettingRow) -> SettingRow:

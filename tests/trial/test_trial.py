@@ -15,7 +15,8 @@ from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.trial import Stage, Terms
 from rocmcfg.records import receipt
 from rocmcfg.trial import record as trial
-from rocmcfg.workflow import planning, recovering, trying
+from rocmcfg.trial.standing import standing
+from rocmcfg.workflow import planning, recovering
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify
 from tests.support import usecases as use
@@ -303,8 +304,8 @@ def test_the_stage_is_told_by_the_command_line_and_the_boot_id(root: Path, host:
     assert (trial.stage(host, found), found.terms) == (Stage.ARMED, Terms(600, "true"))
     reboot(root)
     (root / "proc/stat").write_text("cpu 1 2 3\nbtime 1700000000\n")
-    standing = trying.standing(host)
-    assert standing is not None
-    assert (standing.stage, standing.until) == (Stage.RUNNING, 1700000600)
+    stands = standing(host)
+    assert stands is not None
+    assert (stands.stage, stands.until) == (Stage.RUNNING, 1700000600)
     reboot(root)
     assert trial.stage(host, found) is Stage.OVER
