@@ -115,7 +115,7 @@ def _transactions(root: Path) -> list[str]:
     return [journal.state for journal in journals(LocalHost(str(root)))]
 
 
-def _holds_at_every_step(trial: Trial) -> None:
+def holds_at_every_step(trial: Trial) -> None:
     wrong = []
     verdicts = set()
     for number, (name, root) in enumerate(trial.every()):
@@ -137,15 +137,15 @@ def _holds_at_every_step(trial: Trial) -> None:
 
 
 def test_an_apply_killed_at_any_step_is_undone_or_committed(tmp_path: Path, start: Path) -> None:
-    _holds_at_every_step(Trial(tmp_path, start, FIRST))
+    holds_at_every_step(Trial(tmp_path, start, FIRST))
 
 
 def test_an_apply_that_replaces_another_is_undone_to_the_older_one(tmp_path: Path, applied: Path) -> None:
-    _holds_at_every_step(Trial(tmp_path, applied, SECOND))
+    holds_at_every_step(Trial(tmp_path, applied, SECOND))
 
 
 def test_an_apply_on_a_tree_whose_tools_cannot_run_is_undone_as_well(tmp_path: Path, start: Path) -> None:
-    _holds_at_every_step(Trial(tmp_path, start, FIRST, OfflineHost))
+    holds_at_every_step(Trial(tmp_path, start, FIRST, OfflineHost))
 
 
 def test_a_rollback_killed_at_any_step_is_finished_by_recover(tmp_path: Path, applied: Path) -> None:

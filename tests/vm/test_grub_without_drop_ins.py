@@ -1,7 +1,7 @@
 """GRUB as Arch, Gentoo and openSUSE have it: one file with the defaults, which is edited in place.
 
-The guest's GRUB is Debian's less the loop over /etc/default/grub.d that Debian patches into grub-mkconfig, and
-less update-grub. Their own builds of GRUB are not shown.
+The guest's GRUB is Debian's less the loop over /etc/default/grub.d that Debian patches into grub-mkconfig,
+and less update-grub. Their own builds of GRUB are not shown.
 """
 
 from __future__ import annotations
