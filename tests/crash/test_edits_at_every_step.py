@@ -11,9 +11,8 @@ import pytest
 from tests.support.hosts import other_host
 
 from .crashing import ROLLBACK, CrashingHost, OfflineHost, apply, recover
-from .test_kill_at_every_step import Trial, holds_at_every_step
+from .test_kill_at_every_step import Trial, holds
 
-pytestmark = pytest.mark.bulk
 DEFAULTS = "etc/default/grub"
 MINE = "# mine\n"
 FIRST = apply(set=("amdgpu.runpm=0", "karg.iommu=pt"))
@@ -42,20 +41,22 @@ def applied(start: Path) -> Path:
 
 @pytest.mark.parametrize("kind", [CrashingHost, OfflineHost])
 def test_an_apply_killed_at_any_step_is_undone_or_committed(
-    tmp_path: Path, start: Path, kind: type[CrashingHost]
+    tmp_path: Path, start: Path, kind: type[CrashingHost], stride: int
 ) -> None:
-    holds_at_every_step(Trial(tmp_path, start, FIRST, kind))
+    holds(Trial(tmp_path, start, FIRST, kind), stride)
 
 
-def test_an_apply_that_replaces_another_is_undone_to_the_older_one(tmp_path: Path, applied: Path) -> None:
-    holds_at_every_step(Trial(tmp_path, applied, SECOND))
+def test_an_apply_that_replaces_another_is_undone_to_the_older_one(
+    tmp_path: Path, applied: Path, stride: int
+) -> None:
+    holds(Trial(tmp_path, applied, SECOND), stride)
 
 
-def test_what_others_write_before_the_recover_stays(tmp_path: Path, applied: Path) -> None:
+def test_what_others_write_before_the_recover_stays(tmp_path: Path, applied: Path, stride: int) -> None:
     trial = Trial(tmp_path, applied, SECOND)
     before, after = ((root / DEFAULTS).read_text() for root in (trial.start, trial.whole))
     found = set()
-    for name, root in trial.every():
+    for name, root in trial.each(stride):
         with (root / DEFAULTS).open("a") as stream:
             stream.write(MINE)
         recover(root, trial.kind)
@@ -65,7 +66,9 @@ def test_what_others_write_before_the_recover_stays(tmp_path: Path, applied: Pat
     assert len(found) == 2
 
 
-def test_a_rollback_around_what_others_wrote_is_finished_by_recover(tmp_path: Path, start: Path) -> None:
+def test_a_rollback_around_what_others_wrote_is_finished_by_recover(
+    tmp_path: Path, start: Path, stride: int
+) -> None:
     before = (start / DEFAULTS).read_text()
     FIRST.run(CrashingHost(str(start)))
     with (start / DEFAULTS).open("a") as stream:
@@ -73,7 +76,7 @@ def test_a_rollback_around_what_others_wrote_is_finished_by_recover(tmp_path: Pa
     trial = Trial(tmp_path, start, ROLLBACK)
     assert (trial.whole / DEFAULTS).read_text() == f"{before}\n{MINE}"
     wrong = []
-    for name, root in trial.every():
+    for name, root in trial.each(stride):
         recover(root, trial.kind)
         if trial.verdict(root) not in ("before", "after"):
             wrong.append(f"{name}: {trial.verdict(root)}")
