@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Any
 
-from rocmcfg.model.request import Request
 from rocmcfg.model.state import DesiredSetting
 
 # On the kernel command line of a trial's boot. The kernel takes `name.name=` for a parameter of a module that
@@ -21,19 +21,8 @@ class Stage(str, Enum):
     OVER = "over"
 
 
-class Outcome(str, Enum):
-    """What became of a trial: how far it has come, or which of its ends it met."""
-
-    ARMED = "armed"
-    RUNNING = "running"
-    OVER = "over"
-    CONFIRMED = "confirmed"
-    NOT_CONFIRMED = "not_confirmed"
-    NOT_TRIED = "not_tried"
-    REJECTED = "rejected"
-
-
-class Terms(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Terms:
     """What the user asked of a trial. `confirm_after` in seconds after the boot's begin: when the trial
     confirms itself where all is well; None: never. `health_check` is a shell command that has to succeed then
     in place of a login; empty: none."""
@@ -42,8 +31,9 @@ class Terms(NamedTuple):
     health_check: str = ""
 
 
-class Trial(NamedTuple):
-    """A trial on record. `boot_id` and `time` (ISO 8601, UTC) are of its apply;
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A trial on record. `request` is as in a receipt; `boot_id` and `time` (ISO 8601, UTC) are of its apply;
     `arguments` is all that the boot loader adds for one boot, `token` the marker's value among them; `gpus`
     are the PCI addresses that amdgpu drove then. `kept` are parameters that are applied for good and that the
     trial leaves out: for its boot they have the value that they would have without us. `approved` is what the
@@ -52,7 +42,7 @@ class Trial(NamedTuple):
 
     transaction: int
     profiles: tuple[str, ...]
-    request: Request
+    request: dict[str, Any]
     boot_backend: str
     boot_id: str
     time: str
