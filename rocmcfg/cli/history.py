@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
@@ -22,10 +20,7 @@ _OUTCOMES = {
     "rejected": "trial, rejected",
 }
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
-
-@app.command("history")
 def history(
     root: opt.Root = "/",
     json: opt.Json = False,
