@@ -116,7 +116,7 @@ def _profiles_and_auto(line: Line, word: str) -> Candidates:
 
 def _loaded(line: Line) -> Iterator[Profile]:
     from rocmcfg.knowledge import profiles
-    from rocmcfg.planning.request import Request
+    from rocmcfg.model.request import Request
     from rocmcfg.workflow.planning import expand_auto
 
     names = list(line.profiles)
@@ -234,7 +234,7 @@ def _transactions(line: Line, word: str) -> Candidates:  # noqa: ARG001
 
     for one in undoing.read_journals(line.host):
         if one.state == "committed":
-            yield str(one.id), f"{one.header['time'][:10]} {', '.join(one.header['settings'])}"
+            yield str(one.id), f"{one.header.time[:10]} {', '.join(one.header.settings)}"
     yield "0", "before the first transaction"
 
 

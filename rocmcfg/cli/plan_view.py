@@ -21,10 +21,10 @@ from rocmcfg.model.plan import (
 )
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind
 from rocmcfg.model.trial import Terms
 from rocmcfg.planning import diff
-from rocmcfg.planning.request import Request
 from rocmcfg.workflow.planning import Planned
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ def show(printer: Printer, planned: UndoPlan) -> None:
     from rocmcfg.cli import plan_view
 
     for one in planned.journals:
-        settings = ", ".join(one.header["settings"]) or "no settings"
+        settings = ", ".join(one.header.settings) or "no settings"
         printer.wrapped(f"Undo transaction {one.id}: {settings}", indent="")
     plan_view.show_changes(printer, planned.changes)
     plan_view.show_activations(printer, planned.activations)
