@@ -209,6 +209,19 @@ def test_auto_names_the_gpu_for_which_it_chose_nothing(tmp_path: Path) -> None:
     assert "RC2025" not in rocmcfg("plan", "-p", "auto", "--root", alone).err
 
 
+def test_auto_reads_the_gpus_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rocmcfg.facts import gpus
+
+    reads = []
+    read = gpus.read_gpus
+    monkeypatch.setattr(gpus, "read_gpus", lambda *how: reads.append(how) or read(*how))
+    root = debian_grub_host(tmp_path)
+    for asked in ("plan", "env"):
+        reads.clear()
+        assert rocmcfg(asked, "-p", "auto", "--root", root).code == 0
+        assert len(reads) == 1, asked
+
+
 def test_a_local_profile_that_stands_in_for_a_shipped_one_is_told_of(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, gfx="gfx1201")
     new = rocmcfg("profile", "new", "gfx1201", "--root", root, "--json")
