@@ -6,9 +6,10 @@
 #   make fast    the tests of the program without lint
 #   make lint    ruff, mypy --strict, import rules
 #   make faults  failing calls and signals under strace, power cuts of real file systems, races (root)
-#   make packages  builds the packages, installs them in clean Debian systems; the schema in editors' tools (npm)
+#   make packages  builds wheel and packages, installs them in clean Debian systems; the schema in editors' tools (npm)
 #   make ansible   the collection: ansible-test on each supported ansible-core, and a fleet of hosts
 #   make vm      real machines under QEMU: GRUB, kernel, amdgpu
+#                each of these four also runs some files only: make vm TESTS=tests/vm/test_trial.py
 #   make bench   start-up, plan, verify, apply: figures against their bars
 #   make lock    resolve the dependencies anew (needs uv)
 
@@ -23,28 +24,28 @@ demo: $(READY)
 	@$(RUN) docs/demo/demo.py
 
 test: lint fast
-	@echo "The program's own tests have passed. There are more, as root: make faults packages ansible vm"
+	@echo "The program's own tests have passed. There are more, as root, about an hour: make faults packages ansible vm"
+	@echo "What continuous integration takes of them for this commit: .ci/run --dry-run"
 
 all: test faults packages ansible vm
 
 fast: $(READY)
 	$(RUN) -m coverage erase
-	$(RUN) -m coverage run -m pytest --ignore=tests/vm --ignore=tests/packages --ignore=tests/ansible -m "not faults and not bulk" -n auto --dist loadgroup
-	$(RUN) -m pytest -m bulk -n auto
+	$(RUN) -m coverage run -m pytest --ignore=tests/vm --ignore=tests/packages --ignore=tests/ansible -m "not faults" -n auto --dist worksteal
 	$(RUN) -m coverage combine -q
 	$(RUN) -m coverage report --fail-under=90
 
 faults: $(READY)
-	$(RUN) -m pytest tests/crash -m faults -n 2
+	$(RUN) -m pytest $(or $(TESTS),tests/crash) -m faults -n 2
 
 packages: $(READY)
-	$(RUN) -m pytest tests/packages
+	$(RUN) -m pytest $(or $(TESTS),tests/packages)
 
 ansible: $(READY)
-	$(RUN) -m pytest tests/ansible
+	$(RUN) -m pytest $(or $(TESTS),tests/ansible)
 
 vm: $(READY)
-	$(RUN) -m pytest tests/vm -n 2
+	$(RUN) -m pytest $(or $(TESTS),tests/vm) -n 2
 
 lint: $(READY)
 	$(RUN) -m ruff check .

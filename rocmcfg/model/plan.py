@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Literal
 
 from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.edit import Edit
 from rocmcfg.model.published import published
 from rocmcfg.model.state import ActivationState, DesiredSetting, FileState, Skipped
 from rocmcfg.model.trial import Terms
@@ -21,13 +22,15 @@ class ChangeKind(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """`before` is None for a new file, `after` for one that goes away. `mode` is that of a new file."""
+    """`before` is None for a new file, `after` for one that goes away. `mode` is that of a new file. `edit`
+    is what changes in a file that somebody else owns, who keeps owner, mode and everything else of it."""
 
     path: str
     before: FileState | None
     after: bytes | None
     reason: str
     mode: int = 0o644
+    edit: Edit | None = None
 
     @property
     def kind(self) -> ChangeKind:

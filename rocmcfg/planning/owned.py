@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rocmcfg.backends import kernel_hook, modprobe
 from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import Editor
 from rocmcfg.backends.environment import files as environment
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -20,12 +21,14 @@ MARK = b"rocmcfg"  # in the first lines of every file that we write
 
 @dataclass(frozen=True, slots=True)
 class OwnedFile:
-    """A file that is ours alone, and what it shall hold; None: it shall not be there."""
+    """A file that is ours alone, and what it shall hold; None: it shall not be there. With an `editor` it is
+    somebody else's, and `content` what shall be ours in it."""
 
     path: str
     content: bytes | None
     reason: str
     mode: int = 0o644
+    editor: Editor | None = None
 
 
 def owned_files(
@@ -36,11 +39,15 @@ def owned_files(
     variables = [s for s in desired if s.kind is Kind.ENV]
     driver = [s for s in desired if s.parameter]
     hook = kernel_hook.choose(view) if driver else None
-    owned = [
-        OwnedFile(path, content, "kernel command line: " + _ids(on_line))
-        for backend in registry.backends()
-        for path, content in backend.propose(on_line if loader == backend.NAME else ()).items()
-    ]
+    why = "kernel command line: " + _ids(on_line)
+    owned: list[OwnedFile] = []
+    for backend in registry.backends():
+        proposed = backend.propose(view, on_line if loader == backend.NAME else ())
+        owned += [OwnedFile(path, content, why) for path, content in proposed.files.items()]
+        owned += [
+            OwnedFile(path, content, why, editor=registry.editor(path))
+            for path, content in proposed.edits.items()
+        ]
     owned += [
         OwnedFile(path, content, "the trial is over: this is for good", mode)
         for trial in registry.trials().values()
@@ -71,13 +78,16 @@ def _ids(settings: Sequence[DesiredSetting]) -> str:
 
 def kernel_paths() -> tuple[str, ...]:
     """Those among them that decide what the next kernel gets."""
-    return (*(path for backend in registry.backends() for path in backend.OWNED), modprobe.PATH)
+    return (*(path for name in registry.names() for path in registry.paths(name)), modprobe.PATH)
 
 
 def replaces(changes: Iterable[FileChange]) -> bool:
     """Whether something goes that a kernel may have been booted with."""
     paths = kernel_paths()
-    return any(change.path in paths and change.before is not None for change in changes)
+    return any(
+        change.path in paths and change.before is not None and (change.edit is None or change.edit.removed)
+        for change in changes
+    )
 
 
 def owned_paths() -> tuple[str, ...]:
@@ -102,6 +112,8 @@ def changes_to(
     problems: list[Diagnostic] = []
     known = receipt.files if receipt else {}
     for file in owned:
+        if file.editor is not None and file.content is None and not _holds_ours(view, file):
+            continue
         try:
             before = None if view.is_symlink(file.path) else view.state(file.path)
         except Unreadable as problem:
@@ -117,17 +129,33 @@ def changes_to(
                 )
             )
             continue
-        if before is not None:
-            foreign = _not_ours(file, before.content, known.get(file.path))
+        current = before.content if before else None
+        if file.editor is not None and current is not None:
+            current = file.editor.own(current)
+        if current is not None:
+            foreign = _not_ours(file, current, known.get(file.path))
             if foreign is not None:
                 problems.append(foreign)
                 continue
-        current = before.content if before else None
+        if file.editor is not None:
+            if current != file.content:
+                content, edit = file.editor.put(before.content if before else b"", file.content)
+                mode = before.mode if before else file.mode
+                changes.append(FileChange(file.path, before, content, file.reason, mode, edit))
+            continue
         if current != file.content or (
             before is not None and file.content is not None and before.mode != file.mode
         ):
             changes.append(FileChange(file.path, before, file.content, file.reason, file.mode))
     return changes, problems
+
+
+def _holds_ours(view: HostView, file: OwnedFile) -> bool:
+    """Whether there is something of ours in a file that others own, as far as it can be read."""
+    try:
+        return registry.own_part(file.path, view.read(file.path)) is not None
+    except Unreadable:
+        return False
 
 
 def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnostic | None:
@@ -139,7 +167,10 @@ def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnost
             "RC4002",
             f"{file.path} was edited since rocmcfg wrote it",
             location=file.path,
-            hint="move your lines to a file of your own and delete this one, then run the command again; "
+            hint="move your changes to lines of your own and delete those of rocmcfg, then run the command "
+            "again; or drop the edit with `rocmcfg rollback --force`"
+            if file.editor
+            else "move your lines to a file of your own and delete this one, then run the command again; "
             "or drop the edit with `rocmcfg rollback --force`",
         )
     if content == file.content or MARK in content[:400]:

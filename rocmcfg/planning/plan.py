@@ -8,6 +8,7 @@ from types import ModuleType
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import Observed as ObservedBoot
 from rocmcfg.backends.environment.observe import later_assignments
 from rocmcfg.backends.initramfs.initramfs_tools import Image
 from rocmcfg.host.view import HostView
@@ -17,12 +18,12 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, last
 from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, SettingRow
 from rocmcfg.model.profile import Profile
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, unique_kargs
 from rocmcfg.model.trial import Terms
 from rocmcfg.model.value import same
-from rocmcfg.planning.owned import changes_to, owned_files, replaces, trial_paths
+from rocmcfg.planning.owned import changes_to, owned_files, replaces
 from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kernel, unreadable_image
-from rocmcfg.planning.request import Request
 from rocmcfg.planning.resolve import Resolution, refused, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
@@ -153,11 +154,19 @@ def _activations(
             for k in observed.boot.ours
             if k.text not in wanted and not contains(observed.kargs, k.text)
         ]
-        if changed & {*backend.OWNED, *trial_paths()}:
-            found.append(backend.activation("the boot menu is generated from the drop-in"))
-        elif observed.boot.ours and not observed.boot.unreadable and backend.check(view, wanted, gone):
-            found.append(backend.activation("the boot menu does not hold what the drop-in says"))
+        if changed & {*registry.paths(backend.NAME), *registry.trial_paths(backend.NAME)}:
+            found += backend.activations(view, f"the boot menu is generated from {_carrier(observed.boot)}")
+        elif observed.boot.ours and not observed.boot.menu.unreadable and backend.check(view, wanted, gone):
+            found += backend.activations(
+                view, f"the boot menu does not hold what {_carrier(observed.boot)} says"
+            )
     return found, problems
+
+
+def _carrier(boot: ObservedBoot) -> str:
+    """What holds our arguments."""
+    edited = registry.editor(boot.menu.carrier) is not None
+    return boot.menu.carrier if edited else "the drop-in"
 
 
 def _left(receipt: Receipt | None, tool: str) -> bool:

@@ -23,6 +23,7 @@ from rocmcfg.planning.refusals import newer_kernel
 from rocmcfg.records import journal, trial
 from rocmcfg.records.digest import sha256
 from rocmcfg.records.receipt import Receipt, boot_id
+from rocmcfg.records.steps import JournalState, UndoBegun
 from rocmcfg.state import reboot
 from rocmcfg.state.inventory import default_of
 from rocmcfg.state.observe import Observed
@@ -72,8 +73,8 @@ def trial_plan(
         made,
         changes=tuple(changes),
         activations=(
-            registry.backend(made.boot_backend).activation(
-                "the boot menu gets a place for one boot's arguments"
+            *registry.backend(made.boot_backend).activations(
+                view, "the boot menu gets a place for one boot's arguments"
             ),
         )
         if loader is not None
@@ -112,7 +113,7 @@ def nothing_of_trials(view: HostView, *, force: bool) -> Plan:
         changes = [
             FileChange(one.path, state, None, one.reason) for one, state in states if state is not None
         ]
-    steps = (registry.backend(place).activation("the files it reads are gone"),) if changes else ()
+    steps = registry.backend(place).activations(view, "the files it reads are gone") if changes else ()
     return Plan((), tuple(changes), steps, (), (), (), None, False, place)
 
 
@@ -196,10 +197,10 @@ def _untested(view: HostView, settings: Sequence[DesiredSetting], receipt: Recei
     except (Unreadable, journal.BadJournal):  # root's alone; apply, which is root's, looks again
         return False
     return any(
-        boot in (one.header["boot_id"], (one.last("undo") or {}).get("boot_id"))
+        boot in (one.header.boot_id, *(line.boot_id for line in one.of(UndoBegun)[-1:]))
         for one in journals
-        if not trial.of_journal(one) and "swept" not in one.header
-        if not ("confirms" in one.header and one.state == "rolled_back")
+        if one.header.trial is None and not one.header.swept
+        if not (one.header.confirms and one.state is JournalState.ROLLED_BACK)
     )
 
 

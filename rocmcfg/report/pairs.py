@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rocmcfg.report.keys import Meaning, may_have_keys, meaning
-from rocmcfg.report.looks import is_mixed, is_nobody, is_ordinary, is_value
+from rocmcfg.report.looks import is_mixed, is_ordinary, is_value, tells
 from rocmcfg.report.rules import OPAQUE, Found
 
 _FIRST = (
@@ -24,7 +24,7 @@ _FIRST = (
 _QUOTE = r"(?:\\{0,8}[\"'`]|%22|%27|&quot;|&#34;|&#39;)"
 _KEY = re.compile(
     rf"(?i)(?<![\w./-])(?P<key>{_FIRST}[\w./-]+)"
-    rf"(?:(?P<closing>{_QUOTE})?\]?[ \t]{{0,40}}(?P<sign>=>|:=|==?|:|%3d|%3a)[ \t]{{0,40}}"
+    rf"(?:(?P<closing>{_QUOTE}\]?)?[ \t]{{0,40}}(?P<sign>=>|:=|==?|:|%3d|%3a)[ \t]{{0,40}}"
     rf"|(?P<list>{_QUOTE}[ \t]{{0,8}},[ \t]{{0,8}}(?=[bru]?\\{{0,8}}[\"']))"
     rf"|(?P<said>'[ \t]value[ \t](?=')))"  # NetworkManager: added 'ssid' value 'x'
     r"|(?<![\w./-])(?P<option>--?[A-Za-z](?:[\w-]*\w)?)[ \t]{1,8}(?=[^\s-])"
@@ -38,7 +38,7 @@ _NAMED = re.compile(
 )
 _NAMED_BEFORE = re.compile(r"<(?:name|key)>(?P<name>[^<]{1,120})</(?:name|key)>\s{0,40}$")
 _NAMED_IN_LINE = re.compile(
-    r"(?i)(?<![\w-])(?:key|name|id)[\"']?[ \t]?[=:][ \t]?[\"']?(?P<name>[\w.:/-]{1,120})[\"']?,?\s{0,8}$"
+    r"(?i)(?<![\w-])(?:key|name|id)[\"']?[ \t]?[=:][ \t]?[\"']?(?P<name>[\w.:/-]{1,120})[\"'},\s]{0,8}$"
 )
 _PERSON_BESIDE = re.compile(r"^\s*(?:\[(?:user|author|committer)\]|e-?mail\s*=)", re.I)  # gitconfig(5)
 _AROUND = 400  # characters in which a neighbour is looked for
@@ -66,18 +66,17 @@ _TUPLE = re.compile(r"[(\[] ?[bruBRU]?\\*[\"']$")
 _NESTED = ("{", "[", "(", "<")  # no value, but what has some; or what somebody else put in its place
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|apikey|negotiate|ntlm|key)\s+(?=\S)")
 # where another pair, or what encloses this one, follows in a value that has no quotes
-_NEXT_PAIR = re.compile(r"[,;&](?=$|[\w.-]+=)|%26|[,;]$")
+_NEXT_PAIR = re.compile(r"[,;&](?=$|[\w.-]+=)|%26|,(?=[\"'])")
 _OPAQUE = re.compile(f"[{OPAQUE}]+")
 _PATH = re.compile(
     r"(?:~|\.{1,2})?/(?:app|cache|data|dev|etc|home|mnt|models|opt|proc|root|run|secrets|srv|sys|tmp|usr|var"
     r"|workspace)?(?:/|$)|\.{1,2}/|~/|[\w./-]+\.(?:py|json|toml|ya?ml|pem|key|crt|txt|conf)$"
 )
 _NUMBER = re.compile(r"[-+]?[\d.,_]+(?:e[-+]?\d+)?[a-zA-Z%/]{0,3}$|0x[0-9a-fA-F]+$")
-_SERIAL = re.compile(r"(?=.*\d)[\w./:+-]{5,}$|[A-Z0-9-]{6,}$")
 _FORMS = {
     "user": re.compile(r"[A-Za-z_](?:[\w.@-]|\\)*\$?$"),
     "host": re.compile(r"(?=.*[A-Za-z])[\w.\[\],:-]{2,}$"),
-    **dict.fromkeys(("serial", "id", "uuid"), _SERIAL),
+    **dict.fromkeys(("serial", "id", "uuid"), re.compile(r"(?=.*\d)[\w./:+-]{5,}$|[A-Z0-9-]{6,}$")),
 }
 
 
@@ -109,6 +108,8 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
             continue
         if found["word"] and not _tells_behind_a_blank(line, found, meant, value):
             continue
+        if prose and meant.sure and meant.kind == "secret" and not line[value.end :].strip():
+            prose = is_ordinary(text)  # "root password: toor", and no more of a sentence
         if _tells(meant, text, prose=prose):
             yield Found(value.start, value.end, meant.kind, _is_taught(meant, found, text, value))
             position = value.end
@@ -134,13 +135,12 @@ def _meant_beside(line: str, found: re.Match[str], key: str, before: str, after:
         named = _NAMED_BEFORE.search(close if close.strip() else before[-_AROUND:])
         return meaning(named["name"]) if named else None
     begin = max(line.rfind(opening, max(0, start - _AROUND), start) for opening in _ENCLOSED)
-    if begin >= 0:
-        limit = min(len(line), found.end() + _AROUND)
-        end = line.find(_ENCLOSED[line[begin]], found.end(), limit)
-        named = _NAMED.search(line, begin, limit if end < 0 else end)
-    else:
-        # an item of YAML begins with a dash: what stands before it belongs to another one
-        first = () if line.lstrip().startswith("-") else (before,)
+    limit = min(len(line), found.end() + _AROUND)
+    end = line.find(_ENCLOSED[line[begin]], found.end(), limit) if begin >= 0 else -1
+    named = _NAMED.search(line, begin, limit if end < 0 else end) if begin >= 0 else None
+    if named is None and end < 0:
+        # with a dash or a brace an item begins: what stands before it belongs to another one
+        first = () if line.lstrip().startswith(("-", "{")) else (before,)
         found_beside = (_NAMED_IN_LINE.search(one[-_AROUND:]) for one in (*first, after))
         named = next(filter(None, found_beside), None)
     return meaning(named["name"]) if named else None
@@ -234,13 +234,10 @@ def _tells(meant: Meaning, text: str, *, prose: bool) -> bool:
     if meant.kind == "secret":
         return _is_secret(bare, meant, prose=prose)
     form = _FORMS.get(meant.kind)
-    if form is not None and not form.match(bare):
+    if (form and not form.match(bare)) or (meant.kind == "host" and prose and not meant.sure):
         return False
-    if form is _SERIAL:
-        return "8250" not in bare and bare.strip("0x-") != ""
-    if meant.kind == "host" and (is_ordinary(bare) or (prose and not meant.sure)):
-        return False
-    return not is_nobody(bare) and not (prose and meant.kind == "user" and is_ordinary(bare))
+    certain = meant.kind not in ("host", "serial") and not (prose and meant.kind == "user")
+    return bare.strip("0x-") != "" and tells(meant.kind, bare, certain=certain)
 
 
 def _is_secret(text: str, meant: Meaning, *, prose: bool) -> bool:

@@ -33,12 +33,17 @@ class Found(NamedTuple):
 class Rule:
     """`holes` are the kinds of the groups h0, h1 … of the pattern, each with how far it can be trusted."""
 
-    pattern: re.Pattern[str]
+    written: str
     holes: tuple[tuple[str, str], ...]
     near: tuple[str, ...]
     like: str
     but: re.Pattern[str] | None
     teaches: bool
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when a line first asks for it: most texts meet few rules."""
+        return _compiled(self.written)
 
     def found(self, line: str) -> Iterator[Found]:
         for match in self.pattern.finditer(line):
@@ -83,9 +88,10 @@ def _made(entry: dict[str, Any]) -> Iterator[Rule]:
     for find in [entry["find"]] if isinstance(entry["find"], str) else entry["find"]:
         pattern = _filled(find)
         holes = tuple((hole["plain"] or hole["own"], hole["trust"]) for hole in _HOLE.finditer(pattern))
-        yield Rule(_compiled(pattern), holes, near, like, but, any(trust for _, trust in holes))
+        yield Rule(pattern, holes, near, like, but, any(trust for _, trust in holes))
 
 
+@functools.cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     numbers = itertools.count()
     return re.compile(_HOLE.sub(lambda hole: _group(hole, next(numbers)), pattern))

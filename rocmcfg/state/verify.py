@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.contract import BootMenu, Entry
+from rocmcfg.backends.boot.contract import Entry, Menu
 from rocmcfg.backends.environment import observe as environment
 from rocmcfg.backends.environment.files import FILES
 from rocmcfg.host.view import HostView, Unreadable
@@ -33,7 +33,8 @@ class _Host(NamedTuple):
     view: HostView
     running: Running
     options: tuple[modprobe.Option, ...]
-    menu: BootMenu | None
+    loader: str
+    menu: Menu | None
     entries: tuple[Entry, ...] | None
     unreadable: str
     receipt: Receipt | None
@@ -59,16 +60,17 @@ def verify(
 def _look(
     view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None, pid: int | None = None
 ) -> _Host:
-    menu = registry.menu(receipt.boot_backend) if receipt else registry.menu_on(view)
-    entries, unreadable = menu.read_entries(view) if menu else ((), "")
+    reader = registry.reader(receipt.boot_backend) if receipt else registry.reader_on(view)
+    menu = reader.read(view) if reader else None
     variables = any(s.kind is Kind.ENV for s in settings)
     return _Host(
         view,
         Running(view),
         modprobe.read_options(view),
+        reader.NAME if reader else "",
         menu,
-        tuple(e for e in entries if not e.recovery) if menu and not unreadable else None,
-        unreadable,
+        menu.normal if menu and not menu.unreadable else None,
+        menu.unreadable if menu else "",
         receipt,
         {path: environment.read_assignments(view, path) for path in _ENV_FILES} if variables else {},
         environment.later_assignments(view) if variables else {},
@@ -136,7 +138,8 @@ def _as_left(host: _Host, path: str) -> bool:
     if host.receipt is None or path not in host.receipt.files:
         return True
     try:
-        return digest(host.view.read(path)) == host.receipt.files[path]
+        content, recorded = host.view.read(path), host.receipt.files[path]
+        return digest(content) == recorded or digest(registry.own_part(path, content)) == recorded
     except Unreadable:
         return True
 
@@ -172,8 +175,8 @@ def _parameter(host: _Host, setting: DesiredSetting) -> Check:
 
 def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> str:
     """The file that a user can edit, where the generated menu alone would be named otherwise."""
-    if host.menu is not None and configured.source.startswith(host.menu.PATH):
-        written = last(registry.backend(host.menu.NAME).observe(host.view).foreign, setting.parameter)
+    if host.menu is not None and configured.source.startswith(host.menu.path):
+        written = last(registry.backend(host.loader).observe(host.view).foreign, setting.parameter)
         if written is not None and same(written.value, configured.value):
             return written.source
     return configured.source
@@ -238,8 +241,8 @@ def _configured_trouble(
             return CheckStatus.OVERRIDDEN, f"{configured.source} wins"
         return None
     if setting.channel is Channel.CMDLINE and host.receipt is not None:
-        if host.menu is not None and _left(host, host.menu.TOOL):
-            return CheckStatus.PENDING_ACTIVATION, f"{host.menu.TOOL} has not run since the apply"
+        if host.menu is not None and _left(host, host.menu.tool):
+            return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool} has not run since the apply"
         return CheckStatus.DRIFT, "the generated boot menu does not have it"
     if configured.value is None:
         return CheckStatus.DRIFT, "it is not configured"
@@ -278,7 +281,7 @@ def _left(host: _Host, tool: str) -> bool:
 
 def _generator_left(host: _Host) -> str:
     """The initramfs generator that apply left to the user: what is left besides the boot menu's tool."""
-    menu_tool = host.menu.TOOL if host.menu else ""
+    menu_tool = host.menu.tool if host.menu else ""
     tools = host.receipt.activations if host.receipt else {}
     return next((tool for tool in tools if tool != menu_tool and _left(host, tool)), "")
 
@@ -288,7 +291,7 @@ def _file_of(host: _Host, setting: DesiredSetting) -> str:
         return setting.adopted_from
     if setting.channel is Channel.MODPROBE:
         return modprobe.PATH
-    return host.menu.CARRIER if host.menu else "the kernel command line"
+    return host.menu.carrier if host.menu else "the kernel command line"
 
 
 def _like_kernel(text: str | None, running: str | None) -> str | None:
@@ -343,8 +346,8 @@ def _karg_status(
     if not _as_left(host, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
     if lacking or (host.entries is not None and not host.entries):
-        if host.menu is not None and _left(host, host.menu.TOOL):
-            return CheckStatus.PENDING_ACTIVATION, f"{host.menu.TOOL} has not run since the apply"
+        if host.menu is not None and _left(host, host.menu.tool):
+            return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool} has not run since the apply"
         return CheckStatus.DRIFT, "the generated boot menu does not have it"
     if beaten:
         winner = last(read_by_kernel(beaten[0].kargs), setting.name)

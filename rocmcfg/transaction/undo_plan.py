@@ -11,8 +11,9 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.state import ActivationState, FileState
 from rocmcfg.records import journal, receipt
-from rocmcfg.records.journal import Journal, Record
 from rocmcfg.records.receipt import Receipt
+from rocmcfg.records.steps import FileChanged, Journal, Saved, ToolRun
+from rocmcfg.transaction import edits
 from rocmcfg.transaction.programs import programs
 from rocmcfg.transaction.recovery import left_to_user, menu_with_ours, tool_changes_back
 
@@ -28,7 +29,7 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
             continue
         link = view.is_symlink(path)
         before = _LINK if link else view.state(path)
-        after = journal.restore(view, id, saved) if saved else None
+        after = _after_edits(chosen, path, before) or (journal.restore(view, id, saved) if saved else None)
         if _shown(before) != _shown(after):
             reason = f"as it was before transaction {id}" + (", in place of a symbolic link" if link else "")
             content, mode = (after.content, after.mode) if after else (None, 0o644)
@@ -36,17 +37,28 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
     return tuple(found)
 
 
+def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) -> FileState | None:
+    """A file that others own and have written to since; None for every other one."""
+    steps = [step for one in chosen for step in reversed(one.of(FileChanged)) if step.path == path]
+    if now is None or now is _LINK or steps[0].edit is None:
+        return None
+    if receipt.digest(now.content) == steps[0].after:
+        return None
+    content = edits.left(now.content, chosen, path)
+    return None if content is None else replace(now, content=content)
+
+
 def _shown(state: FileState | None) -> tuple[bytes, int] | None:
     """What a reader calls a change; a date that is put back is none."""
     return (state.content, state.mode) if state else None
 
 
-def _oldest(chosen: Sequence[Journal]) -> dict[str, tuple[int, Record | None]]:
+def _oldest(chosen: Sequence[Journal]) -> dict[str, tuple[int, Saved | None]]:
     """For each path its state before the first of these transactions that wrote it, and which that is."""
-    found: dict[str, tuple[int, Record | None]] = {}
+    found: dict[str, tuple[int, Saved | None]] = {}
     for one in chosen:
-        for step in reversed(one.of("file")):
-            found[step["path"]] = one.id, step["before"]
+        for step in reversed(one.of(FileChanged)):
+            found[step.path] = one.id, step.before
     return found
 
 
@@ -64,10 +76,10 @@ def receipt_left(view: HostView, chosen: Sequence[Journal]) -> Receipt | None:
 def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, ...]:
     """The programs that will be run again, or that are left to the user on a host whose tools cannot run."""
     found: dict[str, Activation] = {}
-    known = programs()
+    known = programs(view)
     for one in chosen:
         found |= {a.tool: a for a in tool_changes_back(view, one)}
-        found |= {record["tool"]: known[record["tool"]] for record in one.of("activation")}
+        found |= {step.tool: known[step.tool] for step in one.of(ToolRun)}
         found |= {a.tool: a for a in _others(view, one) if a.tool not in found}
     found |= {a.tool: a for a in _images(view, chosen) if a.tool not in found}
     return tuple(found.values())
@@ -76,9 +88,8 @@ def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, 
 def _others(view: HostView, one: Journal) -> list[Activation]:
     """What the transaction itself did not run."""
     if view.runs_tools:
-        menu = menu_with_ours(view, one)
-        return [menu] if menu else []
-    return [replace(a, state=ActivationState.PLANNED) for a in left_to_user(one)]
+        return list(menu_with_ours(view, one))
+    return [replace(a, state=ActivationState.PLANNED) for a in left_to_user(view, one)]
 
 
 def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:

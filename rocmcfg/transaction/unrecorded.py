@@ -8,6 +8,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.planning.owned import MARK, owned_paths, trial_paths
 from rocmcfg.records import journal, receipt, trial
+from rocmcfg.records.steps import JournalState
 
 
 def left_behind(view: HostView) -> tuple[str, ...]:
@@ -21,8 +22,9 @@ def _ours(view: HostView, path: str) -> bool:
     try:
         content = view.read(path)
     except Unreadable:
-        return True
-    return content is not None and MARK in content[:400]
+        return registry.editor(path) is None
+    own = registry.own_part(path, content)
+    return own is not None and MARK in own[:400]
 
 
 def record_due(view: HostView) -> bool:
@@ -46,7 +48,7 @@ def unrecorded(view: HostView) -> Diagnostic | None:
             "and the record of what was applied is missing or root's alone",
             "run the command as root: root can tell whether an apply was interrupted",
         )
-    elif any(one.state == "committed" for one in journal.read_all(view)):
+    elif any(one.state is JournalState.COMMITTED for one in journal.read_all(view)):
         why, hint = (
             "and the receipt of the last apply is gone",
             "`rocmcfg apply` with your profile writes a new one; "
@@ -55,7 +57,8 @@ def unrecorded(view: HostView) -> Diagnostic | None:
     else:
         why, hint = (
             "and no record of what was before them",
-            f"`rocmcfg apply` with your profile puts them on record; to be rid of them: {by_hand(left)}",
+            "`rocmcfg apply` with your profile puts them on record; to be rid of them: "
+            + by_hand(view, left),
         )
     return error(
         "RC4027",
@@ -66,27 +69,31 @@ def unrecorded(view: HostView) -> Diagnostic | None:
     )
 
 
-def beyond_undo(left: tuple[str, ...]) -> Diagnostic:
+def beyond_undo(view: HostView, left: tuple[str, ...]) -> Diagnostic:
     """Why a rollback cannot, or did not, take these files away, and how a user does."""
     return error(
         "RC4026",
         "files of rocmcfg are here, and no record of what was before them",
         detail="\n".join(left),
         location=journal.STATE_DIR,
-        hint=f"take them away by hand: {by_hand(left)}",
+        hint=f"take them away by hand: {by_hand(view, left)}",
     )
 
 
-def by_hand(paths: tuple[str, ...]) -> str:
+def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
     """The commands that remove these files and what was generated from them."""
     steps = []
     for loader in registry.trials().values():
         if set(paths) & set(loader.FILES):
             steps.append("sudo " + " ".join(loader.arming(()).inverse))
-    steps.append("sudo rm " + " ".join(paths))
-    for backend in registry.backends():
-        if set(paths) & {*backend.OWNED, *trial_paths()}:
-            steps.append("sudo " + " ".join(backend.activation("").argv))
+    edited = [path for path in paths if registry.editor(path) is not None]
+    whole = [path for path in paths if path not in edited]
+    steps += [f"take the lines of rocmcfg out of {path}" for path in edited]
+    steps += ["sudo rm " + " ".join(whole)] if whole else []
+    for name in registry.names():
+        if set(paths) & {*registry.paths(name), *registry.trial_paths(name)}:
+            due = registry.backend(name).activations(view, "")
+            steps += ["sudo " + " ".join(step.argv) for step in due]
     if modprobe.PATH in paths:
         steps += ["sudo " + " ".join(one.activation("").argv) for one in initramfs.backends()]
     return "; ".join(steps)

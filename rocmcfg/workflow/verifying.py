@@ -50,9 +50,9 @@ def _verify_profiles(
 ) -> VerificationReport:
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.model.request import Request
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.plan import make_plan
-    from rocmcfg.planning.request import Request
     from rocmcfg.workflow.planning import collect_facts, errors_first
 
     gpus = read_gpus(view, catalogue.gpu_models()) if "auto" in names else None

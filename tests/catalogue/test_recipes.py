@@ -22,8 +22,6 @@ extends = "rdna2"
 
 def run(copy: Path, *arguments: str) -> str:
     told = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    for name in ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"):  # of a copy it measures nothing
-        told.pop(name, None)
     done = subprocess.run(
         [sys.executable, *arguments], cwd=copy, env=told, capture_output=True, text=True, check=False
     )
@@ -47,10 +45,9 @@ def test_an_issue_a_parameter_and_a_profile_are_added_as_the_recipes_say(tmp_pat
     after = next(name for name in re.findall(r"^\[(amdgpu\.\w+)\]$", text, re.M) if name > "amdgpu.new_name")
     parameters.write_text(text.replace(f"[{after}]", f"{PARAMETER}\n[{after}]"))
 
-    run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/catalogue",
-        "--deselect", "tests/catalogue/test_recipes.py")  # fmt: skip
     run(copy, "docs/generate.py")
-    run(copy, "docs/generate.py", "--check")
+    run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not bulk", "tests/catalogue",
+        "--deselect", "tests/catalogue/test_recipes.py")  # fmt: skip
     assert "RX 6800 and 6900" in (copy / "docs/profiles.md").read_text()
 
     def explained(kernel: str) -> str:

@@ -17,8 +17,8 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Os, computing
 from rocmcfg.model.profile import Profile, Use
+from rocmcfg.model.request import Request
 from rocmcfg.model.version import KernelVersion, Version
-from rocmcfg.planning.request import Request
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.state.effective import Effective
 
@@ -190,12 +190,8 @@ def test_auto_tells_the_apu_among_the_instincts() -> None:
 
 
 def test_what_is_chosen_by_name_only_is_never_chosen_for_a_gpu() -> None:
-    chosen = {
-        name
-        for gfx in GFX
-        for apu in (True, False)
-        for name in profiles.for_gpus(EMPTY, [gpu(gfx, integrated=apu)])
-    }
+    every = [gpu(gfx, integrated=apu) for gfx in GFX for apu in (True, False)]
+    chosen = {name for names in profiles.for_each(EMPTY, every) for name in names}
     assert not [name for name in chosen if LOADED[name].use is not Use.AUTO]
     assert {p.name for p in LOADED.values() if p.use is not Use.AUTO} >= {
         "debug-gemm", "debug-faults", "debug-miopen", "rccl-rdna4", "no-caching"
@@ -236,6 +232,7 @@ def resolved(profile: Profile, request: Request, facts: Facts) -> Resolution:
 BUILDS = KNOWN.parameters["amdgpu.runpm"].builds
 
 
+@pytest.mark.bulk
 @pytest.mark.parametrize("dkms", [False, True], ids=["in-tree", "DKMS"])
 @pytest.mark.parametrize("build", BUILDS, ids=str)
 def test_every_profile_resolves_on_every_kernel_with_all_that_is_optional(

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import profiles
+from rocmcfg.model.catalogue import GpuModel
 from rocmcfg.model.facts import Gpu
 from tests.facts.test_pytorch import version_py
 from tests.support.hosts import GPUS, FileMap, debian_grub_host
@@ -212,9 +214,14 @@ def test_auto_names_the_gpu_for_which_it_chose_nothing(tmp_path: Path) -> None:
 def test_auto_reads_the_gpus_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rocmcfg.facts import gpus
 
-    reads = []
+    reads: list[object] = []
     read = gpus.read_gpus
-    monkeypatch.setattr(gpus, "read_gpus", lambda *how: reads.append(how) or read(*how))
+
+    def counted(view: HostView, models: tuple[GpuModel, ...]) -> tuple[Gpu, ...]:
+        reads.append(view)
+        return read(view, models)
+
+    monkeypatch.setattr(gpus, "read_gpus", counted)
     root = debian_grub_host(tmp_path)
     for asked in ("plan", "env"):
         reads.clear()

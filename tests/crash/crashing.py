@@ -152,6 +152,17 @@ def killed(host: CrashingHost, act: Act) -> bool:
     return False
 
 
+def points(taken: Sequence[str]) -> list[tuple[int, Moment]]:
+    """Where an act that takes these steps can be killed; there is no half of a removal."""
+    whole: tuple[Moment, ...] = ("before",)
+    halved: tuple[Moment, ...] = ("before", "half")
+    return [
+        (number, moment)
+        for number, step in enumerate(taken, 1)
+        for moment in (whole if step.startswith(("remove", "discard", "rmdir")) else halved)
+    ]
+
+
 def recover(root: Path, kind: type[CrashingHost]) -> None:
     status = child(lambda: RECOVER.run(kind(str(root))))
     assert status == 0, "recover failed: see its traceback"

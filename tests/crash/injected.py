@@ -21,7 +21,7 @@ from typing import ClassVar
 
 from tests.support.program import SOURCE, Result, environment, tool_command
 from tests.support.tool_host import SETTLES
-from tests.support.tools import require_tool
+from tests.support.tools import HANG, require_tool
 
 from .calls import Fault
 from .faulting import MEMORY, Bench, Ended
@@ -110,7 +110,7 @@ class TracedBench(Bench):
         argv += tool_command(self.folder / "no-tools", *arguments, "--root", root)
         env = {SETTLES: "1"} if MEMORY else {}  # this machine's own disk is not for us to freeze
         ended = subprocess.run(
-            argv, cwd=SOURCE, env=environment(env), capture_output=True, text=True, timeout=120
+            argv, cwd=SOURCE, env=environment(env), capture_output=True, text=True, timeout=HANG
         )
         return Result(ended.returncode, ended.stdout, ended.stderr)
 

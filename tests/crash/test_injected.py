@@ -18,6 +18,7 @@ import pytest
 from tests.support import fake_tools
 from tests.support.hosts import debian_grub_host
 from tests.support.program import SOURCE, Result, environment, rocmcfg
+from tests.support.tools import HANG
 
 from .faulting import MEMORY, Tally, open_transactions, whole
 from .injected import FAULTS, TRACED, TracedBench, refused, two
@@ -27,7 +28,6 @@ from .scenarios import Scenario, done
 pytestmark = pytest.mark.faults
 TERM = next(fault for fault in FAULTS if fault.name == "TERM")
 TERMS = next(fault for fault in FAULTS if fault.name == "TERM TERM")
-PATIENCE = 30.0  # seconds for what takes less than ten
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def _alive(pid: int) -> bool:
 
 
 def until(reached: Callable[[], bool]) -> None:
-    limit = time.monotonic() + PATIENCE
+    limit = time.monotonic() + HANG
     while not reached():
         assert time.monotonic() < limit, "it never came to that"
         time.sleep(0.02)
@@ -149,7 +149,7 @@ def interrupted(root: Path, stubborn: Stubborn, signals: int, bugs: tuple[str, .
                 while not stubborn.has("told") and time.monotonic() < until_told:
                     time.sleep(0.02)
             child.send_signal(signal.SIGTERM)
-        out, err = child.communicate(timeout=PATIENCE)
+        out, err = child.communicate(timeout=HANG)
     finally:
         if child.poll() is None:
             child.kill()

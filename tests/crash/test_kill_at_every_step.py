@@ -29,11 +29,11 @@ from .crashing import (
     child,
     copy,
     killed,
+    points,
     recover,
     seen,
 )
 
-pytestmark = pytest.mark.bulk
 FIRST = apply(profiles=("rdna4",), set=("amdgpu.runpm=0", "karg.iommu=pt"))
 # another channel, other variables, one file less and one more: files are made, changed and removed
 SECOND = apply(
@@ -64,10 +64,9 @@ class Trial:
         assert killed(self.kind(str(root), step, moment), self.act), f"step {step} was never reached"
         return root
 
-    def every(self) -> Iterator[tuple[str, Path]]:
-        for step in range(1, self.steps + 1):
-            for moment in _moments(self.taken[step - 1]):
-                yield f"{moment} {self.taken[step - 1]} (step {step})", self.killed_at(step, moment)
+    def each(self, stride: int) -> Iterator[tuple[str, Path]]:
+        for step, moment in points(self.taken)[::stride]:
+            yield f"{moment} {self.taken[step - 1]} (step {step})", self.killed_at(step, moment)
         yield "after the last step", copy(self.whole, self.folder / "after")
 
     def verdict(self, root: Path) -> str:
@@ -81,11 +80,6 @@ class Trial:
             + "\nand not after either:\n"
             + _difference(self.after, seen(root, times=False))
         )
-
-
-def _moments(step: str) -> tuple[Moment, ...]:
-    """There is no half of a removal."""
-    return ("before",) if step.startswith(("remove", "discard", "rmdir")) else ("before", "half")
 
 
 def _difference(wanted: Tree, found: Tree) -> str:
@@ -115,10 +109,10 @@ def _transactions(root: Path) -> list[str]:
     return [journal.state for journal in journals(LocalHost(str(root)))]
 
 
-def _holds_at_every_step(trial: Trial) -> None:
+def _holds(trial: Trial, stride: int) -> None:
     wrong = []
     verdicts = set()
-    for number, (name, root) in enumerate(trial.every()):
+    for number, (name, root) in enumerate(trial.each(stride)):
         recover(root, trial.kind)
         verdict = trial.verdict(root)
         verdicts.add(verdict)
@@ -136,23 +130,29 @@ def _holds_at_every_step(trial: Trial) -> None:
     assert verdicts == {"before", "after"}, verdicts
 
 
-def test_an_apply_killed_at_any_step_is_undone_or_committed(tmp_path: Path, start: Path) -> None:
-    _holds_at_every_step(Trial(tmp_path, start, FIRST))
+def test_an_apply_killed_at_any_step_is_undone_or_committed(tmp_path: Path, start: Path, stride: int) -> None:
+    _holds(Trial(tmp_path, start, FIRST), stride)
 
 
-def test_an_apply_that_replaces_another_is_undone_to_the_older_one(tmp_path: Path, applied: Path) -> None:
-    _holds_at_every_step(Trial(tmp_path, applied, SECOND))
+def test_an_apply_that_replaces_another_is_undone_to_the_older_one(
+    tmp_path: Path, applied: Path, stride: int
+) -> None:
+    _holds(Trial(tmp_path, applied, SECOND), stride)
 
 
-def test_an_apply_on_a_tree_whose_tools_cannot_run_is_undone_as_well(tmp_path: Path, start: Path) -> None:
-    _holds_at_every_step(Trial(tmp_path, start, FIRST, OfflineHost))
+def test_an_apply_on_a_tree_whose_tools_cannot_run_is_undone_as_well(
+    tmp_path: Path, start: Path, stride: int
+) -> None:
+    _holds(Trial(tmp_path, start, FIRST, OfflineHost), stride)
 
 
-def test_a_rollback_killed_at_any_step_is_finished_by_recover(tmp_path: Path, applied: Path) -> None:
+def test_a_rollback_killed_at_any_step_is_finished_by_recover(
+    tmp_path: Path, applied: Path, stride: int
+) -> None:
     SECOND.run(CrashingHost(str(applied)))
     trial = Trial(tmp_path, applied, ROLLBACK)
     wrong = []
-    for name, root in trial.every():
+    for name, root in trial.each(stride):
         # before its first line is durable nothing has begun, and the apply stays; from then on it is undone
         begun = _transactions(root)[0] != "committed"
         recover(root, trial.kind)
@@ -162,26 +162,26 @@ def test_a_rollback_killed_at_any_step_is_finished_by_recover(tmp_path: Path, ap
     assert not wrong, "\n".join(wrong)
 
 
-def test_a_recover_that_is_killed_itself_can_be_run_again(tmp_path: Path, applied: Path) -> None:
+def test_a_recover_that_is_killed_itself_can_be_run_again(tmp_path: Path, applied: Path, stride: int) -> None:
     trial = Trial(tmp_path, applied, SECOND)
     wrong = []
     for step in range(6, trial.steps, 9):
         interrupted = trial.killed_at(step, "half")
         counting = CrashingHost(str(copy(interrupted, tmp_path / f"counting-{step}")))
         RECOVER.run(counting)
-        for inner in range(1, counting.steps + 1):
-            for moment in _moments(counting.taken[inner - 1]):
-                root = copy(interrupted, tmp_path / f"again-{step}-{inner}-{moment}")
-                assert killed(CrashingHost(str(root), inner, moment), RECOVER)
-                recover(root, CrashingHost)
-                verdict = trial.verdict(root)
-                if verdict != "before":
-                    wrong.append(f"{step}, then {moment} {counting.taken[inner - 1]}: {verdict}")
-                if "unfinished" in _transactions(root):
-                    wrong.append(f"{step}, then {moment} {counting.taken[inner - 1]}: still unfinished")
+        for inner, moment in points(counting.taken)[::stride]:
+            root = copy(interrupted, tmp_path / f"again-{step}-{inner}-{moment}")
+            assert killed(CrashingHost(str(root), inner, moment), RECOVER)
+            recover(root, CrashingHost)
+            verdict = trial.verdict(root)
+            if verdict != "before":
+                wrong.append(f"{step}, then {moment} {counting.taken[inner - 1]}: {verdict}")
+            if "unfinished" in _transactions(root):
+                wrong.append(f"{step}, then {moment} {counting.taken[inner - 1]}: still unfinished")
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.faults
 def test_a_real_kill_at_a_random_moment_is_survived(tmp_path: Path, applied: Path) -> None:
     """SIGKILL from outside, at no step in particular."""
     trial = Trial(tmp_path, applied, SECOND)
@@ -255,10 +255,14 @@ class NoBackup(CrashingHost):
 
 @pytest.mark.parametrize("careless", [LateIntent, NoBackup])
 def test_these_tests_notice_a_change_that_precedes_its_safety(
-    tmp_path: Path, applied: Path, careless: type[CrashingHost], capfd: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    applied: Path,
+    stride: int,
+    careless: type[CrashingHost],
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     trial = Trial(tmp_path, applied, SECOND, careless)
-    for _, root in trial.every():
+    for _, root in trial.each(stride):
         status = child(partial(RECOVER.run, CrashingHost(str(root))))
         if status or trial.verdict(root) not in ("before", "after"):
             return

@@ -22,15 +22,14 @@ from .crashing import (
     REJECT,
     Act,
     CrashingHost,
-    Moment,
     apply,
     attempt,
     copy,
     killed,
+    points,
     recover,
 )
 
-pytestmark = pytest.mark.bulk
 OLD = apply(set=("amdgpu.runpm=0",))
 TRY = attempt(set=("amdgpu.runpm=0", "amdgpu.cwsr_enable=0", "env.HSA_ENABLE_SDMA=0"))
 PLUMBING = (
@@ -56,17 +55,15 @@ def start(tmp_path: Path) -> Path:
     return root
 
 
-def cut_at_every_step(folder: Path, start: Path, act: Act) -> Iterator[tuple[str, Path]]:
+def cut(folder: Path, start: Path, act: Act, stride: int) -> Iterator[tuple[str, Path]]:
     """Copies of the tree, each as it was when the act was killed at another step."""
     counting = CrashingHost(str(copy(start, folder / "count")))
     act.run(counting)
-    moments: tuple[Moment, ...] = ("before", "half")
     yield "after the last step", copy(folder / "count", folder / "after")
-    for step, taken in enumerate(counting.taken, 1):
-        for moment in moments[: 1 if taken.startswith(("remove", "discard", "rmdir")) else 2]:
-            root = copy(start, folder / f"{step}-{moment}")
-            assert killed(CrashingHost(str(root), step, moment), act)
-            yield f"{moment} {taken} (step {step})", root
+    for step, moment in points(counting.taken)[::stride]:
+        root = copy(start, folder / f"{step}-{moment}")
+        assert killed(CrashingHost(str(root), step, moment), act)
+        yield f"{moment} {counting.taken[step - 1]} (step {step})", root
 
 
 def standing(root: Path) -> str:
@@ -91,9 +88,11 @@ def cwsr(line: str) -> bool:
     return "amdgpu.cwsr_enable=0" in line
 
 
-def test_an_apply_killed_at_any_step_leaves_no_trial_or_a_whole_one(tmp_path: Path, start: Path) -> None:
+def test_an_apply_killed_at_any_step_leaves_no_trial_or_a_whole_one(
+    tmp_path: Path, start: Path, stride: int
+) -> None:
     wrong, seen = [], set()
-    for name, root in cut_at_every_step(tmp_path, start, TRY):
+    for name, root in cut(tmp_path, start, TRY, stride):
         later = copy(root, Path(f"{root}-later"))
         recover(root, CrashingHost)  # in the same boot
         seen.add(here := standing(root))
@@ -115,12 +114,12 @@ def test_an_apply_killed_at_any_step_leaves_no_trial_or_a_whole_one(tmp_path: Pa
 
 
 def test_a_confirm_killed_at_any_step_keeps_the_trial_or_has_confirmed_it(
-    tmp_path: Path, start: Path
+    tmp_path: Path, start: Path, stride: int
 ) -> None:
     TRY.run(CrashingHost(str(start)))
     reboot(start)
     wrong, seen = [], set()
-    for name, root in cut_at_every_step(tmp_path, start, CONFIRM):
+    for name, root in cut(tmp_path, start, CONFIRM, stride):
         later = copy(root, Path(f"{root}-later"))
         recover(root, CrashingHost)
         seen.add(here := standing(root))
@@ -138,13 +137,13 @@ def test_a_confirm_killed_at_any_step_keeps_the_trial_or_has_confirmed_it(
 
 @pytest.mark.parametrize("boots", [0, 1])
 def test_a_reject_killed_at_any_step_keeps_the_trial_or_has_ended_it(
-    tmp_path: Path, start: Path, boots: int
+    tmp_path: Path, start: Path, stride: int, boots: int
 ) -> None:
     TRY.run(CrashingHost(str(start)))
     for _ in range(boots):
         reboot(start)
     wrong, seen = [], set()
-    for name, root in cut_at_every_step(tmp_path, start, REJECT):
+    for name, root in cut(tmp_path, start, REJECT, stride):
         recover(root, CrashingHost)
         seen.add(here := standing(root))
         if here not in ("none", ("armed", "running")[boots]):
@@ -155,12 +154,14 @@ def test_a_reject_killed_at_any_step_keeps_the_trial_or_has_ended_it(
     assert len(seen) == 2
 
 
-def test_the_end_of_a_trial_at_boot_can_be_killed_at_any_step(tmp_path: Path, start: Path) -> None:
+def test_the_end_of_a_trial_at_boot_can_be_killed_at_any_step(
+    tmp_path: Path, start: Path, stride: int
+) -> None:
     TRY.run(CrashingHost(str(start)))
     reboot(start)
     reboot(start)
     wrong = []
-    for name, root in cut_at_every_step(tmp_path, start, RECOVER):
+    for name, root in cut(tmp_path, start, RECOVER, stride):
         line = reboot(root)
         recover(root, CrashingHost)
         if standing(root) != "none" or cwsr(line) or cwsr(reboot(root)):

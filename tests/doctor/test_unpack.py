@@ -83,12 +83,7 @@ def test_a_cut_log_is_searched_to_its_last_line() -> None:
     assert "cut short" in log.problem
 
 
-def test_a_packed_stream_of_nothing_but_zeros_stays_small() -> None:
-    stream = unpacked(io.BytesIO(lzma.compress(b"\0" * (200 << 20))), "a.log")
-    assert max(len(block) for block in iter(lambda: stream.read(1 << 20), b"")) == 1 << 20
-
-
-ZEROS = 16 << 20
+ZEROS = 8 << 20
 # One member, and many that lie in the same few packed bytes.
 BOMBS = {
     "gz": lambda: gzip.compress(bytes(8 * ZEROS)),
@@ -105,6 +100,7 @@ def test_what_unpacks_to_very_much_takes_no_more_memory_than_is_asked_for(bomb: 
     tracemalloc.start()
     try:
         while block := stream.read(1 << 20):
+            assert len(block) <= 1 << 20
             size += len(block)
         peak = tracemalloc.get_traced_memory()[1]
     finally:

@@ -18,6 +18,7 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Locked, Unreadable, Unwritable
 from rocmcfg.model.state import FileState
 from tests.support.hosts import File, Link, Program, make_root
+from tests.support.tools import HANG
 
 ROOT = os.geteuid() == 0
 
@@ -277,7 +278,7 @@ def test_tools_run_and_unpack_into_a_directory_that_goes_away(tmp_path: Path) ->
     assert found["top/b"] == b"t\n"
     assert not Path(found["etc/a"].decode().strip()).exists()
     assert running.unpack(("false",), ("a",)) is None
-    assert running.execute(("true",), timeout=5, progress=lambda: None).ok
+    assert running.execute(("true",), timeout=HANG, progress=lambda: None).ok
 
 
 def test_an_offline_root_unpacks_inside_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

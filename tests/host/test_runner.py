@@ -192,7 +192,7 @@ def test_nothing_of_a_program_that_is_stopped_writes_on(
     with pytest.raises(KeyboardInterrupt):
         runner.execute(
             ("sh", "-c", STUBBORN.format(child=child), "sh", str(file)),
-            timeout=60,
+            timeout=HANG,
             progress=written,
             mark="abc",
         )

@@ -356,13 +356,20 @@ def test_every_option_and_argument_that_takes_a_value_has_its_kind() -> None:
     assert set(complete.TAKES.values()) <= known
 
 
-def test_a_tab_takes_less_than_a_third_of_a_second(user: dict[str, str]) -> None:
-    """Processor time of the slowest question, so that a busy machine does not matter."""
-    words = ["complete", "setting", "plan", "-p", "strix", "--set", "profile."]
+def processor_time(argv: list[str], env: Mapping[str, str]) -> float:
+    """The least of a few runs: whatever else the machine does only adds."""
     spent = []
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([f"{user['PATH'].partition(':')[0]}/rocmcfg", *words], env=user, check=True)
+        subprocess.run(argv, env=dict(env), check=True, capture_output=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(spent) < 0.6  # 0.3 on the machine that this was written on; CI's may be half as fast
+    return min(spent)
+
+
+def test_a_tab_takes_little_more_than_the_libraries_that_it_needs(user: dict[str, str]) -> None:
+    """The slowest question: today four times as long as it takes to import one library, which is a third of a
+    second on the machine that this was written on."""
+    words = ["complete", "setting", "plan", "-p", "strix", "--set", "profile."]
+    asked = processor_time([f"{user['PATH'].partition(':')[0]}/rocmcfg", *words], user)
+    assert asked < 7 * processor_time([sys.executable, "-c", "import typer"], user)

@@ -91,7 +91,7 @@ def test_its_command_undoes_an_interrupted_apply(tmp_path: Path) -> None:
     act = apply(set=("amdgpu.runpm=0",), via="modprobe")
     act.run(last)
     steps = [number for number, name in enumerate(last.taken, 1) if name.startswith(("run ", "append "))]
-    for step in steps[1:]:
+    for step in steps[1::5]:  # tests/crash takes all of them
         cut = shutil.copytree(root, tmp_path / f"cut-{step}", symlinks=True)
         assert killed(CrashingHost(str(cut), step, "half"), act)
         condition = cut / unit()["Unit"]["ConditionDirectoryNotEmpty"][1:]

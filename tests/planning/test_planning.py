@@ -225,17 +225,21 @@ def test_a_file_of_ours_with_another_mode_gets_its_mode_back(tmp_path: Path) -> 
 
 # -- hosts that are recognised and not configured yet ---------------------------------------------------
 
-SUPPORTED = {"proxmox-grub"}
+SUPPORTED = {
+    "proxmox-grub",
+    "arch-grub",
+    "gentoo-builtin",
+    "grub-with-leftover-loader-conf",
+    "opensuse-grub2",
+}
 TITLES = {
     "fedora-bls": "GRUB with BLS entries",
     "el8-bls": "GRUB with BLS entries",
-    "arch-grub": "GRUB without drop-ins (Arch",
     "arch-systemd-boot": "systemd-boot",
     "systemd-boot-kernel-install": "systemd-boot",
     "uki-mkinitcpio": "unified kernel images",
     "uki-dracut": "unified kernel images",
     "uki-ukify": "unified kernel images",
-    "opensuse-grub2": "GRUB without drop-ins (openSUSE",
     "opensuse-grub2-bls": "sdbootutil",
     "opensuse-systemd-boot": "sdbootutil",
     "ostree": "rpm-ostree",
@@ -244,12 +248,10 @@ TITLES = {
     "popos": "kernelstub",
     "proxmox-systemd-boot": "proxmox-boot-tool",
     "steamos": "SteamOS",
-    "gentoo-builtin": "GRUB without drop-ins (Arch, Gentoo)",
     "nixos": "NixOS",
     "guix": "Guix",
     "ubuntu-core": "Ubuntu Core",
     "two-boot-chains": "",
-    "grub-with-leftover-loader-conf": "GRUB without drop-ins (Arch",
 }
 
 

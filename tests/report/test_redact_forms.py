@@ -139,6 +139,7 @@ def test_what_follows_a_table_is_no_row_of_it() -> None:
         "- value: hunter2\n  name: DB_PASSWORD\n- value: x\n  name: MODEL",
         f"{STAMP}- name: DB_PASSWORD\n{STAMP}  value: 'hunter2'",
         '{\n  "name": "DB_PASSWORD",\n\n  "value": "hunter2"\n}',
+        '{"value": "hunter2",\n "name": "DB_PASSWORD"},\n{"value": "x", "name": "MODEL"}',
         "  <key>Password</key>\r\n  <string>hunter2</string>",
         "[user]\n\tname = Hunter2 Tester\n\temail = x",
         "[user]\n\temail = x\n\tname = Hunter2",

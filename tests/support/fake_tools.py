@@ -11,6 +11,7 @@ update-initramfs   mkinitramfs copies all of /etc/modprobe.d, whatever else the 
                    work (initramfs-tools, update-initramfs: `if [ "$update_initramfs" = "no" ] … exit 0`).
                    grub-mkconfig runs the programs of /etc/grub.d in order and frames what each prints; of
                    them the stand-in runs those of rocmcfg alone, before the entries.
+grub-mkconfig -o MENU, grub2-mkconfig   the same as GRUB itself has it, without drop-ins.
 grub-editenv       the real one, on the tree's own block (`-` is /boot/grub/grubenv).
 lsinitramfs, unmkinitramfs   list and unpack an uncompressed newc archive.
 
@@ -30,7 +31,11 @@ _SOURCE = """
 set -e
 cd "$1"
 . etc/default/grub
+"""
+_DROP_INS = """
 for x in etc/default/grub.d/*.cfg; do if [ -e "$x" ]; then . "$x"; fi; done
+"""
+_PRINT = """
 printf '%s\\0%s' "$GRUB_CMDLINE_LINUX" "$GRUB_CMDLINE_LINUX_DEFAULT"
 """
 
@@ -39,19 +44,27 @@ _OURS = "/etc/grub.d/01_rocmcfg_trial"
 
 
 def update_grub(root: Path) -> int:
-    shell = subprocess.run(
-        ["sh", "-c", _SOURCE, "sh", str(root)], capture_output=True, text=True, check=False
-    )
+    return _mkconfig(root, "boot/grub/grub.cfg", _SOURCE + _DROP_INS + _PRINT)
+
+
+def grub_mkconfig(root: Path, arguments: list[str]) -> int:
+    """Debian's grub-mkconfig without its patch."""
+    assert arguments[0] == "-o"
+    return _mkconfig(root, arguments[1].lstrip("/"), _SOURCE + _PRINT)
+
+
+def _mkconfig(root: Path, written: str, script: str) -> int:
+    shell = subprocess.run(["sh", "-c", script, "sh", str(root)], capture_output=True, text=True, check=False)
     if shell.returncode:
         print(shell.stderr, file=sys.stderr)
         return 1
     always, default = shell.stdout.split("\0")
-    menu = root / "boot/grub/grub.cfg"
+    menu = root / written
     lines, recovery = [], False
     for line in menu.read_text().splitlines(keepends=True):
         if line.lstrip().startswith("menuentry "):
             recovery = "-recovery-" in line
-        found = re.match(r"\s*linux\t\S+ root=\S+ ro ", line)
+        found = re.match(r"\s*linux\s+\S+ root=\S+ (?:r[ow] )?", line)
         arguments = f"single {always}" if recovery else f"{always} {default}"
         lines.append(f"{found.group()}{arguments}\n" if found else line)
     _replace(menu, (_printed(root) + _without_printed("".join(lines))).encode())
@@ -143,6 +156,8 @@ def main() -> int:
     tool, root, *arguments = sys.argv[1:]
     if tool == "update-grub":
         return update_grub(Path(root))
+    if tool in ("grub-mkconfig", "grub2-mkconfig"):
+        return grub_mkconfig(Path(root), arguments)
     if tool == "update-initramfs":
         return update_initramfs(Path(root))
     if tool == "grub-editenv":

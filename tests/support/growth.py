@@ -11,9 +11,7 @@ Work = Callable[[], object]
 _ENOUGH = 0.005  # seconds of processor time from which on growth can be told from chance
 _TIMES = 3
 _STEP = 4  # from one size to the next
-_AT_MOST = (
-    8  # times the cost of a quarter: what doubles its work with every doubling comes to 4, squares to 16
-)
+AT_MOST = 8  # times the cost of a quarter: what is linear comes to 4, what is quadratic to 16
 _LEAST_MEMORY = 4 << 20  # bytes that anything may take, whatever it is given
 
 
@@ -32,7 +30,7 @@ def grows_too_fast(make: Callable[[int], Work], most: int, least: int = 64, *, m
     small, large = make(size), make(size * _STEP)
     for _ in range(2):  # where the memory no longer fits a cache there is one step, and not two
         less, more = _cost(small, _TIMES), _cost(large, _TIMES)
-        if more <= _AT_MOST * less:
+        if more <= AT_MOST * less:
             break
         size *= _STEP
         small, large = large, make(size * _STEP)
@@ -41,7 +39,7 @@ def grows_too_fast(make: Callable[[int], Work], most: int, least: int = 64, *, m
     if not memory:
         return ""
     less_memory, more_memory = _memory(small), _memory(large)
-    if more_memory > max(_LEAST_MEMORY, _AT_MOST * less_memory):
+    if more_memory > max(_LEAST_MEMORY, AT_MOST * less_memory):
         return f"{size} takes {less_memory} bytes, {size * _STEP} takes {more_memory}"
     return ""
 
@@ -66,3 +64,20 @@ def _memory(work: Work) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def growth(seconds: Callable[[int], float], size: int, measurable: float = 0.05) -> float:
+    """How much longer four times the size takes: 4 where time is linear, 16 where it is quadratic.
+
+    `seconds` tells the processor time of a size. 0 where the larger one takes less than what is measurable:
+    shorter ones are noise. The least of a few looks, for whatever else the machine does only adds.
+    """
+    ratio = float("inf")
+    for _ in range(3):
+        longer = seconds(_STEP * size)
+        if longer < measurable:
+            return 0.0
+        ratio = min(ratio, longer / seconds(size))
+        if ratio <= AT_MOST:
+            break
+    return ratio

@@ -126,9 +126,7 @@ def as_nobody(argv: list[str]) -> Result:
     """The real program without rights; skips the test where that user cannot run it at all."""
     if os.geteuid() != 0:
         return process(argv, env={"HOME": "/"})
-    # a measurement of coverage could not write its file
-    drop = ["env", "-u", "COVERAGE_PROCESS_START", "-u", "COVERAGE_PROCESS_CONFIG"]
-    drop += ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    drop = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     if not shutil.which("setpriv") or process([*drop, *command("--version")]).code != 0:
         pytest.skip("the user nobody cannot run this interpreter here")
     return process([*drop, *argv], env={"HOME": "/"})

@@ -80,6 +80,10 @@ class QuickHost(ToolHost):
             return CommandResult(
                 tuple(argv), fake_tools.grub_editenv(Path(self.root), list(argv[1:])), "", ""
             )
+        if argv[0] in ("grub-mkconfig", "grub2-mkconfig"):
+            return CommandResult(
+                tuple(argv), fake_tools.grub_mkconfig(Path(self.root), list(argv[1:])), "", ""
+            )
         tool = {"update-grub": fake_tools.update_grub, "update-initramfs": fake_tools.update_initramfs}
         return CommandResult(tuple(argv), tool[argv[0]](Path(self.root)), "", "")
 

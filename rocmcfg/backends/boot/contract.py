@@ -1,13 +1,14 @@
 """What a boot loader must offer so that the engine can use it without knowing its name.
 
-A backend is a package of `rocmcfg.backends.boot` with two modules: `backend` fulfils `BootBackend`, `menu`
-fulfils `BootMenu` and is light, because `verify` loads nothing else of it. A third, `trial`, fulfils
+A backend is a package of `rocmcfg.backends.boot` with two modules: `backend` fulfils `BootBackend`, `reader`
+fulfils `BootReader` and is light, because `verify` loads nothing else of it. A third, `trial`, fulfils
 `BootTrial` where the loader can boot something once by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rocmcfg.host.view import HostView
@@ -15,57 +16,113 @@ from rocmcfg.model.kargs import Karg
 
 if TYPE_CHECKING:
     from rocmcfg.model.diagnostic import Diagnostic
+    from rocmcfg.model.edit import Edit
     from rocmcfg.model.facts import Detection
     from rocmcfg.model.plan import Activation, ToolChange
     from rocmcfg.model.state import DesiredSetting
 
 
-class Entry(NamedTuple):
-    """An entry of the boot menu: `kargs` as the loader passes them, without the kernel's path."""
+class Role(str, Enum):
+    """What an entry of the boot menu is for. Our arguments belong on the normal ones."""
 
+    NORMAL = "normal"
+    RECOVERY = "recovery"  # stays as it is: it must boot whatever we write
+    SNAPSHOT = "snapshot"  # an older state of this system
+    FOREIGN = "foreign"  # another system, or an entry that somebody wrote by hand
+    TRIAL = "trial"  # ours, for one boot
+
+
+class Entry(NamedTuple):
+    """An entry of the boot menu. `id` is the loader's own name for it; `path` is the kernel's file and
+    `initrds` those of its initramfs, as the loader names them; `release` is empty where no name tells it.
+    `kargs` are the arguments that the kernel gets, without the kernel's path."""
+
+    id: str
     title: str
-    kernel: str
+    path: str
+    release: str
+    initrds: tuple[str, ...]
     kargs: tuple[Karg, ...]
-    recovery: bool
+    role: Role
+
+
+class Menu(NamedTuple):
+    """What will boot. `path` is the file that a program generated, `tool` that program; both are empty where
+    entries are files of their own. `carrier` is the file that our arguments are written to. `unreadable` says
+    why there are no entries."""
+
+    entries: tuple[Entry, ...]
+    unreadable: str
+    path: str
+    tool: str
+    carrier: str
+
+    @property
+    def normal(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.role is Role.NORMAL)
 
 
 class Observed(NamedTuple):
     """The configured command line.
 
-    `foreign` is what the files without ours ask for, `ours` what our own file adds, `later` the foreign
-    arguments that stand after ours on the line and so win; `entries` is what the loader will really pass.
-    `plain` is False where the files cannot be evaluated: then `foreign` is read from the entries instead,
-    and `unknown_at` says which line is the reason. `unreadable` says why there are no entries.
+    `foreign` is what the files without ours ask for, `ours` what we wrote adds, `later` the foreign arguments
+    that stand after ours on the line and so win. `future` is what entries get that are made from now on, of
+    kernels that are installed later for instance; None where the files cannot be evaluated. Then `foreign` is
+    read from the entries instead, and `unknown_at` says which line is the reason.
     """
 
+    menu: Menu
     foreign: tuple[Karg, ...]
     ours: tuple[Karg, ...]
     later: tuple[Karg, ...]
-    entries: tuple[Entry, ...]
-    plain: bool
+    future: tuple[Karg, ...] | None
     unknown_at: str = ""
-    unreadable: str = ""
 
     @property
     def normal(self) -> tuple[Entry, ...]:
-        return tuple(entry for entry in self.entries if not entry.recovery)
+        return self.menu.normal
+
+    @property
+    def plain(self) -> bool:
+        return self.future is not None
 
 
-class BootMenu(Protocol):
-    """The generated menu, for reading. `PATH` is the file, `CARRIER` our own file that feeds it, `TOOL` the
-    program that generates it."""
+class Editor(Protocol):
+    """Knows our part of a file that somebody else owns. Pure, over bytes."""
 
-    NAME: str
-    PATH: str
-    CARRIER: str
-    TOOL: str
+    def own(self, content: bytes) -> bytes | None:
+        """Our part; None where the file has none."""
+        ...
 
-    def read_entries(self, view: HostView) -> tuple[tuple[Entry, ...], str]:
-        """The entries, or why they cannot be read."""
+    def put(self, content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
+        """The file with `wanted` as our part, or without any, and the edit that makes it so."""
         ...
 
 
+class Proposal(NamedTuple):
+    """By path, what shall be ours: whole files, and parts of files that others own. None for what shall not
+    be there. Equal settings give equal bytes."""
+
+    files: Mapping[str, bytes | None]
+    edits: Mapping[str, bytes | None]
+
+
+class BootReader(Protocol):
+    """`EDITED` are the files of others that have a part of ours, and who knows that part."""
+
+    NAME: str
+    EDITED: Mapping[str, Editor]
+
+    def here(self, view: HostView) -> bool:
+        """Whether this host has a menu of this loader."""
+        ...
+
+    def read(self, view: HostView) -> Menu: ...
+
+
 class BootBackend(Protocol):
+    """`OWNED` are the files that are ours as a whole."""
+
     NAME: str
     OWNED: tuple[str, ...]
 
@@ -73,11 +130,11 @@ class BootBackend(Protocol):
 
     def observe(self, view: HostView) -> Observed: ...
 
-    def propose(self, settings: Sequence[DesiredSetting]) -> Mapping[str, bytes | None]:
-        """Our files by path; None for one that shall not be there. Equal settings give equal bytes."""
-        ...
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> Proposal: ...
 
-    def activation(self, reason: str) -> Activation: ...
+    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
+        """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
+        ...
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
         """What would go wrong, before anything is written."""

@@ -161,20 +161,6 @@ _CHAINS = (
         "and append the same to GRUB_CMDLINE_LINUX in /etc/default/grub, so that it lasts",
     ),
     _Chain(
-        "grub2-mkconfig",
-        "GRUB without drop-ins (openSUSE)",
-        (("/boot/grub2/grub.cfg",), ("/usr/sbin/grub2-mkconfig",)),
-        "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\n"
-        "then: sudo grub2-mkconfig -o /boot/grub2/grub.cfg",
-    ),
-    _Chain(
-        "grub-mkconfig",
-        "GRUB without drop-ins (Arch, Gentoo)",
-        (("/boot/grub/grub.cfg",), ("/usr/bin/grub-mkconfig", "/usr/sbin/grub-mkconfig")),
-        "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\n"
-        "then: sudo grub-mkconfig -o /boot/grub/grub.cfg",
-    ),
-    _Chain(
         "refind",
         "rEFInd",
         (("/boot/refind_linux.conf",),),
@@ -183,8 +169,6 @@ _CHAINS = (
 )
 # Chains whose marks every host of a more specific kind has too: the specific one stands for them.
 _SUPERSEDED = {
-    "grub-mkconfig": ("grub2-mkconfig",),
-    "grub2-mkconfig": ("grub-bls",),
     "systemd-boot": ("grub-bls",),
 }
 
@@ -200,11 +184,10 @@ def decisive(view: HostView) -> Detection | None:
 
 
 def detect(view: HostView) -> tuple[Detection, ...]:
-    """All other chains whose marks are complete. Debian's update-grub makes its host one of `grub`."""
-    debian = view.exists("/usr/sbin/update-grub")
+    """All other chains whose marks are complete."""
     found = {}
     for chain in _CHAINS:
-        if chain.decisive or (debian and chain.name == "grub-mkconfig"):
+        if chain.decisive:
             continue
         match = _match(view, chain)
         if match is not None:

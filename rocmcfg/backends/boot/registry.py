@@ -1,6 +1,7 @@
 """Finds the boot loader that a host uses, by evidence, and the backend that configures it.
 
-To add one: write its package (see `contract`), name it in `_BACKENDS`, drop its row from `recognised`.
+To add one: write its package (see `contract`), name it in `_BACKENDS`, drop its row from `recognised`. A
+package has the loader's name, with `_` for `-`.
 """
 
 from __future__ import annotations
@@ -8,15 +9,19 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, cast
 
-from rocmcfg.backends.boot.contract import BootBackend, BootMenu, BootTrial
+from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg, join
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import BootChain, Detection
 
-_BACKENDS = ("grub",)
+_BACKENDS = ("grub", "grub-mkconfig")
 _TRIALS = ("grub",)  # those of them that can boot something once
+
+
+def names() -> tuple[str, ...]:
+    return _BACKENDS
 
 
 def backend(name: str) -> BootBackend:
@@ -28,9 +33,39 @@ def backends() -> tuple[BootBackend, ...]:
     return tuple(backend(name) for name in _BACKENDS)
 
 
-def menu(name: str) -> BootMenu | None:
-    """The reader of a supported loader's menu; None for any other name."""
-    return cast(BootMenu, _module(name, "menu")) if name in _BACKENDS else None
+def reader(name: str) -> BootReader | None:
+    """What reads a supported loader's menu; None for any other name."""
+    return _reader(name) if name in _BACKENDS else None
+
+
+def readers() -> tuple[BootReader, ...]:
+    return tuple(_reader(name) for name in _BACKENDS)
+
+
+def _reader(name: str) -> BootReader:
+    return cast(BootReader, _module(name, "reader"))
+
+
+def editor(path: str) -> Editor | None:
+    """Who knows our part of a file that somebody else owns; None for a path that is ours as a whole."""
+    return next((one.EDITED[path] for one in readers() if path in one.EDITED), None)
+
+
+def paths(name: str) -> tuple[str, ...]:
+    """The files that hold something of ours for this loader, as a whole or in part; none for another name."""
+    return (*backend(name).OWNED, *_reader(name).EDITED) if name in _BACKENDS else ()
+
+
+def trial_paths(name: str) -> tuple[str, ...]:
+    """The files that make a trial of one boot with this loader."""
+    found = trial(name)
+    return found.FILES if found is not None else ()
+
+
+def own_part(path: str, content: bytes | None) -> bytes | None:
+    """What of a file's content is ours: all of it, but for a file that others own. None: nothing."""
+    known = editor(path)
+    return known.own(content) if known is not None and content is not None else content
 
 
 def trial(name: str) -> BootTrial | None:
@@ -43,16 +78,15 @@ def trials() -> dict[str, BootTrial]:
     return {name: cast(BootTrial, _module(name, "trial")) for name in _TRIALS}
 
 
-def menu_on(view: HostView) -> BootMenu | None:
+def reader_on(view: HostView) -> BootReader | None:
     """The reader of the menu that this host has; None where it has none that we know."""
-    readers = (menu(name) for name in _BACKENDS)
-    return next((reader for reader in readers if reader is not None and view.exists(reader.PATH)), None)
+    return next((one for one in readers() if one.here(view)), None)
 
 
 def _module(name: str, part: str) -> object:
     if name not in _BACKENDS:
         raise KeyError(name)
-    return importlib.import_module(f"rocmcfg.backends.boot.{name}.{part}")
+    return importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}.{part}")
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:

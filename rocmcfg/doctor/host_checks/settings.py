@@ -85,6 +85,9 @@ def not_generated(view: HostView, facts: Facts, known: Catalogue) -> list[Diagno
     left = [k.text for k in booted if _concerns(k, known) and not contains(written, k.text)]
     if not missing and not left:
         return []
+    command = "; sudo ".join(
+        " ".join(step.argv) for step in registry.backend(loader.name).activations(view, "")
+    )
     said = [f"lacks {' '.join(karg.text for karg in missing)}"] if missing else []
     said += [f"still has {' '.join(left)}"] if left else []
     return [
@@ -92,14 +95,9 @@ def not_generated(view: HostView, facts: Facts, known: Catalogue) -> list[Diagno
             "RC8106",
             f"the boot menu {' and '.join(said)}: its defaults were changed, and it was not generated since",
             location=missing[0].source if missing else observed.normal[0].kargs[0].source,
-            hint=f"sudo {_tool(loader.name)}, then reboot",
+            hint=f"sudo {command}, then reboot",
         )
     ]
-
-
-def _tool(loader: str) -> str:
-    menu = registry.menu(loader)
-    return menu.TOOL if menu else "generate it"
 
 
 def _concerns(karg: Karg, known: Catalogue) -> bool:

@@ -1,7 +1,7 @@
 """What a boot loader reads: the generated grub.cfg, and the entries of the Boot Loader Specification.
 
-`backends.boot.grub.menu` reads the entries that will boot; this reader wants the place of every argument, in
-any file that looks like one.
+`backends.boot.grub_files.generated` reads the entries that will boot; this reader wants the place of every
+argument, in any file that looks like one.
 """
 
 from __future__ import annotations

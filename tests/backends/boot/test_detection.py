@@ -35,7 +35,7 @@ EXPECTED: dict[str, tuple[str | None, list[str]]] = {
     "uki-mkinitcpio": ("uki", ["mkinitcpio"]),
     "uki-dracut": ("uki", []),
     "uki-ukify": ("uki", ["initramfs-tools"]),
-    "opensuse-grub2": ("grub2-mkconfig", []),
+    "opensuse-grub2": ("grub-mkconfig", []),
     "opensuse-grub2-bls": ("sdbootutil", []),
     "opensuse-systemd-boot": ("sdbootutil", []),
     "ostree": ("rpm-ostree", []),
@@ -73,7 +73,7 @@ def test_a_host_is_recognised_by_its_loader_with_evidence(tmp_path: Path, chain:
         return
     assert found.loader is not None
     assert found.loader.name == name
-    assert found.loader.supported == (name == "grub")
+    assert found.loader.supported == (name in ("grub", "grub-mkconfig"))
     assert found.loader.manual
     assert found.loader.evidence
     for evidence in found.loader.evidence:
@@ -120,7 +120,7 @@ def test_two_complete_chains_ask_the_user_and_are_both_named(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("told", "loader"), [("systemd-boot 258.2", "systemd-boot"), ("GRUB 2:2.14", None), ("", None)]
+    ("told", "loader"), [("systemd-boot 258.2", "systemd-boot"), ("GRUB 2:2.14", "grub-mkconfig"), ("", None)]
 )
 def test_the_firmware_settles_which_of_two_boots(tmp_path: Path, told: str, loader: str | None) -> None:
     files = {**arch_grub(), **arch_systemd_boot(), **firmware(told)}

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.backends.boot.contract import Proposal, Role
 from rocmcfg.backends.boot.grub import backend as grub
-from rocmcfg.backends.boot.grub.menu import read_entries
+from rocmcfg.backends.boot.grub import reader
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.plan import Activation
+from rocmcfg.model.state import DesiredSetting
+from tests.backends.boot.real_mkconfig import Mkconfig
 from tests.backends.settings import KARGS, SETTINGS, parameter
 from tests.support.hosts import debian_grub_cfg, debian_grub_host, make_root
 from tests.support.tools import require_tool, run
@@ -21,15 +24,6 @@ from tests.support.tools import require_tool, run
 GOLDEN = Path(__file__).parent / "golden"
 SAMPLE = Path(__file__).parents[3] / "docs" / "demo" / "sample-host"
 DROP_IN = "zz-rocmcfg.cfg"
-PROBE = """#!/bin/sh
-case "$*" in
-  *partmap*) echo gpt ;;
-  *uuid*) echo 3f6c1d52-8a0e-4b7d-9c54-2e1f70a6b8d3 ;;
-  *device*=*fs*|*"-t fs"*|*target=fs*) echo ext2 ;;
-  *target=device*) echo /dev/sda2 ;;
-  *drive*) echo '(hd0,gpt2)' ;;
-esac
-"""
 
 
 def view(root: Path) -> LocalHost:
@@ -40,60 +34,26 @@ def texts(kargs: Sequence[Karg]) -> list[str]:
     return [k.text for k in kargs]
 
 
-class Mkconfig:
-    """The machine's own grub-mkconfig and 10_linux with their paths turned to a scratch host."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        original = Path(require_tool("grub-mkconfig", package="grub-common")).read_text()
-        if "default/grub.d" not in original:
-            pytest.skip("the grub-mkconfig of this distribution reads no drop-ins (a patch of Debian's)")
-        linux = Path("/etc/grub.d/10_linux").read_text()
-        (root / "etc/grub.d/10_linux").write_text(
-            linux.replace(" /boot/", f" {root}/boot/").replace(" /vmlinuz-*", "").replace(" /vmlinux-*", "")
-        )
-        replaced = []
-        for line in original.splitlines():
-            name = line.partition("=")[0]
-            replaced.append(
-                {"sysconfdir": f'sysconfdir="{root}/etc"', "grub_probe": f'grub_probe="{root}/probe"'}.get(
-                    name, line
-                )
-            )
-        self._write("grub-mkconfig", "\n".join(replaced) + "\n")
-        self._write("probe", PROBE)
-        self._write("mkrelpath", f'#!/bin/sh\nprintf "%s\\n" "${{1#{root}}}"\n')
-
-    def _write(self, name: str, text: str) -> None:
-        (self.root / name).write_text(text)
-        (self.root / name).chmod(0o755)
-
-    def run(self) -> None:
-        out = self.root / "boot/grub/grub.cfg"
-        tools = {"grub_probe": f"{self.root}/probe", "grub_mkrelpath": f"{self.root}/mkrelpath"}
-        result = run(
-            ["sh", f"{self.root}/grub-mkconfig", "-o", str(out)],
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "EUID": "0", **tools},
-        )
-        assert result.returncode == 0, result.stderr
-
-
 def write_drop_in(root: Path, content: bytes) -> None:
     path = root / "etc/default/grub.d" / DROP_IN
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
 
 
-def drop_in() -> bytes:
-    content = grub.propose(SETTINGS)[grub.DROP_IN]
+def proposed(settings: Sequence[DesiredSetting]) -> Proposal:
+    return grub.propose(view(Path("/nonexistent")), settings)
+
+
+def drop_in(settings: Sequence[DesiredSetting] = SETTINGS) -> bytes:
+    content = proposed(settings).files[grub.DROP_IN]
     assert content is not None
     return content
 
 
 def test_the_drop_in_is_as_recorded() -> None:
     assert drop_in() == (GOLDEN / DROP_IN).read_bytes()
-    assert grub.propose(()) == {grub.DROP_IN: None}
-    assert grub.propose(SETTINGS) == grub.propose(list(SETTINGS))
+    assert proposed(()) == Proposal({grub.DROP_IN: None}, {})
+    assert proposed(SETTINGS) == proposed(list(SETTINGS))
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash"])
@@ -120,8 +80,8 @@ def test_the_generated_menu_has_our_arguments_last_and_not_in_recovery(
     before = grub.observe(view(root))
     assert texts(before.normal[0].kargs)[-2:] == ["quiet", "amdgpu.runpm=1"]
     assert len(before.normal) == len(kernels) + 1
-    assert len(before.entries) == 2 * len(kernels) + 1
-    assert {e.kernel for e in before.entries} == {f"/boot/vmlinuz-{k}" for k in kernels}
+    assert len(before.menu.entries) == 2 * len(kernels) + 1
+    assert {e.path for e in before.menu.entries} == {f"/boot/vmlinuz-{k}" for k in kernels}
     assert grub.check(view(root), KARGS, ())
 
     write_drop_in(root, drop_in())
@@ -130,7 +90,9 @@ def test_the_generated_menu_has_our_arguments_last_and_not_in_recovery(
     assert grub.check(view(root), KARGS, ()) == []
     after = grub.observe(view(root))
     assert all(texts(e.kargs)[-len(KARGS) :] == list(KARGS) for e in after.normal)
-    assert not any("amdgpu" in k for e in after.entries if e.recovery for k in texts(e.kargs))
+    recovery = [e for e in after.menu.entries if e.role is Role.RECOVERY]
+    assert len(recovery) == len(kernels)
+    assert not any("amdgpu" in k for e in recovery for k in texts(e.kargs))
     assert (texts(after.ours), texts(after.foreign)) == (list(KARGS), ["quiet", "amdgpu.runpm=1"])
     checker = require_tool("grub-script-check", package="grub-common")
     assert run([checker, str(root / "boot/grub/grub.cfg")]).returncode == 0
@@ -146,9 +108,9 @@ def test_the_recorded_menu_of_the_tests_is_like_a_generated_one(tmp_path: Path) 
     root = debian_grub_host(tmp_path, kernels=kernels)
     Mkconfig(root).run()
     recorded = debian_grub_host(tmp_path, kernels=kernels, name="recorded")
-    real, fake = (read_entries(view(r))[0] for r in (root, recorded))
-    assert [(e.kernel, e.recovery, texts(e.kargs)[1:]) for e in real] == [
-        (e.kernel, e.recovery, texts(e.kargs)[1:]) for e in fake
+    real, fake = (reader.read(view(r)).entries for r in (root, recorded))
+    assert [(e.path, e.role is Role.RECOVERY, texts(e.kargs)[1:]) for e in real] == [
+        (e.path, e.role is Role.RECOVERY, texts(e.kargs)[1:]) for e in fake
     ]
 
 
@@ -156,13 +118,19 @@ def test_the_menu_of_an_ubuntu_host_is_read(tmp_path: Path) -> None:
     root = tmp_path / "root"
     shutil.copytree(SAMPLE, root, symlinks=True)
     found = grub.observe(view(root))
-    assert [e.recovery for e in found.entries] == [False, False, True, False, True]
-    assert {e.kernel for e in found.entries} == {
+    assert [e.role.value for e in found.menu.entries] == [
+        *("normal", "normal", "recovery", "normal", "recovery"),
+        *("foreign", "foreign"),  # memory tests
+    ]
+    assert {(e.release, e.initrds) for e in found.normal} == {
+        (release, (f"/boot/initrd.img-{release}",)) for release in ("6.14.0-37-generic", "6.8.0-90-generic")
+    }
+    assert {e.path for e in found.normal} == {
         "/boot/vmlinuz-6.14.0-37-generic",
         "/boot/vmlinuz-6.8.0-90-generic",
     }
     assert found.plain
-    assert not found.unreadable
+    assert not found.menu.unreadable
 
 
 # -- observe ---------------------------------------------------------------------------------------------
@@ -200,7 +168,7 @@ def test_defaults_that_need_a_shell_are_read_from_the_menu_instead(tmp_path: Pat
         cmdline="quiet amdgpu.runpm=0",
         grub_default="\nGRUB_CMDLINE_LINUX_DEFAULT=$(cat /etc/args)\n",
     )
-    write_drop_in(root, grub.propose([parameter("amdgpu.runpm", "0")])[grub.DROP_IN] or b"")
+    write_drop_in(root, drop_in([parameter("amdgpu.runpm", "0")]))
     found = grub.observe(view(root))
     assert not found.plain
     assert found.unknown_at == "/etc/default/grub:2"
@@ -212,7 +180,7 @@ def test_defaults_that_need_a_shell_are_read_from_the_menu_instead(tmp_path: Pat
 def test_files_that_cannot_be_read_are_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = debian_grub_host(tmp_path)
     (root / "boot/grub/grub.cfg").unlink()
-    assert "no such file" in grub.observe(view(root)).unreadable
+    assert "no such file" in grub.observe(view(root)).menu.unreadable
     assert [d.id for d in grub.check(view(root), (), ())] == ["RC3101"]
 
     def refuse(self: LocalHost, path: str) -> bytes | None:
@@ -220,7 +188,7 @@ def test_files_that_cannot_be_read_are_said_to_be(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(LocalHost, "read", refuse)
     found = grub.observe(view(root))
-    assert (found.unreadable, found.foreign, found.entries) == ("Permission denied", (), ())
+    assert (found.menu.unreadable, found.foreign, found.menu.entries) == ("Permission denied", (), ())
 
 
 # -- preflight -------------------------------------------------------------------------------------------
@@ -230,7 +198,7 @@ def test_a_command_line_that_a_kernel_would_cut_off_is_refused(tmp_path: Path) -
     root = debian_grub_host(tmp_path, cmdline="quiet " + "x" * 1800)
     found = grub.observe(view(root))
     entry = max(found.normal, key=lambda e: len(" ".join(texts(e.kargs))))
-    line = f"BOOT_IMAGE={entry.kernel} " + " ".join(texts(entry.kargs))
+    line = f"BOOT_IMAGE={entry.path} " + " ".join(texts(entry.kargs))
     room = 2047 - len(line) - 1
     assert grub.preflight(view(root), found, ["y" * room]) == []
     assert [d.id for d in grub.preflight(view(root), found, ["y" * (room + 1)])] == ["RC3104"]
@@ -303,7 +271,8 @@ def test_a_menu_without_linux_is_a_problem(tmp_path: Path) -> None:
 )
 def test_lines_that_are_no_entry_are_passed_over(tmp_path: Path, noise: str) -> None:
     text = debian_grub_cfg(["6.12.107+deb13-amd64"]).replace("10_linux ###\n", "10_linux ###\n" + noise, 1)
-    assert len(read_entries(menu(tmp_path, text))[0]) == 3
+    read = [e for e in reader.read(menu(tmp_path, text)).entries if e.role is not Role.FOREIGN]
+    assert len(read) == 3
 
 
 def test_entries_written_by_hand_are_pointed_at(tmp_path: Path) -> None:
@@ -318,7 +287,7 @@ def test_entries_written_by_hand_are_pointed_at(tmp_path: Path) -> None:
 
 
 def test_update_grub_is_the_step_and_its_menu_is_kept(tmp_path: Path) -> None:
-    activation = grub.activation("why")
+    (activation,) = grub.activations(view(tmp_path), "why")
     assert isinstance(activation, Activation)
     assert (activation.argv, activation.outputs) == (("update-grub",), ("/boot/grub/grub.cfg",))
     assert texts(split("a b")) == ["a", "b"]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.contract import Menu, Observed
 from rocmcfg.backends.boot.grub import trial
 from rocmcfg.host.local import LocalHost
 from tests.support.tools import require_tool
 
-NOTHING = Observed((), (), (), (), True)
+NOTHING = Observed(Menu((), "", "", "", ""), (), (), (), ())
 
 
 def written(tmp_path: Path) -> dict[str, Path]:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.backends.boot.grub.shell_assignments import Environment
+from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from tests.support.tools import HANG, require_tool
 
 DEFAULT, ALWAYS = "GRUB_CMDLINE_LINUX_DEFAULT", "GRUB_CMDLINE_LINUX"
@@ -213,7 +213,7 @@ def file(draw: st.DrawFn) -> str:
 
 
 @given(file())
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_value_is_the_shells_or_unknown(shell: Shell, text: str) -> None:
     real = shell.values(text)
     if real is None:

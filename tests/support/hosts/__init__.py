@@ -26,7 +26,7 @@ from .distributions import (
 )
 from .files import File, FileMap, Link, Program, Secret, make_root, programs
 from .gpus import GPUS, gpu_files, target_version
-from .grub import arch_grub, gentoo_builtin, opensuse_grub2, proxmox_grub, steamos
+from .grub import MKCONFIG, arch_grub, gentoo_builtin, opensuse_grub2, proxmox_grub, steamos
 from .kernels import (
     PARAMETERS,
     ROOT_ONLY_PARAMETERS,
@@ -70,6 +70,7 @@ __all__ = [
     "GPUS",
     "LOADER_GUID",
     "MACHINE_ID",
+    "MKCONFIG",
     "OTHER_HOSTS",
     "PARAMETERS",
     "ROOT_ARGUMENT",

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from .debian_grub import debian_default_grub, debian_grub_cfg
 from .distributions import arch, opensuse, proxmox
-from .files import File, programs
+from .files import File, Program, programs
 from .kernels import kernel_modules, running_kernel
 from .system import ROOT_ARGUMENT, ROOT_UUID, firmware, os_release
+
+# What tells GRUB's own grub-mkconfig from Debian's: this is all of /etc/default that it reads.
+MKCONFIG = Program(
+    "#!/bin/sh\nset -e\nif test -f ${sysconfdir}/default/grub ; then\n"
+    "  . ${sysconfdir}/default/grub\nfi\nexit 99\n"
+)
 
 
 def arch_grub() -> dict[str, File]:
@@ -20,7 +26,8 @@ def arch_grub() -> dict[str, File]:
         f"menuentry 'Arch Linux' --class arch $menuentry_id_option 'gnulinux-simple-{ROOT_UUID}' {{\n"
         f"\tlinux\t/boot/vmlinuz-linux {options}\n\tinitrd\t/boot/initramfs-linux.img\n}}\n"
         "### END /etc/grub.d/10_linux ###\n",
-        **programs("usr/bin/grub-mkconfig", "usr/bin/grub-editenv"),
+        "usr/bin/grub-mkconfig": MKCONFIG,
+        **programs("usr/bin/grub-editenv"),
         **firmware(),
     }
 
@@ -35,7 +42,7 @@ def opensuse_grub2() -> dict[str, File]:
         "boot/grub2/grub.cfg": "### BEGIN /etc/grub.d/10_linux ###\nmenuentry 'openSUSE Tumbleweed' {\n"
         f"\tlinux /boot/vmlinuz-{kernel} {ROOT_ARGUMENT}  splash=silent quiet\n}}\n"
         "### END /etc/grub.d/10_linux ###\n",
-        **programs("usr/sbin/grub2-mkconfig"),
+        "usr/sbin/grub2-mkconfig": MKCONFIG,
         **firmware(),
     }
 
@@ -82,7 +89,7 @@ def gentoo_builtin() -> dict[str, File]:
         "boot/grub/grub.cfg": "### BEGIN /etc/grub.d/10_linux ###\nmenuentry 'Gentoo GNU/Linux' {\n"
         f"\tlinux\t/boot/vmlinuz-{kernel} {ROOT_ARGUMENT} ro  \n}}\n### END /etc/grub.d/10_linux ###\n",
         f"boot/vmlinuz-{kernel}": "placeholder\n",
-        **programs("usr/bin/grub-mkconfig"),
+        "usr/bin/grub-mkconfig": MKCONFIG,
         **kernel_modules(kernel, "builtin"),
         **running_kernel(kernel, f"BOOT_IMAGE=/boot/vmlinuz-{kernel} {ROOT_ARGUMENT} ro"),
     }

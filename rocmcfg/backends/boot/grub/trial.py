@@ -11,17 +11,20 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub import backend, menu
+from rocmcfg.backends.boot.grub import reader
+from rocmcfg.backends.boot.grub_files.generated import sections
+from rocmcfg.backends.boot.grub_files.problems import length
+from rocmcfg.backends.boot.rules import separator, size, too_long
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains
 from rocmcfg.model.plan import ToolChange
 
 # Three z: behind the drop-in of what is applied, and in every locale, so that the trial's arguments win.
-DROP_IN = menu.TRIAL_DROP_IN
+DROP_IN = reader.TRIAL_DROP_IN
 SCRIPT = "/etc/grub.d/01_rocmcfg_trial"  # after 00_header, which loads the block; before the entries
 FILES = (DROP_IN, SCRIPT)
-TOKEN = menu.TRIAL_TOKEN
+TOKEN = reader.TRIAL_TOKEN
 BLOCK = "/boot/grub/grubenv"
 _VARIABLE = "rocmcfg_next"
 # What Ubuntu's 10_linux puts behind everything else where it boots without an initramfs first.
@@ -86,21 +89,21 @@ def _variables(block: bytes) -> dict[str, str]:
 
 def problems(view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
     """Why GRUB cannot do it here, asked before anything is written."""
-    longest = max((backend.length(entry) for entry in observed.normal), default=0)
-    total = longest + backend.size(arguments)
-    if total >= COMMAND_LINE_LIMIT:
+    longest = max((length(entry) for entry in observed.normal), default=0)
+    total = longest + size(arguments)
+    if too_long(total):
         yield error(
             "RC4301",
             f"the trial's command line would have {total} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
             location=DROP_IN,
             hint="try fewer settings at a time, or apply them without --trial",
         )
-    separator = next((karg for karg in observed.foreign if karg.text == "--"), None)
-    if separator is not None:
+    behind = separator(observed.foreign)
+    if behind is not None:
         yield error(
             "RC4302",
             "the trial's arguments would stand behind a “--”, where the kernel passes them on to init",
-            location=separator.source,
+            location=behind.source,
             hint="move the “--” and what follows it out of that file",
         )
     twice = [e.title for e in observed.normal if contains(e.kargs, _FIRST_TRY)]
@@ -119,7 +122,7 @@ def problems(view: HostView, observed: Observed, arguments: Sequence[str]) -> It
 
 def _menu_problems(observed: Observed) -> Iterable[Diagnostic]:
     """What update-grub would change besides: the trial, and the boots after it, would have it."""
-    if not observed.plain or observed.unreadable:
+    if not observed.plain or observed.menu.unreadable:
         return
     told = (*observed.foreign, *observed.ours)
     surplus = [
@@ -133,7 +136,7 @@ def _menu_problems(observed: Observed) -> Iterable[Diagnostic]:
             "RC4339",
             "the boot menu has what GRUB's files do not ask for any more, and neither the trial nor "
             f"the boots after it will have it: {', '.join(dict.fromkeys(surplus))}",
-            location=menu.PATH,
+            location=reader.PATH,
             hint="run update-grub and reboot first, so that the trial tries one thing alone",
         )
     missing = [k.text for k in told if not all(contains(entry.kargs, k.text) for entry in observed.normal)]
@@ -250,11 +253,11 @@ def _cannot(why: str, detail: str = "") -> Diagnostic:
 def check(view: HostView, arguments: Sequence[str]) -> list[Diagnostic]:
     """Read the generated menu: the script is in it, and no entry has an argument that beats the trial's. That
     it can be read, and what its entries hold, the backend's own check tells."""
-    entries, unreadable = menu.read_entries(view)
+    menu = reader.read(view)
     found: list[Diagnostic] = []
-    if unreadable:
+    if menu.unreadable:
         return found
-    if not any(path == SCRIPT and body for path, body in menu.sections(view.text(menu.PATH) or "")):
+    if not any(path == SCRIPT and body for path, body in sections(view.text(reader.PATH) or "")):
         found.append(
             error(
                 "RC4308",
@@ -263,9 +266,9 @@ def check(view: HostView, arguments: Sequence[str]) -> list[Diagnostic]:
                 hint="update-grub ran without this script: see whether /etc/grub.d may hold programs",
             )
         )
-    for entry in entries:
+    for entry in menu.normal:
         texts = [karg.text for karg in entry.kargs]
-        if entry.recovery or TOKEN not in texts:
+        if TOKEN not in texts:
             continue
         later = entry.kargs[texts.index(TOKEN) + 1 :]
         own = {Karg(text).key: Karg(text).value for text in arguments}

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rocmcfg.backends.boot.grub.shell_value import LONGEST, Segment, Value
+from rocmcfg.backends.boot.grub_files.shell_value import LONGEST, Segment, Value
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _WHOLE_NAME = rf"{_NAME}(?![A-Za-z0-9_])"  # else any part of it would do, and all would be tried

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from rocmcfg.backends.boot.grub import backend, trial
-from rocmcfg.backends.boot.grub.shell_assignments import Environment
+from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.backends.environment import observe
 from rocmcfg.doctor.reading.logs import unpacked
 from rocmcfg.doctor.reading.scan import Scanner

@@ -1,0 +1,183 @@
+"""Prints which of the tests that need root, mirrors or guests a run takes, and why, as commands for .ci/run.
+
+All of them take about an hour on two cores, and two hours on slow ones. So a run takes what its change
+touches, and of the rest as much as fits, beginning where the commit's hash says: a few commits together run
+everything.
+
+* The change is all in which the files here differ from where their branch left the main branch of origin, or,
+  on that branch itself, from the commit's first parent: of a merge, all that it brings.
+* In a shallow clone that lacks the parent the change is unknown: the run takes its hash's share, and says so.
+* Without git there is no hash: the run takes the share that begins at the first part, and says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import shlex
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+# Minutes on two cores that do nothing else. Installing and `make test` take 7 more, and a slow machine takes
+# twice as long: a SHARE ends there within 45, and MOST, which a change of many parts asks for, within 75.
+SHARE = 15
+MOST = 30
+
+
+class Part(NamedTuple):
+    name: str
+    minutes: int  # in a fresh clone, with the systems, images and environments that it makes once
+    target: str  # of make
+    tests: tuple[str, ...]  # patterns of files; a file belongs to the first part that matches
+    guards: tuple[str, ...]  # a change of such a path runs the part, and so does a change of its tests
+
+
+PARTS = (
+    Part(
+        "faults",
+        8,
+        "faults",
+        ("tests/crash/test_*.py",),
+        (
+            "tests/crash/*",
+            "rocmcfg/host/*",
+            "rocmcfg/records/*",
+            "rocmcfg/transaction/*",
+            "rocmcfg/workflow/*",
+        ),
+    ),
+    Part(
+        "rpm and arch",
+        4,
+        "packages",
+        ("tests/packages/test_rpm.py", "tests/packages/test_arch.py"),
+        ("packaging/rpm/*", "packaging/arch/*"),
+    ),
+    Part(
+        "packages",
+        8,
+        "packages",
+        ("tests/packages/test_*.py",),
+        ("packaging/[!ar]*", "pyproject.toml", "requirements.lock", "tests/packages/*"),
+    ),
+    Part(
+        "ansible-core",
+        6,
+        "ansible",
+        ("tests/ansible/test_sanity.py", "tests/ansible/test_integration.py"),
+        ("packaging/ansible/*",),
+    ),
+    Part("fleet", 5, "ansible", ("tests/ansible/test_*.py",), ("packaging/ansible/*", "tests/ansible/*")),
+    Part(
+        "guests with trials",
+        9,
+        "vm",
+        ("tests/vm/test_trial*.py",),
+        ("rocmcfg/*trial*", "rocmcfg/backends/boot/*", "packaging/systemd/*", "tests/vm/*"),
+    ),
+    Part(
+        "guests",
+        11,
+        "vm",
+        ("tests/vm/test_*.py",),
+        ("rocmcfg/backends/*", "packaging/systemd/*", "tests/vm/*"),
+    ),
+)
+
+
+def git(*arguments: str) -> str | None:
+    """What git says; None where it, or what it was asked for, is not there."""
+    try:
+        done = subprocess.run(
+            # else git does not look at the checkout of another user
+            ["git", "-c", f"safe.directory={REPOSITORY}", *arguments],
+            cwd=REPOSITORY, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def changed(commit: str) -> tuple[str, list[str]] | None:
+    """What the change is compared with, and the paths in which it differs."""
+    base = git("merge-base", "HEAD", "origin/HEAD")
+    if base is None or base == commit:
+        base = git("rev-parse", "--verify", "--quiet", "HEAD^1")
+    listed = git("diff", "--name-only", "--no-renames", base) if base else None
+    return None if base is None or listed is None else (base[:10], listed.splitlines())
+
+
+def tests_of(part: Part) -> list[str]:
+    files = sorted(str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("tests/*/test_*.py"))
+    return [file for file in files if _owner(file) is part]
+
+
+def _owner(file: str) -> Part | None:
+    return next((part for part in PARTS if _matches(file, part.tests)), None)
+
+
+def _matches(path: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
+
+
+def touching(part: Part, paths: list[str]) -> str:
+    """The first of these paths that the part guards; empty where it guards none."""
+    for path in paths:
+        owner = _owner(path)
+        if owner is part or (owner is None and _matches(path, part.guards)):
+            return path
+    return ""
+
+
+def share(start: int, paths: list[str]) -> dict[str, str]:
+    """The parts of a run and why it takes each; `start` tells where the rest begins."""
+    order = [PARTS[(start + number) % len(PARTS)] for number in range(len(PARTS))]
+    taken: dict[str, str] = {}
+    minutes = 0
+    for part in order:
+        if (path := touching(part, paths)) and minutes + part.minutes <= MOST:
+            taken[part.name] = f"the change touches {path}"
+            minutes += part.minutes
+    for part in order:
+        if part.name not in taken and minutes + part.minutes <= SHARE:
+            taken[part.name] = "by the commit's hash"
+            minutes += part.minutes
+    return taken
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog=".ci/run")
+    parser.add_argument("--all", action="store_true", help="the whole, whatever the commit")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be run")
+    everything = parser.parse_args().all
+    commit = git("rev-parse", "HEAD") or ""
+    change = changed(commit) if commit else None
+    paths = change[1] if change else []
+    if everything:
+        print("# the whole: --all")
+        taken = dict.fromkeys([part.name for part in PARTS], "--all")
+    else:
+        told = f"compared with {change[0]}" if change else "whose change is unknown (no parent here)"
+        print(f"# the share of {commit[:10] or 'a tree without git'}, {told}")
+        taken = share(int(commit or "0", 16), paths)
+    for part in PARTS:
+        if part.name in taken:
+            files = shlex.quote(f"TESTS={' '.join(tests_of(part))}")
+            print(f"# {part.name}, about {part.minutes} minutes: {taken[part.name]}")
+            print(f"part {shlex.quote(part.name)} make {part.target} {files}")
+    left = [
+        f"{part.name} (for lack of time, though the change touches it)"
+        if touching(part, paths)
+        else part.name
+        for part in PARTS
+        if part.name not in taken
+    ]
+    if left:
+        print(f"# left out: {', '.join(left)}; `.ci/run --all` runs them too")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""The menu that update-grub generates, and the names of our files that feed it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rocmcfg.backends.boot.contract import Editor, Menu
+from rocmcfg.backends.boot.grub_files.generated import read_menu
+from rocmcfg.host.view import HostView
+
+NAME = "grub"
+EDITED: Mapping[str, Editor] = {}
+DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
+PATH = "/boot/grub/grub.cfg"
+TOOL = "update-grub"
+PROGRAMS = ("/usr/sbin/update-grub", "/sbin/update-grub")
+# What a trial adds to every normal entry: a variable that GRUB fills, for one boot.
+TRIAL_DROP_IN = "/etc/default/grub.d/zzz-rocmcfg-trial.cfg"
+TRIAL_TOKEN = "$rocmcfg_trial"
+
+
+def here(view: HostView) -> bool:
+    return view.exists(PATH) and any(view.exists(program) for program in PROGRAMS)
+
+
+def read(view: HostView) -> Menu:
+    return read_menu(view, PATH, TOOL, DROP_IN)

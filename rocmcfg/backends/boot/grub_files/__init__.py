@@ -1,0 +1,2 @@
+"""What every GRUB has, whoever sets it up: shell files with its defaults, and the menu that is generated from
+them. Knows no distribution; the backends of GRUB use it."""

@@ -1,0 +1,83 @@
+"""What GRUB makes of arguments, whoever sets it up: said before anything is written, and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rocmcfg.backends.boot.contract import Entry, Observed, Role
+from rocmcfg.backends.boot.grub_files import defaults
+from rocmcfg.backends.boot.grub_files.generated import parse_entries, sections
+from rocmcfg.backends.boot.rules import behind_separator, size, too_long
+from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.kargs import COMMAND_LINE_LIMIT
+
+_BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
+
+
+def before_writing(observed: Observed, kargs: Sequence[str], carrier: str) -> Iterable[Diagnostic]:
+    """`carrier` is the file of ours."""
+    longest = max((length(entry) for entry in observed.normal), default=0)
+    total = longest - size(k.text for k in observed.ours) + size(kargs)
+    if too_long(total):
+        yield error(
+            "RC3104",
+            f"the kernel command line would have {total} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
+            location=defaults.PATH,
+            hint="shorten GRUB_CMDLINE_LINUX in the file named above, or write module parameters to "
+            "modprobe.d instead: --via modprobe",
+        )
+    for text in kargs:
+        if ";" in text:  # 10_linux copies the arguments into its script without quotes
+            yield error(
+                "RC3108",
+                f"{text}: GRUB reads a semicolon as the end of a command",
+                location=carrier,
+                hint="write module parameters to modprobe.d instead: --via modprobe",
+            )
+
+
+def after_reading(observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+    yield from behind_separator(observed.foreign, kargs)
+    if not observed.plain:
+        yield info(
+            "RC3106",
+            "the GRUB defaults hold shell code, so the present arguments are read from the menu",
+            location=observed.unknown_at,
+        )
+
+
+def set_anew(what: str, location: str, mended: str) -> Diagnostic:
+    return error(
+        "RC3105",
+        f"{what} that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
+        location=location,
+        hint=f"{mended}, or make it append",
+    )
+
+
+def not_from_defaults(view: HostView, menu: str) -> list[Diagnostic]:
+    """Entries that are not built from GRUB_CMDLINE_LINUX: they boot without our arguments."""
+    titles = [
+        entry.title
+        for section, body in sections(defaults.text_of(view, menu))
+        if section.endswith(_BY_HAND)
+        for entry in parse_entries(body, menu, "10_linux")
+        if entry.role is Role.NORMAL
+    ]
+    if not titles:
+        return []
+    return [
+        warning(
+            "RC3107",
+            f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}",
+            location=menu,
+            hint="add the arguments there by hand if you boot them",
+        )
+    ]
+
+
+def length(entry: Entry) -> int:
+    """Bytes of the command line that the kernel gets."""
+    # GRUB itself puts BOOT_IMAGE=PATH before the arguments (grub-core/loader/i386/linux.c).
+    return len(f"BOOT_IMAGE={entry.path}") + size(k.text for k in entry.kargs)

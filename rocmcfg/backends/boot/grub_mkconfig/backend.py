@@ -1,0 +1,104 @@
+"""GRUB without drop-ins: /etc/default/grub edited in place, then grub-mkconfig -o.
+
+One assignment is appended that keeps what the variable holds, as TuneD does it (profiles/functions, the
+bootloader plugin). A file of ours that is sourced from there would hide our arguments from every program that
+reads this one as text, and would end grub-mkconfig's `set -e` shell where it is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocmcfg.backends.boot import appended_assignment
+from rocmcfg.backends.boot.contract import Observed, Proposal
+from rocmcfg.backends.boot.grub_files import defaults, mkconfig, problems
+from rocmcfg.backends.boot.grub_files.defaults import Sourced, text_of
+from rocmcfg.backends.boot.grub_mkconfig import reader
+from rocmcfg.backends.boot.recognised import loader_info
+from rocmcfg.backends.boot.rules import check as check_menu
+from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.facts import Detection
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.state import DesiredSetting, unique_kargs
+
+NAME = reader.NAME
+OWNED: tuple[str, ...] = ()
+_DEFAULTS = reader.DEFAULTS
+_GRUBBY = ("/usr/sbin/grubby", "/usr/bin/grubby")
+
+
+def detect(view: HostView) -> Detection | None:
+    menu, tool = reader.layout(view)
+    program = mkconfig.program(view, tool)
+    if not program or not view.exists(menu) or any(view.exists(path) for path in _GRUBBY):
+        return None  # grubby keeps the arguments in entries of their own
+    drop_ins = mkconfig.reads_drop_ins(view, tool)
+    if drop_ins is not False and view.exists("/usr/sbin/update-grub"):
+        return None  # Debian's
+    entries_elsewhere = any(line.split()[:1] == ["blscfg"] for line in text_of(view, menu).splitlines())
+    told = loader_info(view)
+    proof = told.lower().startswith("grub")
+    evidence = tuple(path for path in (menu, program, _DEFAULTS) if view.exists(path))
+    return Detection(
+        NAME,
+        "GRUB without drop-ins (Arch, Gentoo, openSUSE)",
+        (*evidence, f"the firmware was handed over by {told}") if proof else evidence,
+        proof=proof,
+        supported=drop_ins is False and not entries_elsewhere and view.exists(_DEFAULTS),
+        manual=f"append to {defaults.DEFAULT} in {_DEFAULTS}: {{kargs}}\nthen: sudo {tool} -o {menu}",
+    )
+
+
+def observe(view: HostView) -> Observed:
+    text = text_of(view, _DEFAULTS)
+    before, ours, _ = appended_assignment.around(text)
+    last = before.count("\n") + ours.strip("\n").count("\n") + 1 if ours else 0
+    return defaults.observed(
+        reader.read(view),
+        [Sourced(_DEFAULTS, appended_assignment.blanked(text))],
+        [Sourced(_DEFAULTS, text)],
+        defaults.own_kargs(ours, _DEFAULTS),
+        lambda source: bool(ours) and int(source.rpartition(":")[2]) > last,
+    )
+
+
+def propose(view: HostView, settings: Sequence[DesiredSetting]) -> Proposal:
+    del view
+    return Proposal({}, {_DEFAULTS: _lines([s.karg for s in unique_kargs(settings)])})
+
+
+def _lines(kargs: Sequence[str]) -> bytes | None:
+    return appended_assignment.lines(defaults.DEFAULT, " ".join(kargs)) if kargs else None
+
+
+def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
+    menu, tool = reader.layout(view)
+    return (
+        Activation(
+            tool,
+            (tool, "-o", menu),
+            reason,
+            outputs=(menu,),
+            scratch=(f"{menu}.new",),  # as it leaves it where it fails, on a full disk for instance
+            places=(menu.rpartition("/")[0],),
+        ),
+    )
+
+
+def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+    found = list(problems.before_writing(observed, kargs, _DEFAULTS))
+    content, _ = appended_assignment.put(text_of(view, _DEFAULTS).encode(), _lines(kargs))
+    parts = [Sourced(_DEFAULTS, part) for part in appended_assignment.around(content.decode())]
+    if defaults.dropped_by(parts, 1, kargs):
+        found.append(problems.set_anew("a line", _DEFAULTS, "move it above the lines of rocmcfg"))
+    return [*found, *problems.after_reading(observed, kargs)]
+
+
+def unmanaged(view: HostView) -> list[Diagnostic]:
+    return problems.not_from_defaults(view, reader.layout(view).menu)
+
+
+def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
+    lost = f"a script in /etc/grub.d or a line of {_DEFAULTS} drops them"
+    return check_menu(reader.read(view), wanted, unwanted, lost)

@@ -1,0 +1,37 @@
+"""The menu that grub-mkconfig, or grub2-mkconfig, generates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from rocmcfg.backends.boot import appended_assignment
+from rocmcfg.backends.boot.contract import Editor, Menu
+from rocmcfg.backends.boot.grub_files.generated import read_menu
+from rocmcfg.host.view import HostView
+
+NAME = "grub-mkconfig"
+DEFAULTS = "/etc/default/grub"
+EDITED: Mapping[str, Editor] = {DEFAULTS: appended_assignment}
+
+
+class Layout(NamedTuple):
+    menu: str
+    tool: str
+
+
+# openSUSE and Fedora call everything of GRUB 2 grub2, to tell it from GRUB 0.97
+_GRUB2 = Layout("/boot/grub2/grub.cfg", "grub2-mkconfig")
+_GRUB = Layout("/boot/grub/grub.cfg", "grub-mkconfig")
+
+
+def layout(view: HostView) -> Layout:
+    return _GRUB2 if view.exists(_GRUB2.menu) else _GRUB
+
+
+def here(view: HostView) -> bool:
+    return view.exists(layout(view).menu)
+
+
+def read(view: HostView) -> Menu:
+    return read_menu(view, *layout(view), DEFAULTS)

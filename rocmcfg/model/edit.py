@@ -1,0 +1,51 @@
+"""A change to a few bytes of a file that somebody else owns.
+
+An edit is recorded by its exact bytes. It is taken back by taking these bytes out again, so that what others
+wrote elsewhere in the file since stays.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Edit(NamedTuple):
+    """`removed` stood in the file and goes, `inserted` takes its place; either may be empty. What has no
+    place of its own goes to the end of the file."""
+
+    removed: bytes
+    inserted: bytes
+
+    def undone(self, content: bytes) -> bytes | None:
+        """The file without this edit. None where somebody altered the bytes that the edit inserted."""
+        return _replaced(content, self.inserted, self.removed)
+
+
+def appended(content: bytes, lines: bytes) -> bytes:
+    """The bytes that put whole lines behind a file, whose last line may lack its end."""
+    return b"\n" + lines if content and not content.endswith(b"\n") else lines
+
+
+def _replaced(content: bytes, old: bytes, new: bytes) -> bytes | None:
+    if not old:
+        return content if _stands_in(content, new) else content + appended(content, new)
+    if content.count(old) == 1:
+        before, _, after = content.partition(old)
+        if not old.startswith(b"\n") and before and not before.endswith(b"\n"):
+            return None  # somebody wrote in front of it, in its first line
+        # the line break that closed a foreign line still has to, where others wrote behind us since
+        gap = b"\n" if old.startswith(b"\n") and after and not new else b""
+        return before + gap + new + after
+    if _stands_in(content, new):
+        return content  # taken back already
+    altered = _lines(old) & _lines(content)
+    # where others took all of it out, nothing is left to be taken back
+    return None if altered or new else content
+
+
+def _stands_in(content: bytes, lines: bytes) -> bool:
+    return bool(lines) and content.count(lines.lstrip(b"\n")) == 1
+
+
+def _lines(content: bytes) -> set[bytes]:
+    return {line.strip() for line in content.splitlines() if line.strip()}

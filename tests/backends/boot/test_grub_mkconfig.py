@@ -1,0 +1,181 @@
+"""GRUB without drop-ins: the lines at the end of /etc/default/grub, as grub-mkconfig reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.backends import initramfs
+from rocmcfg.backends.boot import appended_assignment, registry
+from rocmcfg.backends.boot.contract import Role
+from rocmcfg.backends.boot.grub_mkconfig import backend, reader
+from rocmcfg.host.local import LocalHost
+from rocmcfg.model.facts import Detection
+from tests.backends.boot.real_mkconfig import Mkconfig
+from tests.backends.settings import KARGS, SETTINGS
+from tests.support.hosts import MKCONFIG, File, debian_grub_host, other_host, programs
+from tests.support.tools import require_tool, run
+
+DEFAULTS = "etc/default/grub"
+DEBIANS = MKCONFIG.text + "for x in ${sysconfdir}/default/grub.d/*.cfg ; do . $x; done\n"
+
+
+def view(root: Path) -> LocalHost:
+    return LocalHost(str(root))
+
+
+def wanted(root: Path) -> bytes:
+    content = backend.propose(view(root), SETTINGS).edits["/etc/default/grub"]
+    assert content is not None
+    return content
+
+
+def write(root: Path, content: bytes | None) -> None:
+    place = root / DEFAULTS
+    place.write_bytes(appended_assignment.put(place.read_bytes(), content)[0])
+
+
+def without_drop_ins(tmp_path: Path, **more: str) -> tuple[Path, Mkconfig]:
+    """Debian's tree, whose grub-mkconfig has no loop over /etc/default/grub.d."""
+    root = debian_grub_host(tmp_path, **more)  # type: ignore[arg-type]
+    mkconfig = Mkconfig(root, drop_ins=False)
+    (root / "usr/sbin/grub-mkconfig").write_text(mkconfig.text)
+    mkconfig.run()
+    return root, mkconfig
+
+
+def loader(root: Path) -> Detection | None:
+    return registry.detect(view(root), initramfs.detect(view(root))).loader
+
+
+# -- whose it is ---------------------------------------------------------------------------------------
+
+
+def test_what_the_installed_grub_mkconfig_reads_tells_the_two_apart(tmp_path: Path) -> None:
+    root, _ = without_drop_ins(tmp_path)
+    found = loader(root)
+    assert found is not None
+    assert (found.name, found.supported) == ("grub-mkconfig", True)
+    assert "/usr/sbin/grub-mkconfig" in found.evidence
+
+    drop_ins = Mkconfig(debian_grub_host(tmp_path / "debian"))
+    (root / "usr/sbin/grub-mkconfig").write_text(drop_ins.text)
+    found = loader(root)
+    assert found is not None
+    assert (found.name, found.supported) == ("grub", True)
+
+
+@pytest.mark.parametrize(
+    ("extra", "name"),
+    [
+        ({"usr/bin/grub-mkconfig": "\x7fELF"}, "grub-mkconfig"),  # no script that would say what it reads
+        ({"usr/bin/grub-mkconfig": "#!/bin/sh\n# reads ${sysconfdir}/default/grub\n"}, "grub-mkconfig"),
+        ({"usr/bin/grub-mkconfig": DEBIANS}, "grub-mkconfig"),  # drop-ins, and no update-grub that runs it
+        ({"boot/grub/grub.cfg": "insmod blscfg\nblscfg\n"}, "grub-mkconfig"),  # the entries are elsewhere
+        (programs("usr/sbin/grubby"), None),
+    ],
+)
+def test_what_is_not_clear_is_not_configured(
+    tmp_path: Path, extra: dict[str, File], name: str | None
+) -> None:
+    found = loader(other_host(tmp_path, "arch-grub", extra=extra))
+    assert (found.name if found else None) == name
+    assert found is None or not found.supported
+
+
+@pytest.mark.parametrize(
+    ("chain", "argv"),
+    [
+        ("arch-grub", ("grub-mkconfig", "-o", "/boot/grub/grub.cfg")),
+        ("gentoo-builtin", ("grub-mkconfig", "-o", "/boot/grub/grub.cfg")),
+        ("opensuse-grub2", ("grub2-mkconfig", "-o", "/boot/grub2/grub.cfg")),
+    ],
+)
+def test_the_program_and_its_menu_are_those_of_the_host(
+    tmp_path: Path, chain: str, argv: tuple[str, ...]
+) -> None:
+    host = view(other_host(tmp_path, chain))
+    (step,) = backend.activations(host, "why")
+    assert (step.argv, step.outputs, step.scratch) == (argv, argv[2:], (f"{argv[2]}.new",))
+    assert [entry.role for entry in reader.read(host).entries] == [Role.NORMAL]
+
+
+# -- what it writes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+@pytest.mark.parametrize("before", ["", "GRUB_CMDLINE_LINUX_DEFAULT=", "GRUB_CMDLINE_LINUX_DEFAULT='a b'\n"])
+def test_the_line_keeps_what_the_variable_holds(tmp_path: Path, shell: str, before: str) -> None:
+    (tmp_path / "grub").write_bytes(appended_assignment.put(before.encode(), wanted(tmp_path))[0])
+    script = 'set -e; . "$1"; printf "<%s>" "$GRUB_CMDLINE_LINUX_DEFAULT"'
+    result = run([require_tool(shell, package=shell), "-c", script, "sh", str(tmp_path / "grub")])
+    assert (result.stderr, result.returncode) == ("", 0)
+    assert result.stdout == f"<{'a b ' if 'a b' in before else ''}{' '.join(KARGS)}>"
+
+
+def test_the_generated_menu_has_our_arguments_last_and_not_in_recovery(tmp_path: Path) -> None:
+    root, mkconfig = without_drop_ins(tmp_path, cmdline="quiet amdgpu.runpm=1")
+    assert backend.check(view(root), KARGS, ())
+    write(root, wanted(root))
+    assert backend.check(view(root), KARGS, ())  # written is not applied
+    mkconfig.run()
+    assert backend.check(view(root), KARGS, ()) == []
+    after = backend.observe(view(root))
+    assert all([k.text for k in e.kargs][-len(KARGS) :] == list(KARGS) for e in after.normal)
+    recovery = [e for e in after.menu.entries if e.role is Role.RECOVERY]
+    assert recovery
+    assert not any(k.text in KARGS for e in recovery for k in e.kargs)
+    assert [k.text for k in after.ours] == list(KARGS)
+    assert [(k.text, k.source) for k in after.foreign] == [
+        ("quiet", "/etc/default/grub:7"),
+        ("amdgpu.runpm=1", "/etc/default/grub:7"),
+    ]
+    assert [k.text for k in after.future or ()] == ["quiet", "amdgpu.runpm=1", *KARGS]
+    write(root, None)
+    mkconfig.run()
+    assert backend.check(view(root), (), KARGS[:1]) == []
+
+
+def test_a_drop_in_that_grub_does_not_read_counts_for_nothing(tmp_path: Path) -> None:
+    root, mkconfig = without_drop_ins(tmp_path)
+    (root / "etc/default/grub.d").mkdir(exist_ok=True)
+    (root / "etc/default/grub.d/zz.cfg").write_text('GRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runpm=0"\n')
+    mkconfig.run()
+    found = backend.observe(view(root))
+    assert [k.text for k in found.foreign] == ["quiet"]
+    assert not any(k.text == "amdgpu.runpm=0" for e in found.normal for k in e.kargs)
+
+
+# -- what others write behind it -----------------------------------------------------------------------
+
+
+def test_what_others_add_behind_ours_is_told_apart(tmp_path: Path) -> None:
+    root = other_host(tmp_path, "arch-grub")
+    write(root, wanted(root))
+    with (root / DEFAULTS).open("a") as stream:
+        stream.write('GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT amdgpu.runpm=1"\n')
+    found = backend.observe(view(root))
+    assert [(k.text, k.source) for k in found.later] == [("amdgpu.runpm=1", "/etc/default/grub:8")]
+    assert [k.text for k in found.foreign] == ["loglevel=3", "quiet", "amdgpu.runpm=1"]
+    assert [k.text for k in found.future or ()][-1] == "amdgpu.runpm=1"
+    assert backend.preflight(view(root), found, KARGS) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "ids"),
+    [
+        ('GRUB_CMDLINE_LINUX_DEFAULT="quiet"\n', ["RC3105"]),
+        ("GRUB_TIMEOUT=1\n", []),
+        ("[ -e /etc/x ] && . /etc/x\n", ["RC3106"]),
+    ],
+)
+def test_a_later_line_that_starts_anew_is_refused(tmp_path: Path, line: str, ids: list[str]) -> None:
+    root = other_host(tmp_path, "arch-grub")
+    write(root, wanted(root))
+    with (root / DEFAULTS).open("a") as stream:
+        stream.write(line)
+    found = backend.preflight(view(root), backend.observe(view(root)), KARGS)
+    assert [d.id for d in found] == ids
+    write(root, None)
+    assert "RC3105" not in [d.id for d in backend.preflight(view(root), backend.observe(view(root)), KARGS)]
