@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import typer
 
     from rocmcfg.doctor.evidence import LogLines
     from rocmcfg.doctor.judging.ranking import Match
@@ -35,6 +35,8 @@ def _checked_rocm(value: str) -> str:
 
 def _check(gfx: Sequence[str] = (), kernel: str = "", rocm: str = "") -> None:
     if gfx or kernel or rocm:
+        import typer
+
         from rocmcfg.workflow.diagnosing import parse_options
 
         try:
@@ -43,13 +45,11 @@ def _check(gfx: Sequence[str] = (), kernel: str = "", rocm: str = "") -> None:
             raise typer.BadParameter(str(problem)) from problem
 
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 _CANDIDATE = 0.35  # below it, a match is shown with -v only
 _LINES, _UNKNOWN = 6, 12  # lines of evidence, and of unknown errors, that are shown without -v
 _LONG, _WORD = 240, 68  # characters of such a line, and of a word in it
 
 
-@app.command("doctor")
 def doctor(
     more: opt.MoreLogs = None,
     log: Annotated[

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
@@ -22,10 +20,7 @@ _OUTCOMES = {
     "rejected": "trial, rejected",
 }
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
-
-@app.command("history")
 def history(
     root: opt.Root = "/",
     json: opt.Json = False,
@@ -38,21 +33,22 @@ def history(
         import os
 
         from rocmcfg.model.diagnostic import fail
+        from rocmcfg.records.steps import FileChanged
         from rocmcfg.workflow import trying, undoing
 
         host = opt.open_host(root)
         if not host.offline and os.geteuid() != 0:
             raise fail("RC3025", "the journals are readable by root only", hint="sudo rocmcfg history")
         journals = undoing.read_journals(host)
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "transaction": j.id,
-                "time": j.header["time"],
-                "user": j.header["user"],
-                "profiles": j.header["profiles"],
-                "settings": j.header["settings"],
-                "files": list(dict.fromkeys(step["path"] for step in j.of("file"))),
-                "state": j.state,
+                "time": j.header.time,
+                "user": j.header.user,
+                "profiles": list(j.header.profiles),
+                "settings": list(j.header.settings),
+                "files": list(dict.fromkeys(step.path for step in j.of(FileChanged))),
+                "state": j.state.value,
                 "trial": _trial(trying.told(host, j, journals)),
             }
             for j in journals
@@ -84,7 +80,10 @@ def history(
 def _trial(told: Told | None) -> dict[str, Any] | None:
     if told is None:
         return None
-    return {"outcome": told.outcome, "evidence": told.evidence, "withheld": list(told.withheld)}
+    from rocmcfg.records.shapes import plain
+
+    evidence = dict(sorted(plain(told.evidence).items())) if told.evidence else None
+    return {"outcome": told.outcome.value, "evidence": evidence, "withheld": list(told.withheld)}
 
 
 def _state(row: dict[str, Any]) -> str:

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 from rocmcfg.model.diagnostic import ExitCode, Severity
 
 if TYPE_CHECKING:
+    import typer
+
     from rocmcfg.lint.verdict import Finding
     from rocmcfg.workflow.linting import Linted
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-@app.command("lint")
 def lint(
     files: Annotated[
         list[str] | None,
@@ -59,9 +57,9 @@ def lint(
         _show(printer, found, fix)
         printer.problems(found.diagnostics)
         if any(d.severity is Severity.ERROR for d in found.diagnostics):
-            raise typer.Exit(int(ExitCode.ERROR))
+            raise SystemExit(int(ExitCode.ERROR))
         if found.has_problems:
-            raise typer.Exit(int(ExitCode.DIFFERENCES))
+            raise SystemExit(int(ExitCode.DIFFERENCES))
 
 
 def _show(printer: Printer, found: Linted, fix: bool) -> None:

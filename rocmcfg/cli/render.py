@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
-import typer
-
 from rocmcfg.host.view import HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 
@@ -94,6 +92,14 @@ def _to_nobody(stream: TextIO) -> None:
     os.close(nobody)
 
 
+class Misuse(Exception):
+    """Options that do not go together, or a value that `option` does not take. Before anything was done."""
+
+    def __init__(self, text: str, option: str = "") -> None:
+        super().__init__(text)
+        self.option = option
+
+
 class Printer:
     """Collects what a command has to say and prints it in the format that was asked for."""
 
@@ -144,7 +150,7 @@ class Printer:
             self._stop(stop.diagnostics, stop.exit_code, looks=not isinstance(stop, Locked))
         except KeyboardInterrupt:
             self._stop([error("RC9001", _INTERRUPTED)], ExitCode.ERROR)
-        except (typer.Exit, typer.Abort, typer.BadParameter):
+        except Misuse:
             raise
         except Exception as defect:
             if debug:
@@ -173,7 +179,7 @@ class Printer:
         self.failure(diagnostics, code, outcome)
         if not self.json:  # beside the cause of a stop, remarks on what went well are noise
             self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
-        raise typer.Exit(int(code))
+        raise SystemExit(int(code))
 
     # -- text ---------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import json
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from rocmcfg.doctor.reading.grouping import message
@@ -19,6 +19,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.trial import MARKER, Trial
 from rocmcfg.records.receipt import boot_id
+from rocmcfg.records.steps import Evidence
 
 _PATIENCE = 60.0  # seconds for all boots; one program gets half of it
 _BOOTS = 20  # that are looked at
@@ -43,17 +44,6 @@ _TELLING = re.compile(
 _PANIC = re.compile(r"Kernel panic - not syncing.*")
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """`source` is journal, pstore or none; `boot_id` without dashes, empty where it is not known; `lines` are
-    the last telling lines of the kernel, oldest first."""
-
-    source: str
-    boot_id: str
-    text: str
-    lines: tuple[str, ...]
-
-
 def evidence(view: HostView, trial: Trial) -> Evidence:
     """Never raises for what a host may hold."""
     try:
@@ -66,8 +56,8 @@ def evidence(view: HostView, trial: Trial) -> Evidence:
     dump = _dump(view, trial.time)
     if dump is not None:
         if ended is not None:
-            return replace(dump, boot_id=boot, text=f"its boot lasted {ended.lasted}; {dump.text}")
-        return replace(dump, text=f"{dump.text}; in which boot since the apply, it does not say")
+            return dump._replace(boot_id=boot, text=f"its boot lasted {ended.lasted}; {dump.text}")
+        return dump._replace(text=f"{dump.text}; in which boot since the apply, it does not say")
     if ended is not None:
         return ended.evidence
     return Evidence("none", "", f"nothing is left of its boot: {why}, and pstore holds no dump", ())

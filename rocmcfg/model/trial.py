@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import NamedTuple
 
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import DesiredSetting
 
 # On the kernel command line of a trial's boot. The kernel takes `name.name=` for a parameter of a module that
@@ -21,8 +21,19 @@ class Stage(str, Enum):
     OVER = "over"
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Outcome(str, Enum):
+    """What became of a trial: how far it has come, or which of its ends it met."""
+
+    ARMED = "armed"
+    RUNNING = "running"
+    OVER = "over"
+    CONFIRMED = "confirmed"
+    NOT_CONFIRMED = "not_confirmed"
+    NOT_TRIED = "not_tried"
+    REJECTED = "rejected"
+
+
+class Terms(NamedTuple):
     """What the user asked of a trial. `confirm_after` in seconds after the boot's begin: when the trial
     confirms itself where all is well; None: never. `health_check` is a shell command that has to succeed then
     in place of a login; empty: none."""
@@ -31,9 +42,8 @@ class Terms:
     health_check: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A trial on record. `request` is as in a receipt; `boot_id` and `time` (ISO 8601, UTC) are of its apply;
+class Trial(NamedTuple):
+    """A trial on record. `boot_id` and `time` (ISO 8601, UTC) are of its apply;
     `arguments` is all that the boot loader adds for one boot, `token` the marker's value among them; `gpus`
     are the PCI addresses that amdgpu drove then. `kept` are parameters that are applied for good and that the
     trial leaves out: for its boot they have the value that they would have without us. `approved` is what the
@@ -42,7 +52,7 @@ class Trial:
 
     transaction: int
     profiles: tuple[str, ...]
-    request: dict[str, Any]
+    request: Request
     boot_backend: str
     boot_id: str
     time: str

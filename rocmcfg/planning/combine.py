@@ -11,9 +11,10 @@ from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import adds_up
 from rocmcfg.model.profile import Profile, Setting, Use
+from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import ProfileValue
 from rocmcfg.model.state import Channel, Kind
-from rocmcfg.planning.request import Request, named, parse_set
+from rocmcfg.planning.request import named, parse_set
 
 
 @dataclass(frozen=True, slots=True)

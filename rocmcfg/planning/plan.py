@@ -18,12 +18,12 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, last
 from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, SettingRow
 from rocmcfg.model.profile import Profile
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, unique_kargs
 from rocmcfg.model.trial import Terms
 from rocmcfg.model.value import same
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
 from rocmcfg.planning.refusals import foreign_trouble, host_problems, unreadable_image
-from rocmcfg.planning.request import Request
 from rocmcfg.planning.resolve import Resolution, refused, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot

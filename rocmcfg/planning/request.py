@@ -1,29 +1,14 @@
-"""What the user asked for, before anything is resolved."""
+"""What the user asked for, in words: as the command line takes it, and as it is shown again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
 
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.profile import Setting
+from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import ProfileValue, Spelling, parse
 from rocmcfg.model.state import Kind
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What the user asked for; kept in the receipt so that it can be asked again."""
-
-    profiles: tuple[str, ...] = ()
-    set: tuple[str, ...] = ()
-    with_: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    unconditional: bool = False
-    any_gpu: bool = False
-    via: str = ""
-    boot_backend: str = ""
 
 
 def root_option(root: str) -> str:
@@ -55,12 +40,6 @@ def named(id: str, names: Iterable[str]) -> bool:
     """Whether one of the names is this setting: its id, or the id's last part; - and _ are one."""
     full = id.replace("-", "_")
     return any(name.replace("-", "_") in (full, full.partition(".")[2]) for name in names)
-
-
-def from_document(document: Mapping[str, Any]) -> Request:
-    """As the receipt keeps it. Raises TypeError for a key that this version does not know."""
-    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list | tuple) else v for k, v in document.items()}
-    return Request(**fields)
 
 
 def parse_set(text: str) -> Setting | ProfileValue | Diagnostic:

@@ -14,11 +14,12 @@ from rocmcfg.model.catalogue import Catalogue, Feature
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info, warning
 from rocmcfg.model.facts import Driver, Facts
 from rocmcfg.model.profile import Multiple, Profile, Setting
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, Skipped
 from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint
 from rocmcfg.planning.combine import combine, match
 from rocmcfg.planning.profile_values import filled, missing, wrong_values
-from rocmcfg.planning.request import Request, named
+from rocmcfg.planning.request import named
 from rocmcfg.state.effective import Effective
 
 

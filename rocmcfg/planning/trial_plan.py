@@ -22,6 +22,7 @@ from rocmcfg.planning.owned import OwnedFile, changes_to
 from rocmcfg.records import journal, trial
 from rocmcfg.records.digest import sha256
 from rocmcfg.records.receipt import Receipt, boot_id
+from rocmcfg.records.steps import JournalState, UndoBegun
 from rocmcfg.state import reboot
 from rocmcfg.state.inventory import default_of
 from rocmcfg.state.observe import Observed
@@ -194,10 +195,10 @@ def _untested(view: HostView, settings: Sequence[DesiredSetting], receipt: Recei
     except (Unreadable, journal.BadJournal):  # root's alone; apply, which is root's, looks again
         return False
     return any(
-        boot in (one.header["boot_id"], (one.last("undo") or {}).get("boot_id"))
+        boot in (one.header.boot_id, *(line.boot_id for line in one.of(UndoBegun)[-1:]))
         for one in journals
-        if not trial.of_journal(one) and "swept" not in one.header
-        if not ("confirms" in one.header and one.state == "rolled_back")
+        if one.header.trial is None and not one.header.swept
+        if not (one.header.confirms and one.state is JournalState.ROLLED_BACK)
     )
 
 

@@ -1,7 +1,8 @@
 """The journal of a transaction: one JSON object per line, appended and made durable, never rewritten.
 
 Every line carries the format's version and a checksum. A torn last line is what a power cut leaves and is
-ignored; any other damage, or a version that we do not know, stops recovery instead of misleading it.
+ignored; any other damage, or a version that we do not know, stops recovery instead of misleading it. What the
+lines say is read by `steps`, which who only asks for a transaction that is open does not need to load.
 """
 
 from __future__ import annotations
@@ -10,21 +11,22 @@ import errno
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.state import FileState
 from rocmcfg.records.digest import sha256
-from rocmcfg.records.record_shapes import fault
+from rocmcfg.records.newer import newer
+
+if TYPE_CHECKING:
+    from rocmcfg.records.steps import Begin, Journal, Line, Saved
 
 STATE_DIR = "/var/lib/rocmcfg"
 # Everybody may read the receipt in it by name, only root may list it.
 STATE_MODE = 0o711
 TRANSACTIONS = f"{STATE_DIR}/transactions"
 VERSION = 1
-Record = dict[str, Any]
 
 
 class BadJournal(RocmcfgError):
@@ -33,6 +35,11 @@ class BadJournal(RocmcfgError):
     def __init__(self, path: str, line: int, reason: str, hint: str) -> None:
         place = f"{path}:{line}" if line else path
         super().__init__(error("RC4020", f"the journal cannot be used: {reason}", location=place, hint=hint))
+
+
+class NewerJournal(BadJournal):
+    def __init__(self, path: str, version: int) -> None:
+        RocmcfgError.__init__(self, newer(path, f"format {version}"))
 
 
 class RecoveryRequired(RocmcfgError):
@@ -66,39 +73,6 @@ class Untrusted(Unreadable):
                 f"to root: chown {option}root:root {place} && chmod {option}go-w {place}",
             ),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Journal:
-    """A journal as read. `state` is committed, rolled_back, or unfinished."""
-
-    id: int
-    records: tuple[Record, ...]
-
-    @property
-    def header(self) -> Record:
-        return self.records[0]
-
-    @property
-    def state(self) -> str:
-        state = "unfinished"
-        for record in self.records:
-            state = {"commit": "committed", "undo": "unfinished", "undone": "rolled_back"}.get(
-                record["kind"], state
-            )
-        return state
-
-    @property
-    def mark(self) -> str:
-        """What only root knows of the programs that it started; empty where 0.1.0 wrote it."""
-        return str(self.header.get("mark", ""))
-
-    def of(self, kind: str) -> tuple[Record, ...]:
-        return tuple(record for record in self.records if record["kind"] == kind)
-
-    def last(self, kind: str) -> Record | None:
-        found = self.of(kind)
-        return found[-1] if found else None
 
 
 def folder(id: int) -> str:
@@ -145,18 +119,17 @@ def next_id(view: HostView) -> int:
     return max(ids(view), default=0) + 1
 
 
-def begin(host: Host, id: int, header: Record) -> Journal:
-    """A new transaction, with its first line durable."""
+def begin(host: Host, id: int, header: Begin) -> str:
+    """A new transaction, with its first line durable; its mark, which the programs that it runs carry."""
     from secrets import token_hex
 
     host.require_lock()
     for path, mode in ((STATE_DIR, STATE_MODE), (TRANSACTIONS, 0o700), (folder(id), 0o700)):
         _make_dirs(host, path, mode)
     _make_dirs(host, f"{folder(id)}/backups", 0o700)
-    append(host, id, "begin", **header, mark=token_hex(16))
-    found = read(host, id)
-    assert found is not None
-    return found
+    mark = token_hex(16)
+    append(host, id, header._replace(mark=mark))
+    return mark
 
 
 def _make_dirs(host: Host, path: str, mode: int) -> None:
@@ -166,11 +139,11 @@ def _make_dirs(host: Host, path: str, mode: int) -> None:
     host.make_dir(path, mode)
 
 
-def append(host: Host, id: int, kind: str, **data: Any) -> None:
-    record = {"v": VERSION, "kind": kind, **data}
-    body = json.dumps(record, sort_keys=True, separators=(",", ":"))
-    line = f'{body[:-1]},"sum":"{_sum(body)}"}}\n'
-    host.append(path_of(id), line.encode())
+def append(host: Host, id: int, line: Line) -> None:
+    from rocmcfg.records.steps import document
+
+    body = json.dumps({"v": VERSION, **document(line)}, sort_keys=True, separators=(",", ":"))
+    host.append(path_of(id), f'{body[:-1]},"sum":"{_sum(body)}"}}\n'.encode())
 
 
 def _sum(body: str) -> str:
@@ -182,14 +155,27 @@ def read(view: HostView, id: int) -> Journal | None:
 
     Raises Untrusted or BadJournal.
     """
-    require_trusted(view, path_of(id))
-    content = view.read(path_of(id)) or b""
-    records = tuple(_records(path_of(id), content))
-    return Journal(id, records) if records else None
+    from rocmcfg.records.shapes import Malformed
+    from rocmcfg.records.steps import Begin, Journal, parse
+
+    lines: list[Line] = []
+    for number, record in enumerate(_records(view, id), 1):
+        try:
+            line = parse(record)
+            if isinstance(line, Begin) is not (number == 1):
+                raise Malformed("it begins in its middle" if number == 1 else "it begins twice")
+        except Malformed as problem:
+            raise BadJournal(path_of(id), number, str(problem), _DAMAGED) from problem
+        lines.append(line)
+    header = lines[0] if lines else None
+    return Journal(id, header, tuple(lines)) if isinstance(header, Begin) else None
 
 
-def _records(path: str, content: bytes) -> Iterator[Record]:
-    lines = content.split(b"\n")
+def _records(view: HostView, id: int) -> Iterator[dict[str, Any]]:
+    """Its lines as tables that carry the right version and checksum."""
+    path = path_of(id)
+    require_trusted(view, path)
+    lines = (view.read(path) or b"").split(b"\n")
     torn = lines.pop()  # what follows the last line break: empty, or a line that a crash cut
     del torn
     for number, line in enumerate(lines, 1):
@@ -199,18 +185,12 @@ def _records(path: str, content: bytes) -> Iterator[Record]:
         except (ValueError, KeyError, TypeError, RecursionError) as problem:
             raise BadJournal(path, number, "it is damaged", _DAMAGED) from problem
         if version != VERSION:
-            raise BadJournal(
-                path,
-                number,
-                f"its format is {version}, this rocmcfg knows {VERSION}",
-                "use the rocmcfg that wrote it, or a newer one",
-            )
+            if isinstance(version, int) and version > VERSION:
+                raise NewerJournal(path, version)
+            raise BadJournal(path, number, "it is damaged", _DAMAGED)
         body, _, _ = line.decode("utf-8", "replace").rpartition(',"sum":')
         if _sum(body + "}") != record.get("sum"):
             raise BadJournal(path, number, "a checksum is wrong", _DAMAGED)
-        wrong = fault(record, first=number == 1)
-        if wrong:
-            raise BadJournal(path, number, wrong, _DAMAGED)
         yield record
 
 
@@ -224,9 +204,13 @@ def open_transaction(view: HostView) -> int | None:
     """The newest transaction that a crash left unfinished. Behind one that is rolled back there may be
     another: a rollback of several takes them back one after the other."""
     for id in reversed(ids(view)):
-        journal = read(view, id)
-        if journal is not None and journal.state != "rolled_back":
-            return id if journal.state == "unfinished" else None
+        last = ""
+        for record in _records(view, id):
+            last = record["kind"] if record.get("kind") in ("begin", "commit", "undo", "undone") else last
+        if last == "commit":
+            return None
+        if last != "undone" and read(view, id) is not None:
+            return id
     return None
 
 
@@ -240,39 +224,35 @@ def require_finished(view: HostView) -> None:
 # -- before-images ------------------------------------------------------------------------------------
 
 
-def save(host: Host, id: int, state: FileState) -> Record:
+def save(host: Host, id: int, state: FileState) -> Saved:
     """Keep a file's content beside the journal, named by its digest; what the intent line says of it."""
     import base64
+
+    from rocmcfg.records.steps import Saved
 
     name = sha256(state.content)
     path = f"{folder(id)}/backups/{name}"
     if not host.exists(path):
         host.write(path, host.new_file(state.content, 0o600), keep_mtime=False)
-    return {
-        "sha256": name,
-        "mode": state.mode,
-        "uid": state.uid,
-        "gid": state.gid,
-        "mtime_ns": state.mtime_ns,
-        "xattrs": [[key, base64.b64encode(value).decode()] for key, value in state.xattrs],
-    }
+    xattrs = tuple((key, base64.b64encode(value).decode()) for key, value in state.xattrs)
+    return Saved(name, state.mode, state.uid, state.gid, state.mtime_ns, xattrs)
 
 
-def restore(view: HostView, id: int, saved: Record) -> FileState:
+def restore(view: HostView, id: int, saved: Saved) -> FileState:
     """Without what would let a file do more than its owner may: none of ours ever needs it."""
     import base64
 
-    path = f"{folder(id)}/backups/{saved['sha256']}"
+    path = f"{folder(id)}/backups/{saved.sha256}"
     content = view.read(path)
-    if content is None or sha256(content) != saved["sha256"]:
+    if content is None or sha256(content) != saved.sha256:
         raise BadJournal(
             path, 0, "a saved file is missing or damaged", "restore that file from a backup of yours"
         )
     return FileState(
         content,
-        saved["mode"] & 0o777,
-        saved["uid"],
-        saved["gid"],
-        saved["mtime_ns"],
-        tuple((k, base64.b64decode(v)) for k, v in saved["xattrs"] if k != "security.capability"),
+        saved.mode & 0o777,
+        saved.uid,
+        saved.gid,
+        saved.mtime_ns,
+        tuple((k, base64.b64decode(v)) for k, v in saved.xattrs if k != "security.capability"),
     )

@@ -4,18 +4,31 @@ everybody: the receipt is world-readable and holds no secret, journals and backu
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
 from rocmcfg.records.digest import sha256
 from rocmcfg.records.journal import require_trusted
+from rocmcfg.records.newer import NewerRecord
+from rocmcfg.records.shapes import (
+    Malformed,
+    Shape,
+    exactly,
+    listed,
+    noun,
+    one_of,
+    optional,
+    path,
+    plain,
+    table,
+    text,
+)
 
 PATH = "/var/lib/rocmcfg/receipt.json"
 _VERSION = 1
-_T = TypeVar("_T")
 
 
 class BadReceipt(RocmcfgError):
@@ -30,14 +43,13 @@ class BadReceipt(RocmcfgError):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """`request` is what was asked for, as `planning.request.from_document` reads it. `files` maps each path
-    to the digest of its content; `activations` a tool to how it ended."""
+class Receipt(NamedTuple):
+    """`request` is what was asked for. `files` maps each path to the digest of its content; `activations` a
+    tool to how it ended."""
 
     transaction: int
     profiles: tuple[str, ...]
-    request: dict[str, Any]
+    request: Request
     boot_backend: str
     boot_id: str
     settings: tuple[DesiredSetting, ...]
@@ -58,92 +70,72 @@ def load(view: HostView) -> Receipt | None:
     return None if content is None else parse(content)
 
 
+_TEXTS = listed(text)
+REQUEST: dict[str, Shape[Any]] = {
+    **dict.fromkeys(("profiles", "set", "with_", "without"), _TEXTS),
+    **dict.fromkeys(("unconditional", "any_gpu"), exactly(bool)),
+    **dict.fromkeys(("via", "boot_backend"), text),
+}
+_SETTING_TEXTS = (
+    *("id", "name", "module", "parameter", "because", "cost", "confidence", "decision"),
+    *("location", "profile", "adopted_from"),
+)
+SETTING = noun(
+    DesiredSetting,
+    {
+        **dict.fromkeys(_SETTING_TEXTS, text),
+        "kind": one_of(Kind),
+        "channel": one_of(Channel),
+        "text": optional(text),
+        "evidence": _TEXTS,
+        "rewritten": exactly(bool),
+    },
+    may_lack=_SETTING_TEXTS[2:],
+    closed=True,
+)
+_RECEIPT = noun(
+    Receipt,
+    {
+        "transaction": exactly(int),
+        "profiles": _TEXTS,
+        "request": noun(Request, REQUEST, may_lack=REQUEST),
+        "boot_backend": text,
+        "boot_id": text,
+        "settings": listed(SETTING),
+        "files": table(text, path),
+        "activations": table(one_of(ActivationState)),
+    },
+)
+
+
 def parse(content: bytes) -> Receipt:
-    """Raises BadReceipt."""
+    """Raises BadReceipt or NewerRecord."""
     try:
-        document = json.loads(content)
-        if document["schema_version"] > _VERSION:
-            raise BadReceipt(f"a newer rocmcfg wrote it (format {document['schema_version']})")
-        return _from(document)
-    except KeyError as problem:
-        raise BadReceipt(f"it is damaged ({problem} is missing)") from problem
-    except (ValueError, TypeError, AttributeError, RecursionError) as problem:
+        return _RECEIPT(versioned(content, PATH, _VERSION))
+    except (ValueError, RecursionError) as problem:
         raise BadReceipt(f"it is damaged ({problem})") from problem
 
 
-def _from(document: dict[str, Any]) -> Receipt:
-    """Raises KeyError, TypeError or ValueError for anything that `dump` would not have written."""
-    return Receipt(
-        typed(document["transaction"], int, "transaction"),
-        texts(document["profiles"], "profiles"),
-        request(document["request"]),
-        text(document["boot_backend"], "boot_backend"),
-        text(document["boot_id"], "boot_id"),
-        tuple(setting(row) for row in typed(document["settings"], list, "settings")),
-        _files(document["files"]),
-        {
-            text(tool, "activations"): ActivationState(state)
-            for tool, state in typed(document["activations"], dict, "activations").items()
-        },
-    )
-
-
-def setting(row: Any) -> DesiredSetting:
-    fields: dict[str, Any] = {
-        name: text(value, f"settings: {name}")
-        for name, value in typed(row, dict, "settings").items()
-        if name not in ("text", "evidence", "rewritten")
-    }
-    fields["kind"], fields["channel"] = Kind(row["kind"]), Channel(row["channel"])
-    value = row["text"]
-    return DesiredSetting(
-        **fields,
-        text=None if value is None else text(value, "settings: text"),
-        evidence=texts(row["evidence"], "settings: evidence"),
-        rewritten=typed(row["rewritten"], bool, "settings: rewritten"),
-    )
-
-
-def _files(document: Any) -> dict[str, str]:
-    files = typed(document, dict, "files")
-    for path, content in files.items():
-        text(content, "files")
-        if not path.startswith("/") or not path.isprintable():
-            raise ValueError(f"files: {path!r} is not a path")
-    return files
-
-
-def request(document: Any) -> dict[str, Any]:
-    """A list of texts, a text or true/false each: what `planning.request.Request` has for fields."""
-    request = typed(document, dict, "request")
-    for name, value in request.items():
-        if isinstance(value, list):
-            texts(value, f"request: {name}")
-        elif not isinstance(value, bool):
-            text(value, f"request: {name}")
-    return request
-
-
-def texts(value: Any, name: str) -> tuple[str, ...]:
-    return tuple(text(item, name) for item in typed(value, list, name))
-
-
-def text(value: Any, name: str) -> str:
-    text = typed(value, str, name)
-    text.encode("utf-8", "surrogateescape")  # a name becomes a path in /sys: half a character raises
-    if "\0" in text:
-        raise ValueError(f"{name} holds a NUL")
-    return text
-
-
-def typed(value: Any, wanted: type[_T], name: str) -> _T:
-    if type(value) is not wanted:  # exactly: true is no number
-        raise TypeError(f"{name} is of type {type(value).__name__}, not {wanted.__name__}")
-    return value
+def versioned(content: bytes, path: str, known: int) -> dict[str, Any]:
+    """The table of a record that this version reads. Raises NewerRecord for one of a newer format, or for one
+    that was asked for with an option that we do not know; ValueError for what is none."""
+    document = exactly(dict)(json.loads(content))
+    version = document.get("schema_version")
+    if not isinstance(version, int):
+        raise Malformed("is no number", "schema_version")
+    asked = document.get("request")
+    more = set(asked) - set(REQUEST) if isinstance(asked, dict) else set()
+    if version > known or more:
+        raise NewerRecord(path, f"format {version}" if version > known else f"the option {min(more)!r}")
+    return document
 
 
 def dump(receipt: Receipt) -> bytes:
-    document = {"schema_version": _VERSION, **asdict(receipt)}
+    return written(receipt, _VERSION)
+
+
+def written(record: NamedTuple, version: int) -> bytes:
+    document = {"schema_version": version, **plain(record)}
     return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
 
 

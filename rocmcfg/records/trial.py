@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.kargs import last, split
-from rocmcfg.model.trial import MARKER, Stage, Terms, Trial
+from rocmcfg.model.request import Request
+from rocmcfg.model.trial import MARKER, Outcome, Stage, Terms, Trial
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import boot_id
+from rocmcfg.records.shapes import exactly, listed, noun, optional, text
+
+if TYPE_CHECKING:
+    from rocmcfg.records.steps import Journal, TrialEvent
 
 PATH = "/var/lib/rocmcfg/trial.json"
 _VERSION = 1
@@ -79,46 +82,31 @@ def load(view: HostView) -> Trial | None:
     return None if content is None else parse(content)
 
 
+_TEXTS, _SETTINGS = listed(text), listed(receipt.SETTING)
+_TRIAL = noun(
+    Trial,
+    {
+        "transaction": exactly(int),
+        "request": noun(Request, receipt.REQUEST, may_lack=receipt.REQUEST),
+        "terms": noun(Terms, {"confirm_after": optional(exactly(int)), "health_check": text}),
+        **dict.fromkeys(("boot_backend", "boot_id", "time", "token"), text),
+        **dict.fromkeys(("profiles", "arguments", "gpus"), _TEXTS),
+        **dict.fromkeys(("settings", "kept", "approved"), _SETTINGS),
+    },
+    may_lack=("approved",),
+)
+
+
 def parse(content: bytes) -> Trial:
-    """Raises BadTrial."""
+    """Raises BadTrial or NewerRecord."""
     try:
-        document = json.loads(content)
-        if document["schema_version"] > _VERSION:
-            raise BadTrial(f"a newer rocmcfg wrote it (format {document['schema_version']})")
-        return _from(document)
-    except KeyError as problem:
-        raise BadTrial(f"it is damaged ({problem} is missing)") from problem
-    except (ValueError, TypeError, AttributeError, RecursionError) as problem:
+        return _TRIAL(receipt.versioned(content, PATH, _VERSION))
+    except (ValueError, RecursionError) as problem:
         raise BadTrial(f"it is damaged ({problem})") from problem
 
 
-def _from(document: dict[str, Any]) -> Trial:
-    """Raises KeyError, TypeError or ValueError for anything that `dump` would not have written."""
-    terms = receipt.typed(document["terms"], dict, "terms")
-    after = terms["confirm_after"]
-    return Trial(
-        receipt.typed(document["transaction"], int, "transaction"),
-        receipt.texts(document["profiles"], "profiles"),
-        receipt.request(document["request"]),
-        receipt.text(document["boot_backend"], "boot_backend"),
-        receipt.text(document["boot_id"], "boot_id"),
-        receipt.text(document["time"], "time"),
-        tuple(receipt.setting(row) for row in receipt.typed(document["settings"], list, "settings")),
-        receipt.texts(document["arguments"], "arguments"),
-        receipt.text(document["token"], "token"),
-        Terms(
-            None if after is None else receipt.typed(after, int, "confirm_after"),
-            receipt.text(terms["health_check"], "health_check"),
-        ),
-        receipt.texts(document["gpus"], "gpus"),
-        tuple(receipt.setting(row) for row in receipt.typed(document["kept"], list, "kept")),
-        tuple(receipt.setting(row) for row in receipt.typed(document.get("approved", []), list, "approved")),
-    )
-
-
 def dump(trial: Trial) -> bytes:
-    document = {"schema_version": _VERSION, **asdict(trial)}
-    return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
+    return receipt.written(trial, _VERSION)
 
 
 def stage(view: HostView, trial: Trial) -> Stage:
@@ -138,24 +126,31 @@ def repeated(view: HostView, trial: Trial) -> bool:
     return carried(view, trial.token) and begun not in ("", boot_id(view))
 
 
-def seen(found: journal.Journal) -> bool:
+def seen(found: Journal) -> bool:
     """Whether it is noted which boot was its own."""
-    return any(record["event"] == "begun" for record in found.of("trial"))
+    return bool(_begun_in(found))
+
+
+def _begun_in(found: Journal | None) -> str:
+    """The id of the boot that was seen to be the trial's first; empty where none was."""
+    from rocmcfg.records.steps import Event, TrialEvent
+
+    events = found.of(TrialEvent) if found is not None else ()
+    return next((e.boot_id or "" for e in events if e.event is Event.BEGUN), "")
 
 
 def _begun(view: HostView, id: int) -> str:
-    """The id of the boot that was seen to be the trial's first; empty where none was."""
     try:
-        found = journal.read(view, id)
+        return _begun_in(journal.read(view, id))
     except (Unreadable, journal.BadJournal):
         return ""
-    events = found.of("trial") if found is not None else ()
-    return next((str(e["boot_id"]) for e in events if e["event"] == "begun"), "")
 
 
 def note_begin(host: Host, trial: Trial) -> None:
     """Once, in the trial's boot: it tells a later one, which was handed the same command line, from it."""
-    note(host, trial.transaction, "begun", boot_id=boot_id(host))
+    from rocmcfg.records.steps import Event, TrialEvent
+
+    note(host, trial.transaction, TrialEvent(Event.BEGUN, boot_id=boot_id(host)))
 
 
 def waits(view: HostView, trial: Trial) -> bool:
@@ -188,30 +183,25 @@ def _mark(view: HostView) -> str | None:
 # -- in the journal -----------------------------------------------------------------------------------
 
 
-def note(host: Host, id: int, event: str, **data: Any) -> None:
-    """What became of a trial, in its own journal: begun, withheld, not_confirmed, not_tried, rejected."""
-    journal.append(host, id, "trial", event=event, **data)
+def note(host: Host, id: int, event: TrialEvent) -> None:
+    """What became of a trial, in its own journal."""
+    journal.append(host, id, event)
 
 
-def of_journal(found: journal.Journal) -> bool:
-    return "trial" in found.header
-
-
-def newest(view: HostView) -> journal.Journal | None:
+def newest(view: HostView) -> Journal | None:
     """The journal of the trial on record: nothing is applied after a trial but its confirmation."""
-    found = next((one for one in journal.read_all(view) if one.state == "committed"), None)
-    return found if found is not None and of_journal(found) else None
+    from rocmcfg.records.steps import JournalState
+
+    found = next((one for one in journal.read_all(view) if one.state is JournalState.COMMITTED), None)
+    return found if found is not None and found.header.trial is not None else None
 
 
-def outcome(found: journal.Journal, stage: Stage | None) -> str:
+def outcome(found: Journal, stage: Stage | None) -> Outcome:
     """What became of a trial that was not confirmed; `stage` where it is the one on record. One that was
     taken back without a word about it never came to be: its apply failed, or was cut off."""
-    if found.state != "rolled_back":
-        return stage.value if stage is not None else "over"
-    ends = [r["event"] for r in found.of("trial") if r["event"] in ("rejected", "not_confirmed", "not_tried")]
-    return ends[-1] if ends else "not_tried"
+    from rocmcfg.records.steps import ENDS, JournalState, TrialEvent
 
-
-def armed_at_last(found: journal.Journal) -> bool:
-    """Whether its apply had come to the step that makes the next boot the trial."""
-    return of_journal(found) and bool(found.of("tool"))
+    if found.state is not JournalState.ROLLED_BACK:
+        return Outcome(stage.value) if stage is not None else Outcome.OVER
+    ends = [line.event.value for line in found.of(TrialEvent) if line.event in ENDS]
+    return Outcome(ends[-1]) if ends else Outcome.NOT_TRIED

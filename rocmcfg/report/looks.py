@@ -7,7 +7,6 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from importlib import resources
-from types import MappingProxyType
 from typing import Any
 
 from rocmcfg.knowledge import toml
@@ -34,7 +33,7 @@ def is_public(site: str) -> bool:
 def is_nobody(name: str) -> bool:
     """Whether a name of a host or account tells nothing, wherever it stands."""
     lowered = name.lower().strip().rstrip("$")
-    return lowered in words("nobody") | words("levels") or not any(c.isalpha() for c in lowered)
+    return lowered in words("nobody") or lowered in words("levels") or not any(c.isalpha() for c in lowered)
 
 
 def is_ordinary(word: str) -> bool:
@@ -126,29 +125,25 @@ def _mac(text: str, _certain: bool) -> bool:
 
 # -- by kind, and by what a rule asks for ----------------------------------------------------------------
 
-_KINDS: Mapping[str, Callable[[str, bool], bool]] = MappingProxyType(
-    {
-        **dict.fromkeys(("user", "name", "label", "volume", "network"), _is_name),
-        "host": _is_host,
-        "site": lambda text, _certain: _is_host(text, True),
-        "secret": lambda text, _certain: is_value(text),
-        "serial": _serial,
-        "mac": _mac,
-    }
-)
-LOOKS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
-    {
-        "": lambda _text: True,
-        "mixed": is_mixed,
-        "credential": _credential,
-        "base64": _base64,
-        "code": _code,
-        "key": lambda text: _random(text) or re.search(r"[-_.][A-Za-z0-9]{16,}", text) is not None,
-        "long": lambda text: _random(text) and re.search(r"[A-Za-z0-9]{16,}", text) is not None,
-        # In a sentence, any word may stand behind `is`; a quoted one, or one with digits, is no part of it.
-        "said": lambda text: is_mixed(text) or text[:1] in ("'", '"'),
-    }
-)
+_KINDS: Mapping[str, Callable[[str, bool], bool]] = {
+    **dict.fromkeys(("user", "name", "label", "volume", "network"), _is_name),
+    "host": _is_host,
+    "site": lambda text, _certain: _is_host(text, True),
+    "secret": lambda text, _certain: is_value(text),
+    "serial": _serial,
+    "mac": _mac,
+}
+LOOKS: Mapping[str, Callable[[str], bool]] = {
+    "": lambda _text: True,
+    "mixed": is_mixed,
+    "credential": _credential,
+    "base64": _base64,
+    "code": _code,
+    "key": lambda text: _random(text) or re.search(r"[-_.][A-Za-z0-9]{16,}", text) is not None,
+    "long": lambda text: _random(text) and re.search(r"[A-Za-z0-9]{16,}", text) is not None,
+    # In a sentence, any word may stand behind `is`; a quoted one, or one with digits, is no part of it.
+    "said": lambda text: is_mixed(text) or text[:1] in ("'", '"'),
+}
 
 
 def tells(kind: str, text: str, *, certain: bool = False) -> bool:

@@ -111,6 +111,8 @@ def _rocmcfg(report: Report, redact: Redact) -> Iterator[str]:
     yield ""
     if report.profiles:
         yield f"Profile {', '.join(redact(name) for name in report.profiles)}: {redact(report.state)}."
+    elif report.state:
+        yield f"What is applied cannot be told: {redact(report.state)}."
     else:
         yield "Nothing applied."
 

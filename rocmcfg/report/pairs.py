@@ -24,7 +24,7 @@ _FIRST = (
 _QUOTE = r"(?:\\{0,8}[\"'`]|%22|%27|&quot;|&#34;|&#39;)"
 _KEY = re.compile(
     rf"(?i)(?<![\w./-])(?P<key>{_FIRST}[\w./-]+)"
-    rf"(?:(?P<closing>{_QUOTE})?\]?[ \t]{{0,40}}(?P<sign>=>|:=|==?|:|%3d|%3a)[ \t]{{0,40}}"
+    rf"(?:(?P<closing>{_QUOTE}\]?)?[ \t]{{0,40}}(?P<sign>=>|:=|==?|:|%3d|%3a)[ \t]{{0,40}}"
     rf"|(?P<list>{_QUOTE}[ \t]{{0,8}},[ \t]{{0,8}}(?=[bru]?\\{{0,8}}[\"']))"
     rf"|(?P<said>'[ \t]value[ \t](?=')))"  # NetworkManager: added 'ssid' value 'x'
     r"|(?<![\w./-])(?P<option>--?[A-Za-z](?:[\w-]*\w)?)[ \t]{1,8}(?=[^\s-])"

@@ -12,6 +12,7 @@ from rocmcfg.model.state import Channel, DesiredSetting, Kind
 from rocmcfg.model.value import same
 from rocmcfg.records import journal, trial
 from rocmcfg.records.receipt import Receipt, boot_id
+from rocmcfg.records.steps import Committed, Journal, UndoBegun
 from rocmcfg.state.running import Running
 
 Given = Mapping[str, str | None]  # what a transaction gives the kernel: name to value, None for a bare flag
@@ -55,25 +56,25 @@ def booted_with(view: HostView) -> Given | None:
     if found is None:
         return None
     for one in found:
-        if one.of("commit") and _met(view, one, boot):
+        if one.of(Committed) and _met(view, one, boot):
             return _given(one)
     return {}
 
 
-def _met(view: HostView, one: journal.Journal, boot: str) -> bool:
+def _met(view: HostView, one: Journal, boot: str) -> bool:
     """Whether this boot may have begun with its files: begun in an earlier one, and not undone in one. What a
     trial gives, the boots after its own do not get."""
-    tried = one.header.get("trial")
+    tried = one.header.trial
     if tried is not None:
-        return one.header["boot_id"] != boot and trial.carried(view, tried["token"])
-    undone = one.last("undo")
-    return one.header["boot_id"] != boot and (undone is None or undone.get("boot_id") == boot)
+        return one.header.boot_id != boot and trial.carried(view, tried.token)
+    undone = one.of(UndoBegun)[-1:]
+    return one.header.boot_id != boot and all(line.boot_id == boot for line in undone)
 
 
 def _tried_without_a_journal(view: HostView) -> bool:
     """This boot is that of a trial of which nothing is known any more."""
     found = _journals(view) if boot_id(view) else None
-    tokens = [one.header["trial"]["token"] for one in found or () if trial.of_journal(one)]
+    tokens = [one.header.trial.token for one in found or () if one.header.trial]
     return found is not None and trial.marked(view) and not any(trial.carried(view, t) for t in tokens)
 
 
@@ -83,14 +84,13 @@ def _half_applied(view: HostView) -> Given:
     running = Running(view)
     found: dict[str, str | None] = {}
     for one in _journals(view) or () if boot else ():
-        if not one.of("commit") and _met(view, one, boot):
+        if not one.of(Committed) and _met(view, one, boot):
             found |= {name: text for name, text in _given(one).items() if _shows(running, name, text)}
     return found
 
 
-def _given(one: journal.Journal) -> Given:
-    found: Given = one.header.get("kernel", {})
-    return found
+def _given(one: Journal) -> Given:
+    return one.header.kernel or {}
 
 
 def _shows(running: Running, name: str, text: str | None) -> bool:
@@ -98,11 +98,11 @@ def _shows(running: Running, name: str, text: str | None) -> bool:
     return contains(running.kargs, name) or (now.present and (not now.readable or same(now.value, text)))
 
 
-def _journals(view: HostView) -> list[journal.Journal] | None:
+def _journals(view: HostView) -> list[Journal] | None:
     """Newest first, but for sweeps, which give the kernel nothing; None without the right to read them, or
     where one is damaged: nothing is known then."""
     try:
-        return [one for one in journal.read_all(view) if "swept" not in one.header]
+        return [one for one in journal.read_all(view) if not one.header.swept]
     except (Unreadable, journal.BadJournal):
         return None
 

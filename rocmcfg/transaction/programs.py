@@ -7,12 +7,13 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from rocmcfg.backends import initramfs
+from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
-from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.plan import Activation
+from rocmcfg.model.state import ActivationState
 
 Progress = Callable[[str], None]
 _AGAIN = "the files it reads were put back"
@@ -86,3 +87,21 @@ def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
             )
         progress(f"waiting for {left[0]} of the interrupted run … {waited:.0f} s")
         time.sleep(0.3)
+
+
+def look_at_results(
+    host: Host, backend: str, wanted: Sequence[str], unwanted: Sequence[str], done: Sequence[Activation]
+) -> list[Diagnostic]:
+    """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's.
+    What is wrong is an error, what could not be looked at a warning."""
+    tools = {a.tool for a in done if a.state is ActivationState.DONE}
+    reader = registry.reader(backend)
+    menu = reader.read(host) if reader is not None else None
+    problems: list[Diagnostic] = []
+    if menu is not None and (not menu.tool or menu.tool in tools):
+        problems += registry.backend(backend).check(host, wanted, unwanted)
+    for generator in initramfs.backends():
+        if generator.TOOL in tools:
+            images = generator.images(host, "amdgpu")
+            problems += generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))
+    return problems

@@ -17,10 +17,29 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 from rocmcfg.planning.owned import owned_paths
 from rocmcfg.records import journal, receipt, trial
-from rocmcfg.records.journal import BadJournal, Journal, Record
+from rocmcfg.records.journal import BadJournal
 from rocmcfg.records.receipt import boot_id, digest
+from rocmcfg.records.steps import (
+    Committed,
+    DirectoryMade,
+    FileChanged,
+    Journal,
+    JournalState,
+    Kept,
+    ToolChanged,
+    ToolRan,
+    ToolRun,
+    UndoBegun,
+    Undone,
+)
 from rocmcfg.transaction import edits
-from rocmcfg.transaction.programs import Progress, programs, run_tool, wait_for_survivors
+from rocmcfg.transaction.programs import (
+    Progress,
+    look_at_results,
+    programs,
+    run_tool,
+    wait_for_survivors,
+)
 
 
 class ThirdPartyEdit(RocmcfgError):
@@ -75,24 +94,6 @@ def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
     )
 
 
-def observe(
-    host: Host, backend: str, wanted: Sequence[str], unwanted: Sequence[str], done: Sequence[Activation]
-) -> list[Diagnostic]:
-    """Look at the generated results again, since an exit status proves nothing. `backend` is the loader's.
-    What is wrong is an error, what could not be looked at a warning."""
-    tools = {a.tool for a in done if a.state is ActivationState.DONE}
-    reader = registry.reader(backend)
-    menu = reader.read(host) if reader is not None else None
-    problems: list[Diagnostic] = []
-    if menu is not None and (not menu.tool or menu.tool in tools):
-        problems += registry.backend(backend).check(host, wanted, unwanted)
-    for generator in initramfs.backends():
-        if generator.TOOL in tools:
-            images = generator.images(host, "amdgpu")
-            problems += generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))
-    return problems
-
-
 def read_existing(view: HostView, id: int) -> Journal:
     found = journal.read(view, id)
     if found is None:
@@ -106,16 +107,16 @@ def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
     state: dict[str, str] = {}
     found = edits.altered(view, journals)
     for one in journals:
-        for step in reversed(one.of("file")):
-            path = step["path"]
-            if path in (receipt.PATH, trial.PATH) or edits.of_step(step) is not None:
+        for step in reversed(one.of(FileChanged)):
+            path = step.path
+            if path in (receipt.PATH, trial.PATH) or step.edit is not None:
                 continue
             now = state.get(path)
             if now is None:
                 # a link is nobody's work but another's; a file that is gone holds no edit that could be lost
                 now = "link" if view.is_symlink(path) else digest(view.read(path))
-            before = step["before"]["sha256"] if step["before"] else ""
-            if now not in ("", before, step["after"] or ""):
+            before = step.before.sha256 if step.before else ""
+            if now not in ("", before, step.after or ""):
                 found.append(path)
             state[path] = before
     return list(dict.fromkeys(found))
@@ -145,32 +146,30 @@ def undo(
     """
     with interrupts.held():
         require_ours(host, found)
-        exit_code = ExitCode.RECOVERY_REQUIRED if found.state == "unfinished" else ExitCode.ERROR
+        exit_code = ExitCode.RECOVERY_REQUIRED if found.state is JournalState.UNFINISHED else ExitCode.ERROR
         foreign = edited(host, [found])
         if foreign and not force:
             raise ThirdPartyEdit(foreign, exit_code)
-        for step in found.of("file"):  # a saved file that is damaged stops us while nothing is touched
-            if step["before"] is not None:
-                journal.restore(host, found.id, step["before"])
-        if found.state == "unfinished":
-            wait_for_survivors(host, found.mark, progress)
+        for step in found.of(FileChanged):  # a saved file that is damaged stops us while nothing is touched
+            if step.before is not None:
+                journal.restore(host, found.id, step.before)
+        if found.state is JournalState.UNFINISHED:
+            wait_for_survivors(host, found.header.mark, progress)
         begin_undo(host, found.id)
         try:
             for path in foreign:
                 state = None if host.is_symlink(path) else host.state(path)
                 if state is not None:
-                    journal.append(
-                        host, found.id, "kept", path=path, copy=journal.save(host, found.id, state)
-                    )
+                    journal.append(host, found.id, Kept(path, journal.save(host, found.id, state)))
             disarmed = _tools_back(host, found, progress)
-            for step in reversed(found.of("file")):
+            for step in reversed(found.of(FileChanged)):
                 _undo_file(host, found.id, step)
-            for step in reversed(found.of("mkdir")):
-                host.remove_dir(step["path"])
+            for made in reversed(found.of(DirectoryMade)):
+                host.remove_dir(made.path)
             done = _activate_again(host, found, progress, after_failure)
             ran = [a for a in done.activations if a.state is ActivationState.DONE]
             host.settle([place for activation in ran for place in activation.places])
-            journal.append(host, found.id, "undone")
+            journal.append(host, found.id, Undone())
         except BaseException as problem:
             raise UndoIncomplete(found.id, cause(problem)) from problem
     return Undo((*disarmed, *done.activations), done.remarks)
@@ -179,16 +178,18 @@ def undo(
 def require_ours(view: HostView, found: Journal) -> None:
     """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
     files = {*owned_paths(), receipt.PATH, trial.PATH}
-    folders = {folder for path in files for folder in _above(path)}
+    folders = {path[:end] for path in files for end in range(1, len(path)) if path[end] == "/"}
     known = programs(view)
-    for record in found.records:
-        named: set[str] = {record["path"]} if "path" in record else set()
+    for line in found.lines:
+        named: set[str] = set()
         allowed = files
-        if record["kind"] == "mkdir":
-            allowed = folders
-        elif record["kind"] in ("activation", "activated"):
-            program = known.get(record["tool"])
-            named = {record["tool"], *record["outputs"], *record.get("scratch", ())}
+        if isinstance(line, FileChanged | Kept):
+            named = {line.path}
+        elif isinstance(line, DirectoryMade):
+            named, allowed = {line.path}, folders
+        elif isinstance(line, ToolRun | ToolRan):
+            program = known.get(line.tool)
+            named = {line.tool, *line.outputs, *(line.scratch if isinstance(line, ToolRun) else ())}
             allowed = {program.tool, *program.outputs, *program.scratch} if program else set()
         if not named <= allowed:
             raise BadJournal(
@@ -200,17 +201,11 @@ def require_ours(view: HostView, found: Journal) -> None:
             )
 
 
-def _above(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:end]) for end in range(2, len(parts))]
-
-
 def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
     """From here on it is unfinished, and whoever recovers takes it back; with it all that are to be undone
     `together` with it, although their own journals say nothing of that yet."""
     host.require_lock()
-    data = {"together": list(together)} if together else {}
-    journal.append(host, id, "undo", user=host.user(), time=_now(), boot_id=boot_id(host), **data)
+    journal.append(host, id, UndoBegun(host.user(), now(), boot_id(host), tuple(together)))
 
 
 def begin_together(host: Host, ids: Sequence[int]) -> None:
@@ -218,13 +213,13 @@ def begin_together(host: Host, ids: Sequence[int]) -> None:
     others, so that a power cut between two lines loses none."""
     for id in ids:
         found = journal.read(host, id)  # none where somebody moved a damaged one away, as he was told to
-        if found is not None and found.state == "committed":
+        if found is not None and found.state is JournalState.COMMITTED:
             begin_undo(host, id, ids if len(ids) > 1 else ())
 
 
 def begun_with(found: Journal) -> tuple[int, ...]:
     """The transactions that were to be undone together with this one."""
-    return tuple(id for record in found.of("undo") for id in record.get("together", ()))
+    return tuple(id for line in found.of(UndoBegun) for id in line.together)
 
 
 def _tools_back(host: Host, found: Journal, progress: Progress) -> list[Activation]:
@@ -232,7 +227,7 @@ def _tools_back(host: Host, found: Journal, progress: Progress) -> list[Activati
     due = tool_changes_back(host, found)
     try:
         for activation in due if host.runs_tools else ():
-            run_tool(host, activation.argv, progress, found.mark)
+            run_tool(host, activation.argv, progress, found.header.mark)
     except ToolFailed:
         if not _block_back(host, found):
             raise
@@ -246,8 +241,8 @@ def _tools_back(host: Host, found: Journal, progress: Progress) -> list[Activati
 
 def _block_back(host: Host, found: Journal) -> bool:
     """Whether a block that the program left damaged could be put back as it was."""
-    loader = registry.trial(found.header["expect"]["backend"])
-    saved = next((record["saved"] for record in found.of("tool") if record.get("saved")), None)
+    loader = registry.trial(found.header.expect.backend)
+    saved = next((line.saved for line in found.of(ToolChanged) if line.saved), None)
     if loader is None or saved is None or not loader.damaged(host):
         return False
     host.write(loader.BLOCK, journal.restore(host, found.id, saved), keep_mtime=True)
@@ -257,18 +252,18 @@ def _block_back(host: Host, found: Journal) -> bool:
 
 def tool_changes_back(view: HostView, found: Journal) -> list[Activation]:
     """The programs that take back what a transaction changed by a program, where it is still there."""
-    loader = registry.trial(found.header["expect"]["backend"])
+    loader = registry.trial(found.header.expect.backend)
     if loader is None or loader.armed(view) is None:
         return []
     change = loader.arming(())
     return [
         Activation(change.tool, change.inverse, "what one boot was to get", places=(loader.BLOCK,))
-        for _ in found.of("tool")[:1]
+        for _ in found.of(ToolChanged)[:1]
     ]
 
 
-def _undo_file(host: Host, id: int, step: Record) -> None:
-    path, before = step["path"], step["before"]
+def _undo_file(host: Host, id: int, step: FileChanged) -> None:
+    path, before = step.path, step.before
     if host.is_dir(os.path.dirname(path)):
         host.discard_temporary(path)
     if host.is_symlink(path):
@@ -295,27 +290,27 @@ def _parents_again(host: Host, directory: str) -> None:
 def _activate_again(host: Host, found: Journal, progress: Progress, after_failure: bool) -> Undo:
     done: list[Activation] = []
     known = programs(host)
-    for record in found.of("activation"):
-        activation = known[record["tool"]]
+    for step in found.of(ToolRun):
+        activation = known[step.tool]
         if not host.runs_tools:
-            put_back = _restore_unchanged_outputs(host, found, record)
+            put_back = _restore_unchanged_outputs(host, found, step)
             done.append(
                 replace(activation, state=ActivationState.DONE if put_back else ActivationState.LEFT_TO_USER)
             )
             continue
         try:
-            run_tool(host, activation.argv, progress, found.mark)
+            run_tool(host, activation.argv, progress, found.header.mark)
         except ToolFailed:
             if not after_failure:
                 raise
-            wait_for_survivors(host, found.mark, progress)
-            _restore_outputs(host, found.id, record)
+            wait_for_survivors(host, found.header.mark, progress)
+            _restore_outputs(host, found.id, step)
         done.append(replace(activation, state=ActivationState.DONE))
     done += _menu_again(host, found, progress)
     done += _images_again(host, found, progress)
     left = [] if host.runs_tools else left_to_user(host, found)
-    expect = found.header["expect"]
-    problems = observe(host, expect["backend"], expect["removed"], expect["added"], done)
+    expect = found.header.expect
+    problems = look_at_results(host, expect.backend, expect.removed, expect.added, done)
     if has_errors(problems):
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
     return Undo((*done, *left), tuple(problems))
@@ -323,28 +318,28 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
 
 def _menu_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
     for activation in (due := menu_with_ours(host, found) if host.runs_tools else ()):
-        run_tool(host, activation.argv, progress, found.mark)
+        run_tool(host, activation.argv, progress, found.header.mark)
     return [replace(activation, state=ActivationState.DONE) for activation in due]
 
 
 def menu_with_ours(view: HostView, found: Journal) -> tuple[Activation, ...]:
     """What generates a menu anew that somebody else generated with our arguments: an apply that could run no
     tools leaves that to the user."""
-    expect = found.header["expect"]
-    ours = {step["path"] for step in found.of("file")} & set(registry.paths(expect["backend"]))
-    if not found.of("commit") or not ours:
+    expect = found.header.expect
+    ours = {step.path for step in found.of(FileChanged)} & set(registry.paths(expect.backend))
+    if not found.of(Committed) or not ours:
         return ()
-    backend = registry.backend(expect["backend"])
+    backend = registry.backend(expect.backend)
     due = backend.activations(view, "the boot menu has the arguments that are taken back")
-    ran = {record["tool"] for record in found.of("activation")} & {step.tool for step in due}
-    return due if not ran and has_errors(backend.check(view, expect["removed"], expect["added"])) else ()
+    ran = {step.tool for step in found.of(ToolRun)} & {step.tool for step in due}
+    return due if not ran and has_errors(backend.check(view, expect.removed, expect.added)) else ()
 
 
 def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
     """An image that carried no driver at the time of the apply may have been built anew since, with our
     file in it: look, and rebuild where it is so."""
-    ran = {record["tool"] for record in found.of("activation")}
-    if not host.runs_tools or all(step["path"] != modprobe.PATH for step in found.of("file")):
+    ran = {step.tool for step in found.of(ToolRun)}
+    if not host.runs_tools or all(step.path != modprobe.PATH for step in found.of(FileChanged)):
         return []
     generator = initramfs.backend(initramfs.detect(host))
     if generator is None or generator.TOOL in ran:
@@ -353,14 +348,14 @@ def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activa
     if not has_errors(generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))):
         return []
     activation: Activation = generator.activation("an image holds the options that were taken back")
-    run_tool(host, activation.argv, progress, found.mark)
+    run_tool(host, activation.argv, progress, found.header.mark)
     return [replace(activation, state=ActivationState.DONE)]
 
 
 def left_to_user(view: HostView, found: Journal) -> list[Activation]:
     """What an apply on an offline root left for the user to run is due again after its undo."""
-    ran = {record["tool"] for record in found.of("activation")}
-    changed = {step["path"] for step in found.of("file")}
+    ran = {step.tool for step in found.of(ToolRun)}
+    changed = {step.path for step in found.of(FileChanged)}
     due = []
     if modprobe.PATH in changed:
         due += [generator.activation("modprobe.d was put back") for generator in initramfs.backends()]
@@ -370,23 +365,23 @@ def left_to_user(view: HostView, found: Journal) -> list[Activation]:
     return [replace(a, state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in ran]
 
 
-def _restore_unchanged_outputs(host: Host, found: Journal, record: Record) -> bool:
+def _restore_unchanged_outputs(host: Host, found: Journal, step: ToolRun) -> bool:
     """Without the tool, its result can be put back where nobody has generated it anew since: a rescue
     system may undo an apply although it cannot run the host's own update-grub."""
-    written = next((r["outputs"] for r in found.of("activated") if r["tool"] == record["tool"]), None)
+    written = next((ran.outputs for ran in found.of(ToolRan) if ran.tool == step.tool), None)
     if not written or any(digest(host.read(path)) != sha for path, sha in written.items()):
         return False
-    _restore_outputs(host, found.id, record)
+    _restore_outputs(host, found.id, step)
     return True
 
 
-def _restore_outputs(host: Host, id: int, record: Record) -> None:
+def _restore_outputs(host: Host, id: int, step: ToolRun) -> None:
     """What is as it was needs no write: a disk that is full, which may be why the tool failed, takes none."""
-    for path in record.get("scratch", ()):
+    for path in step.scratch:
         if host.exists(path):
             host.remove(path)
-    for path, saved in record["outputs"].items():
-        if digest(host.read(path)) == (saved["sha256"] if saved else ""):
+    for path, saved in step.outputs.items():
+        if digest(host.read(path)) == (saved.sha256 if saved else ""):
             continue
         if saved is None:
             host.remove(path)
@@ -394,7 +389,7 @@ def _restore_outputs(host: Host, id: int, record: Record) -> None:
             host.write(path, journal.restore(host, id, saved), keep_mtime=True)
 
 
-def _now() -> str:
+def now() -> str:
     from datetime import datetime, timezone
 
     return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -7,7 +7,7 @@ is undone by the same code that recovers from a crash, and the first cause is wh
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import BootTrial
@@ -16,14 +16,25 @@ from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, warning
 from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import Activation, FileChange, Plan, ToolChange, TrialPlan
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, Channel
 from rocmcfg.model.trial import Trial
 from rocmcfg.planning.owned import trial_paths
-from rocmcfg.planning.request import Request
 from rocmcfg.records import journal, receipt, trial
+from rocmcfg.records.steps import (
+    Begin,
+    Committed,
+    DirectoryMade,
+    Expectations,
+    FileChanged,
+    OneBoot,
+    ToolChanged,
+    ToolRan,
+    ToolRun,
+)
 from rocmcfg.state import reboot
-from rocmcfg.transaction import edits, recovery
-from rocmcfg.transaction.programs import Progress, run_tool
+from rocmcfg.transaction import recovery
+from rocmcfg.transaction.programs import Progress, look_at_results, run_tool
 
 
 class RolledBack(RocmcfgError):
@@ -61,23 +72,21 @@ def execute(
     _preflight(host, plan)
     header = _header(host, plan, request)
     if confirms is not None:
-        header["confirms"] = confirms.transaction
+        header = header._replace(confirms=confirms.transaction)
     if sweeps:
-        header["swept"] = True
+        header = header._replace(swept=True)
     with interrupts.held():
         id = journal.next_id(host)
         try:
-            mark = journal.begin(host, id, header).mark
+            mark = journal.begin(host, id, header)
             if sweeps or any(change.path in trial_paths() for change in plan.changes):
                 _disarm(host, plan, progress, mark)
             for change in plan.changes:
                 interrupts.check()
                 _change(host, id, change)
             activations = tuple(_activate(host, id, a, progress, mark) for a in plan.activations)
-            expect = _expectations(plan)
-            problems = recovery.observe(
-                host, expect["backend"], expect["wanted"], expect["removed"], activations
-            )
+            expect = header.expect
+            problems = look_at_results(host, expect.backend, expect.wanted, expect.removed, activations)
             if plan.trial is not None:
                 problems += _loader_of(plan).check(host, plan.trial.arguments)
             if problems:  # what could not be looked at is not proven either
@@ -91,7 +100,7 @@ def execute(
             for tool in plan.tools:
                 _change_by_tool(host, id, plan, tool, progress, mark)
             interrupts.check()
-            journal.append(host, id, "commit")
+            journal.append(host, id, Committed())
             interrupts.done()
         except BaseException as cause:
             raise _rolled_back(host, id, cause, progress) from cause
@@ -99,45 +108,41 @@ def execute(
     return Outcome(id, activations)
 
 
-def _header(host: Host, plan: Plan, request: Request) -> journal.Record:
-    from datetime import datetime, timezone
-
-    header: journal.Record = {
-        "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "user": host.user(),
-        "boot_id": receipt.boot_id(host),
-        "profiles": list(plan.profiles),
-        "request": asdict(request),
-        "settings": [row.setting.spelled for row in plan.rows],
-        "kernel": reboot.given([row.setting for row in plan.rows]),
-        "expect": _expectations(plan),
-    }
-    if plan.trial is not None:
-        header["trial"] = {"token": plan.trial.token, "arguments": list(plan.trial.arguments)}
-    return header
+def _header(host: Host, plan: Plan, request: Request) -> Begin:
+    return Begin(
+        recovery.now(),
+        host.user(),
+        receipt.boot_id(host),
+        plan.profiles,
+        request,
+        tuple(row.setting.spelled for row in plan.rows),
+        _expectations(plan),
+        reboot.given([row.setting for row in plan.rows]),
+        trial=OneBoot(plan.trial.token, plan.trial.arguments) if plan.trial is not None else None,
+    )
 
 
-def _expectations(plan: Plan) -> journal.Record:
+def _expectations(plan: Plan) -> Expectations:
     """What the generated results must hold afterwards, and after an undo must hold no more."""
     from rocmcfg.model.kargs import Karg
 
     place = registry.trial(plan.boot_backend)
     if plan.trial is not None and place is not None:
-        return {"backend": plan.boot_backend, "wanted": [place.TOKEN], "added": [place.TOKEN], "removed": []}
+        return Expectations(plan.boot_backend, (place.TOKEN,), (place.TOKEN,), ())
     line = plan.command_line
     before, after = (line.before, line.after) if line else ((), ())
     if place is not None and any(change.path in place.FILES for change in plan.changes):
         before = (*before, place.TOKEN)
-    return {
-        "backend": plan.boot_backend,
-        "wanted": [
+    return Expectations(
+        plan.boot_backend,
+        tuple(
             row.setting.karg
             for row in plan.rows
             if row.setting.channel is Channel.CMDLINE and row.outcome in ("applied", "adopted")
-        ],
-        "added": [text for text in after if not contains((Karg(t) for t in before), text)],
-        "removed": [text for text in before if not contains((Karg(t) for t in after), text)],
-    }
+        ),
+        tuple(text for text in after if not contains((Karg(t) for t in before), text)),
+        tuple(text for text in before if not contains((Karg(t) for t in after), text)),
+    )
 
 
 def _preflight(host: Host, plan: Plan) -> None:
@@ -177,10 +182,8 @@ def _preflight(host: Host, plan: Plan) -> None:
 def _change(host: Host, id: int, change: FileChange) -> None:
     _parents(host, id, change.path)
     before = journal.save(host, id, change.before) if change.before else None
-    edit = {"edit": edits.recorded(change.edit)} if change.edit is not None else {}
-    journal.append(
-        host, id, "file", path=change.path, before=before, after=receipt.digest(change.after) or None, **edit
-    )
+    after = receipt.digest(change.after) or None
+    journal.append(host, id, FileChanged(change.path, before, after, change.edit))
     if change.after is None:
         host.remove(change.path)
         return
@@ -199,7 +202,7 @@ def _parents(host: Host, id: int, path: str) -> None:
         missing.append(parent)
         parent = os.path.dirname(parent)
     for directory in reversed(missing):
-        journal.append(host, id, "mkdir", path=directory)
+        journal.append(host, id, DirectoryMade(directory))
         host.make_dir(directory, 0o755)
 
 
@@ -212,18 +215,12 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
     for path in activation.outputs:
         state = host.state(path)
         saved[path] = journal.save(host, id, state) if state else None
-    journal.append(
-        host,
-        id,
-        "activation",
-        tool=activation.tool,
-        outputs=saved,
-        scratch=[path for path in activation.scratch if not host.exists(path)],
-    )
+    scratch = tuple(path for path in activation.scratch if not host.exists(path))
+    journal.append(host, id, ToolRun(activation.tool, saved, scratch))
     run_tool(host, activation.argv, progress, mark)
     host.settle(activation.places)
     written = {path: receipt.digest(host.read(path)) for path in activation.outputs}
-    journal.append(host, id, "activated", tool=activation.tool, outputs=written)
+    journal.append(host, id, ToolRan(activation.tool, written))
     return replace(activation, state=ActivationState.DONE)
 
 
@@ -248,7 +245,7 @@ def _write_receipt(
         receipt.Receipt(
             id,
             plan.profiles,
-            asdict(request),
+            request,
             plan.boot_backend,
             receipt.boot_id(host),
             tuple(row.setting for row in plan.rows),
@@ -259,15 +256,15 @@ def _write_receipt(
     _change(host, id, FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt"))
 
 
-def _write_trial(host: Host, id: int, plan: Plan, tried: TrialPlan, header: journal.Record) -> None:
+def _write_trial(host: Host, id: int, plan: Plan, tried: TrialPlan, header: Begin) -> None:
     content = trial.dump(
         Trial(
             id,
             plan.profiles,
-            header["request"],
+            header.request,
             plan.boot_backend,
-            header["boot_id"],
-            header["time"],
+            header.boot_id,
+            header.time,
             tuple(row.setting for row in plan.rows),
             tried.arguments,
             tried.token,
@@ -299,13 +296,7 @@ def _disarm(host: Host, plan: Plan, progress: Progress, mark: str) -> None:
 def _change_by_tool(host: Host, id: int, plan: Plan, tool: ToolChange, progress: Progress, mark: str) -> None:
     loader = _loader_of(plan)
     state = host.state(loader.BLOCK)
-    journal.append(
-        host,
-        id,
-        "tool",
-        tool=tool.tool,
-        saved=journal.save(host, id, state) if state else None,
-    )
+    journal.append(host, id, ToolChanged(tool.tool, journal.save(host, id, state) if state else None))
     run_tool(host, tool.argv, progress, mark)
     host.settle((loader.BLOCK,))
     if plan.trial is None or loader.armed(host) != " ".join(plan.trial.arguments):

@@ -11,8 +11,8 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.state import ActivationState, FileState
 from rocmcfg.records import journal, receipt
-from rocmcfg.records.journal import Journal, Record
 from rocmcfg.records.receipt import Receipt
+from rocmcfg.records.steps import FileChanged, Journal, Saved, ToolRun
 from rocmcfg.transaction import edits
 from rocmcfg.transaction.programs import programs
 from rocmcfg.transaction.recovery import left_to_user, menu_with_ours, tool_changes_back
@@ -39,10 +39,10 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
 
 def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) -> FileState | None:
     """A file that others own and have written to since; None for every other one."""
-    steps = [step for one in chosen for step in reversed(one.of("file")) if step["path"] == path]
-    if now is None or now is _LINK or edits.of_step(steps[0]) is None:
+    steps = [step for one in chosen for step in reversed(one.of(FileChanged)) if step.path == path]
+    if now is None or now is _LINK or steps[0].edit is None:
         return None
-    if receipt.digest(now.content) == steps[0]["after"]:
+    if receipt.digest(now.content) == steps[0].after:
         return None
     content = edits.left(now.content, chosen, path)
     return None if content is None else replace(now, content=content)
@@ -53,12 +53,12 @@ def _shown(state: FileState | None) -> tuple[bytes, int] | None:
     return (state.content, state.mode) if state else None
 
 
-def _oldest(chosen: Sequence[Journal]) -> dict[str, tuple[int, Record | None]]:
+def _oldest(chosen: Sequence[Journal]) -> dict[str, tuple[int, Saved | None]]:
     """For each path its state before the first of these transactions that wrote it, and which that is."""
-    found: dict[str, tuple[int, Record | None]] = {}
+    found: dict[str, tuple[int, Saved | None]] = {}
     for one in chosen:
-        for step in reversed(one.of("file")):
-            found[step["path"]] = one.id, step["before"]
+        for step in reversed(one.of(FileChanged)):
+            found[step.path] = one.id, step.before
     return found
 
 
@@ -79,7 +79,7 @@ def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, 
     known = programs(view)
     for one in chosen:
         found |= {a.tool: a for a in tool_changes_back(view, one)}
-        found |= {record["tool"]: known[record["tool"]] for record in one.of("activation")}
+        found |= {step.tool: known[step.tool] for step in one.of(ToolRun)}
         found |= {a.tool: a for a in _others(view, one) if a.tool not in found}
     found |= {a.tool: a for a in _images(view, chosen) if a.tool not in found}
     return tuple(found.values())

@@ -8,6 +8,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.planning.owned import MARK, owned_paths, trial_paths
 from rocmcfg.records import journal, receipt, trial
+from rocmcfg.records.steps import JournalState
 
 
 def left_behind(view: HostView) -> tuple[str, ...]:
@@ -47,7 +48,7 @@ def unrecorded(view: HostView) -> Diagnostic | None:
             "and the record of what was applied is missing or root's alone",
             "run the command as root: root can tell whether an apply was interrupted",
         )
-    elif any(one.state == "committed" for one in journal.read_all(view)):
+    elif any(one.state is JournalState.COMMITTED for one in journal.read_all(view)):
         why, hint = (
             "and the receipt of the last apply is gone",
             "`rocmcfg apply` with your profile writes a new one; "

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, Plan
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState
 from rocmcfg.model.trial import Stage, Terms, Trial
-from rocmcfg.planning.request import Request
 from rocmcfg.records import trial
 from rocmcfg.records.journal import require_finished, require_trusted
 from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved

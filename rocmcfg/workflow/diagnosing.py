@@ -15,13 +15,15 @@ from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge.kernel_names import KernelName
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.published import published
+from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import same
 from rocmcfg.model.version import Version, format_version, parse_kernel, parse_version
-from rocmcfg.planning.request import Request, command_line, from_document
+from rocmcfg.planning.request import command_line
+from rocmcfg.records.newer import NewerRecord
 from rocmcfg.records.receipt import Receipt
 
 
@@ -154,7 +156,11 @@ def diagnose(
     firmware = loaded_firmware(machine) if where.host else {}
     if log.mes is not None:
         firmware["mes"] = log.mes
-    receipt = receipt_or_none(view) if where.host is not None else None
+    receipt = None
+    try:
+        receipt = receipt_or_none(view) if where.host is not None else None
+    except NewerRecord as problem:  # the logs are worth reading all the same
+        problems += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
     state = HostState(Running(view), set_variables(view, environment), receipt.settings if receipt else ())
     ranked = rank(every, scanner.hits, where, state, known, hosts.of_hosts().firmware, firmware)
     asked = _applied(receipt)
@@ -162,7 +168,7 @@ def diagnose(
     found = []
     for match in ranked:
         lines = evidence.of_match(match, scanner)
-        found.append(Found(match, lines, evidence.kernel_names(lines), _cure(match, asked, given)))
+        found.append(Found(match, lines, evidence.kernel_names(lines), _cure(match, asked, given, view.root)))
     problems += log_checks.check(log, scanner, known)
     if where.host is not None:
         problems += host_checks.check(view, facts, machine, receipt, known, environment)
@@ -177,7 +183,7 @@ def diagnose(
     )
 
 
-def _cure(match: Match, applied: Request, given: Mapping[str, Mapping[Spelling, str]]) -> Cure:
+def _cure(match: Match, applied: Request, given: Mapping[str, Mapping[Spelling, str]], root: str) -> Cure:
     """`applied` is what rocmcfg was asked for on this host, if anything; `given` as in `_given`."""
     cure = match.issue.workaround
     command = ""
@@ -186,13 +192,12 @@ def _cure(match: Match, applied: Request, given: Mapping[str, Mapping[Spelling, 
         with_profile = given.get(cure.profile, {}) if cure.profile in profiles else {}
         wanted = [*applied.set, *(str(s) for s in match.remaining if s not in with_profile)]
         with_ = [*applied.with_, *(with_profile[s] for s in match.remaining if with_profile.get(s))]
-        request = replace(
-            applied,
+        request = applied._replace(
             profiles=profiles,
             set=tuple(dict.fromkeys(wanted)),
             with_=tuple(dict.fromkeys(with_)),
         )
-        command = f"sudo {command_line(request)}"
+        command = f"sudo {command_line(request, root)}"
     return Cure(match.remaining, cure.unset, cure.steps, cure.profile, command)
 
 
@@ -225,10 +230,7 @@ def _given(
 
 
 def _applied(receipt: Receipt | None) -> Request:
-    try:
-        return from_document(receipt.request) if receipt else Request()
-    except TypeError:  # a newer rocmcfg asked for more
-        return Request(profiles=receipt.profiles if receipt else ())
+    return receipt.request if receipt else Request()
 
 
 def parse_options(gfx: Sequence[str], kernel: str, rocm: str) -> Options:

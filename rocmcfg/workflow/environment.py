@@ -12,7 +12,7 @@ from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.workflow.planning import collect_facts, errors_first, expand_auto
 
 if TYPE_CHECKING:
-    from rocmcfg.planning.request import Request
+    from rocmcfg.model.request import Request
 
 
 def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
@@ -30,7 +30,7 @@ def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
     ]
     facts = collect_facts(view, ask_modinfo=False, environments=_environments(view))
     concerned = tuple(s for s in request.set if s.startswith(("env.", "profile.")))
-    only = replace(request, profiles=names, set=concerned)
+    only = request._replace(profiles=names, set=concerned)
     resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective(None, "", ()))
     if has_errors(resolution.diagnostics):
         raise RocmcfgError(*errors_first(resolution.diagnostics))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, warning
-from rocmcfg.planning.request import from_document, named
+from rocmcfg.planning.request import named
 from rocmcfg.records.receipt import Receipt, load_quietly
 from rocmcfg.records.trial import InForce
 from rocmcfg.workflow.applying import apply
@@ -58,14 +56,12 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
 def _withdraw(
     host: Host, known: Receipt, harmful: list[str], release: str, progress: Progress
 ) -> list[Diagnostic]:
-    asked = from_document(known.request)
+    asked = known.request
     added = tuple(name for name in asked.with_ if not any(named(id, [name]) for id in harmful))
-    request = replace(
-        asked,
+    request = asked._replace(
         with_=added,
         without=(*asked.without, *(id for id in harmful if not _set_by_hand(known, id))),
         set=tuple(s for s in asked.set if s.partition("=")[0] not in harmful),
-        profiles=asked.profiles,
     )
     left = tuple(s for s in known.settings if s.id not in harmful)
     approved = Approved(known.profiles, left)  # nobody is asked here, and a profile's file may be anybody's

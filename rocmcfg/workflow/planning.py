@@ -10,9 +10,9 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, 
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.trial import Terms
-from rocmcfg.planning.request import Request
 from rocmcfg.records import receipt
 from rocmcfg.records.receipt import Receipt
 
@@ -83,9 +83,8 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings))
     last = receipt_or_none(view)
     made = make_plan(view, loaded, request, facts, known, last, terms)
-    before = last.request.get("set") if last is not None else None
-    if isinstance(before, list):
-        remarks += tuple(forgotten(before, request, loaded))
+    if last is not None:
+        remarks += tuple(forgotten(last.request.set, request, loaded))
     remarks += _state_of_ours(view)
     if remarks:
         made = replace(made, diagnostics=first((*remarks, *made.diagnostics)))

@@ -15,8 +15,8 @@ from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none
 def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planned:
     """A profile on this host, setting by setting, whether or not it could be applied."""
     from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.model.request import Request
     from rocmcfg.planning.plan import make_plan
-    from rocmcfg.planning.request import Request
 
     loaded = profiles.load(view, [name])
     facts = collect_facts(view, boot_backend=boot_backend, ask_modinfo=False)
@@ -42,7 +42,7 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
     """Every problem of the profiles, with everything optional included and no condition asked."""
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.profile import Use
-    from rocmcfg.planning.request import Request
+    from rocmcfg.model.request import Request
     from rocmcfg.planning.resolve import modules_of, resolve
     from rocmcfg.state.effective import Effective
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
@@ -10,8 +10,18 @@ from rocmcfg.host.view import Host, HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, trial
-from rocmcfg.records.journal import Journal, require_sight
+from rocmcfg.records.journal import require_sight
 from rocmcfg.records.receipt import boot_id
+from rocmcfg.records.steps import (
+    Committed,
+    Event,
+    Evidence,
+    Journal,
+    JournalState,
+    ToolChanged,
+    TrialEvent,
+    UndoBegun,
+)
 from rocmcfg.transaction.recovery import cause
 from rocmcfg.workflow.undoing import Progress, Undone, plan_of, undone
 
@@ -57,10 +67,10 @@ def _finish_all(host: Host, progress: Progress, *, force: bool) -> list[Undone]:
     done = []
     while (id := journal.open_transaction(host)) is not None:
         found = recovery.read_existing(host, id)
-        programs.wait_for_survivors(host, found.mark, progress)
+        programs.wait_for_survivors(host, found.header.mark, progress)
         recovery.begin_together(host, recovery.begun_with(found))
         if _begun_after_all(host, found):
-            journal.append(host, id, "commit")
+            journal.append(host, id, Committed())
             host.log(f"transaction {id}, a trial, was cut off at its last step, and this boot is its own")
             continue
         planned = plan_of(host, [found])
@@ -84,9 +94,10 @@ def _together(done: list[Undone]) -> Undone:
 def _begun_after_all(view: HostView, found: Journal) -> bool:
     """A trial that was cut off between its last step and the line that says so, and this is its boot."""
     return (
-        trial.armed_at_last(found)
-        and not found.of("undo")
-        and trial.carried(view, found.header["trial"]["token"])
+        found.header.trial is not None
+        and bool(found.of(ToolChanged))
+        and not found.of(UndoBegun)
+        and trial.carried(view, found.header.trial.token)
         and trial.load(view) is not None
     )
 
@@ -100,7 +111,7 @@ def _running_unseen(view: HostView) -> Trial | None:
     if found is None or trial.stage(view, found) is not Stage.RUNNING:
         return None
     one = journal.read(view, found.transaction)
-    return found if one is not None and one.state == "committed" and not trial.seen(one) else None
+    return found if one is not None and one.state is JournalState.COMMITTED and not trial.seen(one) else None
 
 
 def _trial_over(view: HostView) -> bool:
@@ -109,7 +120,7 @@ def _trial_over(view: HostView) -> bool:
         found = trial.load(view)
     except trial.BadTrial:
         one = trial.newest(view)
-        return one is not None and boot_id(view) != one.header["boot_id"] and not trial.marked(view)
+        return one is not None and boot_id(view) != one.header.boot_id and not trial.marked(view)
     return found is not None and trial.stage(view, found) is Stage.OVER
 
 
@@ -126,7 +137,7 @@ def _end_trial(host: Host, progress: Progress) -> Undone | None:
     if found is None:
         return None
     one = journal.read(host, found.transaction)
-    if one is None or one.state != "committed" or not trial.of_journal(one):
+    if one is None or one.state is not JournalState.COMMITTED or one.header.trial is None:
         return sweep(host, progress, force=True)
     remark = _noted(host, found, one)
     planned = plan_of(host, [one])
@@ -142,10 +153,8 @@ def _end_by_journal(host: Host, progress: Progress) -> Undone | None:
     one = trial.newest(host)
     if one is None:
         return None
-    from rocmcfg.doctor.fallen_boot import Evidence
-
     seen = Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
-    trial.note(host, one.id, "not_confirmed", evidence=asdict(seen))
+    trial.note(host, one.id, TrialEvent(Event.NOT_CONFIRMED, evidence=seen))
     planned = plan_of(host, [one])
     return undone(planned, [recovery.undo(host, one, progress, after_failure=True, force=True)])
 
@@ -156,13 +165,13 @@ def _noted(host: Host, found: Trial, one: Journal) -> Diagnostic:
 
     seen = evidence(host, found)
     loader = registry.trial(found.boot_backend)
-    event = "not_confirmed"
+    event = Event.NOT_CONFIRMED
     if loader is not None and loader.armed(host) and seen.source != "journal":
-        event = "not_tried"
+        event = Event.NOT_TRIED
         text = "it never began: the boot loader still had its arguments"
-        seen = replace(seen, source="none", boot_id="", text=text, lines=())
-    if not any(record["event"] in ("not_tried", "not_confirmed") for record in one.of("trial")):
-        trial.note(host, one.id, event, evidence=asdict(seen))
+        seen = seen._replace(source="none", boot_id="", text=text, lines=())
+    if not any(line.event in (Event.NOT_TRIED, Event.NOT_CONFIRMED) for line in one.of(TrialEvent)):
+        trial.note(host, one.id, TrialEvent(event, evidence=seen))
     again = ""
     if trial.repeated(host, found):
         again = "kexec handed its arguments on to this boot: reboot through the firmware; "

@@ -239,6 +239,8 @@ def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:
         report = verify(view)
     except RocmcfgError as problem:
         return (), problem.diagnostics[0].summary
+    if not report.checks and not report.unrecorded:
+        return (), ""
     wrong = [f"{c.name} {c.status.value}" for c in report.checks if report.exit_code]
     said = [report.status.replace("_", " "), *wrong]
     if report.trial is not None:

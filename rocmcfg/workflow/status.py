@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
@@ -11,8 +11,9 @@ from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.report import Overall, VerificationReport
+from rocmcfg.model.request import Request
 from rocmcfg.planning import trial_plan
-from rocmcfg.planning.request import Request, command_line, from_document
+from rocmcfg.planning.request import command_line
 from rocmcfg.records import receipt, trial
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
@@ -89,7 +90,7 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         require_finished(view)
     except RocmcfgError as problem:
         problems += problem.diagnostics
-    if tried is None and trial_plan.left(view):
+    if tried is None and not view.exists(trial.PATH) and trial_plan.left(view):
         problems.append(_left_of_a_trial())
     suggested: tuple[str, ...] = ()
     try:
@@ -151,12 +152,9 @@ def _unnecessary(
     from rocmcfg.judging.conditions import decide
     from rocmcfg.knowledge import catalogue
 
-    try:
-        request = from_document(known.request)
-    except TypeError:  # a receipt of another version, which knows more options
-        request = Request(profiles=known.profiles, unconditional=bool(known.request.get("unconditional")))
+    request = known.request
     loaded, remarks = _applied(view, known, request)
-    command = command_line(replace(request, unconditional=False), root)
+    command = command_line(request._replace(unconditional=False), root)
     applied = {s.id for s in known.settings if s.profile}  # what --set asks for has no condition
     found: dict[str, Unnecessary] = {}
     for setting in (s for profile in loaded for s in profile.settings):

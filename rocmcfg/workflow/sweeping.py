@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import warning
+from rocmcfg.model.request import Request
 from rocmcfg.planning import trial_plan
-from rocmcfg.planning.request import Request
 from rocmcfg.records import receipt, trial
 from rocmcfg.state import reboot
 from rocmcfg.transaction import transaction

@@ -10,9 +10,9 @@ from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.published import published
 from rocmcfg.model.state import Kind
-from rocmcfg.model.trial import Stage, Trial
+from rocmcfg.model.trial import Outcome, Stage, Trial
 from rocmcfg.records import journal, trial
-from rocmcfg.records.journal import Journal
+from rocmcfg.records.steps import ENDS, Committed, Event, Evidence, Journal, JournalState, TrialEvent
 from rocmcfg.workflow.applying import Applied, apply
 from rocmcfg.workflow.planning import Approved, Planned
 from rocmcfg.workflow.undoing import Progress, Undone, UndoPlan, rollback
@@ -72,9 +72,9 @@ def _withheld(view: HostView, found: Trial) -> tuple[str, ...]:
         one = journal.read(view, found.transaction)
     except (Unreadable, journal.BadJournal):
         return ()
-    events = one.of("trial") if one is not None else ()
-    looks = [event["reasons"] for event in events if event["event"] == "withheld"]
-    return tuple(looks[-1]) if looks else ()  # of the last look: the unit can be started again
+    events = one.of(TrialEvent) if one is not None else ()
+    looks = [line.reasons for line in events if line.event is Event.WITHHELD]
+    return looks[-1] if looks else ()  # of the last look: the unit can be started again
 
 
 def _boot_time(view: HostView) -> float | None:
@@ -108,19 +108,13 @@ def confirm(
         )
     _require_whole(host, found)
     _require_in_effect(host)
-    from rocmcfg.planning.request import from_document
-
-    try:
-        request = from_document(found.request)
-    except TypeError as problem:
-        raise trial.BadTrial("another version of rocmcfg wrote it, with other options") from problem
 
     def as_tried(planned: Planned) -> bool:
         _require_stays(planned.plan)
         return ask(planned)
 
     approved = Approved(found.profiles, found.approved)
-    return apply(host, request, as_tried, progress, asks=asks, approved=approved, confirms=found)
+    return apply(host, found.request, as_tried, progress, asks=asks, approved=approved, confirms=found)
 
 
 def _require_running(view: HostView, found: Trial) -> None:
@@ -150,7 +144,7 @@ def _require_whole(view: HostView, found: Trial) -> None:
     from rocmcfg.transaction.recovery import ThirdPartyEdit, edited
 
     one = journal.read(view, found.transaction)
-    if one is None or not trial.of_journal(one):
+    if one is None or one.header.trial is None:
         raise RocmcfgError(
             error(
                 "RC4335",
@@ -237,26 +231,26 @@ def _swept(
 class Told:
     """What history says of a trial."""
 
-    outcome: str
-    evidence: journal.Record | None
+    outcome: Outcome
+    evidence: Evidence | None
     withheld: tuple[str, ...]
 
 
 def told(view: HostView, one: Journal, every: list[Journal]) -> Told | None:
     """None for what is no trial. `every` are all journals, newest first."""
-    if not trial.of_journal(one):
+    if one.header.trial is None:
         return None
-    events = one.of("trial")
-    ended = any(event["event"] in ("rejected", "not_confirmed", "not_tried") for event in events)
+    events = one.of(TrialEvent)
+    ended = any(line.event in ENDS for line in events)
     confirmed = any(
-        other.header.get("confirms") == one.id
-        and other.of("commit")
-        and (other.state == "committed" or (one.state == "rolled_back" and not ended))
+        other.header.confirms == one.id
+        and other.of(Committed)
+        and (other.state is JournalState.COMMITTED or (one.state is JournalState.ROLLED_BACK and not ended))
         for other in every
     )
-    evidence = next((r["evidence"] for r in reversed(events) if "evidence" in r), None)
-    withheld = tuple(x for r in events if r["event"] == "withheld" for x in r["reasons"])
-    outcome = "confirmed" if confirmed else trial.outcome(one, _stage(view, one))
+    evidence = next((line.evidence for line in reversed(events) if line.evidence), None)
+    withheld = tuple(x for line in events if line.event is Event.WITHHELD for x in line.reasons)
+    outcome = Outcome.CONFIRMED if confirmed else trial.outcome(one, _stage(view, one))
     return Told(outcome, evidence, withheld)
 
 

@@ -11,7 +11,8 @@ from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.records import trial
-from rocmcfg.records.journal import Journal, read_all, require_finished, require_sight
+from rocmcfg.records.journal import read_all, require_finished, require_sight
+from rocmcfg.records.steps import Event, Journal, JournalState, TrialEvent
 
 if TYPE_CHECKING:
     from rocmcfg.transaction.recovery import Undo
@@ -45,7 +46,7 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> UndoPlan:
     from rocmcfg.transaction import recovery
 
     require_finished(view)
-    committed = [j for j in read_all(view) if j.state == "committed" and "swept" not in j.header]
+    committed = [j for j in read_all(view) if j.state is JournalState.COMMITTED and not j.header.swept]
     known = {j.id for j in committed} | {0}
     if to is not None and to not in known:
         raise RocmcfgError(
@@ -55,7 +56,7 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> UndoPlan:
                 hint="see `rocmcfg history`; 0 is the start",
             )
         )
-    if to is not None and any(trial.of_journal(j) and j.id == to for j in committed):
+    if to is not None and any(j.header.trial and j.id == to for j in committed):
         raise RocmcfgError(
             error(
                 "RC4325",
@@ -77,7 +78,7 @@ def _last(committed: Sequence[Journal]) -> list[Journal]:
     """The newest transaction; with one that confirmed a trial goes the trial."""
     if not committed:
         return []
-    confirmed = committed[0].header.get("confirms")
+    confirmed = committed[0].header.confirms
     return [committed[0], *(j for j in committed[1:] if j.id == confirmed)]
 
 
@@ -116,10 +117,8 @@ def rollback(
         done = []
         with interrupts.held():
             for one in planned.journals:
-                if trial.of_journal(one) and all(
-                    j.header.get("confirms") != one.id for j in planned.journals
-                ):
-                    trial.note(host, one.id, "rejected")
+                if one.header.trial and all(j.header.confirms != one.id for j in planned.journals):
+                    trial.note(host, one.id, TrialEvent(Event.REJECTED))
             if len(planned.journals) > 1:
                 recovery.begin_together(host, [one.id for one in planned.journals])
             for one in planned.journals:

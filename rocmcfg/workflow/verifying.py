@@ -49,8 +49,8 @@ def _verify_profiles(
     view: HostView, names: Sequence[str], known: Receipt | None, pid: int | None
 ) -> VerificationReport:
     from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.model.request import Request
     from rocmcfg.planning.plan import make_plan
-    from rocmcfg.planning.request import Request
     from rocmcfg.workflow.planning import collect_facts, errors_first, expand_auto
 
     wanted, _ = expand_auto(view, Request(profiles=tuple(names)))

@@ -10,6 +10,7 @@ from rocmcfg.host.view import Host, HostView, Locked, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import trial
+from rocmcfg.records.steps import Event, TrialEvent
 from rocmcfg.workflow.applying import Applied
 from rocmcfg.workflow.planning import Planned
 
@@ -195,7 +196,7 @@ def _withhold(host: Host, found: Trial, reasons: Sequence[str], cause: RocmcfgEr
     try:
         with host.lock():
             if trial.load(host) == found:
-                trial.note(host, found.transaction, "withheld", reasons=list(reasons))
+                trial.note(host, found.transaction, TrialEvent(Event.WITHHELD, reasons=tuple(reasons)))
     except RocmcfgError as problem:
         reasons = [*reasons, *(f"not on record: {d.summary}" for d in problem.diagnostics)]
     stop = NotKept(found, reasons)

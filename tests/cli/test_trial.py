@@ -124,9 +124,7 @@ def test_other_loaders_are_refused(tmp_path: Path, chain: str) -> None:
     assert tree(root) == before
 
 
-@pytest.mark.parametrize(
-    "damage", ["{", "[]", '{"schema_version": 9}', "{}", "\x00", '{"schema_version": 1}']
-)
+@pytest.mark.parametrize("damage", ["{", "[]", "{}", "\x00", '{"schema_version": 1}'])
 def test_a_damaged_record_is_told_and_can_be_rejected(root: Path, damage: str) -> None:
     before = tree(root, state=False, times=False)
     run(root, "apply", *CWSR, "--trial", "--yes")

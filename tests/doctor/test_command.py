@@ -120,7 +120,7 @@ def test_what_the_profile_gives_here_needs_no_set(tmp_path: Path) -> None:
     log = tmp_path / "app.log"
     log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
     command_line = _matches("--log", log, "--root", root)[0]["workaround"]["command"]
-    assert command_line == "sudo rocmcfg apply --profile rdna4"
+    assert command_line == f"sudo rocmcfg apply --profile rdna4 --root {root}"
     local = root / "etc/rocmcfg/profiles/rdna4.toml"
     local.parent.mkdir(parents=True)
     text = 'schema = 1\nsummary = "x"\ngfx = ["gfx1201"]\n[module.amdgpu.cwsr_enable]\nvalue = 0\n'
@@ -132,7 +132,7 @@ def test_what_the_profile_gives_here_needs_no_set(tmp_path: Path) -> None:
     ):
         local.write_text(text + 'because = "b"\n' + more)
         command_line = _matches("--log", log, "--root", root)[0]["workaround"]["command"]
-        assert command_line == f"sudo rocmcfg apply --profile rdna4{asked}", more
+        assert command_line == f"sudo rocmcfg apply --profile rdna4{asked} --root {root}", more
 
 
 def test_options_win_over_log_and_host(host: Path) -> None:

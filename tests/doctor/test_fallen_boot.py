@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.doctor.fallen_boot import Evidence, evidence
+from rocmcfg.doctor.fallen_boot import evidence
 from rocmcfg.host.local import LocalHost
+from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Terms, Trial
+from rocmcfg.records.steps import Evidence
 from tests.support import journald
 from tests.support.asked_host import Answer, AskedHost, answer
 from tests.support.hosts import FileMap, make_root
@@ -30,7 +32,7 @@ UNSURE = "; in which boot since the apply, it does not say"
 
 def trial(token: str = TOKEN, when: float = 0) -> Trial:
     moment = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(when or time.time() - 600))
-    return Trial(3, ("p",), {}, "grub", APPLY, moment, (), (), token, Terms(600), ())
+    return Trial(3, ("p",), Request(), "grub", APPLY, moment, (), (), token, Terms(600), ())
 
 
 def root(tmp_path: Path, extra: FileMap | None = None) -> Path:

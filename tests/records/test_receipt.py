@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rocmcfg.host.local import LocalHost
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
 from rocmcfg.records import receipt
 from rocmcfg.records.receipt import BadReceipt, Receipt
@@ -23,7 +24,7 @@ FLAG = DesiredSetting(
 GOOD = Receipt(
     7,
     ("rdna4",),
-    {"profiles": ("rdna4",), "set": (), "unconditional": False, "via": ""},
+    Request(("rdna4",), set=("amdgpu.runpm=0",)),
     "grub",
     "6d0c4f2a",
     (SETTING, FLAG),
@@ -40,7 +41,7 @@ def written(tmp_path: Path, content: bytes) -> LocalHost:
 def test_what_was_dumped_is_loaded(tmp_path: Path) -> None:
     found = receipt.load(written(tmp_path, receipt.dump(GOOD)))
     assert found is not None
-    assert found.request == {"profiles": ["rdna4"], "set": [], "unconditional": False, "via": ""}
+    assert found == GOOD
     assert receipt.dump(found) == receipt.dump(GOOD)
 
 
@@ -58,7 +59,7 @@ TEXTS_OF_A_SETTING = (
 )
 WRONG: dict[str, tuple[object, ...]] = {
     "transaction": ("7", None, True, 7.0, [7]),
-    "schema_version": ("1", None, [1], 2),
+    "schema_version": ("1", None, [1]),
     "profiles": ("rdna4", [1], [["rdna4"]], {"rdna4": 1}, None),
     "request": ([], None, "x", {"set": [1]}, {"set": 1}, {"set": {}}),
     "boot_backend": (*NO_TEXT, None),

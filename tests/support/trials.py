@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rocmcfg.host.view import Host
-from rocmcfg.records.journal import Journal
+from rocmcfg.records.steps import Journal
 from rocmcfg.workflow import trying
 
 from . import usecases

@@ -6,9 +6,9 @@ from typing import Any
 
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.plan import Plan
+from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Terms
-from rocmcfg.planning.request import Request
-from rocmcfg.records.journal import Journal
+from rocmcfg.records.steps import Journal
 from rocmcfg.workflow import applying, planning, recovering, trying, undoing
 
 

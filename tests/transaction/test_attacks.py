@@ -17,7 +17,7 @@ from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.planning.request import Request
+from rocmcfg.model.request import Request
 from rocmcfg.records import journal
 from rocmcfg.transaction import programs, recovery
 from rocmcfg.workflow.applying import apply

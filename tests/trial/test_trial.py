@@ -10,9 +10,9 @@ import pytest
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.report import CheckStatus, VerificationReport
+from rocmcfg.model.request import Request
 from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.trial import Stage, Terms
-from rocmcfg.planning.request import Request
 from rocmcfg.records import receipt, trial
 from rocmcfg.workflow import planning, recovering, trying
 from rocmcfg.workflow.status import status

@@ -13,9 +13,10 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.report import CheckStatus
+from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Stage, Terms
-from rocmcfg.planning.request import Request
 from rocmcfg.records import trial
+from rocmcfg.records.steps import Kept
 from rocmcfg.workflow import planning, recovering, trying
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify
@@ -228,8 +229,8 @@ def test_an_edit_of_its_script_holds_up_no_boot(root: Path, host: QuickHost) -> 
     reboot(root)
     use.recover(host)
     assert configuration(root) == before
-    kept = use.journals(host)[0].of("kept")
-    assert [record["path"] for record in kept] == [f"/{SCRIPT}"]
+    kept = use.journals(host)[0].of(Kept)
+    assert [line.path for line in kept] == [f"/{SCRIPT}"]
 
 
 def test_an_edited_trial_is_not_confirmed_and_can_be_forced_to_its_end(root: Path, host: QuickHost) -> None:

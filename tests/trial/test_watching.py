@@ -16,6 +16,7 @@ from rocmcfg.host.view import CommandResult, Locked
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Terms
 from rocmcfg.records import trial
+from rocmcfg.records.steps import Event, TrialEvent
 from rocmcfg.workflow import trying
 from rocmcfg.workflow.verifying import verify
 from rocmcfg.workflow.watching import NotKept, Watched, uptime, watch
@@ -126,7 +127,7 @@ def refused(host: Machine, clock: Clock) -> tuple[str, ...]:
     found = trial.load(host)
     assert found is not None, "the trial goes on"
     newest = use.journals(host)[0]
-    assert [event["reasons"] for event in newest.of("trial")][-1] == list(stop.value.reasons)
+    assert newest.of(TrialEvent)[-1].reasons == stop.value.reasons
     standing = trying.standing(host)
     assert standing is not None
     assert standing.until is None
@@ -290,7 +291,7 @@ def test_a_confirm_that_fails_is_on_record_with_its_exit_code(
         watched(host, clock)
     assert stop.value.exit_code is ExitCode.ROLLED_BACK
     assert stop.value.reasons == ("the menu came out wrong",)
-    assert use.journals(host)[0].of("trial")[-1]["event"] == "withheld"
+    assert use.journals(host)[0].of(TrialEvent)[-1].event is Event.WITHHELD
 
 
 def _problem(summary: str) -> tuple[Any, ...]:
