@@ -109,7 +109,7 @@ def own_words(rule: Rule) -> list[str]:
     ],
 )
 def test_a_log_of_many_names_takes_no_more_than_its_length(made: Callable[[int], str]) -> None:
-    assert grown(made, 1500) <= AT_MOST
+    assert grown(made, 750) <= AT_MOST
 
 
 def test_a_name_is_looked_for_by_its_words_and_not_one_by_one() -> None:
