@@ -23,7 +23,7 @@ from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, 
 from rocmcfg.model.trial import Terms
 from rocmcfg.model.value import same
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
-from rocmcfg.planning.refusals import foreign_trouble, host_problems, unreadable_image
+from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kernel, unreadable_image
 from rocmcfg.planning.resolve import Resolution, refused, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
@@ -46,7 +46,8 @@ def make_plan(
     names = tuple(profile.name for profile in profiles)
     made = _plan(view, names, resolution, observed, facts, catalogue, receipt)
     if terms is None:
-        return made
+        another = newer_kernel(facts, trial=False) if made.reboot_required and not made.empty else ()
+        return replace(made, diagnostics=(*made.diagnostics, *another))
     from rocmcfg.planning.trial_plan import trial_plan
 
     return trial_plan(view, made, terms, observed, facts, catalogue, receipt)
