@@ -25,12 +25,9 @@ class Meaning(NamedTuple):
 
 
 @functools.cache
-def _likely() -> re.Pattern[str]:
+def likely() -> re.Pattern[str]:
+    """Stands in a line, in lower case, that has a key which means anything."""
     return re.compile(data()["keys"]["likely"])
-
-
-def may_have_keys(line: str) -> bool:
-    return _likely().search(line.lower()) is not None
 
 
 @functools.cache

@@ -50,8 +50,8 @@ def _is_host(text: str, certain: bool) -> bool:
 
 # -- secrets and serials --------------------------------------------------------------------------------
 
-_PLACEHOLDER = re.compile(
-    r"\$\{?[A-Z_]+\}?$|\$\(|%[(\[]?\w*[)\]]?s?$|\{.*\}$|[*•x.]+$|\[(?:redacted|hidden)|[{<]", re.I
+_PLACEHOLDER = re.compile(  # or a count: "first pass: 1"
+    r"\d{1,3}$|\$\{?[A-Z_]+\}?$|\$\(|%[(\[]?\w*[)\]]?s?$|\{.*\}$|[*•x.]+$|\[(?:redacted|hidden)|[{<]", re.I
 )
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocmcfg.report.keys import Meaning, may_have_keys, meaning
+from rocmcfg.report.keys import Meaning, likely, meaning
 from rocmcfg.report.looks import is_mixed, is_ordinary, is_value, tells
 from rocmcfg.report.rules import OPAQUE, Found
 
@@ -60,7 +60,6 @@ _BRACKETS = re.compile(r"\[(?P<square>[^\]\n]*)|\((?P<round>[^)\n]*)")
 _BARE = re.compile(r"[^\s\"'`<>](?:[^\s\"'`<>]|[\"'`<>](?=\w))*")
 _WORD = re.compile(r"[^\s\"'`<>,;|(){}\[\]&]+")
 _TO_END, _TO_QUOTE, _TO_COMMA = (re.compile(p) for p in (r"[^\n]+", r"[^\"'\n]+", r"[^\"',;\n]+"))
-_IN_ELEMENT = re.compile(r"[^<]+")
 _LONG = 256  # characters: neither a name nor a serial is longer; a secret is one then, whatever it looks like
 _TUPLE = re.compile(r"[(\[] ?[bruBRU]?\\*[\"']$")
 _NESTED = ("{", "[", "(", "<")  # no value, but what has some; or what somebody else put in its place
@@ -88,14 +87,14 @@ class _Value(NamedTuple):
 
 def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
     """`before` and `after` are the lines beside it, where one may say what the value in this one is."""
-    if not may_have_keys(line):
+    if not likely().search(line.lower()):
         return
     position = 0
     while (found := _KEY.search(line, position)) is not None:
         position = found.end()
         key = found["key"] or found["option"] or found["element"] or found["word"]
         meant = meaning(key) or _meant_beside(line, found, key.lower(), before, after)
-        if meant is None or (found["list"] and not _in_tuple(line, found, meant)):
+        if meant is None or (found["list"] and not _is_listed(line, found, meant)):
             if found["option"]:
                 position = found.end("option")
             continue
@@ -115,12 +114,10 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
             position = value.end
 
 
-def _in_tuple(line: str, found: re.Match[str], meant: Meaning) -> bool:
-    """('key', 'value'), as Python shows headers; in a list of words one says nothing of the next."""
-    start = found.start()
-    if found["key"].startswith("--"):
-        return True  # a list of arguments
-    return meant.kind == "secret" and bool(_TUPLE.search(line[max(0, start - 12) : start]))
+def _is_listed(line: str, found: re.Match[str], meant: Meaning) -> bool:
+    """["--key", "value"] and ('key', 'value'), as Python shows headers; no list of words."""
+    in_tuple = meant.kind == "secret" and _TUPLE.search(line, max(0, found.start() - 12), found.start())
+    return found["key"].startswith("--") or bool(in_tuple)
 
 
 def _meant_beside(line: str, found: re.Match[str], key: str, before: str, after: str) -> Meaning | None:
@@ -158,7 +155,7 @@ def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value
         if value.quoted or (is_mixed(text) and not _NUMBER.match(text)):
             return True
         return len(text) > 7 and not is_ordinary(text) and bool(_ENDS.match(line, value.end))
-    if not meant.sure or key.lower() in _AMBIGUOUS or re.match(r"[\w.-]+[=:]", text):
+    if not meant.sure or key.lower() in _AMBIGUOUS or re.match(r"[\w.-]+[=:]", text) or _NUMBER.match(text):
         return False
     return (value.quoted and any(c.isalpha() for c in text)) or (is_mixed(text) and len(text) > 5)
 
@@ -166,7 +163,8 @@ def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value
 def _value(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
     start = found.end()
     if found["element"]:
-        return _span(_IN_ELEMENT.match(line, start), quoted=True)
+        end = line.find("<", start)
+        return _Value(start, end if end >= 0 else len(line), True)
     enclosed = _ENCLOSING.match(line, start)
     if enclosed is None and meant.kind in ("secret", "network"):
         enclosed = _BRACKETS.match(line, start)
@@ -182,30 +180,27 @@ def _value(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
 def _bare(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
     start = _after_scheme(line, found.end(), meant)
     key, sign = (found["key"] or found["option"] or found["word"]).lower(), found["sign"]
-    if meant.kind != "secret":
-        named = meant.kind in ("network", "label", "name")
-        blanks = named and (sign == ":" or (sign == "=" and key == "name"))
-        form = _TO_COMMA if blanks else _WORD
-        return _span(form.match(line, start, start + _LONG), quoted=False)
-    if key.endswith("cookie") and sign == ":":
-        return _span(_TO_QUOTE.match(line, start), quoted=True)
-    if line[start : start + 6].lower() == "digest":
-        return _span(_TO_END.match(line, start), quoted=True)
-    if meant.sure and sign == ":" and _begins(line, found):
-        # a line of YAML or of a dialogue of its own: a passphrase has blanks
-        return _span(_TO_END.match(line, start), quoted=False)
-    value = _BARE.match(line, start)
+    form, limit, quoted = _WORD, start + _LONG, False
+    if meant.kind == "secret":
+        form, limit = _BARE, len(line)
+        if key.endswith("cookie") and sign == ":":
+            form, quoted = _TO_QUOTE, True
+        elif line[start : start + 6].lower() == "digest":
+            form, quoted = _TO_END, True
+        elif meant.sure and sign == ":" and _begins(line, found):
+            form = _TO_END  # a line of YAML or of a dialogue of its own: a passphrase has blanks
+    elif meant.kind in ("network", "label", "name") and (sign == ":" or (sign == "=" and key == "name")):
+        form = _TO_COMMA
+    value = form.match(line, start, limit)
     if value is None:
         return None
-    cut = _NEXT_PAIR.search(line, start, value.end())
-    end = cut.start() if cut else value.end()
-    while end > start + 1 and line[end - 1] in ")]},;.":
-        end -= 1
-    return _Value(start, end, False)
-
-
-def _span(found: re.Match[str] | None, *, quoted: bool) -> _Value | None:
-    return _Value(found.start(), found.end(), quoted) if found else None
+    end = value.end()
+    if form is _BARE:
+        cut = _NEXT_PAIR.search(line, start, end)
+        end = cut.start() if cut else end
+        while end > start + 1 and line[end - 1] in ")]},;.":
+            end -= 1
+    return _Value(start, end, quoted)
 
 
 def _after_scheme(line: str, start: int, meant: Meaning) -> int:

@@ -52,7 +52,8 @@ PIECES = (
     'a@b.service', '<user-1>', '…', 'a…', 'A_TOKEN ', 'secret ', "secret 'a", 'setenv ', '<add value="',
     '{"value": "', '<value>a', 'password for ', 'token is ', 'echo a ', 'echo a|', 'sudo -S ', '<<< ',
     'htpasswd -b ', 'net user ', 'user.name ', 'a login: ', 'A a tty', 'USER PID\n', 'USER PID\n1 1\n',
-    'chown a:', 'AP "', 'iSerial 3 ',
+    'chown a:', 'AP "', 'iSerial 3 ', 'name: a\nvalue: ', 'value: ', '<key>a</key>\n<string>',
+    'name = a\nemail = ', 'password is ', 'password is a', '*** JOB 1 ON ', '{"value":null,',
 )  # fmt: skip
 
 
