@@ -1,4 +1,5 @@
-"""What only its neighbours give away: the column of accounts below a header, the body of a private key.
+"""What only its neighbours give away: the column of accounts below a header, the body of a private key, the
+value that YAML has on the line below its key.
 
 A row of `ps` or `top` alone looks like many other lines. Below a header it is known which
 of its words is a name.
@@ -8,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
-from rocmcfg.report.looks import is_nobody
+from rocmcfg.report.keys import meaning
+from rocmcfg.report.looks import is_nobody, is_value
 from rocmcfg.report.rules import OPAQUE, Found
 
 _HEADER = re.compile(
@@ -32,6 +34,13 @@ _BODY = re.compile(r"(?<![^\s\"'|>])[A-Za-z0-9+/]+={0,2}(?=[\"',\\rn]{0,4}$)")
 _BLANK = re.compile(r"(?:Proc-Type|DEK-Info|Version|Comment): |(?:^|\s)$")
 
 
+_OPENED = re.compile(
+    r"(?P<indent>[ \t]*)(?:- )?[\"']?(?P<key>[A-Za-z_][\w.-]*)[\"']?:[ \t]*(?P<block>[|>][-+]?[ \t]*)?$"
+)
+_VALUE = re.compile(r"[ \t]+(?P<x>[^\s#{\[&*].*\S|\w)")
+_NESTED = re.compile(r":(?:\s|$)|^\s*-")
+
+
 class _Table(NamedTuple):
     account: int
     others: tuple[tuple[int, re.Pattern[str]], ...]
@@ -39,7 +48,20 @@ class _Table(NamedTuple):
 
 def blocks(lines: list[str]) -> dict[int, Found]:
     """By the numbers of their lines."""
-    return {**dict(_accounts(lines)), **_keys(lines)}
+    return {**dict(_below_keys(lines)), **dict(_accounts(lines)), **_keys(lines)}
+
+
+def _below_keys(lines: list[str]) -> Iterator[tuple[int, Found]]:
+    for number, (line, below) in enumerate(pairwise(lines), 1):
+        opened = _OPENED.match(line) if line.rstrip().endswith((":", "|", ">", "-", "+")) else None
+        if opened is None or (meant := meaning(opened["key"])) is None:
+            continue
+        value = _VALUE.match(below)
+        if meant.kind != "secret" or not meant.sure or value is None or not is_value(value["x"]):
+            continue
+        # deeper than the key, and no list or table of its own
+        if value.start("x") > opened.end("indent") and (opened["block"] or not _NESTED.search(below)):
+            yield number, Found(*value.span("x"), "secret")
 
 
 def _accounts(lines: list[str]) -> Iterator[tuple[int, Found]]:

@@ -1,7 +1,8 @@
 """Keys and their values in a line, in any style: `key=value`, `key: value`, `"key": "value"` and Python's
 `'key': 'value'` (also escaped in another string), `Key: value` of a header, `?key=value` of a URL (also
-percent-encoded), `--key value`, `KEY value`, `<key>value</key>`, `('key', 'value')`, `key => value`, and
-`<add key="name" value="value"/>`, where a pair says what another one means, in the same line or the next.
+percent-encoded), `--key value`, `KEY value`, `<key>value</key>`, `('key', 'value')`, `key => value`, a table's
+`| key | value |`, and `<add key="name" value="value"/>`, where a pair says what another one means, in the same
+line or the next.
 
 A scanner by hand rather than one pattern: whether the value matters depends on the key, and where it ends on
 how it begins. Each character is looked at a bounded number of times.
@@ -24,7 +25,7 @@ _FIRST = (
 _QUOTE = r"(?:\\{0,8}[\"'`]|%22|%27|&quot;|&#34;|&#39;)"
 _KEY = re.compile(
     rf"(?i)(?<![\w./-])(?P<key>{_FIRST}[\w./-]+)"
-    rf"(?:(?P<closing>{_QUOTE}\]?)?[ \t]{{0,40}}(?P<sign>=>|:=|==?|:|%3d|%3a)[ \t]{{0,40}}"
+    rf"(?:(?P<closing>{_QUOTE}\]?)?[ \t]{{0,40}}(?P<sign>={{1,2}}>|->|[:?+]?==?|:|%3d|%3a|[|│┃])[ \t]{{0,40}}"
     rf"|(?P<list>{_QUOTE}[ \t]{{0,8}},[ \t]{{0,8}}(?=[bru]?\\{{0,8}}[\"']))"
     rf"|(?P<said>'[ \t]value[ \t](?=')))"  # NetworkManager: added 'ssid' value 'x'
     r"|(?<![\w./-])(?P<option>--?[A-Za-z](?:[\w-]*\w)?)[ \t]{1,8}(?=[^\s-])"
@@ -60,6 +61,8 @@ _BRACKETS = re.compile(r"\[(?P<square>[^\]\n]*)|\((?P<round>[^)\n]*)")
 _BARE = re.compile(r"[^\s\"'`<>](?:[^\s\"'`<>]|[\"'`<>](?=\w))*")
 _WORD = re.compile(r"[^\s\"'`<>,;|(){}\[\]&]+")
 _TO_END, _TO_QUOTE, _TO_COMMA = (re.compile(p) for p in (r"[^\n]+", r"[^\"'\n]+", r"[^\"',;\n]+"))
+_BARS = ("|", "│", "┃")
+_CELL = re.compile(r"[^\s|│┃](?:[^|│┃]*[^\s|│┃])?")
 _LONG = 256  # characters: neither a name nor a serial is longer; a secret is one then, whatever it looks like
 _TUPLE = re.compile(r"[(\[] ?[bruBRU]?\\*[\"']$")
 _NESTED = ("{", "[", "(", "<")  # no value, but what has some; or what somebody else put in its place
@@ -99,7 +102,7 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
                 position = found.end("option")
             continue
         value = _value(line, found, meant)
-        if value is None:
+        if value is None or (found["sign"] in _BARS and not _is_cell(line, meant)):
             continue
         text = line[value.start : value.end]
         prose = _is_prose(line, found, value)
@@ -112,6 +115,11 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
         if _tells(meant, text, prose=prose):
             yield Found(value.start, value.end, meant.kind, _is_taught(meant, found, text, value))
             position = value.end
+
+
+def _is_cell(line: str, meant: Meaning) -> bool:
+    """Of a table, and no pipe between two commands."""
+    return meant.sure and line.rstrip().endswith(_BARS)
 
 
 def _is_listed(line: str, found: re.Match[str], meant: Meaning) -> bool:
@@ -181,7 +189,9 @@ def _bare(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
     start = _after_scheme(line, found.end(), meant)
     key, sign = (found["key"] or found["option"] or found["word"]).lower(), found["sign"]
     form, limit, quoted = _WORD, start + _LONG, False
-    if meant.kind == "secret":
+    if sign in _BARS:
+        form, quoted = _CELL, True
+    elif meant.kind == "secret":
         form, limit = _BARE, len(line)
         if key.endswith("cookie") and sign == ":":
             form, quoted = _TO_QUOTE, True
@@ -210,7 +220,13 @@ def _after_scheme(line: str, start: int, meant: Meaning) -> int:
 
 def _is_prose(line: str, found: re.Match[str], value: _Value) -> bool:
     """`word: value` in running text, where a key may be a word like any other."""
-    if found["option"] or found["element"] or found["closing"] or value.quoted or found["sign"] != ":":
+    if (
+        found["option"]
+        or found["element"]
+        or found["closing"]
+        or value.quoted
+        or found["sign"] not in (":", "->")
+    ):
         return False
     return not re.search(r"[-_]", found["key"]) and not _begins(line, found)
 
