@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rocmcfg.host.view import HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
@@ -117,7 +117,7 @@ class Printer:
 
     # -- documents ----------------------------------------------------------------------------------
 
-    def document(self, diagnostics: Sequence[Diagnostic], body: object = None, **fields: Any) -> None:
+    def document(self, diagnostics: Sequence[Diagnostic], body: object = None) -> None:
         """The JSON document of the command, with what the noun `body` publishes; nothing in text mode."""
         if not self.json:
             return
@@ -128,7 +128,6 @@ class Printer:
             "command": self.command,
             "diagnostics": encode(diagnostics),
             **(encode(body) or {}),
-            **fields,
         }
         write(_escaped(json_module.dumps(document, indent=1, ensure_ascii=False)) + "\n")
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.state import ActivationState, FileState
@@ -97,6 +98,7 @@ def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:
     if not view.runs_tools or modprobe.PATH not in _oldest(chosen):
         return []
     generator = initramfs.backend(initramfs.detect(view))
-    if generator is None or all(image.carries is False for image in generator.images(view, "amdgpu")):
+    entries = registry.entries(view, chosen[0].header.expect.backend)
+    if generator is None or all(i.carries is False for i in generator.images(view, "amdgpu", entries)):
         return []
-    return [generator.activation("an image holds the options that are taken back")]
+    return list(generator.activations(view, "an image holds the options that are taken back"))
