@@ -25,12 +25,6 @@ class Meaning(NamedTuple):
 
 
 @functools.cache
-def likely() -> re.Pattern[str]:
-    """Stands in a line, in lower case, that has a key which means anything."""
-    return re.compile(data()["keys"]["likely"])
-
-
-@functools.cache
 def _listed(name: str) -> frozenset[str]:
     return frozenset(data()["keys"][name].split())
 

@@ -1,7 +1,8 @@
 """Keys and their values in a line, in any style: `key=value`, `key: value`, `"key": "value"` and Python's
 `'key': 'value'` (also escaped in another string), `Key: value` of a header, `?key=value` of a URL (also
-percent-encoded), `--key value`, `KEY value`, `<key>value</key>`, `('key', 'value')`, `key => value`, and
-`<add key="name" value="value"/>`, where a pair says what another one means, in the same line or the next.
+percent-encoded), `--key value`, `KEY value`, `<key>value</key>`, `('key', 'value')`, `key => value`, `| key |
+value |` of a table, and `<add key="name" value="value"/>`, where a pair says what another one means, in the
+same line or the next.
 
 A scanner by hand rather than one pattern: whether the value matters depends on the key, and where it ends on
 how it begins. Each character is looked at a bounded number of times.
@@ -13,8 +14,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocmcfg.report.keys import Meaning, likely, meaning
-from rocmcfg.report.looks import is_mixed, is_ordinary, is_value, tells
+from rocmcfg.report.keys import Meaning, meaning
+from rocmcfg.report.looks import is_mixed, is_ordinary, is_value, shape, tells
 from rocmcfg.report.rules import OPAQUE, Found
 
 _FIRST = (
@@ -24,7 +25,7 @@ _FIRST = (
 _QUOTE = r"(?:\\{0,8}[\"'`]|%22|%27|&quot;|&#34;|&#39;)"
 _KEY = re.compile(
     rf"(?i)(?<![\w./-])(?P<key>{_FIRST}[\w./-]+)"
-    rf"(?:(?P<closing>{_QUOTE}\]?)?[ \t]{{0,40}}(?P<sign>=>|:=|==?|:|%3d|%3a)[ \t]{{0,40}}"
+    rf"(?:(?P<closing>{_QUOTE}\]?)?[ \t]{{0,40}}(?P<sign>={{1,2}}>|->|[:?+]?==?|:|%3d|%3a|[|│┃])[ \t]{{0,40}}"
     rf"|(?P<list>{_QUOTE}[ \t]{{0,8}},[ \t]{{0,8}}(?=[bru]?\\{{0,8}}[\"']))"
     rf"|(?P<said>'[ \t]value[ \t](?=')))"  # NetworkManager: added 'ssid' value 'x'
     r"|(?<![\w./-])(?P<option>--?[A-Za-z](?:[\w-]*\w)?)[ \t]{1,8}(?=[^\s-])"
@@ -60,6 +61,8 @@ _BRACKETS = re.compile(r"\[(?P<square>[^\]\n]*)|\((?P<round>[^)\n]*)")
 _BARE = re.compile(r"[^\s\"'`<>](?:[^\s\"'`<>]|[\"'`<>](?=\w))*")
 _WORD = re.compile(r"[^\s\"'`<>,;|(){}\[\]&]+")
 _TO_END, _TO_QUOTE, _TO_COMMA = (re.compile(p) for p in (r"[^\n]+", r"[^\"'\n]+", r"[^\"',;\n]+"))
+_BARS = ("|", "│", "┃")
+_CELL = re.compile(r"[^\s|│┃](?:[^|│┃]*[^\s|│┃])?")
 _LONG = 256  # characters: neither a name nor a serial is longer; a secret is one then, whatever it looks like
 _TUPLE = re.compile(r"[(\[] ?[bruBRU]?\\*[\"']$")
 _NESTED = ("{", "[", "(", "<")  # no value, but what has some; or what somebody else put in its place
@@ -67,16 +70,6 @@ _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|apikey|negotiate|ntlm|key)\s+(?
 # where another pair, or what encloses this one, follows in a value that has no quotes
 _NEXT_PAIR = re.compile(r"[,;&](?=$|[\w.-]+=)|%26|,(?=[\"'])")
 _OPAQUE = re.compile(f"[{OPAQUE}]+")
-_PATH = re.compile(
-    r"(?:~|\.{1,2})?/(?:app|cache|data|dev|etc|home|mnt|models|opt|proc|root|run|secrets|srv|sys|tmp|usr|var"
-    r"|workspace)?(?:/|$)|\.{1,2}/|~/|[\w./-]+\.(?:py|json|toml|ya?ml|pem|key|crt|txt|conf)$"
-)
-_NUMBER = re.compile(r"[-+]?[\d.,_]+(?:e[-+]?\d+)?[a-zA-Z%/]{0,3}$|0x[0-9a-fA-F]+$")
-_FORMS = {
-    "user": re.compile(r"[A-Za-z_](?:[\w.@-]|\\)*\$?$"),
-    "host": re.compile(r"(?=.*[A-Za-z])[\w.\[\],:-]{2,}$"),
-    **dict.fromkeys(("serial", "id", "uuid"), re.compile(r"(?=.*\d)[\w./:+-]{5,}$|[A-Z0-9-]{6,}$")),
-}
 
 
 class _Value(NamedTuple):
@@ -87,7 +80,7 @@ class _Value(NamedTuple):
 
 def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
     """`before` and `after` are the lines beside it, where one may say what the value in this one is."""
-    if not likely().search(line.lower()):
+    if not shape("likely").search(line.lower()):
         return
     position = 0
     while (found := _KEY.search(line, position)) is not None:
@@ -99,7 +92,7 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
                 position = found.end("option")
             continue
         value = _value(line, found, meant)
-        if value is None:
+        if value is None or (found["sign"] in _BARS and not _is_cell(line, meant)):
             continue
         text = line[value.start : value.end]
         prose = _is_prose(line, found, value)
@@ -112,6 +105,11 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
         if _tells(meant, text, prose=prose):
             yield Found(value.start, value.end, meant.kind, _is_taught(meant, found, text, value))
             position = value.end
+
+
+def _is_cell(line: str, meant: Meaning) -> bool:
+    """Of a table, and no pipe between two commands."""
+    return meant.sure and line.rstrip().endswith(_BARS)
 
 
 def _is_listed(line: str, found: re.Match[str], meant: Meaning) -> bool:
@@ -152,10 +150,15 @@ def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value
     if _SETS.search(line, max(0, start - 24), start):
         return True
     if _SETTING.match(key):
-        if value.quoted or (is_mixed(text) and not _NUMBER.match(text)):
+        if value.quoted or (is_mixed(text) and not shape("number").match(text)):
             return True
         return len(text) > 7 and not is_ordinary(text) and bool(_ENDS.match(line, value.end))
-    if not meant.sure or key.lower() in _AMBIGUOUS or re.match(r"[\w.-]+[=:]", text) or _NUMBER.match(text):
+    if (
+        not meant.sure
+        or key.lower() in _AMBIGUOUS
+        or re.match(r"[\w.-]+[=:]", text)
+        or shape("number").match(text)
+    ):
         return False
     return (value.quoted and any(c.isalpha() for c in text)) or (is_mixed(text) and len(text) > 5)
 
@@ -181,7 +184,9 @@ def _bare(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
     start = _after_scheme(line, found.end(), meant)
     key, sign = (found["key"] or found["option"] or found["word"]).lower(), found["sign"]
     form, limit, quoted = _WORD, start + _LONG, False
-    if meant.kind == "secret":
+    if sign in _BARS:
+        form, quoted = _CELL, True
+    elif meant.kind == "secret":
         form, limit = _BARE, len(line)
         if key.endswith("cookie") and sign == ":":
             form, quoted = _TO_QUOTE, True
@@ -210,7 +215,13 @@ def _after_scheme(line: str, start: int, meant: Meaning) -> int:
 
 def _is_prose(line: str, found: re.Match[str], value: _Value) -> bool:
     """`word: value` in running text, where a key may be a word like any other."""
-    if found["option"] or found["element"] or found["closing"] or value.quoted or found["sign"] != ":":
+    if (
+        found["option"]
+        or found["element"]
+        or found["closing"]
+        or value.quoted
+        or found["sign"] not in (":", "->")
+    ):
         return False
     return not re.search(r"[-_]", found["key"]) and not _begins(line, found)
 
@@ -228,7 +239,7 @@ def _tells(meant: Meaning, text: str, *, prose: bool) -> bool:
         return False
     if meant.kind == "secret":
         return _is_secret(bare, meant, prose=prose)
-    form = _FORMS.get(meant.kind)
+    form = meant.kind in ("user", "host", "serial", "id", "uuid") and shape(meant.kind)
     if (form and not form.match(bare)) or (meant.kind == "host" and prose and not meant.sure):
         return False
     certain = meant.kind not in ("host", "serial") and not (prose and meant.kind == "user")
@@ -236,14 +247,16 @@ def _tells(meant: Meaning, text: str, *, prose: bool) -> bool:
 
 
 def _is_secret(text: str, meant: Meaning, *, prose: bool) -> bool:
-    if _PATH.match(text):
+    if shape("path").match(text):
         return False
     if meant.sure:
         return not (prose and text.isalpha() and text.islower() and len(text) < 6)
     if prose:
-        return len(text) >= max(8, meant.least) and is_mixed(text) and not _NUMBER.match(text)
+        return len(text) >= max(8, meant.least) and is_mixed(text) and not shape("number").match(text)
     letter, digit = any(c.isalpha() for c in text), any(c.isdigit() for c in text)
-    return len(text) >= meant.least and letter and (digit or len(text) >= 12) and not _NUMBER.match(text)
+    return (
+        len(text) >= meant.least and letter and (digit or len(text) >= 12) and not shape("number").match(text)
+    )
 
 
 def _is_taught(meant: Meaning, found: re.Match[str], text: str, value: _Value) -> bool:
