@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import typer
-
-from rocmcfg.cli import complete
-from rocmcfg.cli.app import app
+from rocmcfg.cli import complete, parser
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,7 @@ class Command:
 
 def program() -> Command:
     """The program with what `rocmcfg --help` lists; hidden commands are nobody's to type."""
-    return _command(typer.main.get_command(app), "")
+    return _command(parser.program(), "")
 
 
 def _command(given: Any, path: str) -> Command:

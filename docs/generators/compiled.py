@@ -1,9 +1,10 @@
-"""The TOML files of the package, made ready for the program that has to start fast."""
+"""The TOML files of the package and its command line, made ready for the program that has to start fast."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from rocmcfg.cli import app, parser, prepared
 from rocmcfg.knowledge import compiled, profiles, toml
 from rocmcfg.knowledge.profile_schema import validate
 
@@ -21,4 +22,10 @@ def page() -> str:
         if wrong:
             raise ValueError(f"{path} is no profile: {wrong}")
         entries.append(compiled.entry(f"profiles/{path.name}", content, document))
+    for name, command in app._COMMANDS.items():
+        if not command.group:  # whose commands typer alone reads
+            table = prepared.table(parser.command(name), command.passes_on)
+            entries.append(
+                compiled.entry(f"cli/{command.module}", prepared.parameters(command.module), table)
+            )
     return b"".join(entries).decode()

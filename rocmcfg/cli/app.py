@@ -1,99 +1,51 @@
-"""Composes the commands. A command's module is imported when it is called, not before: `verify` must not
-pay for what `plan` needs."""
+"""Runs the command that was asked for. A command's module is imported when it is called, not before: `verify`
+must not pay for what `plan` needs, and what is typed without a mistake not for typer."""
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import signal
 import sys
-from typing import Annotated, Any
-
-import typer
-from typer.core import TyperGroup
+from typing import Any, NamedTuple
 
 import rocmcfg
+from rocmcfg.cli import render
 from rocmcfg.model.diagnostic import ExitCode
 
-# Name, module of `rocmcfg.cli`, whether `--help` of the program lists it.
+
+class _Command(NamedTuple):
+    """`module` of `rocmcfg.cli` has a function of that name, that of a `group` an `app` with its commands.
+    `listed`: in `--help`. `passes_on`: what stands behind the first argument is not read."""
+
+    module: str
+    group: bool = False
+    listed: bool = True
+    passes_on: bool = False
+
+
 _COMMANDS = {
-    "status": ("status", True),
-    "profile": ("profile", True),
-    "plan": ("plan", True),
-    "apply": ("apply", True),
-    "verify": ("verify", True),
-    "confirm": ("confirm", True),
-    "reject": ("reject", True),
-    "rollback": ("rollback", True),
-    "history": ("history", True),
-    "recover": ("recover", True),
-    "explain": ("explain", True),
-    "doctor": ("doctor", True),
-    "lint": ("lint", True),
-    "report": ("report", True),
-    "env": ("env", True),
-    "run": ("run", True),
-    "schema": ("schema", True),
-    "check-kernel": ("check_kernel", False),
-    "watch-trial": ("watch_trial", False),
-    "complete": ("complete", False),
+    "status": _Command("status"),
+    "profile": _Command("profile", group=True),
+    "plan": _Command("plan"),
+    "apply": _Command("apply"),
+    "verify": _Command("verify"),
+    "confirm": _Command("confirm"),
+    "reject": _Command("reject"),
+    "rollback": _Command("rollback"),
+    "history": _Command("history"),
+    "recover": _Command("recover"),
+    "explain": _Command("explain"),
+    "doctor": _Command("doctor"),
+    "lint": _Command("lint"),
+    "report": _Command("report"),
+    "env": _Command("env"),
+    "run": _Command("run", passes_on=True),
+    "schema": _Command("schema"),
+    "check-kernel": _Command("check_kernel", listed=False),
+    "watch-trial": _Command("watch_trial", listed=False),
+    "complete": _Command("complete", listed=False, passes_on=True),
 }
-
-
-class _LazyGroup(TyperGroup):
-    """Knows its commands by name and loads one when it is asked for."""
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # click's signature
-        return [name for name, (_, listed) in _COMMANDS.items() if listed]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  # click's signature
-        if cmd_name not in _COMMANDS:
-            return None
-        module = importlib.import_module(f"rocmcfg.cli.{_COMMANDS[cmd_name][0]}")
-        return typer.main.get_command(module.app)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name = args[0] if args else ""
-        if name and not name.startswith("-") and name not in _COMMANDS:
-            from rocmcfg.model.value import closest
-
-            near = closest(name, list(_COMMANDS))
-            ctx.fail(f"No such command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
-        return super().resolve_command(ctx, args)
-
-
-app = typer.Typer(
-    cls=_LazyGroup,
-    name="rocmcfg",
-    rich_markup_mode=None,
-    add_completion=False,  # typer's edits ~/.bashrc and knows no host; ours are files (docs/generators)
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        sys.stdout.write(f"rocmcfg {rocmcfg.__version__}\n")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    """Manages amdgpu kernel parameters and the environment that goes with them.
-
-    plan shows what would change, apply does it as one transaction, verify proves it
-    on the running kernel, rollback takes it back. apply --trial is for one boot,
-    unless confirm keeps it.
-
-    The manual: man rocmcfg, man rocmcfg-profile.
-    """
 
 
 def main() -> None:
@@ -103,16 +55,12 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a Latin-1 terminal shows ? for → and is no defect
             stream.reconfigure(errors="replace")
-    from rocmcfg.cli import render
-
-    command = typer.main.get_command(app)
-    # click's UsageError, which typer does not export
-    usage_error: type[Exception] = typer.BadParameter.__bases__[0]
+    code: Any = ExitCode.DONE
     try:
-        code = command.main(prog_name="rocmcfg", standalone_mode=False)
-    except usage_error as problem:
-        code = _usage(problem)
-    except (typer.Abort, KeyboardInterrupt):
+        _run(sys.argv[1:])
+    except SystemExit as end:
+        code = end.code
+    except KeyboardInterrupt:
         render.complain("interrupted; nothing was changed\n")  # no command had begun
         code = ExitCode.ERROR
     except (ImportError, AttributeError, SyntaxError) as problem:
@@ -121,7 +69,6 @@ def main() -> None:
         if "--debug" in sys.argv:
             raise
         render.lost(problem)
-        code = ExitCode.DONE
     render.flush()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         # Python puts the default back while it ends, and the exit code would be lost to a late signal
@@ -129,16 +76,44 @@ def main() -> None:
     sys.exit(int(code or 0))
 
 
+def _run(arguments: list[str]) -> None:
+    """Raises SystemExit with any other exit code than 0."""
+    if arguments == ["--version"]:
+        return show_version()
+    from rocmcfg.cli import prepared
+
+    command = _COMMANDS.get(arguments[0]) if arguments else None
+    values = prepared.values(command.module, arguments[1:]) if command and not command.group else None
+    try:
+        if command is None or values is None:
+            from rocmcfg.cli import parser
+
+            parser.run()
+        else:
+            prepared.function(command.module)(**values)
+    except render.Misuse as problem:
+        from rocmcfg.cli import parser
+
+        parser.misused(problem, arguments)
+
+
+def show_version() -> None:
+    sys.stdout.write(f"rocmcfg {rocmcfg.__version__}\n")
+
+
+def named(arguments: list[str]) -> str:
+    """The command among them; empty where none is."""
+    return next((a for a in arguments if a in _COMMANDS), "")
+
+
 def _damaged(problem: Exception) -> int:
     """A command that could not be loaded."""
-    from rocmcfg.cli.render import Printer
     from rocmcfg.model.installation import damage
 
     found = damage(problem)
     if found is None or "--debug" in sys.argv:
         raise problem
-    known = next((a for a in sys.argv[1:] if a in _COMMANDS), "")
-    printer = Printer(known, json="--json" in sys.argv[1:])
+    printer = render.Printer(named(sys.argv[1:]), json="--json" in sys.argv[1:])
     printer.failure([found], ExitCode.ERROR)
     if not printer.json:
         printer.problems([found])
@@ -150,19 +125,3 @@ def _open_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
-
-
-def _usage(problem: Any) -> int:
-    from rocmcfg.cli.render import Printer, complain
-    from rocmcfg.model.diagnostic import error
-
-    if "--json" in sys.argv[1:]:
-        known = next((a for a in sys.argv[1:] if a in _COMMANDS), "")
-        hint = "see rocmcfg --help"
-        stop = error("RC0001", problem.format_message(), hint=hint)
-        Printer(known, json=True).failure([stop], ExitCode.USAGE)
-    else:
-        said = io.StringIO()
-        problem.show(file=said)
-        complain(said.getvalue())
-    return int(ExitCode.USAGE)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.render import Misuse, Printer
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
+    import typer
+
     from rocmcfg.model.trial import TrialPlan
     from rocmcfg.workflow.applying import Applied
     from rocmcfg.workflow.planning import Planned
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
-
-@app.command("apply")
 def apply(
     profile: opt.Profiles = None,
     set: opt.Set = None,
@@ -49,7 +46,7 @@ def apply(
 
         request = plan_view.request(profile, set, with_, without, unconditional, any_gpu, via, boot_backend)
         if not request.profiles and not request.set:
-            raise typer.BadParameter("say what to apply: --profile NAME (or auto), or --set KEY=VALUE")
+            raise Misuse("say what to apply: --profile NAME (or auto), or --set KEY=VALUE")
         terms = plan_view.terms(trial, confirm_after, health_check)
         host = opt.open_host(root, chroot=chroot)
         if dry_run:
@@ -58,7 +55,7 @@ def apply(
         opt.require_root(host, "apply", "plan")
         opt.require_terminal(yes or json, "plan")
         if json and not yes:
-            raise typer.BadParameter("--json asks no question: add --yes, or --dry-run to see the plan")
+            raise Misuse("--json asks no question: add --yes, or --dry-run to see the plan")
         opt.may_change(printer, host)
 
         def confirm(planned: Planned) -> bool:
@@ -72,7 +69,7 @@ def apply(
         printer.end_progress()
         if applied is None:
             printer.line("Nothing was changed.")
-            raise typer.Exit(int(ExitCode.ERROR))
+            raise SystemExit(int(ExitCode.ERROR))
         printer.document(
             applied.planned.plan.diagnostics,
             plan_view.PlanDocument(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from rocmcfg.cli import options as opt
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
+if TYPE_CHECKING:
+    import typer
 
 
-@app.command("check-kernel")
 def check_kernel(
     release: Annotated[str, typer.Argument(metavar="RELEASE", help="As `uname -r` prints it.")],
     root: opt.Root = "/",

@@ -17,15 +17,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rocmcfg.host.local import LocalHost
 
 if TYPE_CHECKING:
+    import typer
+
     from rocmcfg.model.catalogue import Catalogue
     from rocmcfg.model.profile import Profile
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 _PATIENCE = 3.0  # seconds; a network file system that hangs must not take the terminal with it
 _HARMLESS = re.compile(r"[A-Za-z0-9._,:@%+=/-]+")
@@ -43,11 +42,6 @@ class Line:
     literally: bool = False
 
 
-@app.command(
-    "complete",
-    hidden=True,
-    context_settings={"allow_interspersed_args": False, "help_option_names": []},
-)
 def complete(
     kind: Annotated[str, typer.Argument(metavar="KIND")],
     words: Annotated[list[str] | None, typer.Argument(metavar="WORD…")] = None,
@@ -123,11 +117,16 @@ def _profiles_and_auto(line: Line, word: str) -> Candidates:
 def _loaded(line: Line) -> Iterator[Profile]:
     from rocmcfg.knowledge import profiles
     from rocmcfg.model.request import Request
-    from rocmcfg.workflow.planning import expand_auto
 
     names = list(line.profiles)
-    with contextlib.suppress(Exception):
-        names = list(expand_auto(line.host, Request(profiles=line.profiles))[0])
+    if "auto" in names:
+        from rocmcfg.facts.gpus import read_gpus
+        from rocmcfg.knowledge.catalogue import gpu_models
+        from rocmcfg.planning.automatic import expand_auto
+
+        with contextlib.suppress(Exception):
+            gpus = read_gpus(line.host, gpu_models())
+            names = list(expand_auto(line.host, Request(profiles=line.profiles), gpus)[0])
     for name in names:
         with contextlib.suppress(Exception):
             yield from profiles.read(line.host, [name])[0]

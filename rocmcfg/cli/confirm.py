@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Misuse
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
     from rocmcfg.workflow.planning import Planned
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
-
-@app.command("confirm")
 def confirm(
     yes: opt.Yes = False,
     root: opt.Root = "/",
@@ -38,7 +34,7 @@ def confirm(
         opt.require_root(host, "confirm")
         opt.require_terminal(yes or json, "status")
         if json and not yes:
-            raise typer.BadParameter("--json asks no question: add --yes")
+            raise Misuse("--json asks no question: add --yes")
         opt.may_change(printer, host)
 
         def ask(planned: Planned) -> bool:
@@ -52,7 +48,7 @@ def confirm(
         printer.end_progress()
         if applied is None:
             printer.line("Nothing was changed: the trial goes on.")
-            raise typer.Exit(int(ExitCode.ERROR))
+            raise SystemExit(int(ExitCode.ERROR))
         printer.document(
             applied.planned.plan.diagnostics,
             plan_view.PlanDocument(applied.planned.plan, applied.activations, applied.transaction),

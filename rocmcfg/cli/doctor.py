@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.render import Printer, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import typer
 
     from rocmcfg.doctor.evidence import LogLines
     from rocmcfg.doctor.judging.ranking import Match
@@ -35,6 +35,8 @@ def _checked_rocm(value: str) -> str:
 
 def _check(gfx: Sequence[str] = (), kernel: str = "", rocm: str = "") -> None:
     if gfx or kernel or rocm:
+        import typer
+
         from rocmcfg.workflow.diagnosing import parse_options
 
         try:
@@ -43,13 +45,11 @@ def _check(gfx: Sequence[str] = (), kernel: str = "", rocm: str = "") -> None:
             raise typer.BadParameter(str(problem)) from problem
 
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 _CANDIDATE = 0.35  # below it, a match is shown with -v only
 _LINES, _UNKNOWN = 6, 12  # lines of evidence, and of unknown errors, that are shown without -v
 _LONG, _WORD = 240, 68  # characters of such a line, and of a word in it
 
 
-@app.command("doctor")
 def doctor(
     more: opt.MoreLogs = None,
     log: Annotated[
@@ -141,7 +141,7 @@ def _machine(found: Diagnosis) -> str:
 def _show_match(printer: Printer, found: Diagnosis, one: Found, *, whole: bool) -> None:
     match, issue = one.match, one.match.issue
     printer.line()
-    for line in _wrapped(issue.title):
+    for line in wrap(issue.title):
         printer.line(printer.paint(line, "bold"))
     printer.line(f"  {issue.id}: {_sure(match.score)} ({match.score:.2f}); {_CONFIDENCE[issue.confidence]}")
     if whole:
@@ -244,9 +244,3 @@ def _size(size: int) -> str:
         if size >> shift:
             return f"{size / (1 << shift):.1f} {unit}"
     return f"{size} bytes"
-
-
-def _wrapped(text: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, 80, break_long_words=False, break_on_hyphens=False)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 from enum import Enum
-from typing import Annotated, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Misuse
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.published import published
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
+if TYPE_CHECKING:
+    import typer
+
 _USER_FILE = ".config/environment.d/90-rocmcfg.conf"
 
 
@@ -49,7 +50,6 @@ class EnvDocument(NamedTuple):
     removed: bool | None = None
 
 
-@app.command("env")
 def env(
     profile: opt.Profiles = None,
     set: opt.Set = None,
@@ -74,11 +74,11 @@ def env(
         from rocmcfg.workflow import environment as workflow
 
         if remove and not user:
-            raise typer.BadParameter("--remove goes with --user")
+            raise Misuse("--remove goes with --user")
         if not remove and not profile and not set:
-            raise typer.BadParameter("say which variables: --profile NAME (or auto)")
+            raise Misuse("say which variables: --profile NAME (or auto)")
         if user and root != "/":
-            raise typer.BadParameter("--user writes to your own home directory: leave --root away")
+            raise Misuse("--user writes to your own home directory: leave --root away")
         request = plan_view.request(profile, set, with_, without, unconditional, any_gpu, None, "")
         path = os.path.join(_home(), _USER_FILE) if user else ""
         if remove:

@@ -5,22 +5,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
+    import typer
+
     from rocmcfg.explain.explanation import Caution, Explanation, Mention, OnKernel
     from rocmcfg.workflow.explaining import Explained
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 # More known issues than these are for --verbose.
 _ISSUES = 5
 
 
-@app.command("explain")
 def explain(
     name: Annotated[
         str,

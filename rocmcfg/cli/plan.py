@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Misuse
 from rocmcfg.model.diagnostic import ExitCode
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
+if TYPE_CHECKING:
+    import typer
 
 
-@app.command("plan")
 def plan(
     profile: opt.Profiles = None,
     set: opt.Set = None,
@@ -42,9 +41,9 @@ def plan(
 
         request = plan_view.request(profile, set, with_, without, unconditional, any_gpu, via, boot_backend)
         if not request.profiles and not request.set:
-            raise typer.BadParameter("say what to plan: --profile NAME (or auto), or --set KEY=VALUE")
+            raise Misuse("say what to plan: --profile NAME (or auto), or --set KEY=VALUE")
         terms = plan_view.terms(trial, confirm_after, health_check)
         planned = planning.plan(opt.open_host(root, chroot=chroot), request, terms)
         plan_view.present(printer, planned)
         if detailed_exitcode and not planned.plan.empty:
-            raise typer.Exit(int(ExitCode.DIFFERENCES))
+            raise SystemExit(int(ExitCode.DIFFERENCES))

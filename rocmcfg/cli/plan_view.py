@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rocmcfg.cli.options import Via
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.render import Misuse, Printer
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts, PyTorch
 from rocmcfg.model.plan import (
@@ -26,6 +25,9 @@ from rocmcfg.model.state import ActivationState, DesiredSetting, Kind
 from rocmcfg.model.trial import Terms, TrialPlan
 from rocmcfg.planning import diff
 from rocmcfg.workflow.planning import Planned
+
+if TYPE_CHECKING:
+    from rocmcfg.cli.options import Via
 
 _SOONEST, _LATEST = 30, 24 * 3600  # seconds of --confirm-after; a boot itself takes longer than less
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
@@ -47,6 +49,15 @@ def request(
     via: Via | None,
     boot_backend: str,
 ) -> Request:
+    for text in set or ():
+        key, equals, _ = text.partition("=")
+        scope, _, name = key.partition(".")
+        if not (scope and name) or (not equals and scope != "karg"):
+            raise Misuse(
+                f"{text!r} does not say what to set; write amdgpu.runpm=0, feature.gfxoff=false, "
+                "karg.iommu=pt, env.NAME=VALUE or profile.NAME=NUMBER",
+                "--set",
+            )
     return Request(
         tuple(_absolute(name) for name in profile or ()),
         tuple(set or ()),
@@ -60,35 +71,27 @@ def request(
 
 
 def terms(trial: bool, confirm_after: str, health_check: str) -> Terms | None:
-    """What is asked of a trial; None for no trial. Raises BadParameter for what makes no sense."""
-    import typer
-
+    """What is asked of a trial; None for no trial. Raises Misuse for what makes no sense."""
     if not trial and (confirm_after or health_check):
-        raise typer.BadParameter("--confirm-after and --health-check belong to --trial")
+        raise Misuse("--confirm-after and --health-check belong to --trial")
     if not trial:
         return None
     if health_check and not health_check.strip():
-        raise typer.BadParameter("--health-check is blank, and would find everything well")
+        raise Misuse("--health-check is blank, and would find everything well")
     if health_check and not confirm_after:
-        raise typer.BadParameter(
-            "--health-check decides with --confirm-after TIME; by hand it is yours to run"
-        )
+        raise Misuse("--health-check decides with --confirm-after TIME; by hand it is yours to run")
     if any(ord(character) < 32 for character in health_check):
-        raise typer.BadParameter("--health-check takes one line; put more into a script of its own")
+        raise Misuse("--health-check takes one line; put more into a script of its own")
     return Terms(_seconds(confirm_after), health_check)
 
 
 def _seconds(text: str) -> int | None:
-    import typer
-
     if not text:
         return None
     found = re.fullmatch(r"([0-9]{1,6})(s|m|h)", text)
     seconds = int(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]] if found else 0
     if not _SOONEST <= seconds <= _LATEST:
-        raise typer.BadParameter(
-            f"--confirm-after {text}: write a time such as 90s, 10m or 1h, from 30s to 24h"
-        )
+        raise Misuse(f"--confirm-after {text}: write a time such as 90s, 10m or 1h, from 30s to 24h")
     return seconds
 
 

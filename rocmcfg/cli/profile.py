@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.render import Misuse, Printer
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile, ProfileParameter
@@ -74,7 +74,7 @@ def list_(
         printer.pairs([(p.name, p.summary + ("" if p.shipped else "  (local)")) for p in found], indent="")
         printer.problems(problems)
         if problems:
-            raise typer.Exit(int(ExitCode.ERROR))
+            raise SystemExit(int(ExitCode.ERROR))
 
 
 @app.command("show")
@@ -142,7 +142,7 @@ def validate(
         printer.document(problems, ProfileValidateDocument(not has_errors(problems)))
         printer.problems(problems)
         if has_errors(problems):
-            raise typer.Exit(int(ExitCode.ERROR))
+            raise SystemExit(int(ExitCode.ERROR))
         printer.line(f"Valid: {', '.join(name)}.")
 
 
@@ -171,12 +171,12 @@ def new(
         from rocmcfg.workflow import profiles as workflow
 
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "auto":
-            raise typer.BadParameter(f"{name!r} is no name for a profile: letters, digits, - and _")
+            raise Misuse(f"{name!r} is no name for a profile: letters, digits, - and _")
         for target in gfx or []:
             if not re.fullmatch(r"gfx[0-9a-f]{3,5}", target):
-                raise typer.BadParameter(f"{target!r} is not a gfx target such as gfx1201")
+                raise Misuse(f"{target!r} is not a gfx target such as gfx1201")
         if profiles.is_path(extends):
-            raise typer.BadParameter("--extends takes a profile's name, not a path")
+            raise Misuse("--extends takes a profile's name, not a path")
         host = opt.open_host(root)
         opt.require_root(host, "profile new")
         if extends:

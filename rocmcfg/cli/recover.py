@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from rocmcfg.cli import options as opt
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
+if TYPE_CHECKING:
+    import typer
 
 
-@app.command("recover")
 def recover(
     force: Annotated[bool, typer.Option("--force", help="Drop edits that others made to our files.")] = False,
     root: opt.Root = "/",

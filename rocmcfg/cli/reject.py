@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Misuse
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
+    import typer
+
     from rocmcfg.workflow.undoing import UndoPlan
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
-
-@app.command("reject")
 def reject(
     force: Annotated[
         bool, typer.Option("--force", help="Drop edits that others made to the trial's files.")
@@ -40,7 +38,7 @@ def reject(
         opt.require_root(host, "reject")
         opt.require_terminal(yes or json, "status")
         if json and not yes:
-            raise typer.BadParameter("--json asks no question: add --yes")
+            raise Misuse("--json asks no question: add --yes")
         opt.may_change(printer, host)
 
         def ask(planned: UndoPlan) -> bool:
@@ -51,6 +49,6 @@ def reject(
         printer.end_progress()
         if undone is None:
             printer.line("Nothing was changed: the trial stays.")
-            raise typer.Exit(int(ExitCode.ERROR))
+            raise SystemExit(int(ExitCode.ERROR))
         printer.problems(undone.diagnostics)
         say(printer, undone, "Nothing to reject: no trial is on record.", host.offline)

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from rocmcfg.cli import options as opt
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
-
-Bundle = Annotated[
-    str, typer.Option("--bundle", metavar="FILE", help="Also pack it, with the logs, into a new .tar.gz.")
-]
+if TYPE_CHECKING:
+    import typer
 
 
 class ReportDocument(NamedTuple):
@@ -23,14 +18,15 @@ class ReportDocument(NamedTuple):
     bundle: str | None
 
 
-@app.command("report")
 def report(
     more: opt.MoreLogs = None,
     log: Annotated[
         list[str] | None,
         typer.Option("--log", metavar="FILE", help="A log in place of this host's own. May be repeated."),
     ] = None,
-    bundle: Bundle = "",
+    bundle: Annotated[
+        str, typer.Option("--bundle", metavar="FILE", help="Also pack it, with the logs, into a new .tar.gz.")
+    ] = "",
     root: opt.Root = "/",
     json: opt.Json = False,
     quiet: opt.Quiet = False,

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.render import Misuse, Printer
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
+    import typer
+
     from rocmcfg.workflow.undoing import Undone, UndoPlan
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 _NOTHING = "Nothing to roll back: no transaction is applied."
 
 
-@app.command("rollback")
 def rollback(
     to: Annotated[
         int | None, typer.Option("--to", metavar="N", help="Back to how transaction N left it.")
@@ -41,7 +39,7 @@ def rollback(
         from rocmcfg.workflow import undoing
 
         if pristine and to is not None:
-            raise typer.BadParameter("--to and --pristine exclude each other")
+            raise Misuse("--to and --pristine exclude each other")
         host = opt.open_host(root, chroot=chroot)
         to = 0 if pristine else to
         if dry_run:
@@ -50,9 +48,7 @@ def rollback(
         opt.require_root(host, "rollback")
         opt.require_terminal(yes or json, "rollback --dry-run")
         if json and not yes:
-            raise typer.BadParameter(
-                "--json asks no question: add --yes, or --dry-run to see what it would do"
-            )
+            raise Misuse("--json asks no question: add --yes, or --dry-run to see what it would do")
         opt.may_change(printer, host)
 
         def confirm(planned: UndoPlan) -> bool:
@@ -63,7 +59,7 @@ def rollback(
         printer.end_progress()
         if undone is None:
             printer.line("Nothing was changed.")
-            raise typer.Exit(int(ExitCode.ERROR))
+            raise SystemExit(int(ExitCode.ERROR))
         say(printer, undone, _NOTHING, host.offline)
 
 

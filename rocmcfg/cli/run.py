@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Misuse
 from rocmcfg.model.diagnostic import fail
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
+if TYPE_CHECKING:
+    import typer
 
 
-@app.command("run", context_settings={"allow_interspersed_args": False})
 def run(
     command: Annotated[list[str], typer.Argument(metavar="CMD [ARG…]", help="What to run, after --.")],
     profile: opt.Profiles = None,
@@ -30,7 +29,7 @@ def run(
         from rocmcfg.workflow import environment as workflow
 
         if not profile and not set:
-            raise typer.BadParameter("say which variables: --profile NAME (or auto)")
+            raise Misuse("say which variables: --profile NAME (or auto)")
         request = plan_view.request(profile, set, with_, without, unconditional, any_gpu, None, "")
         pairs = workflow.variables(opt.open_host("/"), request)
         try:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import SCHEMA_VERSION
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
+if TYPE_CHECKING:
+    import typer
 
 
-@app.command("schema")
 def schema(
     name: Annotated[
         str,

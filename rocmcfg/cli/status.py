@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
@@ -16,10 +14,7 @@ if TYPE_CHECKING:
 
 _LATE = 600  # seconds: a health check and another rocmcfg may take a while
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
-
-@app.command("status")
 def status(
     root: opt.Root = "/",
     boot_backend: opt.BootBackend = "",

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 from rocmcfg.model.report import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
+if TYPE_CHECKING:
+    import typer
 
 
-@app.command("verify")
 def verify(
     profile: opt.Profiles = None,
     pid: Annotated[
@@ -35,7 +33,7 @@ def verify(
         printer.document(report.diagnostics, report)
         _show(printer, report, host.root)
         if report.exit_code:
-            raise typer.Exit(int(report.exit_code))
+            raise SystemExit(int(report.exit_code))
 
 
 def _show(printer: Printer, report: VerificationReport, root: str) -> None:

@@ -7,18 +7,13 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from rocmcfg.cli import options as opt
 from rocmcfg.host import interrupts
 
 if TYPE_CHECKING:
     from rocmcfg.workflow.planning import Planned
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
-
-@app.command("watch-trial")
 def watch_trial(
     root: opt.Root = "/",
     chroot: opt.Chroot = False,

@@ -7,7 +7,6 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from importlib import resources
-from types import MappingProxyType
 from typing import Any
 
 from rocmcfg.knowledge import toml
@@ -23,6 +22,11 @@ def words(name: str) -> frozenset[str]:
     return frozenset(data()["words"][name].split())
 
 
+@functools.cache
+def shape(name: str) -> re.Pattern[str]:
+    return re.compile(data()["shapes"][name])
+
+
 # -- names ----------------------------------------------------------------------------------------------
 
 
@@ -34,7 +38,7 @@ def is_public(site: str) -> bool:
 def is_nobody(name: str) -> bool:
     """Whether a name of a host or account tells nothing, wherever it stands."""
     lowered = name.lower().strip().rstrip("$")
-    return lowered in words("nobody") | words("levels") or not any(c.isalpha() for c in lowered)
+    return lowered in words("nobody") or lowered in words("levels") or not any(c.isalpha() for c in lowered)
 
 
 def is_ordinary(word: str) -> bool:
@@ -51,15 +55,15 @@ def _is_host(text: str, certain: bool) -> bool:
 
 # -- secrets and serials --------------------------------------------------------------------------------
 
-_PLACEHOLDER = re.compile(
-    r"\$\{?[A-Z_]+\}?$|\$\(|%[(\[]?\w*[)\]]?s?$|\{.*\}$|[*•x.]+$|\[(?:redacted|hidden)|[{<]", re.I
-)
-
 
 def is_value(text: str) -> bool:
     """Whether something stands in the place of a secret, and not what says that there is none."""
     bare = text.strip("\"' ,.;:()[]\\")
-    return bool(bare.strip("{}")) and bare.lower() not in words("no_value") and not _PLACEHOLDER.match(text)
+    return (
+        bool(bare.strip("{}"))
+        and bare.lower() not in words("no_value")
+        and not shape("no_secret").match(text)
+    )
 
 
 def is_mixed(text: str) -> bool:
@@ -94,15 +98,6 @@ def _serial(text: str, certain: bool) -> bool:
 
 # -- addresses ------------------------------------------------------------------------------------------
 
-# Behind one of these, four numbers are a version and no address.
-_VERSION_BEFORE = re.compile(
-    r"(?i)(?:version|driver|release|firmware|\bfw|rocm|amdgpu|bios|\bv|\bver|revision|build|dkms|kernel"
-    r"|python|torch|hip|rev|core|runtime|library|package|upgrade|from version|to version)\b\W{0,4}$"
-    r"|(?:[A-Za-z]|\.so\.?)[-_]?$|\b\d+(?:\.\d+){3}\S* (?:->|to|=>) $"
-)
-_SURELY_BEFORE = re.compile(r"(?i)(?:version|driver|release|firmware|bios)\W{0,4}$")
-_VERSION_BEHIND = re.compile(r"[-+~_]?[A-Za-z+~]|-\d{4}|-\d+(?![\d.]*\.)|_\d")
-
 
 def is_ip(text: str, before: str, behind: str) -> bool:
     """Whether it is the address of one machine. `before` and `behind` are its neighbours in the line."""
@@ -116,8 +111,9 @@ def is_ip(text: str, before: str, behind: str) -> bool:
     if isinstance(address, ipaddress.IPv6Address):
         return not address.is_reserved or address.ipv4_mapped is not None
     if not address.is_global and not text.startswith("0") and not address.is_multicast:
-        return not _SURELY_BEFORE.search(before)
-    return not (address.is_multicast or _VERSION_BEFORE.search(before) or _VERSION_BEHIND.match(behind))
+        return not shape("version_surely_before").search(before)
+    version = shape("version_before").search(before) or shape("version_behind").match(behind)
+    return not (address.is_multicast or version)
 
 
 def _mac(text: str, _certain: bool) -> bool:
@@ -126,29 +122,25 @@ def _mac(text: str, _certain: bool) -> bool:
 
 # -- by kind, and by what a rule asks for ----------------------------------------------------------------
 
-_KINDS: Mapping[str, Callable[[str, bool], bool]] = MappingProxyType(
-    {
-        **dict.fromkeys(("user", "name", "label", "volume", "network"), _is_name),
-        "host": _is_host,
-        "site": lambda text, _certain: _is_host(text, True),
-        "secret": lambda text, _certain: is_value(text),
-        "serial": _serial,
-        "mac": _mac,
-    }
-)
-LOOKS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
-    {
-        "": lambda _text: True,
-        "mixed": is_mixed,
-        "credential": _credential,
-        "base64": _base64,
-        "code": _code,
-        "key": lambda text: _random(text) or re.search(r"[-_.][A-Za-z0-9]{16,}", text) is not None,
-        "long": lambda text: _random(text) and re.search(r"[A-Za-z0-9]{16,}", text) is not None,
-        # In a sentence, any word may stand behind `is`; a quoted one, or one with digits, is no part of it.
-        "said": lambda text: is_mixed(text) or text[:1] in ("'", '"'),
-    }
-)
+_KINDS: Mapping[str, Callable[[str, bool], bool]] = {
+    **dict.fromkeys(("user", "name", "label", "volume", "network"), _is_name),
+    "host": _is_host,
+    "site": lambda text, _certain: _is_host(text, True),
+    "secret": lambda text, _certain: is_value(text),
+    "serial": _serial,
+    "mac": _mac,
+}
+LOOKS: Mapping[str, Callable[[str], bool]] = {
+    "": lambda _text: True,
+    "mixed": is_mixed,
+    "credential": _credential,
+    "base64": _base64,
+    "code": _code,
+    "key": lambda text: _random(text) or re.search(r"[-_.][A-Za-z0-9]{16,}", text) is not None,
+    "long": lambda text: _random(text) and re.search(r"[A-Za-z0-9]{16,}", text) is not None,
+    # In a sentence, any word may stand behind `is`; a quoted one, or one with digits, is no part of it.
+    "said": lambda text: is_mixed(text) or text[:1] in ("'", '"'),
+}
 
 
 def tells(kind: str, text: str, *, certain: bool = False) -> bool:

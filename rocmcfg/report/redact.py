@@ -51,7 +51,6 @@ class Redactor:
     _seen: dict[tuple[str, str], str] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
     _shown: list[str] = field(default_factory=list)
-    _codes: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for host in self.hosts:
@@ -82,13 +81,9 @@ class Redactor:
         text = self._clean(text)
         ends = [found[0] for found in _LINE.finditer(text)]
         lines = _LINE.split(text)
-        in_blocks = blocks(lines)
-        redacted = []
-        for number, line in enumerate(lines):
-            beside = _beside(lines, number)
-            if block := in_blocks.get(number):
-                line = self._without(line, [block])  # noqa: PLW2901  # it shrinks from pass to pass
-            redacted.append(self._line(line, *beside) if line else line)
+        for number, found in blocks(lines).items():
+            lines[number] = self._without(lines[number], [found])
+        redacted = [self._line(line, *_beside(lines, number)) for number, line in enumerate(lines)]
         joined = "".join(line + end for line, end in zip(redacted, [*ends, ""], strict=True))
         return _HIDDEN.sub(lambda code: self._shown[_number(code[0])], joined)
 
@@ -131,19 +126,15 @@ class Redactor:
     def _hide(self, kind: str, hidden: str) -> str:
         """A pair of characters that no rule finds anything in, in the place of what is hidden."""
         key = (kind, lower(hidden))
-        shown = self._seen.get(key)
-        if shown is None:
+        if key not in self._seen:
             self._counts[kind] += 1
-            shown = self._seen[key] = f"<{kind}-{self._counts[kind]}>"
-        return self._code(shown)
+            self._seen[key] = self._code(f"<{kind}-{self._counts[kind]}>")
+        return self._seen[key]
 
     def _code(self, shown: str) -> str:
-        code = self._codes.get(shown)
-        if code is None:
-            high, low = divmod(len(self._shown), _HALF)
-            self._shown.append(shown)
-            code = self._codes[shown] = chr(0xF0000 + high) + chr(0x100000 + low)
-        return code
+        high, low = divmod(len(self._shown), _HALF)
+        self._shown.append(shown)
+        return chr(0xF0000 + high) + chr(0x100000 + low)
 
     def _clean(self, text: str) -> str:
         """Without colours and what is not seen. Placeholders of an earlier redaction stay what they are."""

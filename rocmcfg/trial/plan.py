@@ -17,6 +17,7 @@ from rocmcfg.model.plan import CommandLine, FileChange, Plan, SettingRow
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
 from rocmcfg.model.trial import MARKER, Terms, TrialPlan
 from rocmcfg.planning.owned import OwnedFile, changes_to
+from rocmcfg.planning.refusals import newer_kernel
 from rocmcfg.records import journal
 from rocmcfg.records.digest import sha256
 from rocmcfg.records.receipt import Receipt, boot_id
@@ -56,6 +57,9 @@ def trial_plan(
     arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
     loader = registry.trial(made.boot_backend)
     problems = [*_refusals(view, made, wanted, terms, loader is None), *remarks]
+    of_an_apply = newer_kernel(facts, trial=False)
+    said = [one for one in made.diagnostics if one not in of_an_apply]
+    problems += newer_kernel(facts, trial=True)
     problems += _not_as_this_boot(view, receipt)
     changes: list[FileChange] = []
     if loader is not None and observed.boot is not None:
@@ -82,7 +86,7 @@ def trial_plan(
         changes=tuple(changes),
         activations=registry.backend(made.boot_backend).activations(view, why) if loader else (),
         rows=rows,
-        diagnostics=tuple(dict.fromkeys((*made.diagnostics, *problems))),
+        diagnostics=tuple(dict.fromkeys((*said, *problems))),
         command_line=CommandLine(line.before, (*line.before, *arguments)) if line else None,
         reboot_required=True,
         tools=(loader.arming(arguments),) if loader else (),
