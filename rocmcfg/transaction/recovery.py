@@ -50,7 +50,10 @@ class ThirdPartyEdit(RocmcfgError):
                     "RC4022",
                     f"{path} was edited by somebody else since rocmcfg wrote it",
                     location=path,
-                    hint="keep your lines elsewhere, then run the command again with --force, which drops "
+                    hint="take the lines of rocmcfg out by hand, then run the command again; --force puts "
+                    "the whole file back as it was (a copy stays in the transaction's folder)"
+                    if registry.editor(path) is not None
+                    else "keep your lines elsewhere, then run the command again with --force, which drops "
                     "the edit (a copy stays in the transaction's folder)",
                 )
                 for path in paths

@@ -30,9 +30,11 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
             continue
         link = view.is_symlink(path)
         before = _LINK if link else view.state(path)
-        after = _after_edits(chosen, path, before) or (journal.restore(view, id, saved) if saved else None)
+        others = _after_edits(chosen, path, before)
+        after = others or (journal.restore(view, id, saved) if saved else None)
         if _shown(before) != _shown(after):
             reason = f"as it was before transaction {id}" + (", in place of a symbolic link" if link else "")
+            reason += ", with what others wrote since" if others else ""
             content, mode = (after.content, after.mode) if after else (None, 0o644)
             found.append(FileChange(path, before, content, reason, mode))
     return tuple(found)
