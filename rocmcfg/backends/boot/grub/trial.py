@@ -28,7 +28,7 @@ TOKEN = reader.TRIAL_TOKEN
 BLOCK = "/boot/grub/grubenv"
 TOOL = "grub-editenv"
 KEEPS = "what one boot was to get"
-SHOWS = (TOOL, "-", "list")
+SHOWS: tuple[str, ...] = (TOOL, "-", "list")
 _VARIABLE = "rocmcfg_next"
 # What Ubuntu's 10_linux puts behind everything else where it boots without an initramfs first.
 _FIRST_TRY = "panic=-1"
