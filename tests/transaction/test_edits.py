@@ -179,8 +179,11 @@ def test_the_file_keeps_its_owner_and_mode(root: Path) -> None:
     if os.geteuid() == 0:
         os.chown(root / DEFAULTS, 0, 4)
     before = (root / DEFAULTS).stat()
-    for change in (lambda: apply(root, "amdgpu.runpm=0"), lambda: usecases.rollback(QuickHost(str(root)))):
-        change()
+    for rolled_back in (False, True):
+        if rolled_back:
+            usecases.rollback(QuickHost(str(root)))
+        else:
+            apply(root, "amdgpu.runpm=0")
         now = (root / DEFAULTS).stat()
         assert (now.st_mode, now.st_uid, now.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
 
