@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rocmcfg.knowledge import compiled
@@ -31,8 +30,7 @@ class KernelPart(NamedTuple):
 
 
 @published("name", "parts")
-@dataclass(frozen=True, slots=True)
-class KernelName:
+class KernelName(NamedTuple):
     """`parts` are what the name says, in the order in which one reads it. `types` are of
     input, output and computation, or one for all. `gfx` is empty where the name does not say."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from types import ModuleType
 
 from rocmcfg.backends import initramfs, modprobe
@@ -82,7 +81,7 @@ def _plan(
     catalogue: Catalogue,
     receipt: Receipt | None,
 ) -> Plan:
-    desired = tuple(_adopt(replace(setting, adopted_from=""), observed) for setting in resolution.desired)
+    desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
     problems = list(resolution.diagnostics)
     problems += host_problems(view, facts, desired)
     problems += foreign_trouble(observed, facts, catalogue)
@@ -123,7 +122,7 @@ def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
         winner = last(observed.kargs, setting.name)
         if found is not None and winner is not found and not adds_up(setting.name):
             found = None
-    return replace(setting, adopted_from=found.source) if found is not None else setting
+    return setting._replace(adopted_from=found.source) if found is not None else setting
 
 
 def _activations(
@@ -180,11 +179,11 @@ def _rebuild(generator: ModuleType | None, images: Sequence[Image]) -> Activatio
     due: Activation = generator.activation("")
     if any(image.carries for image in images):
         carrying = ", ".join(image.path for image in images if image.carries)
-        return replace(due, reason=f"{carrying} carries amdgpu, and reads its own copy of modprobe.d")
+        return due._replace(reason=f"{carrying} carries amdgpu, and reads its own copy of modprobe.d")
     if any(image.carries is None for image in images):
-        return replace(due, reason="whether an image carries amdgpu could not be seen, so all are rebuilt")
+        return due._replace(reason="whether an image carries amdgpu could not be seen, so all are rebuilt")
     reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
-    return replace(due, state=skipped, reason=reason)
+    return due._replace(state=skipped, reason=reason)
 
 
 def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> CommandLine | None:
