@@ -117,11 +117,16 @@ def _profiles_and_auto(line: Line, word: str) -> Candidates:
 def _loaded(line: Line) -> Iterator[Profile]:
     from rocmcfg.knowledge import profiles
     from rocmcfg.model.request import Request
-    from rocmcfg.workflow.planning import expand_auto
 
     names = list(line.profiles)
-    with contextlib.suppress(Exception):
-        names = list(expand_auto(line.host, Request(profiles=line.profiles))[0])
+    if "auto" in names:
+        from rocmcfg.facts.gpus import read_gpus
+        from rocmcfg.knowledge.catalogue import gpu_models
+        from rocmcfg.planning.automatic import expand_auto
+
+        with contextlib.suppress(Exception):
+            gpus = read_gpus(line.host, gpu_models())
+            names = list(expand_auto(line.host, Request(profiles=line.profiles), gpus)[0])
     for name in names:
         with contextlib.suppress(Exception):
             yield from profiles.read(line.host, [name])[0]

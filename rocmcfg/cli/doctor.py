@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Annotated
 
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.render import Printer, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,7 +141,7 @@ def _machine(found: Diagnosis) -> str:
 def _show_match(printer: Printer, found: Diagnosis, one: Found, *, whole: bool) -> None:
     match, issue = one.match, one.match.issue
     printer.line()
-    for line in _wrapped(issue.title):
+    for line in wrap(issue.title):
         printer.line(printer.paint(line, "bold"))
     printer.line(f"  {issue.id}: {_sure(match.score)} ({match.score:.2f}); {_CONFIDENCE[issue.confidence]}")
     if whole:
@@ -244,9 +244,3 @@ def _size(size: int) -> str:
         if size >> shift:
             return f"{size / (1 << shift):.1f} {unit}"
     return f"{size} bytes"
-
-
-def _wrapped(text: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, 80, break_long_words=False, break_on_hyphens=False)

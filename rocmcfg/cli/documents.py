@@ -11,10 +11,9 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from rocmcfg.cli.document_base import Document as OldDocument
-from rocmcfg.cli.document_base import Model as _Model
 from rocmcfg.cli.document_models import Models
 from rocmcfg.cli.env import EnvDocument
+from rocmcfg.cli.history import HistoryDocument
 from rocmcfg.cli.plan_view import PlanDocument, UndoneDocument
 from rocmcfg.cli.profile import (
     ProfileListDocument,
@@ -32,12 +31,13 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.report import CheckStatus, VerificationReport
+from rocmcfg.records.steps import Evidence
 from rocmcfg.workflow.aftermath import Outcome
 from rocmcfg.workflow.diagnosing import Diagnosis, Found
 from rocmcfg.workflow.explaining import Explained
 from rocmcfg.workflow.linting import Linted, Proposal
 from rocmcfg.workflow.status import Status
-from rocmcfg.workflow.trying import Standing
+from rocmcfg.workflow.trying import Standing, Told
 
 
 class Document(NamedTuple):
@@ -49,6 +49,7 @@ class FailureDocument(NamedTuple):
 
 
 _TITLES: dict[type, str] = {
+    Evidence: "TrialEvidence",
     Diagnosis: "DoctorDocument",
     Explained: "ExplainDocument",
     Finding: "LintFinding",
@@ -60,6 +61,7 @@ _TITLES: dict[type, str] = {
     SettingRow: "Setting",
     Standing: "TrialOnRecord",
     Status: "StatusDocument",
+    Told: "PastTrial",
     VerificationReport: "VerifyDocument",
 }
 _TEXTS = {
@@ -87,6 +89,7 @@ _TEXTS = {
     `score` is 0 to 1; from 0.5 we would tell the user so. `workaround` is null where nothing helps, or
     what helps is in force.""",
     "OnKernel": "`present` is null where it depends on how the kernel was built or cannot be told.",
+    "PastTrial": "`withheld`: why it did not confirm itself.",
     "PlanDocument": "Of `plan`, `apply` and `confirm`. `trial` is null where the plan is for good.",
     "ProfileParameter": """
     What the user gives a profile; `within` is "memory" where the amount must fit into the host's, and
@@ -97,6 +100,9 @@ _TEXTS = {
     "ReportDocument": "`report` is the Markdown, `bundle` the file that was packed besides.",
     "SetParameter": "`overridden`: the files whose value loses against that of `source`.",
     "ToolChange": "Something that a program changes and that is not a file of ours.",
+    "TrialEvidence": (
+        "What there is of a boot that was not confirmed: `text` says it in a sentence, `lines` are its last."
+    ),
     "TrialOnRecord": """
     `until`: when it confirms itself (ISO 8601, UTC), if all is well then; null where it does not.
     `waits` is false where the boot loader lost it before its boot. `withheld` is why it did not confirm
@@ -108,38 +114,6 @@ _TEXTS = {
         "`trial` is the transaction of the trial that was checked; null where it was what is applied."
     ),
 }
-
-
-class TrialEvidence(_Model):
-    """What there is of a boot that was not confirmed: `text` says it in a sentence, `lines` are its last."""
-
-    source: Literal["journal", "pstore", "none"]
-    boot_id: str
-    text: str
-    lines: list[str]
-
-
-class PastTrial(_Model):
-    """`withheld`: why it did not confirm itself."""
-
-    outcome: Literal["armed", "running", "over", "confirmed", "not_confirmed", "not_tried", "rejected"]
-    evidence: TrialEvidence | None
-    withheld: list[str]
-
-
-class Transaction(_Model):
-    transaction: int
-    time: str
-    user: str
-    profiles: list[str]
-    settings: list[str]
-    files: list[str]
-    state: Literal["committed", "rolled_back", "unfinished"]
-    trial: PastTrial | None
-
-
-class HistoryDocument(OldDocument):
-    transactions: list[Transaction]
 
 
 _NOUNS: dict[str, type] = {
@@ -165,10 +139,6 @@ _NOUNS: dict[str, type] = {
     "check-kernel": Document,
     "watch-trial": Document,
 }
-
-
-def _made(models: Models, noun: type, first: dict[str, Any]) -> type[BaseModel]:
-    return noun if issubclass(noun, BaseModel) else models.of(noun, first)
 
 
 def _documents() -> dict[str, type[BaseModel]]:

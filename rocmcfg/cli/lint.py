@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.render import Printer, wrap
 from rocmcfg.model.diagnostic import ExitCode, Severity
 
 if TYPE_CHECKING:
@@ -99,32 +99,19 @@ def _finding(printer: Printer, same: list[Finding]) -> None:
     text = first.text if len(first.text) <= 60 and "\n" not in first.text else f"{first.text[:56]!r}…"
     lines = [f"{first.file}:{first.line}:{first.column}: {label}: {first.kind.replace('_', ' ')}"]
     lines.append(f"    {printer.paint(text, 'bold')}")
-    lines += _wrapped(f"{first.summary}.", "  ")
+    lines += wrap(f"{first.summary}.", "  ", "  ")
     if first.why:
-        lines += _wrapped(first.why, "  ")
+        lines += wrap(first.why, "  ", "  ")
     if first.replacement is not None:
         lines.append(f"  → {first.replacement}" if first.replacement else "  → take it out")
     if len(same) > 1:
         places = [f"{f.line}:{f.column}" for f in same[1:21]]
         places += [f"and {len(same) - 21} more"] if len(same) > 21 else []
-        lines += _wrapped(f"also at {', '.join(places)}", "  ")
+        lines += wrap(f"also at {', '.join(places)}", "  ", "  ")
     if first.source:
         sources = first.source if printer.verbose else first.source.partition(", ")[0]
-        lines += _wrapped(f"source: {sources}", "  ")
+        lines += wrap(f"source: {sources}", "  ", "  ")
     printer.result("\n".join(lines) + "\n\n")
-
-
-def _wrapped(text: str, indent: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(
-        text,
-        80,
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def _summary(found: Linted) -> str:

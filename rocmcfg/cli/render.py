@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rocmcfg.host.view import HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
@@ -100,6 +100,20 @@ class Misuse(Exception):
         self.option = option
 
 
+def wrap(text: str, first: str = "", rest: str = "") -> list[str]:
+    """The lines of a text, behind these indents."""
+    import textwrap
+
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 class Printer:
     """Collects what a command has to say and prints it in the format that was asked for."""
 
@@ -117,7 +131,7 @@ class Printer:
 
     # -- documents ----------------------------------------------------------------------------------
 
-    def document(self, diagnostics: Sequence[Diagnostic], body: object = None, **fields: Any) -> None:
+    def document(self, diagnostics: Sequence[Diagnostic], body: object = None) -> None:
         """The JSON document of the command, with what the noun `body` publishes; nothing in text mode."""
         if not self.json:
             return
@@ -128,7 +142,6 @@ class Printer:
             "command": self.command,
             "diagnostics": encode(diagnostics),
             **(encode(body) or {}),
-            **fields,
         }
         write(_escaped(json_module.dumps(document, indent=1, ensure_ascii=False)) + "\n")
 
@@ -198,39 +211,15 @@ class Printer:
         self.line(self.paint(text, "bold"))
 
     def wrapped(self, text: str, indent: str = "  ") -> None:
-        import textwrap
-
         for paragraph in text.splitlines():
-            self.line(
-                textwrap.fill(
-                    paragraph,
-                    _WIDTH,
-                    initial_indent=indent,
-                    subsequent_indent=indent,
-                    break_long_words=False,
-                    break_on_hyphens=False,
-                )
-            )
+            self.line("\n".join(wrap(paragraph, indent, indent)))
 
     def pairs(self, rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
         """Names and texts in two columns, the texts wrapped."""
-        import textwrap
-
         width = max((len(name) for name, _ in rows), default=0) + 2
         for name, text in rows:
             first = f"{indent}{name:<{width}}"
-            self.line(
-                textwrap.fill(
-                    text,
-                    _WIDTH,
-                    initial_indent=first,
-                    subsequent_indent=" " * len(first),
-                    break_long_words=False,
-                    break_on_hyphens=False,
-                )
-                if text
-                else first.rstrip()
-            )
+            self.line("\n".join(wrap(text, first, " " * len(first)) or [first.rstrip()]))
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Columns as wide as their longest cell; a first cell that leaves no room stands on its own line."""
@@ -259,34 +248,19 @@ class Printer:
             self._problem(diagnostic)
 
     def _problem(self, diagnostic: Diagnostic) -> None:
-        import textwrap
-
         if self.json:
             return
         severity = diagnostic.severity.value
         label = "note" if severity == "info" else severity
         head = self.paint(f"{label}[{diagnostic.id}]", severity, sys.stderr)
-        lines = textwrap.wrap(
-            f"{label}[{diagnostic.id}]: {diagnostic.summary}",
-            _WIDTH,
-            subsequent_indent="  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        lines = wrap(f"{label}[{diagnostic.id}]: {diagnostic.summary}", "", "  ")
         lines[0] = lines[0].replace(f"{label}[{diagnostic.id}]", head, 1)
         if diagnostic.location and diagnostic.location not in diagnostic.summary:
             lines.append(f"  at {diagnostic.location}")
         for text, prefix in ((diagnostic.detail, "  "), (diagnostic.hint, "  help: ")):
             for number, paragraph in enumerate(text.splitlines()):
                 first = prefix if number == 0 else " " * len(prefix)
-                lines += textwrap.wrap(
-                    paragraph,
-                    _WIDTH,
-                    initial_indent=first,
-                    subsequent_indent=" " * len(prefix),
-                    break_long_words=False,
-                    break_on_hyphens=False,
-                ) or [""]
+                lines += wrap(paragraph, first, " " * len(prefix)) or [""]
         flush()
         complain("\n".join(lines) + "\n")
 

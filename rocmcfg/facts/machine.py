@@ -23,7 +23,6 @@ class Device(NamedTuple):
     address: str
     vbios: str
     vram: int | None
-    gtt: int | None
     firmware: Mapping[str, str]
 
 
@@ -69,7 +68,6 @@ def read_device(view: HostView, address: str) -> Device:
         address,
         _text(view, f"{folder}/vbios_version").strip(),
         _number(_text(view, f"{folder}/mem_info_vram_total")),
-        _number(_text(view, f"{folder}/mem_info_gtt_total")),
         firmware,
     )
 

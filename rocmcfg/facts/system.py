@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from rocmcfg.host.streams import Scratch
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.facts import Os
+
+if TYPE_CHECKING:
+    from distro import LinuxDistribution
 
 _LONGEST = 16 << 10  # bytes of os-release; all that distributions ship have less than 2 KiB
 _UNKNOWN = Os("unknown", "unknown system", "")
@@ -36,14 +40,21 @@ def read_os(view: HostView) -> Os:
                 distro_release_file=os.devnull,
                 root_dir=_NOWHERE,
             )
-            name = release.os_release_attr("pretty_name") or f"{release.name()} {release.version()}".strip()
-            found = Os(release.id(), name, release.version())
+            found = Os(release.id(), _name(release), release.version())
             debian = "debian" in (found.id, *release.like().split())
         except (OSError, UnicodeDecodeError, ValueError):
             return _UNKNOWN
     if debian and not found.version:  # unstable has no number (base-files)
         found = found._replace(version=_first_line(view, "/etc/debian_version"))
     return found if found.name else found._replace(id=found.id or _UNKNOWN.id, name=_UNKNOWN.name)
+
+
+def _name(release: LinuxDistribution) -> str:
+    """PRETTY_NAME, else what else is there; empty where nothing is. A version alone is of "Linux", which is
+    what os-release(5) takes for a name that is not given."""
+    pretty: str = release.os_release_attr("pretty_name")
+    name, version = release.name() or release.id(), release.version()
+    return pretty or " ".join(filter(None, (name or (version and "Linux"), version)))
 
 
 def _release(view: HostView) -> bytes | None:

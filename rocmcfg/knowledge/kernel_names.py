@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rocmcfg.knowledge import compiled
-from rocmcfg.model.published import published
 
 NAME = re.compile(r"Cijk_(A[a-z]{2,5})_(B[a-z]{2,5})_[A-Za-z0-9_]{4,4000}", re.ASCII)
 _TILE = re.compile(r"_MT(\d+)x(\d+)(?:x(\d+))?(?:_|$)")
@@ -29,17 +28,10 @@ class KernelPart(NamedTuple):
     text: str
 
 
-@published("name", "parts")
 class KernelName(NamedTuple):
-    """`parts` are what the name says, in the order in which one reads it. `types` are of
-    input, output and computation, or one for all. `gfx` is empty where the name does not say."""
+    """`parts` are what the name says, in the order in which one reads it."""
 
     name: str
-    library: str
-    transposition: str
-    types: tuple[str, ...]
-    macro_tile: tuple[int, ...]
-    gfx: str
     parts: tuple[KernelPart, ...]
 
     @property
@@ -63,38 +55,27 @@ def decode(text: str) -> KernelName | None:
 def _decoded(name: str, a: str, b: str) -> KernelName:
     known = _known()
     words = name.split("_")[3:]
-    library = _library(words, known)
     layout = known["layout"]
-    letters = layout["A"].get(a, "") + layout["B"].get(b, "")
-    transposition = letters if len(letters) == 2 else ""
+    transposition = layout["A"].get(a, "") + layout["B"].get(b, "")
     types = _types(words[0] if words else "", known["type"])
-    parts = [("library", library)]
-    if transposition:
+    parts = [("library", str(known["library"]["hipblaslt" if "UserArgs" in words else "rocblas"]))]
+    if transposition in layout["meaning"]:
         parts.append(("call", f"{transposition}: {layout['meaning'][transposition]}"))
     if types:
         parts.append(("types", types[0] if len(set(types)) == 1 else ", ".join(types)))
     parts += [("flag", f"{word}: {known['flag'][word]}") for word in words[1:] if word in known["flag"]]
     numbers = _TILE.search(name)
-    tile = tuple(int(n) for n in numbers.groups() if n) if numbers else ()
-    if tile:
-        parts.append(
-            ("macro tile", f"{' × '.join(map(str, tile))} (rows, columns, depth of one work group's part)")
-        )
+    if numbers:
+        tile = " × ".join(filter(None, numbers.groups()))
+        parts.append(("macro tile", f"{tile} (rows, columns, depth of one work group's part)"))
     instruction = _INSTRUCTION.search(name)
     if instruction:
         parts.append(("matrix instruction", f"{instruction[1]} × {instruction[2]}"))
     isa = _ISA.search(name)
-    gfx = f"gfx{isa[1]}" if isa else ""
-    if gfx:
-        parts.append(("built for", gfx))
+    if isa:
+        parts.append(("built for", f"gfx{isa[1]}"))
     parts += _keys(words, known["key"])
-    return KernelName(
-        name, library, transposition, types, tile, gfx, tuple(KernelPart(*part) for part in parts)
-    )
-
-
-def _library(words: list[str], known: Mapping[str, Any]) -> str:
-    return str(known["library"]["hipblaslt" if "UserArgs" in words else "rocblas"])
+    return KernelName(name, tuple(KernelPart(*part) for part in parts))
 
 
 def _types(word: str, letters: Mapping[str, str]) -> tuple[str, ...]:

@@ -39,8 +39,8 @@ def _replaced(content: bytes, old: bytes, new: bytes) -> bytes | None:
     if _stands_in(content, new):
         return content  # taken back already
     altered = _lines(old) & _lines(content)
-    # where others took all of it out, nothing is left to be taken back
-    return None if altered or new else content
+    # where others took all of it out, only what was there before is to be put back
+    return None if altered else content + (appended(content, new) if new else b"")
 
 
 def _stands_in(content: bytes, lines: bytes) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -40,6 +41,11 @@ class Kernel:
     dkms: bool = False
     running: bool = False
     parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def age(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Orders kernels, the newest last: 6.8.0-101 comes after 6.8.0-90, and 6.14 after its candidates."""
+        return self.version.numbers, tuple(map(int, re.findall(r"[0-9]+", self.release)))
 
 
 @published("gfx", "name", "source", "pci_id", "address", "node", "integrated")
@@ -144,6 +150,13 @@ class Facts(NamedTuple):
     @property
     def computing(self) -> tuple[Gpu, ...]:
         return computing(self.gpus)
+
+    @property
+    def newer_kernel(self) -> Kernel | None:
+        """The newest installed kernel, where it is newer than the one that runs."""
+        running = next((kernel for kernel in self.kernels if kernel.running), None)
+        newest = max(self.kernels, key=lambda kernel: kernel.age, default=None)
+        return newest if running and newest and newest.age > running.age else None
 
     @property
     def driven(self) -> tuple[Kernel, ...]:

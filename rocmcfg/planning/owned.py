@@ -39,14 +39,12 @@ def owned_files(
     driver = [s for s in desired if s.parameter]
     hook = kernel_hook.choose(view) if driver else None
     why = "kernel command line: " + _ids(on_line)
-    owned: list[OwnedFile] = []
+    on_boot: dict[str, bytes | None] = {}
     for backend in registry.backends():
         proposed = backend.propose(view, on_line if loader == backend.NAME else ())
-        owned += [OwnedFile(path, content, why) for path, content in proposed.files.items()]
-        owned += [
-            OwnedFile(path, content, why, editor=registry.editor(path))
-            for path, content in proposed.edits.items()
-        ]
+        for path, content in {**proposed.files, **proposed.edits}.items():
+            on_boot[path] = content or on_boot.get(path)  # two loaders may read one file
+    owned = [OwnedFile(path, on_boot[path], why, editor=registry.editor(path)) for path in on_boot]
     owned += [
         OwnedFile(path, content, "the trial is over: this is for good", mode)
         for trial in registry.trials().values()

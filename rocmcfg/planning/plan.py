@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from types import ModuleType
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Observed as ObservedBoot
 from rocmcfg.backends.environment.observe import later_assignments
-from rocmcfg.backends.initramfs.initramfs_tools import Image
+from rocmcfg.backends.initramfs.contract import Generator, Image
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, has_errors
@@ -22,7 +21,7 @@ from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, 
 from rocmcfg.model.trial import Terms
 from rocmcfg.model.value import same
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
-from rocmcfg.planning.refusals import foreign_trouble, host_problems, unreadable_image
+from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kernel, unreadable_image
 from rocmcfg.planning.resolve import Resolution, refused, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
@@ -45,7 +44,8 @@ def make_plan(
     names = tuple(profile.name for profile in profiles)
     made = _plan(view, names, resolution, observed, facts, catalogue, receipt)
     if terms is None:
-        return made
+        another = newer_kernel(facts, trial=False) if made.reboot_required and not made.empty else ()
+        return made._replace(diagnostics=(*made.diagnostics, *another))
     from rocmcfg.planning.trial_plan import trial_plan
 
     return trial_plan(view, made, terms, observed, facts, catalogue, receipt)
@@ -140,8 +140,9 @@ def _activations(
     problems: list[Diagnostic] = []
     generator = initramfs.backend(facts.boot.initramfs)
     if modprobe.PATH in changed or (generator is not None and _left(receipt, generator.TOOL)):
-        images = generator.images(view, "amdgpu") if generator is not None else ()
-        found.append(_rebuild(generator, images))
+        entries = observed.boot.menu.entries if observed.boot is not None else ()
+        images = generator.images(view, "amdgpu", entries) if generator is not None else ()
+        found += _rebuild(view, generator, images)
         if view.runs_tools:
             problems = [unreadable_image(image.path) for image in images if image.carries is None]
     if observed.boot is not None and facts.boot.loader is not None:
@@ -171,19 +172,21 @@ def _left(receipt: Receipt | None, tool: str) -> bool:
     return receipt is not None and receipt.activations.get(tool) is ActivationState.LEFT_TO_USER
 
 
-def _rebuild(generator: ModuleType | None, images: Sequence[Image]) -> Activation:
+def _rebuild(view: HostView, generator: Generator | None, images: Sequence[Image]) -> list[Activation]:
     """The initramfs is rebuilt only where an image carries the driver: only there its copy acts."""
-    skipped = ActivationState.SKIPPED
+    state = ActivationState.PLANNED
     if generator is None:
-        return Activation("initramfs", ("initramfs",), "this host has no generator for one", state=skipped)
-    due: Activation = generator.activation("")
+        reason, skipped = "this host has no generator for one", ActivationState.SKIPPED
+        return [Activation("initramfs", ("initramfs",), reason, state=skipped)]
     if any(image.carries for image in images):
         carrying = ", ".join(image.path for image in images if image.carries)
-        return due._replace(reason=f"{carrying} carries amdgpu, and reads its own copy of modprobe.d")
-    if any(image.carries is None for image in images):
-        return due._replace(reason="whether an image carries amdgpu could not be seen, so all are rebuilt")
-    reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
-    return due._replace(state=skipped, reason=reason)
+        reason = f"{carrying} carries amdgpu, and reads its own copy of modprobe.d"
+    elif any(image.carries is None for image in images):
+        reason = "whether an image carries amdgpu could not be seen, so all are rebuilt"
+    else:
+        reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
+        state = ActivationState.SKIPPED
+    return [step._replace(state=state) for step in generator.activations(view, reason)]
 
 
 def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> CommandLine | None:

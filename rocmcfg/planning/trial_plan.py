@@ -18,6 +18,7 @@ from rocmcfg.model.plan import CommandLine, FileChange, Plan, SettingRow, TrialP
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
 from rocmcfg.model.trial import MARKER, Terms
 from rocmcfg.planning.owned import OwnedFile, changes_to
+from rocmcfg.planning.refusals import newer_kernel
 from rocmcfg.records import journal, trial
 from rocmcfg.records.digest import sha256
 from rocmcfg.records.receipt import Receipt, boot_id
@@ -55,6 +56,7 @@ def trial_plan(
     arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
     loader = registry.trial(made.boot_backend)
     problems = [*_refusals(view, made, wanted, terms, loader is None), *remarks]
+    problems += newer_kernel(facts, trial=True)
     problems += _not_as_this_boot(view, receipt)
     changes: list[FileChange] = []
     if loader is not None and observed.boot is not None:

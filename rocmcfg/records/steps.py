@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from rocmcfg.model.edit import Edit
+from rocmcfg.model.published import published
 from rocmcfg.model.request import Request
 from rocmcfg.records.receipt import REQUEST
 from rocmcfg.records.shapes import (
@@ -155,11 +156,12 @@ class Event(str, Enum):
 ENDS = (Event.REJECTED, Event.NOT_CONFIRMED, Event.NOT_TRIED)
 
 
+@published("boot_id", "lines", "source", "text")
 class Evidence(NamedTuple):
-    """What is left of a trial's boot. `source` is journal, pstore or none; `boot_id` without dashes, empty
-    where it is not known; `lines` are the last telling lines of the kernel, oldest first."""
+    """What is left of a trial's boot. `boot_id` without dashes, empty where it is not known; `lines` are the
+    last telling lines of the kernel, oldest first."""
 
-    source: str
+    source: Literal["journal", "pstore", "none"]
     boot_id: str
     text: str
     lines: tuple[str, ...]

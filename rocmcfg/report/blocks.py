@@ -1,4 +1,5 @@
-"""What only its neighbours give away: the column of accounts below a header, the body of a private key.
+"""What only its neighbours give away: the column of accounts below a header, the body of a private key, the
+value that YAML has on the line below its key.
 
 A row of `ps` or `top` alone looks like many other lines. Below a header it is known which
 of its words is a name.
@@ -8,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
-from typing import NamedTuple
+from itertools import islice, pairwise
 
-from rocmcfg.report.looks import is_nobody
+from rocmcfg.report.keys import meaning
+from rocmcfg.report.looks import is_nobody, is_value
 from rocmcfg.report.rules import OPAQUE, Found
 
 _HEADER = re.compile(
@@ -32,27 +33,46 @@ _BODY = re.compile(r"(?<![^\s\"'|>])[A-Za-z0-9+/]+={0,2}(?=[\"',\\rn]{0,4}$)")
 _BLANK = re.compile(r"(?:Proc-Type|DEK-Info|Version|Comment): |(?:^|\s)$")
 
 
-class _Table(NamedTuple):
-    account: int
-    others: tuple[tuple[int, re.Pattern[str]], ...]
+_OPENED = re.compile(
+    r"(?P<indent>[ \t]*)(?:- )?[\"']?(?P<key>[A-Za-z_][\w.-]*)[\"']?:[ \t]*(?P<block>[|>][-+]?[ \t]*)?$"
+)
+_VALUE = re.compile(r"[ \t]+(?P<x>[^\s#{\[&*].*\S|\w)")
+_NESTED = re.compile(r":(?:\s|$)|^\s*-")
+
+
+_Forms = dict[int, re.Pattern[str]]  # of columns, by their numbers
 
 
 def blocks(lines: list[str]) -> dict[int, Found]:
     """By the numbers of their lines."""
-    return {**dict(_accounts(lines)), **_keys(lines)}
+    return {**dict(_below_keys(lines)), **dict(_accounts(lines)), **_keys(lines)}
+
+
+def _below_keys(lines: list[str]) -> Iterator[tuple[int, Found]]:
+    for number, (line, below) in enumerate(pairwise(lines), 1):
+        opened = _OPENED.match(line) if line.rstrip().endswith((":", "|", ">", "-", "+")) else None
+        if opened is None or (meant := meaning(opened["key"])) is None:
+            continue
+        value = _VALUE.match(below)
+        if meant.kind != "secret" or not meant.sure or value is None or not is_value(value["x"]):
+            continue
+        # deeper than the key, and no list or table of its own
+        if value.start("x") > opened.end("indent") and (opened["block"] or not _NESTED.search(below)):
+            yield number, Found(*value.span("x"), "secret")
 
 
 def _accounts(lines: list[str]) -> Iterator[tuple[int, Found]]:
-    table: _Table | None = None
+    table: tuple[int, _Forms] | None = None  # the column of accounts, and the forms of others
     for number, line in enumerate(lines):
         if ("USER" in line or "UID" in line) and _HEADER.search(line):
             table = _table([word[0] for word in _words(line)])
         elif table is not None and line.strip():
+            column, forms = table
             words = _words(line)
-            if not _is_row(table, words):
+            if len(words) <= max([column, *forms]) or not all(f.match(words[n][0]) for n, f in forms.items()):
                 table = None
-            elif (account := _ACCOUNT.match(words[table.account][0])) and not is_nobody(account[1]):
-                start = words[table.account].start()
+            elif (account := _ACCOUNT.match(words[column][0])) and not is_nobody(account[1]):
+                start = words[column].start()
                 yield number, Found(start, start + account.end(1), "user", taught=True)
 
 
@@ -60,17 +80,9 @@ def _words(line: str) -> list[re.Match[str]]:
     return list(islice(_WORD.finditer(line), _MOST_COLUMNS))
 
 
-def _table(columns: list[str]) -> _Table:
-    # `ps -f` calls the column of names UID
-    account = columns.index("USER" if "USER" in columns else "UID")
-    return _Table(
-        account, tuple((n, _OTHERS[c]) for n, c in enumerate(columns) if c in _OTHERS and n != account)
-    )
-
-
-def _is_row(table: _Table, words: list[re.Match[str]]) -> bool:
-    last = max((table.account, *(number for number, _ in table.others)))
-    return len(words) > last and all(form.match(words[number][0]) for number, form in table.others)
+def _table(names: list[str]) -> tuple[int, _Forms]:
+    account = names.index("USER" if "USER" in names else "UID")  # which is what `ps -f` calls it
+    return account, {n: _OTHERS[name] for n, name in enumerate(names) if name in _OTHERS and n != account}
 
 
 def _keys(lines: list[str]) -> dict[int, Found]:

@@ -25,15 +25,6 @@ class Meaning(NamedTuple):
 
 
 @functools.cache
-def _likely() -> re.Pattern[str]:
-    return re.compile(data()["keys"]["likely"])
-
-
-def may_have_keys(line: str) -> bool:
-    return _likely().search(line.lower()) is not None
-
-
-@functools.cache
 def _listed(name: str) -> frozenset[str]:
     return frozenset(data()["keys"][name].split())
 

@@ -21,6 +21,11 @@ def words(name: str) -> frozenset[str]:
     return frozenset(data()["words"][name].split())
 
 
+@functools.cache
+def shape(name: str) -> re.Pattern[str]:
+    return re.compile(data()["shapes"][name])
+
+
 # -- names ----------------------------------------------------------------------------------------------
 
 
@@ -49,15 +54,15 @@ def _is_host(text: str, certain: bool) -> bool:
 
 # -- secrets and serials --------------------------------------------------------------------------------
 
-_PLACEHOLDER = re.compile(
-    r"\$\{?[A-Z_]+\}?$|\$\(|%[(\[]?\w*[)\]]?s?$|\{.*\}$|[*•x.]+$|\[(?:redacted|hidden)|[{<]", re.I
-)
-
 
 def is_value(text: str) -> bool:
     """Whether something stands in the place of a secret, and not what says that there is none."""
     bare = text.strip("\"' ,.;:()[]\\")
-    return bool(bare.strip("{}")) and bare.lower() not in words("no_value") and not _PLACEHOLDER.match(text)
+    return (
+        bool(bare.strip("{}"))
+        and bare.lower() not in words("no_value")
+        and not shape("no_secret").match(text)
+    )
 
 
 def is_mixed(text: str) -> bool:
@@ -92,15 +97,6 @@ def _serial(text: str, certain: bool) -> bool:
 
 # -- addresses ------------------------------------------------------------------------------------------
 
-# Behind one of these, four numbers are a version and no address.
-_VERSION_BEFORE = re.compile(
-    r"(?i)(?:version|driver|release|firmware|\bfw|rocm|amdgpu|bios|\bv|\bver|revision|build|dkms|kernel"
-    r"|python|torch|hip|rev|core|runtime|library|package|upgrade|from version|to version)\b\W{0,4}$"
-    r"|(?:[A-Za-z]|\.so\.?)[-_]?$|\b\d+(?:\.\d+){3}\S* (?:->|to|=>) $"
-)
-_SURELY_BEFORE = re.compile(r"(?i)(?:version|driver|release|firmware|bios)\W{0,4}$")
-_VERSION_BEHIND = re.compile(r"[-+~_]?[A-Za-z+~]|-\d{4}|-\d+(?![\d.]*\.)|_\d")
-
 
 def is_ip(text: str, before: str, behind: str) -> bool:
     """Whether it is the address of one machine. `before` and `behind` are its neighbours in the line."""
@@ -114,8 +110,9 @@ def is_ip(text: str, before: str, behind: str) -> bool:
     if isinstance(address, ipaddress.IPv6Address):
         return not address.is_reserved or address.ipv4_mapped is not None
     if not address.is_global and not text.startswith("0") and not address.is_multicast:
-        return not _SURELY_BEFORE.search(before)
-    return not (address.is_multicast or _VERSION_BEFORE.search(before) or _VERSION_BEHIND.match(behind))
+        return not shape("version_surely_before").search(before)
+    version = shape("version_before").search(before) or shape("version_behind").match(behind)
+    return not (address.is_multicast or version)
 
 
 def _mac(text: str, _certain: bool) -> bool:

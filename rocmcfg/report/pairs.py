@@ -1,7 +1,8 @@
 """Keys and their values in a line, in any style: `key=value`, `key: value`, `"key": "value"` and Python's
 `'key': 'value'` (also escaped in another string), `Key: value` of a header, `?key=value` of a URL (also
-percent-encoded), `--key value`, `KEY value`, `<key>value</key>`, `('key', 'value')`, `key => value`, and
-`<add key="name" value="value"/>`, where a pair says what another one means, in the same line or the next.
+percent-encoded), `--key value`, `KEY value`, `<key>value</key>`, `('key', 'value')`, `key => value`, `| key |
+value |` of a table, and `<add key="name" value="value"/>`, where a pair says what another one means, in the
+same line or the next.
 
 A scanner by hand rather than one pattern: whether the value matters depends on the key, and where it ends on
 how it begins. Each character is looked at a bounded number of times.
@@ -13,8 +14,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocmcfg.report.keys import Meaning, may_have_keys, meaning
-from rocmcfg.report.looks import is_mixed, is_ordinary, is_value, tells
+from rocmcfg.report.keys import Meaning, meaning
+from rocmcfg.report.looks import is_mixed, is_ordinary, is_value, shape, tells
 from rocmcfg.report.rules import OPAQUE, Found
 
 _FIRST = (
@@ -24,7 +25,7 @@ _FIRST = (
 _QUOTE = r"(?:\\{0,8}[\"'`]|%22|%27|&quot;|&#34;|&#39;)"
 _KEY = re.compile(
     rf"(?i)(?<![\w./-])(?P<key>{_FIRST}[\w./-]+)"
-    rf"(?:(?P<closing>{_QUOTE}\]?)?[ \t]{{0,40}}(?P<sign>=>|:=|==?|:|%3d|%3a)[ \t]{{0,40}}"
+    rf"(?:(?P<closing>{_QUOTE}\]?)?[ \t]{{0,40}}(?P<sign>={{1,2}}>|->|[:?+]?==?|:|%3d|%3a|[|│┃])[ \t]{{0,40}}"
     rf"|(?P<list>{_QUOTE}[ \t]{{0,8}},[ \t]{{0,8}}(?=[bru]?\\{{0,8}}[\"']))"
     rf"|(?P<said>'[ \t]value[ \t](?=')))"  # NetworkManager: added 'ssid' value 'x'
     r"|(?<![\w./-])(?P<option>--?[A-Za-z](?:[\w-]*\w)?)[ \t]{1,8}(?=[^\s-])"
@@ -60,7 +61,8 @@ _BRACKETS = re.compile(r"\[(?P<square>[^\]\n]*)|\((?P<round>[^)\n]*)")
 _BARE = re.compile(r"[^\s\"'`<>](?:[^\s\"'`<>]|[\"'`<>](?=\w))*")
 _WORD = re.compile(r"[^\s\"'`<>,;|(){}\[\]&]+")
 _TO_END, _TO_QUOTE, _TO_COMMA = (re.compile(p) for p in (r"[^\n]+", r"[^\"'\n]+", r"[^\"',;\n]+"))
-_IN_ELEMENT = re.compile(r"[^<]+")
+_BARS = ("|", "│", "┃")
+_CELL = re.compile(r"[^\s|│┃](?:[^|│┃]*[^\s|│┃])?")
 _LONG = 256  # characters: neither a name nor a serial is longer; a secret is one then, whatever it looks like
 _TUPLE = re.compile(r"[(\[] ?[bruBRU]?\\*[\"']$")
 _NESTED = ("{", "[", "(", "<")  # no value, but what has some; or what somebody else put in its place
@@ -68,16 +70,6 @@ _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|apikey|negotiate|ntlm|key)\s+(?
 # where another pair, or what encloses this one, follows in a value that has no quotes
 _NEXT_PAIR = re.compile(r"[,;&](?=$|[\w.-]+=)|%26|,(?=[\"'])")
 _OPAQUE = re.compile(f"[{OPAQUE}]+")
-_PATH = re.compile(
-    r"(?:~|\.{1,2})?/(?:app|cache|data|dev|etc|home|mnt|models|opt|proc|root|run|secrets|srv|sys|tmp|usr|var"
-    r"|workspace)?(?:/|$)|\.{1,2}/|~/|[\w./-]+\.(?:py|json|toml|ya?ml|pem|key|crt|txt|conf)$"
-)
-_NUMBER = re.compile(r"[-+]?[\d.,_]+(?:e[-+]?\d+)?[a-zA-Z%/]{0,3}$|0x[0-9a-fA-F]+$")
-_FORMS = {
-    "user": re.compile(r"[A-Za-z_](?:[\w.@-]|\\)*\$?$"),
-    "host": re.compile(r"(?=.*[A-Za-z])[\w.\[\],:-]{2,}$"),
-    **dict.fromkeys(("serial", "id", "uuid"), re.compile(r"(?=.*\d)[\w./:+-]{5,}$|[A-Z0-9-]{6,}$")),
-}
 
 
 class _Value(NamedTuple):
@@ -88,19 +80,19 @@ class _Value(NamedTuple):
 
 def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
     """`before` and `after` are the lines beside it, where one may say what the value in this one is."""
-    if not may_have_keys(line):
+    if not shape("likely").search(line.lower()):
         return
     position = 0
     while (found := _KEY.search(line, position)) is not None:
         position = found.end()
         key = found["key"] or found["option"] or found["element"] or found["word"]
         meant = meaning(key) or _meant_beside(line, found, key.lower(), before, after)
-        if meant is None or (found["list"] and not _in_tuple(line, found, meant)):
+        if meant is None or (found["list"] and not _is_listed(line, found, meant)):
             if found["option"]:
                 position = found.end("option")
             continue
         value = _value(line, found, meant)
-        if value is None:
+        if value is None or (found["sign"] in _BARS and not _is_cell(line, meant)):
             continue
         text = line[value.start : value.end]
         prose = _is_prose(line, found, value)
@@ -115,12 +107,15 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
             position = value.end
 
 
-def _in_tuple(line: str, found: re.Match[str], meant: Meaning) -> bool:
-    """('key', 'value'), as Python shows headers; in a list of words one says nothing of the next."""
-    start = found.start()
-    if found["key"].startswith("--"):
-        return True  # a list of arguments
-    return meant.kind == "secret" and bool(_TUPLE.search(line[max(0, start - 12) : start]))
+def _is_cell(line: str, meant: Meaning) -> bool:
+    """Of a table, and no pipe between two commands."""
+    return meant.sure and line.rstrip().endswith(_BARS)
+
+
+def _is_listed(line: str, found: re.Match[str], meant: Meaning) -> bool:
+    """["--key", "value"] and ('key', 'value'), as Python shows headers; no list of words."""
+    in_tuple = meant.kind == "secret" and _TUPLE.search(line, max(0, found.start() - 12), found.start())
+    return found["key"].startswith("--") or bool(in_tuple)
 
 
 def _meant_beside(line: str, found: re.Match[str], key: str, before: str, after: str) -> Meaning | None:
@@ -155,10 +150,15 @@ def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value
     if _SETS.search(line, max(0, start - 24), start):
         return True
     if _SETTING.match(key):
-        if value.quoted or (is_mixed(text) and not _NUMBER.match(text)):
+        if value.quoted or (is_mixed(text) and not shape("number").match(text)):
             return True
         return len(text) > 7 and not is_ordinary(text) and bool(_ENDS.match(line, value.end))
-    if not meant.sure or key.lower() in _AMBIGUOUS or re.match(r"[\w.-]+[=:]", text):
+    if (
+        not meant.sure
+        or key.lower() in _AMBIGUOUS
+        or re.match(r"[\w.-]+[=:]", text)
+        or shape("number").match(text)
+    ):
         return False
     return (value.quoted and any(c.isalpha() for c in text)) or (is_mixed(text) and len(text) > 5)
 
@@ -166,7 +166,8 @@ def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value
 def _value(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
     start = found.end()
     if found["element"]:
-        return _span(_IN_ELEMENT.match(line, start), quoted=True)
+        end = line.find("<", start)
+        return _Value(start, end if end >= 0 else len(line), True)
     enclosed = _ENCLOSING.match(line, start)
     if enclosed is None and meant.kind in ("secret", "network"):
         enclosed = _BRACKETS.match(line, start)
@@ -182,30 +183,29 @@ def _value(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
 def _bare(line: str, found: re.Match[str], meant: Meaning) -> _Value | None:
     start = _after_scheme(line, found.end(), meant)
     key, sign = (found["key"] or found["option"] or found["word"]).lower(), found["sign"]
-    if meant.kind != "secret":
-        named = meant.kind in ("network", "label", "name")
-        blanks = named and (sign == ":" or (sign == "=" and key == "name"))
-        form = _TO_COMMA if blanks else _WORD
-        return _span(form.match(line, start, start + _LONG), quoted=False)
-    if key.endswith("cookie") and sign == ":":
-        return _span(_TO_QUOTE.match(line, start), quoted=True)
-    if line[start : start + 6].lower() == "digest":
-        return _span(_TO_END.match(line, start), quoted=True)
-    if meant.sure and sign == ":" and _begins(line, found):
-        # a line of YAML or of a dialogue of its own: a passphrase has blanks
-        return _span(_TO_END.match(line, start), quoted=False)
-    value = _BARE.match(line, start)
+    form, limit, quoted = _WORD, start + _LONG, False
+    if sign in _BARS:
+        form, quoted = _CELL, True
+    elif meant.kind == "secret":
+        form, limit = _BARE, len(line)
+        if key.endswith("cookie") and sign == ":":
+            form, quoted = _TO_QUOTE, True
+        elif line[start : start + 6].lower() == "digest":
+            form, quoted = _TO_END, True
+        elif meant.sure and sign == ":" and _begins(line, found):
+            form = _TO_END  # a line of YAML or of a dialogue of its own: a passphrase has blanks
+    elif meant.kind in ("network", "label", "name") and (sign == ":" or (sign == "=" and key == "name")):
+        form = _TO_COMMA
+    value = form.match(line, start, limit)
     if value is None:
         return None
-    cut = _NEXT_PAIR.search(line, start, value.end())
-    end = cut.start() if cut else value.end()
-    while end > start + 1 and line[end - 1] in ")]},;.":
-        end -= 1
-    return _Value(start, end, False)
-
-
-def _span(found: re.Match[str] | None, *, quoted: bool) -> _Value | None:
-    return _Value(found.start(), found.end(), quoted) if found else None
+    end = value.end()
+    if form is _BARE:
+        cut = _NEXT_PAIR.search(line, start, end)
+        end = cut.start() if cut else end
+        while end > start + 1 and line[end - 1] in ")]},;.":
+            end -= 1
+    return _Value(start, end, quoted)
 
 
 def _after_scheme(line: str, start: int, meant: Meaning) -> int:
@@ -215,7 +215,13 @@ def _after_scheme(line: str, start: int, meant: Meaning) -> int:
 
 def _is_prose(line: str, found: re.Match[str], value: _Value) -> bool:
     """`word: value` in running text, where a key may be a word like any other."""
-    if found["option"] or found["element"] or found["closing"] or value.quoted or found["sign"] != ":":
+    if (
+        found["option"]
+        or found["element"]
+        or found["closing"]
+        or value.quoted
+        or found["sign"] not in (":", "->")
+    ):
         return False
     return not re.search(r"[-_]", found["key"]) and not _begins(line, found)
 
@@ -233,7 +239,7 @@ def _tells(meant: Meaning, text: str, *, prose: bool) -> bool:
         return False
     if meant.kind == "secret":
         return _is_secret(bare, meant, prose=prose)
-    form = _FORMS.get(meant.kind)
+    form = meant.kind in ("user", "host", "serial", "id", "uuid") and shape(meant.kind)
     if (form and not form.match(bare)) or (meant.kind == "host" and prose and not meant.sure):
         return False
     certain = meant.kind not in ("host", "serial") and not (prose and meant.kind == "user")
@@ -241,14 +247,16 @@ def _tells(meant: Meaning, text: str, *, prose: bool) -> bool:
 
 
 def _is_secret(text: str, meant: Meaning, *, prose: bool) -> bool:
-    if _PATH.match(text):
+    if shape("path").match(text):
         return False
     if meant.sure:
         return not (prose and text.isalpha() and text.islower() and len(text) < 6)
     if prose:
-        return len(text) >= max(8, meant.least) and is_mixed(text) and not _NUMBER.match(text)
+        return len(text) >= max(8, meant.least) and is_mixed(text) and not shape("number").match(text)
     letter, digit = any(c.isalpha() for c in text), any(c.isdigit() for c in text)
-    return len(text) >= meant.least and letter and (digit or len(text) >= 12) and not _NUMBER.match(text)
+    return (
+        len(text) >= meant.least and letter and (digit or len(text) >= 12) and not shape("number").match(text)
+    )
 
 
 def _is_taught(meant: Meaning, found: re.Match[str], text: str, value: _Value) -> bool:

@@ -25,7 +25,7 @@ def programs(view: HostView) -> dict[str, Activation]:
     """By their names, all that a transaction may run after its files. What is run again is taken from here:
     the journal names it, and says nothing of how."""
     known = [step for backend in registry.backends() for step in backend.activations(view, _AGAIN)]
-    known += [generator.activation(_AGAIN) for generator in initramfs.backends()]
+    known += [step for generator in initramfs.backends() for step in generator.activations(view, _AGAIN)]
     return {activation.tool: activation for activation in known}
 
 
@@ -102,6 +102,6 @@ def look_at_results(
         problems += registry.backend(backend).check(host, wanted, unwanted)
     for generator in initramfs.backends():
         if generator.TOOL in tools:
-            images = generator.images(host, "amdgpu")
+            images = generator.images(host, "amdgpu", menu.entries if menu is not None else ())
             problems += generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))
     return problems

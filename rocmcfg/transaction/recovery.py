@@ -50,7 +50,10 @@ class ThirdPartyEdit(RocmcfgError):
                     "RC4022",
                     f"{path} was edited by somebody else since rocmcfg wrote it",
                     location=path,
-                    hint="keep your lines elsewhere, then run the command again with --force, which drops "
+                    hint="take the lines of rocmcfg out by hand, then run the command again; --force puts "
+                    "the whole file back as it was (a copy stays in the transaction's folder)"
+                    if registry.editor(path) is not None
+                    else "keep your lines elsewhere, then run the command again with --force, which drops "
                     "the edit (a copy stays in the transaction's folder)",
                 )
                 for path in paths
@@ -344,21 +347,23 @@ def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activa
     generator = initramfs.backend(initramfs.detect(host))
     if generator is None or generator.TOOL in ran:
         return []
-    images = generator.images(host, "amdgpu")
+    images = generator.images(host, "amdgpu", registry.entries(host, found.header.expect.backend))
     if not has_errors(generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))):
         return []
-    activation: Activation = generator.activation("an image holds the options that were taken back")
-    run_tool(host, activation.argv, progress, found.header.mark)
-    return [activation._replace(state=ActivationState.DONE)]
+    due = generator.activations(host, "an image holds the options that were taken back")
+    for activation in due:
+        run_tool(host, activation.argv, progress, found.header.mark)
+    return [activation._replace(state=ActivationState.DONE) for activation in due]
 
 
 def left_to_user(view: HostView, found: Journal) -> list[Activation]:
     """What an apply on an offline root left for the user to run is due again after its undo."""
     ran = {step.tool for step in found.of(ToolRun)}
     changed = {step.path for step in found.of(FileChanged)}
-    due = []
+    due: list[Activation] = []
     if modprobe.PATH in changed:
-        due += [generator.activation("modprobe.d was put back") for generator in initramfs.backends()]
+        for generator in initramfs.backends():
+            due += generator.activations(view, "modprobe.d was put back")
     for name in registry.names():
         if changed & {*registry.paths(name), *registry.trial_paths(name)}:
             due += registry.backend(name).activations(view, "the files it reads were put back")

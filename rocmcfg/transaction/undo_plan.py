@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.state import ActivationState, FileState
@@ -29,9 +30,11 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
             continue
         link = view.is_symlink(path)
         before = _LINK if link else view.state(path)
-        after = _after_edits(chosen, path, before) or (journal.restore(view, id, saved) if saved else None)
+        others = _after_edits(chosen, path, before)
+        after = others or (journal.restore(view, id, saved) if saved else None)
         if _shown(before) != _shown(after):
             reason = f"as it was before transaction {id}" + (", in place of a symbolic link" if link else "")
+            reason += ", with what others wrote since" if others else ""
             content, mode = (after.content, after.mode) if after else (None, 0o644)
             found.append(FileChange(path, before, content, reason, mode))
     return tuple(found)
@@ -97,6 +100,7 @@ def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:
     if not view.runs_tools or modprobe.PATH not in _oldest(chosen):
         return []
     generator = initramfs.backend(initramfs.detect(view))
-    if generator is None or all(image.carries is False for image in generator.images(view, "amdgpu")):
+    entries = registry.entries(view, chosen[0].header.expect.backend)
+    if generator is None or all(i.carries is False for i in generator.images(view, "amdgpu", entries)):
         return []
-    return [generator.activation("an image holds the options that are taken back")]
+    return list(generator.activations(view, "an image holds the options that are taken back"))

@@ -95,5 +95,6 @@ def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
             due = registry.backend(name).activations(view, "")
             steps += ["sudo " + " ".join(step.argv) for step in due]
     if modprobe.PATH in paths:
-        steps += ["sudo " + " ".join(one.activation("").argv) for one in initramfs.backends()]
+        rebuilt = (step for one in initramfs.backends() for step in one.activations(view, ""))
+        steps += ["sudo " + " ".join(step.argv) for step in rebuilt]
     return "; ".join(steps)

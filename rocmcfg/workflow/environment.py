@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
-from rocmcfg.workflow.planning import collect_facts, errors_first, expand_auto
+from rocmcfg.workflow.planning import collect_facts, errors_first
 
 if TYPE_CHECKING:
     from rocmcfg.model.request import Request
@@ -19,15 +19,16 @@ def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.diagnostic import has_errors
     from rocmcfg.model.state import Kind
+    from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.resolve import resolve
     from rocmcfg.state.effective import Effective
 
-    names, _ = expand_auto(view, request)
+    facts = collect_facts(view, ask_modinfo=False, environments=_environments(view))
+    names, _ = expand_auto(view, request, facts.gpus)
     loaded = [
         p._replace(settings=tuple(s for s in p.settings if s.kind is Kind.ENV))
         for p in profiles.load(view, names)
     ]
-    facts = collect_facts(view, ask_modinfo=False, environments=_environments(view))
     concerned = tuple(s for s in request.set if s.startswith(("env.", "profile.")))
     only = request._replace(profiles=names, set=concerned)
     resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective(None, "", ()))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, info
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile
@@ -34,9 +34,11 @@ def collect_facts(
     modules: Sequence[str] = ("amdgpu",),
     ask_modinfo: bool = True,
     environments: Sequence[str] = (),
+    gpus: tuple[Gpu, ...] | None = None,
 ) -> Facts:
     """Everything that is true of the host, read once. `environments` are prefixes of the caller's virtual
-    environments, whose PyTorch then counts before the system's."""
+    environments, whose PyTorch then counts before the system's. `gpus` are given where they are read already.
+    """
     from rocmcfg.backends import initramfs
     from rocmcfg.backends.boot import registry
     from rocmcfg.facts.gpus import read_gpus
@@ -53,7 +55,7 @@ def collect_facts(
         os=read_os(view),
         kernels=read_kernels(view, modules if ask_modinfo else ()),
         running=running_release(view),
-        gpus=read_gpus(view, gpu_models()),
+        gpus=read_gpus(view, gpu_models()) if gpus is None else gpus,
         rocm=rocm,
         rocm_source=rocm_source,
         boot=registry.detect(view, initramfs.detect(view), boot_backend),
@@ -66,21 +68,24 @@ def collect_facts(
 
 def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planned:
     """What `apply` would do, with `terms` as a trial. Raises RocmcfgError with every reason against it."""
+    from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.judging.hand_overs import first
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.profile import Setting
+    from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.plan import blocked, make_plan
     from rocmcfg.planning.profile_values import forgotten
     from rocmcfg.planning.request import parse_set
     from rocmcfg.planning.resolve import modules_of
 
     known = catalogue.load()
-    names, remarks = expand_auto(view, request)
+    gpus = read_gpus(view, known.gpus)
+    names, remarks = expand_auto(view, request, gpus)
     loaded = profiles.load(view, names)
     remarks += tuple(profiles.standing_in(view, [*names, *(p.extends for p in loaded if p.extends)]))
     asked = [s for text in request.set if isinstance(s := parse_set(text), Setting)]
     settings = [s for profile in loaded for s in profile.settings] + asked
-    facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings))
+    facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings), gpus=gpus)
     last = receipt_or_none(view)
     made = make_plan(view, loaded, request, facts, known, last, terms)
     if last is not None:
@@ -134,55 +139,6 @@ def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
     except RocmcfgError as problem:
         found = problem.diagnostics
     return tuple(replace(one, severity=Severity.WARNING) for one in found)
-
-
-def expand_auto(view: HostView, request: Request) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:
-    if "auto" not in request.profiles:
-        return request.profiles, ()
-    from rocmcfg.facts.gpus import read_gpus
-    from rocmcfg.knowledge import profiles
-    from rocmcfg.knowledge.catalogue import gpu_models
-    from rocmcfg.model.facts import computing
-
-    # Module parameters hold for every GPU; an iGPU beside a graphics card is not what people compute on.
-    named_gpus = [gpu for gpu in read_gpus(view, gpu_models()) if gpu.gfx]
-    gpus = [gpu for gpu in computing(named_gpus) if gpu.gfx]
-    gfx = tuple(dict.fromkeys(gpu.gfx for gpu in gpus if gpu.gfx))
-    fitting = list(zip(named_gpus, profiles.for_each(view, named_gpus), strict=True))
-    chosen = tuple(dict.fromkeys(name for gpu, names in fitting if gpu in gpus for name in names))
-    if not chosen:
-        seen = ", ".join(gfx) or "no AMD GPU"
-        raise RocmcfgError(
-            error(
-                "RC2024",
-                f"--profile auto finds no profile for this host ({seen})",
-                hint="`rocmcfg profile list` shows the profiles; name one",
-            )
-        )
-    left = [(gpu, names) for gpu, names in fitting if gpu not in gpus or not names]
-    remark = _chosen(chosen, gfx, left)
-    named = tuple(name for name in request.profiles if name != "auto")
-    return (*named, *(name for name in chosen if name not in named)), (remark,)
-
-
-def _chosen(
-    chosen: Sequence[str], gfx: Sequence[str], left: Sequence[tuple[Gpu, Sequence[str]]]
-) -> Diagnostic:
-    """What auto chose, and for which GPUs it chose nothing."""
-    said = f"--profile auto chose {', '.join(chosen)} for "
-    if not left:
-        return info("RC2025", said + ", ".join(gfx))
-    none = list(dict.fromkeys(gpu.gfx or "" for gpu, _ in left))
-    others = dict.fromkeys(name for _, names in left for name in names if name not in chosen)
-    more = " ".join(f"--profile {name}" for name in others)
-    return info(
-        "RC2025",
-        said + ", ".join(name for name in gfx if name not in none) + f", and none for {', '.join(none)}",
-        detail="what is set for the driver holds for every GPU of the host",
-        hint=f"if you compute on {'it' if len(none) == 1 else 'them'} too, add {more}"
-        if more
-        else "no shipped profile is for it",
-    )
 
 
 def receipt_or_none(view: HostView) -> Receipt | None:

@@ -47,17 +47,20 @@ def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None
 def _verify_profiles(
     view: HostView, names: Sequence[str], known: Receipt | None, pid: int | None
 ) -> VerificationReport:
+    from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.request import Request
+    from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.plan import make_plan
-    from rocmcfg.workflow.planning import collect_facts, errors_first, expand_auto
+    from rocmcfg.workflow.planning import collect_facts, errors_first
 
-    wanted, _ = expand_auto(view, Request(profiles=tuple(names)))
+    gpus = read_gpus(view, catalogue.gpu_models()) if "auto" in names else None
+    wanted, _ = expand_auto(view, Request(profiles=tuple(names)), gpus or ())
     loaded = profiles.load(view, wanted)
     covers = known is not None and set(known.profiles) == {p.name for p in loaded}
     if known is not None and covers:
         return check(view, known.settings, known, known.profiles, pid)
-    facts = collect_facts(view, ask_modinfo=False)
+    facts = collect_facts(view, ask_modinfo=False, gpus=gpus)
     made = make_plan(view, loaded, Request(any_gpu=True), facts, catalogue.load(), known)
     settings = tuple(row.setting for row in made.rows)
     # remarks of a plan are about an apply, and nothing is applied here

@@ -38,20 +38,15 @@ def test_only_host_touches_the_system_and_only_render_prints(path: Path) -> None
         assert not re.search(r"(?<![\w.])print\(", text)
 
 
-def test_verify_loads_none_of_the_heavy_libraries(tmp_path: Path) -> None:
-    """It is what people run after every boot; each of these costs more than the whole of verify."""
-    root = debian_grub_host(tmp_path)
-    settings = ("--profile", "rdna4", "--set", "feature.gfxoff=false")
-    assert rocmcfg("apply", *settings, "--root", root, "--yes").code == 0
+def _loaded(*arguments: str | Path) -> set[str]:
+    """The modules that the program has loaded when the command ends."""
     script = (
-        "import sys\nfrom rocmcfg.cli import app\nsys.argv = ['rocmcfg', 'verify', '--root', sys.argv[1]]\n"
-        "try:\n    app.main()\nexcept SystemExit as end:\n    assert end.code == 6, end.code\n"
-        "heavy = {'pydantic', 'jinja2', 'sh', 'distro'}\n"
-        "heavy |= {'rocmcfg.planning.plan', 'rocmcfg.planning.resolve'}\n"
-        "sys.stderr.write(','.join(sorted(heavy & set(sys.modules))))\n"
+        "import sys\nfrom rocmcfg.cli import app\nsys.argv[0] = 'rocmcfg'\n"
+        "try:\n    app.main()\nexcept SystemExit:\n    pass\n"
+        "sys.stderr.write('LOADED ' + ' '.join(sys.modules))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, str(root)],
+        [sys.executable, "-c", script, *map(str, arguments)],
         cwd=SOURCE,
         env=environment(),
         capture_output=True,
@@ -59,7 +54,28 @@ def test_verify_loads_none_of_the_heavy_libraries(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    before, _, loaded = done.stderr.rpartition("LOADED ")
+    assert "error" not in before, before
+    return set(loaded.split())
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_verify_loads_none_of_the_heavy_libraries(tmp_path: Path, form: tuple[str, ...]) -> None:
+    """It is what people run after every boot; each of these costs more than the whole of verify."""
+    root = debian_grub_host(tmp_path)
+    settings = ("--profile", "rdna4", "--set", "feature.gfxoff=false")
+    assert rocmcfg("apply", *settings, "--root", root, "--yes").code == 0
+    heavy = {"pydantic", "jinja2", "sh", "distro", "rocmcfg.planning.plan", "rocmcfg.planning.resolve"}
+    loaded = _loaded("verify", *form, "--root", root)
+    assert "rocmcfg.state.verify" in loaded
+    assert not heavy & loaded
+
+
+@pytest.mark.parametrize("command", [("status",), ("explain", "runpm"), ("lint",), ("plan", "-p", "auto")])
+def test_what_prints_a_document_loads_no_schema(tmp_path: Path, command: tuple[str, ...]) -> None:
+    loaded = _loaded(*command, "--json", "--root", debian_grub_host(tmp_path))
+    assert "rocmcfg.model.published" in loaded
+    assert not {"pydantic", "rocmcfg.cli.documents", "rocmcfg.cli.document_models"} & loaded
 
 
 def test_no_file_of_the_package_names_the_machine_that_made_it() -> None:

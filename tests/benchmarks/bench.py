@@ -2,8 +2,8 @@
 
 Every figure is the median over runs of a process that starts from nothing, as a user starts it. Two things
 that are compared run in turns, A B A B, so that a slow minute of the machine meets both; their ratio is the
-median over the pairs. Times are wall times and times of the CPU, the program's and the kernel's for it; on a
-busy machine the latter are steadier, and ratios are held against their bars by them. Memory is the peak of the
+median over the pairs. Times are wall times, and times of the CPU: the program's and the kernel's for it. On a
+busy machine these are steadier, and ratios are held against their bars by them. Memory is the peak of the
 process (ru_maxrss of wait4).
 
 Not for comparing two machines with each other. README.md beside this file holds the figures once taken.

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import profiles
+from rocmcfg.model.catalogue import GpuModel
 from rocmcfg.model.facts import Gpu
 from tests.facts.test_pytorch import version_py
 from tests.support.hosts import GPUS, FileMap, debian_grub_host
@@ -207,6 +209,24 @@ def test_auto_names_the_gpu_for_which_it_chose_nothing(tmp_path: Path) -> None:
     assert "and none for gfx906" in " ".join(rocmcfg("plan", "-p", "auto", "--root", without).err.split())
     alone = debian_grub_host(tmp_path / "c", gfx=("gfx1201",))
     assert "RC2025" not in rocmcfg("plan", "-p", "auto", "--root", alone).err
+
+
+def test_auto_reads_the_gpus_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rocmcfg.facts import gpus
+
+    reads: list[object] = []
+    read = gpus.read_gpus
+
+    def counted(view: HostView, models: tuple[GpuModel, ...]) -> tuple[Gpu, ...]:
+        reads.append(view)
+        return read(view, models)
+
+    monkeypatch.setattr(gpus, "read_gpus", counted)
+    root = debian_grub_host(tmp_path)
+    for asked in ("plan", "env"):
+        reads.clear()
+        assert rocmcfg(asked, "-p", "auto", "--root", root).code == 0
+        assert len(reads) == 1, asked
 
 
 def test_a_local_profile_that_stands_in_for_a_shipped_one_is_told_of(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def _transactions(root: Path) -> list[str]:
     return [journal.state for journal in journals(LocalHost(str(root)))]
 
 
-def _holds(trial: Trial, stride: int) -> None:
+def holds(trial: Trial, stride: int) -> None:
     wrong = []
     verdicts = set()
     for number, (name, root) in enumerate(trial.each(stride)):
@@ -131,19 +131,19 @@ def _holds(trial: Trial, stride: int) -> None:
 
 
 def test_an_apply_killed_at_any_step_is_undone_or_committed(tmp_path: Path, start: Path, stride: int) -> None:
-    _holds(Trial(tmp_path, start, FIRST), stride)
+    holds(Trial(tmp_path, start, FIRST), stride)
 
 
 def test_an_apply_that_replaces_another_is_undone_to_the_older_one(
     tmp_path: Path, applied: Path, stride: int
 ) -> None:
-    _holds(Trial(tmp_path, applied, SECOND), stride)
+    holds(Trial(tmp_path, applied, SECOND), stride)
 
 
 def test_an_apply_on_a_tree_whose_tools_cannot_run_is_undone_as_well(
     tmp_path: Path, start: Path, stride: int
 ) -> None:
-    _holds(Trial(tmp_path, start, FIRST, OfflineHost), stride)
+    holds(Trial(tmp_path, start, FIRST, OfflineHost), stride)
 
 
 def test_a_rollback_killed_at_any_step_is_finished_by_recover(

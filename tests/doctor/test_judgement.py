@@ -255,7 +255,6 @@ def test_each_boot_of_a_log_has_its_own_kernel_and_command_line() -> None:
     )
     facts = facts_of(scanned(log, []))
     assert [facts.kernel_at(line) for line in (1, 4, 7)] == ["6.14.0", "6.8.0-90-generic", "6.14.0"]
-    assert [facts.boot_at(line) for line in (1, 4, 7)] == [0, 1, 2]
     assert [k.text for k in facts.kargs_at(4) or ()] == ["a=1", "ro"]
     other = facts_of(scanned(b"Command line: python train.py --lr=0.1\n", []))
     assert other.kargs_at(1) is None
@@ -358,10 +357,12 @@ def test_the_logs_that_people_published_come_out_right(empty: Path, log: str, fi
 def test_a_kernel_name_is_decoded() -> None:
     name = decode((LOGS / "rdna4-gemm-overread.log").read_text())
     assert name is not None
-    assert name.library.startswith("hipBLASLt")
-    assert (name.transposition, name.types) == ("NT", ("bfloat16", "bfloat16", "float32"))
-    assert (name.macro_tile, name.gfx) == ((64, 64, 64), "gfx1201")
     said = dict(name.parts)
+    assert said["library"].startswith("hipBLASLt")
+    assert said["call"].startswith("NT: ")
+    assert said["types"] == "bfloat16, bfloat16, float32"
+    assert said["macro tile"].startswith("64 × 64 × 64 ")
+    assert said["built for"] == "gfx1201"
     assert "DirectToVgprB" in said["DTVB1"]
     assert "DTVA0" not in said, "a switch that is off says nothing"
     assert said["LBSPPA1024"].endswith(" 1024")
@@ -371,28 +372,27 @@ def test_a_kernel_name_is_decoded() -> None:
 @pytest.mark.parametrize(
     ("name", "library", "transposition", "types"),
     [
-        ("Cijk_Alik_Bljk_SB_MT128x64x16_SE_1LDSB0_ISA90a_IU1", "rocBLAS", "TN", ("float32",)),
+        ("Cijk_Alik_Bljk_SB_MT128x64x16_SE_1LDSB0_ISA90a_IU1", "rocBLAS", "TN", "float32"),
         (
             "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI32x32x8x1_ISA942_",
             "rocBLAS",
             "NN",
-            ("float16", "float16", "float32"),
+            "float16, float16, float32",
         ),
         (
             "Cijk_Alik_Bjlk_I8II_BH_UserArgs_MT16x16x64_ISA1100_",
             "hipBLASLt",
             "TT",
-            ("int8", "int32", "int32"),
+            "int8, int32, int32",
         ),
     ],
 )
-def test_libraries_transpositions_and_types(
-    name: str, library: str, transposition: str, types: tuple[str, ...]
-) -> None:
+def test_libraries_transpositions_and_types(name: str, library: str, transposition: str, types: str) -> None:
     found = decode(f"kernel {name} faulted")
     assert found is not None
-    assert found.library.startswith(library)
-    assert (found.transposition, found.types) == (transposition, types)
+    said = dict(found.parts)
+    assert said["library"].startswith(library)
+    assert (said["call"][:4], said["types"]) == (f"{transposition}: ", types)
 
 
 @pytest.mark.parametrize("text", ["", "Cijk_", "Cijk_Ailk_Bjlk", "xCijk Ailk", "Cijk_Ailk_Bjlk_" + "€" * 9])

@@ -111,6 +111,22 @@ def test_a_system_is_read_inside_its_root_and_nowhere_else(tmp_path: Path) -> No
     assert os_of(tmp_path / "b", {"etc/os-release": Link(str(outside))})[0] == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("release", "name"),
+    [
+        ("NAME=Fedora\nVERSION_ID=43\n", "Fedora 43"),
+        ("ID=fedora\nVERSION_ID=43\n", "fedora 43"),
+        ("ID=fedora\n", "fedora"),
+        ("VERSION_ID=43\n", "Linux 43"),
+        ("BUILD_ID=x\n", "unknown system"),
+    ],
+)
+def test_a_system_without_a_pretty_name_is_called_by_what_it_says(
+    tmp_path: Path, release: str, name: str
+) -> None:
+    assert os_of(tmp_path, {"etc/os-release": release})[1] == name
+
+
 def test_a_release_without_a_number_has_debians_own_word_for_it(tmp_path: Path) -> None:
     release = 'PRETTY_NAME="Debian GNU/Linux forky/sid"\nID=debian\n'
     files: dict[str, File] = {"etc/os-release": release, "etc/debian_version": "forky/sid\n"}

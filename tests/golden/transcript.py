@@ -106,6 +106,9 @@ def play(text: str) -> str:
     return "\n".join(written).rstrip("\n") + "\n"
 
 
+_GIVEN = {".demo": SOURCE / "docs/demo", ".tests": SOURCE / "tests"}
+
+
 @contextlib.contextmanager
 def _case() -> Iterator[Path]:
     """An empty folder as the current directory of an account without surprises."""
@@ -119,6 +122,9 @@ def _case() -> Iterator[Path]:
         os.environ.update(kept, HOME=name, LANG="C.UTF-8", TZ="UTC")
         os.chdir(name)
         try:
+            # by names of the same length wherever the checkout lies: lines are folded by their length
+            for link, target in _GIVEN.items():
+                Path(name, link).symlink_to(target)
             yield Path(name)
         finally:
             os.umask(mask)
@@ -166,15 +172,17 @@ class _Stage:
             return said._replace(out="", into=words[-1])
         command = "\n".join((typed.line, *typed.more))
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # python3 is the one that runs the test
-        env = {**os.environ, "PATH": path, "DEMO": str(SOURCE / "docs/demo"), "TESTS": str(SOURCE / "tests")}
+        env = {**os.environ, "PATH": path, **self._given()}
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, env=env)
         return Said(done.returncode, done.stdout, done.stderr)
 
+    def _given(self) -> dict[str, str]:
+        return {link.lstrip(".").upper(): str(self.place / link) for link in _GIVEN}
+
     def _rocmcfg(self, words: list[str], answers: tuple[str, ...]) -> Said:
         ran: list[str] = []
-        known = {"$DEMO": str(SOURCE / "docs/demo"), "$TESTS": str(SOURCE / "tests")}
-        for name, folder in known.items():
-            words = [word.replace(name, folder) for word in words]
+        for name, folder in self._given().items():
+            words = [word.replace(f"${name}", folder) for word in words]
         answer = "".join(f"{line}\n" for line in answers) if answers else None
         with mock.patch.object(LocalHost, "user", return_value="you"):
             found = rocmcfg(
@@ -192,8 +200,9 @@ class _Stage:
 
     def _normal(self, text: str) -> str:
         """What differs from one run to the next, and means nothing, is replaced by something as long."""
+        for name, folder in self._given().items():
+            text = text.replace(folder, f"${name}")
         text = text.replace(str(self.place), _FOLDER)
-        text = text.replace(str(SOURCE / "docs/demo"), "$DEMO").replace(str(SOURCE / "tests"), "$TESTS")
         return normal(text)
 
 

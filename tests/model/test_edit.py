@@ -69,7 +69,7 @@ def test_ours_that_others_altered_is_not_touched(altered: bytes) -> None:
 
 def test_ours_that_others_took_out_is_gone_already() -> None:
     assert Edit(b"", OURS).undone(b"A=1\n") == b"A=1\n"
-    assert Edit(OTHER, OURS).undone(b"A=1\n") is None  # where the older lines belong is not known any more
+    assert Edit(OTHER, OURS).undone(b"A=1") == b"A=1\n" + OTHER  # the older lines are in force again
     assert Edit(OTHER, OURS).undone(b"A=1\n" + OTHER) == b"A=1\n" + OTHER
 
 

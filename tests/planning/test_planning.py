@@ -16,6 +16,7 @@ from rocmcfg.model.plan import ChangeKind
 from rocmcfg.model.state import ActivationState
 from rocmcfg.planning.resolve import resolve
 from tests.support.hosts import OTHER_HOSTS, Link, debian_grub_host, other_host
+from tests.support.program import rocmcfg
 from tests.support.tool_host import QuickHost
 from tests.support.trees import tree, with_directory_times
 from tests.support.usecases import apply, plan, rollback
@@ -346,3 +347,25 @@ def test_without_any_kernel_the_newest_known_default_is_taken_and_that_is_said(t
     made = plan(LocalHost(str(root)), set=("feature.gfxoff=false",))
     assert [r.setting.text for r in made.rows] == ["0xfff73fff"]
     assert "RC3012" in [d.id for d in made.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("kernels", "running", "newer"),
+    [
+        (("6.8.0-90-generic", "6.8.0-101-generic"), "6.8.0-90-generic", "6.8.0-101-generic"),
+        (("6.8.0-90-generic", "6.8.0-101-generic"), "6.8.0-101-generic", ""),
+        (("6.14.0-rc3", "6.14.0"), "6.14.0-rc3", "6.14.0"),
+        (("6.14.0-rc3", "6.14.0"), "6.14.0", ""),
+        (("6.19.1-amd64",), "6.19.1-amd64", ""),
+    ],
+)
+def test_a_newer_kernel_that_was_not_booted_is_said_in_plan_and_trial(
+    tmp_path: Path, kernels: tuple[str, ...], running: str, newer: str
+) -> None:
+    root = debian_grub_host(tmp_path, kernels=kernels, running=running)
+    for options, id in (((), "RC3027"), (("--trial",), "RC3028")):
+        found = rocmcfg("plan", "--set", "amdgpu.runpm=0", *options, "--root", root)
+        said = " ".join(found.err.split())
+        assert (f"[{id}]" in said and newer in said) if newer else id not in said
+    without_a_reboot = rocmcfg("plan", "--set", "env.HSA_XNACK=1", "--root", root, "--json")
+    assert "RC3027" not in without_a_reboot.ids

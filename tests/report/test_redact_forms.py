@@ -144,6 +144,9 @@ def test_what_follows_a_table_is_no_row_of_it() -> None:
         "[user]\n\tname = Hunter2 Tester\n\temail = x",
         "[user]\n\temail = x\n\tname = Hunter2",
         "[author]\nname = hunter2",
+        "db:\n  password:\n    hunter2",
+        "- api_key: |\n    hunter2",
+        "  'client_secret': >-\n      hunter2 and more\n",
     ],
 )
 def test_what_the_line_beside_it_says_of_a_value_counts(text: str) -> None:
@@ -158,6 +161,9 @@ def test_what_the_line_beside_it_says_of_a_value_counts(text: str) -> None:
         "- name: MODEL\n  value: llama\n- name: DB_PASSWORD\n  valueFrom: x",
         "- name: DB_PASSWORD\n- value: plain\n  name: MODEL",
         "<key>Level</key>\n<string>debug</string>",
+        "secrets:\n  db:\n    file: ./db.txt",
+        "secrets:\n  - db_file\nPassword:\nLast line",
+        "password:\n  ${DB_PASSWORD}\n",
         "[device]\nname = AMD Radeon RX 7900\nmemory = 24",
     ],
 )

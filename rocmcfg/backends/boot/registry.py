@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, cast
 
-from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor
+from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, Entry
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg, join
 
@@ -44,6 +44,11 @@ def readers() -> tuple[BootReader, ...]:
 
 def _reader(name: str) -> BootReader:
     return cast(BootReader, _module(name, "reader"))
+
+
+def entries(view: HostView, name: str) -> tuple[Entry, ...]:
+    """What this loader will boot, as far as it can be read; nothing for one that is not supported."""
+    return _reader(name).read(view).entries if name in _BACKENDS else ()
 
 
 def editor(path: str) -> Editor | None:

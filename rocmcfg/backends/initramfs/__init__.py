@@ -1,18 +1,20 @@
 """Initramfs generators: which one a host uses, and whether its images carry the driver.
 
-`initramfs_tools` is supported; the others are recognised by name. A backend is a module with `NAME`,
-`TOOL`, `detect`, `images`, `activation` and `check`; name it in `backends`.
+`initramfs_tools` is supported; the others are recognised by name. To add one: write a module that fulfils
+`contract.Generator`, name it in `_MODULES`, drop its row from `_RECOGNISED`.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
-from types import ModuleType
+from typing import cast
 
-from rocmcfg.backends.initramfs import initramfs_tools
+from rocmcfg.backends.initramfs.contract import Generator
 from rocmcfg.host.view import HostView
 from rocmcfg.model.facts import Detection
 
+_MODULES = ("initramfs_tools",)
 # Generator, marks of which all must exist, and what a user runs by hand.
 _RECOGNISED = (
     ("dracut", "dracut", ("/usr/bin/dracut",), "sudo dracut --regenerate-all --force"),
@@ -21,11 +23,11 @@ _RECOGNISED = (
 )
 
 
-def backends() -> tuple[ModuleType, ...]:
-    return (initramfs_tools,)
+def backends() -> tuple[Generator, ...]:
+    return tuple(cast(Generator, importlib.import_module(f"{__name__}.{name}")) for name in _MODULES)
 
 
-def backend(detected: Iterable[Detection]) -> ModuleType | None:
+def backend(detected: Iterable[Detection]) -> Generator | None:
     """The backend of the generator that was detected; None where there is none that we can run."""
     names = {found.name for found in detected}
     return next((one for one in backends() if one.NAME in names), None)

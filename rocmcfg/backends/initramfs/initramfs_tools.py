@@ -7,8 +7,10 @@ update-initramfs (`update_initramfs=no` and a read-only /boot end with exit stat
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 
+from rocmcfg.backends.boot.contract import Entry
+from rocmcfg.backends.initramfs.contract import Image, booted
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
@@ -22,15 +24,6 @@ _RUNS_DRACUT = re.compile(r"^[ \t]*(?:if[ \t]+)?dracut\b", re.M)
 _IMAGE = re.compile(r"^initrd\.img-(.+)$")
 # How a module may lie in an image: usr-merged or not, compressed or not, the kernel's own or DKMS.
 _MODULE = r"(?:^|/)lib/modules/[^/]+/.*/{name}\.ko(?:\.(?:xz|zst|gz))?$"
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """`carries` is None where the image could not be looked into."""
-
-    path: str
-    release: str
-    carries: bool | None
 
 
 def detect(view: HostView) -> Detection | None:
@@ -51,14 +44,15 @@ def _is_of_dracut(view: HostView) -> bool:
     return bool(_RUNS_DRACUT.search(text)) and "mkinitramfs" not in text
 
 
-def images(view: HostView, module: str) -> tuple[Image, ...]:
-    """The images of /boot, and whether each carries `module`."""
-    found = []
+def images(view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
+    """The images of /boot, and what else the entries boot, and whether each carries `module`."""
+    found: dict[str, str] = {}
     for name in view.names("/boot"):
         match = _IMAGE.match(name)
         if match and not name.endswith((".bak", ".old", ".new", ".dpkg-bak")):
-            found.append(Image(f"/boot/{name}", match.group(1), _carries(view, f"/boot/{name}", module)))
-    return tuple(found)
+            found[f"/boot/{name}"] = match.group(1)
+    found = {**booted(view, entries), **found}
+    return tuple(Image(path, found[path], _carries(view, path, module)) for path in sorted(found))
 
 
 def _carries(view: HostView, path: str, module: str) -> bool | None:
@@ -70,9 +64,10 @@ def _carries(view: HostView, path: str, module: str) -> bool | None:
     return any(pattern.search(line) for line in listing.stdout.splitlines())
 
 
-def activation(reason: str) -> Activation:
+def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
     """For all kernels: plain -u rebuilds the newest one only."""
-    return Activation(TOOL, (TOOL, "-u", "-k", "all"), reason, places=("/boot",))
+    del view
+    return (Activation(TOOL, (TOOL, "-u", "-k", "all"), reason, places=("/boot",)),)
 
 
 def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | None) -> list[Diagnostic]:

@@ -60,10 +60,6 @@ class LogFacts(NamedTuple):
         said = _before(self.command_lines, position)
         return split(said.text, "the log's command line") if said else None
 
-    def boot_at(self, position: int) -> int:
-        """A number that is the same for lines of one boot."""
-        return bisect_right([said.position for said in self.kernels], position)
-
 
 def _before(said: Sequence[Said], position: int) -> Said | None:
     """The last one before the line; without one, the last of all."""

@@ -12,7 +12,6 @@ from rocmcfg.lint.assignment import Assignment, Reading, What, Where
 from rocmcfg.lint.readers import lines
 from rocmcfg.lint.source import Span
 
-_SETTERS = {"setdefault", "putenv", "setenv", "unsetenv", "environ"}
 _LINE = re.compile(
     r"""(?:environ(?:\.setdefault\(|\[)|putenv\(|setenv\()[ \t]*(['"])([A-Z]\w*)\1[ \t]*"""
     r"""(?:\][ \t]*=|,)[ \t]*(['"])([^'"\n]*)\3"""

@@ -329,11 +329,3 @@ def _as_printed(words: list[Span], *, escapes: bool) -> Span:
             start = found.end()
         parts.append(word.cut(start, len(word.text)))
     return joined(parts) if parts else whole("")
-
-
-def is_profile(path: str) -> bool:
-    """A file that a login shell reads from top to bottom: of two values the later one stays."""
-    name = basename(path)
-    return "profile.d/" in path or bool(
-        re.fullmatch(r"\.?(bash|z|k|x)?(sh)?_?(profile|rc|env|aliases)", name)
-    )

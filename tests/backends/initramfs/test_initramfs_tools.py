@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends import initramfs
+from rocmcfg.backends.boot.contract import Entry, Role
 from rocmcfg.backends.initramfs import initramfs_tools
-from rocmcfg.backends.initramfs.initramfs_tools import Image
+from rocmcfg.backends.initramfs.contract import Image
 from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
@@ -97,6 +98,31 @@ def test_leftovers_beside_the_images_are_no_images(tmp_path: Path) -> None:
     assert carries(host(tmp_path, **dict.fromkeys(names, image))) == {KERNEL: True}
 
 
+@pytest.mark.parametrize(
+    ("initrd", "path"),
+    [
+        ("/efi/0b9d/linux/initrd", "/efi/0b9d/linux/initrd"),
+        ("/0b9d/linux/initrd", "/boot/0b9d/linux/initrd"),  # from the root of the file system on /boot
+        ("(hd0,gpt2)/copy", "/boot/copy"),
+        (f"/initrd.img-{KERNEL}", f"/boot/initrd.img-{KERNEL}"),
+    ],
+)
+def test_an_image_that_an_entry_boots_is_looked_into_wherever_it_lies(
+    tmp_path: Path, initrd: str, path: str
+) -> None:
+    own = f"/boot/initrd.img-{KERNEL}"
+    view = host(tmp_path, **{KERNEL: image(OURS)})
+    if path != own:
+        make_root(tmp_path, {path: image(None)})
+    ours = Entry("a", "Debian", "/vmlinuz", KERNEL, ("/amd-ucode.img", initrd), (), Role.NORMAL)
+    foreign = ours._replace(initrds=("/boot/initrd.img-other",), role=Role.FOREIGN)
+    make_root(tmp_path, {"/boot/other": image(None)})
+    found = initramfs_tools.images(view, "amdgpu", (ours, foreign))
+    assert {(one.path, one.release) for one in found} == {(own, KERNEL), (path, KERNEL)}
+    said = initramfs_tools.check(view, found, PATH, OURS)
+    assert [d.location for d in said] == ([path] if path != own else [])
+
+
 def test_an_image_that_nobody_may_look_into_is_in_doubt(tmp_path: Path) -> None:
     view = LocalHost(str(debian_grub_host(tmp_path, kernels=[KERNEL], amdgpu_in_initramfs=True)))
     assert [i.carries for i in initramfs_tools.images(view, "amdgpu")] == [None]
@@ -149,7 +175,8 @@ def test_an_image_that_cannot_be_unpacked_is_a_problem(tmp_path: Path) -> None:
 
 
 def test_all_kernels_are_rebuilt() -> None:
-    assert initramfs_tools.activation("why").argv == ("update-initramfs", "-u", "-k", "all")
+    (step,) = initramfs_tools.activations(LocalHost("/"), "why")
+    assert step.argv == ("update-initramfs", "-u", "-k", "all")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,59 @@
+"""What `--profile auto` stands for on a host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocmcfg.host.view import HostView
+from rocmcfg.knowledge import profiles
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info
+from rocmcfg.model.facts import Gpu, computing
+from rocmcfg.model.request import Request
+
+
+def expand_auto(
+    view: HostView, request: Request, gpus: Sequence[Gpu]
+) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:
+    """The names of the profiles that are asked for, with those that `auto` stands for on a host with these
+    GPUs, and what is to be said of its choice. Raises RocmcfgError where it finds none."""
+    if "auto" not in request.profiles:
+        return request.profiles, ()
+    # Module parameters hold for every GPU; an iGPU beside a graphics card is not what people compute on.
+    named_gpus = [gpu for gpu in gpus if gpu.gfx]
+    computed_on = computing(named_gpus)
+    gfx = tuple(dict.fromkeys(gpu.gfx for gpu in computed_on if gpu.gfx))
+    fitting = list(zip(named_gpus, profiles.for_each(view, named_gpus), strict=True))
+    chosen = tuple(dict.fromkeys(name for gpu, names in fitting if gpu in computed_on for name in names))
+    if not chosen:
+        seen = ", ".join(gfx) or "no AMD GPU"
+        raise RocmcfgError(
+            error(
+                "RC2024",
+                f"--profile auto finds no profile for this host ({seen})",
+                hint="`rocmcfg profile list` shows the profiles; name one",
+            )
+        )
+    left = [(gpu, names) for gpu, names in fitting if gpu not in computed_on or not names]
+    remark = _chosen(chosen, gfx, left)
+    named = tuple(name for name in request.profiles if name != "auto")
+    return (*named, *(name for name in chosen if name not in named)), (remark,)
+
+
+def _chosen(
+    chosen: Sequence[str], gfx: Sequence[str], left: Sequence[tuple[Gpu, Sequence[str]]]
+) -> Diagnostic:
+    """What auto chose, and for which GPUs it chose nothing."""
+    said = f"--profile auto chose {', '.join(chosen)} for "
+    if not left:
+        return info("RC2025", said + ", ".join(gfx))
+    none = list(dict.fromkeys(gpu.gfx or "" for gpu, _ in left))
+    others = dict.fromkeys(name for _, names in left for name in names if name not in chosen)
+    more = " ".join(f"--profile {name}" for name in others)
+    return info(
+        "RC2025",
+        said + ", ".join(name for name in gfx if name not in none) + f", and none for {', '.join(none)}",
+        detail="what is set for the driver holds for every GPU of the host",
+        hint=f"if you compute on {'it' if len(none) == 1 else 'them'} too, add {more}"
+        if more
+        else "no shipped profile is for it",
+    )
