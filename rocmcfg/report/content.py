@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rocmcfg.facts.machine import Machine
+from rocmcfg.facts.hardware import Hardware
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 
@@ -56,7 +56,7 @@ class Report:
 
     version: str
     facts: Facts
-    machine: Machine
+    hardware: Hardware
     rocm: str
     pytorch: str
     parameters: tuple[ReportedParameter, ...]

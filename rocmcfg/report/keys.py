@@ -25,7 +25,7 @@ class Meaning(NamedTuple):
 
 
 @functools.cache
-def _listed(name: str) -> frozenset[str]:
+def listed(name: str) -> frozenset[str]:
     return frozenset(data()["keys"][name].split())
 
 
@@ -48,8 +48,8 @@ def meaning(key: str) -> Meaning | None:
         or next((kind for kind, end in data()["keys"]["endings"].items() if key.endswith(end)), None)
     )
     if kind is not None:
-        return Meaning(kind, key.isupper() or key.lower() not in _listed("perhaps"))
-    while len(words) > 1 and words[-1] in _listed("suffixes"):
+        return Meaning(kind, key.isupper() or key.lower() not in listed("perhaps"))
+    while len(words) > 1 and words[-1] in listed("suffixes"):
         words.pop()
     # an option or a variable is nobody's count of tokens
     return _secret(words, as_setting=key.startswith("--") or (key.isupper() and "_" in key))
@@ -57,12 +57,12 @@ def meaning(key: str) -> Meaning | None:
 
 def _secret(words: list[str], *, as_setting: bool) -> Meaning | None:
     before, last = ("", *words)[-2:]
-    if last in _listed("secrets") or last.endswith(tuple(_listed("secret_ends"))):
+    if last in listed("secrets") or last.endswith(tuple(listed("secret_ends"))):
         return Meaning("secret")
     whose = last.removesuffix("key")
-    if last in ("key", "keys") or (last != whose and whose in _listed("keys_of")):
-        return Meaning("secret", before in _listed("keys_of") or last not in ("key", "keys"), 16)
+    if last in ("key", "keys") or (last != whose and whose in listed("keys_of")):
+        return Meaning("secret", before in listed("keys_of") or last not in ("key", "keys"), 16)
     if last.endswith(("token", "authtok")):
-        known = before in _listed("tokens_of_text")
-        return None if known else Meaning("secret", as_setting or before in _listed("tokens_of"))
-    return Meaning("secret", sure=False) if last in _listed("perhaps_secrets") else None
+        known = before in listed("tokens_of_text")
+        return None if known else Meaning("secret", as_setting or before in listed("tokens_of"))
+    return Meaning("secret", sure=False) if last in listed("perhaps_secrets") else None

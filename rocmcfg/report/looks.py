@@ -57,12 +57,8 @@ def _is_host(text: str, certain: bool) -> bool:
 
 def is_value(text: str) -> bool:
     """Whether something stands in the place of a secret, and not what says that there is none."""
-    bare = text.strip("\"' ,.;:()[]\\")
-    return (
-        bool(bare.strip("{}"))
-        and bare.lower() not in words("no_value")
-        and not shape("no_secret").match(text)
-    )
+    bare = text.strip("\"' ,.;:()[]{}\\").lower()
+    return bool(bare) and bare not in words("no_value") and not shape("no_secret").match(text)
 
 
 def is_mixed(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from rocmcfg.facts.machine import Device
+from rocmcfg.facts.hardware import Device
 from rocmcfg.model.facts import Gpu
 from rocmcfg.report.content import Excerpt, Report
 
@@ -31,13 +31,13 @@ def markdown(report: Report, redact: Redact) -> str:
 
 
 def _environment(report: Report, redact: Redact) -> Iterator[str]:
-    facts, machine = report.facts, report.machine
+    facts, hardware = report.facts, report.hardware
     kernel = next((k for k in facts.kernels if k.running), None)
     driver = ""
     if kernel is not None:
         driver = f"; amdgpu {'by DKMS' if kernel.dkms else kernel.driver.value}"
-        driver += f" {machine.driver_version}" if machine.driver_version else ""
-    devices = {device.address: device for device in machine.devices}
+        driver += f" {hardware.driver_version}" if hardware.driver_version else ""
+    devices = {device.address: device for device in hardware.devices}
     rows = [
         ("System", f"{facts.os.name}{f' in a container ({facts.container})' if facts.container else ''}"),
         ("Kernel", (facts.running or "none running") + driver),
@@ -50,9 +50,9 @@ def _environment(report: Report, redact: Redact) -> Iterator[str]:
         ("ROCm", report.rocm or "none found system-wide"),
         ("PyTorch", report.pytorch),
         *sorted(report.packages.items()),
-        ("Processor", machine.processor),
-        ("Memory", f"{machine.memory / 2**30:.1f} GiB" if machine.memory else ""),
-        ("Board", " ".join(filter(None, (machine.board, machine.bios and f"(BIOS {machine.bios})")))),
+        ("Processor", hardware.processor),
+        ("Memory", f"{hardware.memory / 2**30:.1f} GiB" if hardware.memory else ""),
+        ("Board", " ".join(filter(None, (hardware.board, hardware.bios and f"(BIOS {hardware.bios})")))),
         ("Boot", _boot(report)),
     ]
     yield "## Environment"

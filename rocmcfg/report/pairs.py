@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocmcfg.report.keys import Meaning, meaning
+from rocmcfg.report.keys import Meaning, listed, meaning
 from rocmcfg.report.looks import is_mixed, is_ordinary, is_value, shape, tells
 from rocmcfg.report.rules import OPAQUE, Found
 
@@ -32,8 +32,7 @@ _KEY = re.compile(
     r"|<(?P<element>[A-Za-z][\w.:-]*)>(?=[^<\s])"
     r"|(?<![\w./-])(?P<word>[A-Za-z][\w-]*)[ \t]{1,8}(?=[^\s=:,;.)\]}|&<>-])"
 )
-# Pairs and elements that hold the value of what their neighbour names, and how that one does.
-_VALUES = frozenset(("value", "val", "content", "string"))
+# How a pair or element names what its neighbour holds the value of.
 _NAMED = re.compile(
     r"(?i)(?<![\w-])(?:key|name|id)\\{0,8}[\"']?\s?[=:]\s?\\{0,8}[\"'](?P<name>[\w.:/-]{1,120})[\"'\\]"
 )
@@ -48,8 +47,6 @@ _ENCLOSED = {"<": ">", "{": "}"}
 _SETS = re.compile(r"(?:^|[\s;&|])(?:setenv|ENV|setx|set(?:[ \t]+-\w+)+)[ \t]+$")
 _SETTING = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
 _ENDS = re.compile(r"[\"']?[ \t]*(?:$|[;&|#])")
-# They are verbs and names of other things, too: "tests pass gfx1100".
-_AMBIGUOUS = frozenset(("otp", "pass", "pw", "webhook"))
 # Values that say themselves where they end. In a string that is itself escaped, with the next escaped quote.
 _ENCLOSING = re.compile(
     r"(?i)(?:%22|%27|&quot;|&#34;|&#39;)(?P<encoded>(?:[^%&\s]|%(?!22|27|26)|&(?!quot;|#))*)"
@@ -92,8 +89,8 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
                 position = found.end("option")
             continue
         value = _value(line, found, meant)
-        if value is None or (found["sign"] in _BARS and not _is_cell(line, meant)):
-            continue
+        if value is None or (found["sign"] in _BARS and not (meant.sure and line.rstrip().endswith(_BARS))):
+            continue  # a bar that is no table's is a pipe between commands
         text = line[value.start : value.end]
         prose = _is_prose(line, found, value)
         if prose and key.lower() == "login":  # "Last login: Fri"
@@ -107,11 +104,6 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
             position = value.end
 
 
-def _is_cell(line: str, meant: Meaning) -> bool:
-    """Of a table, and no pipe between two commands."""
-    return meant.sure and line.rstrip().endswith(_BARS)
-
-
 def _is_listed(line: str, found: re.Match[str], meant: Meaning) -> bool:
     """["--key", "value"] and ('key', 'value'), as Python shows headers; no list of words."""
     in_tuple = meant.kind == "secret" and _TUPLE.search(line, max(0, found.start() - 12), found.start())
@@ -122,7 +114,7 @@ def _meant_beside(line: str, found: re.Match[str], key: str, before: str, after:
     """What another attribute of the same element or object says of this one, in either order."""
     if key == "name" and found["sign"] == "=" and _begins(line, found):
         return Meaning("name") if any(map(_PERSON_BESIDE.match, (before, after))) else None
-    if key not in _VALUES or found["word"]:
+    if key not in listed("values") or found["word"]:
         return None
     start = found.start()
     if found["element"]:
@@ -155,7 +147,7 @@ def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value
         return len(text) > 7 and not is_ordinary(text) and bool(_ENDS.match(line, value.end))
     if (
         not meant.sure
-        or key.lower() in _AMBIGUOUS
+        or key.lower() in listed("verbs")
         or re.match(r"[\w.-]+[=:]", text)
         or shape("number").match(text)
     ):

@@ -70,12 +70,11 @@ class Redactor:
         lines = _LINE.split(self._clean(text))
         for number, found in blocks(lines).items():
             self._learn_all(lines[number], [found])
-        for number, line in enumerate(lines):
-            if line:
-                self._learn_all(line, pairs(line, *_beside(lines, number)))
-                for rule in rules_of(line):
-                    if rule.teaches:
-                        self._learn_all(line, rule.found(line))
+        for before, line, after in _with_neighbours(lines):
+            self._learn_all(line, pairs(line, before, after))
+            for rule in rules_of(line):
+                if rule.teaches:
+                    self._learn_all(line, rule.found(line))
 
     def __call__(self, text: str) -> str:
         text = self._clean(text)
@@ -83,7 +82,7 @@ class Redactor:
         lines = _LINE.split(text)
         for number, found in blocks(lines).items():
             lines[number] = self._without(lines[number], [found])
-        redacted = [self._line(line, *_beside(lines, number)) for number, line in enumerate(lines)]
+        redacted = [self._line(line, before, after) for before, line, after in _with_neighbours(lines)]
         joined = "".join(line + end for line, end in zip(redacted, [*ends, ""], strict=True))
         return _HIDDEN.sub(lambda code: self._shown[_number(code[0])], joined)
 
@@ -143,10 +142,8 @@ class Redactor:
         return _placed().sub(lambda placed: self._code(placed[0]), text)
 
 
-def _beside(lines: list[str], number: int) -> tuple[str, str]:
-    """The line before and the one after, of a file that has few blank ones."""
-    before = lines[number - 1] if number else ""
-    return before, lines[number + 1] if number + 1 < len(lines) else ""
+def _with_neighbours(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+    return zip(["", *lines[:-1]], lines, [*lines[1:], ""], strict=True)
 
 
 def _names_of_host(name: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ OPAQUE = "\U000f0000-\U0010ffff"
 _GONE = re.compile(f"[{OPAQUE}]+")
 _FORM = re.compile(r"\{([A-Z]\w*)\}")
 _HOLE = re.compile(r"(?:\{(?P<plain>[a-z-]+)|\(<(?P<own>[a-z-]+))(?P<trust>[+!]?)[}>]")
-_PLAIN = {"user": "ACCOUNT", "host": "HOST", "site": "HOST"}
+_PLAIN = {"user": "{ACCOUNT}", "host": "{HOST}", "site": "{HOST}"}
 _AROUND = 32  # characters of its neighbours that say whether four numbers are an address
 
 
@@ -98,16 +98,11 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _group(hole: re.Match[str], number: int) -> str:
-    form = f"{_form(_PLAIN[hole['plain']])})" if hole["plain"] else ""
+    form = f"{_filled(_PLAIN[hole['plain']])})" if hole["plain"] else ""
     return f"(?P<h{number}>{form}"
 
 
-def _filled(pattern: str) -> str:
-    return _FORM.sub(lambda found: _form(found[1]), pattern)
-
-
 @functools.cache
-def _form(name: str) -> str:
-    if name == "OPAQUE":
-        return OPAQUE
-    return f"[{OPAQUE}]{{2}}" if name == "GONE" else _filled(data()["forms"][name])
+def _filled(pattern: str) -> str:
+    forms = {"OPAQUE": OPAQUE, **data()["forms"]}
+    return _FORM.sub(lambda found: _filled(forms[found[1]]), pattern)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.contract import Entry, Menu
+from rocmcfg.backends.boot.menu import Entry, Menu
 from rocmcfg.backends.environment import observe as environment
 from rocmcfg.backends.environment.files import FILES
 from rocmcfg.host.view import HostView, Unreadable

@@ -137,7 +137,7 @@ def diagnose(
     from rocmcfg.doctor.judging.ranking import covered, rank
     from rocmcfg.doctor.judging.workarounds import HostState
     from rocmcfg.doctor.reading import log_facts, probes
-    from rocmcfg.facts.machine import read_machine
+    from rocmcfg.facts.hardware import read_hardware
     from rocmcfg.knowledge import catalogue, hosts, issues, logs
     from rocmcfg.state.running import Running
     from rocmcfg.workflow.planning import collect_facts, receipt_or_none
@@ -150,10 +150,10 @@ def diagnose(
         problems = _read_host(scanner, view, progress, this_boot=this_boot)
 
     facts = collect_facts(view, ask_modinfo=False)
-    machine = read_machine(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
+    hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
     log = log_facts.read_facts(scanner, of_logs, known.gpus)
     where = origin.origin(options, log, facts)
-    firmware = loaded_firmware(machine) if where.host else {}
+    firmware = loaded_firmware(hardware) if where.host else {}
     if log.mes is not None:
         firmware["mes"] = log.mes
     receipt = None
@@ -171,7 +171,7 @@ def diagnose(
         found.append(Found(match, lines, evidence.kernel_names(lines), _cure(match, asked, given, view.root)))
     problems += log_checks.check(log, scanner, known)
     if where.host is not None:
-        problems += host_checks.check(view, facts, machine, receipt, known, environment)
+        problems += host_checks.check(view, facts, hardware, receipt, known, environment)
     return Diagnosis(
         tuple(scanner.logs),
         where,

@@ -42,8 +42,8 @@ def collect_facts(
     from rocmcfg.backends import initramfs
     from rocmcfg.backends.boot import registry
     from rocmcfg.facts.gpus import read_gpus
+    from rocmcfg.facts.hardware import read_memory
     from rocmcfg.facts.kernels import read_kernels, running_release
-    from rocmcfg.facts.machine import read_memory
     from rocmcfg.facts.pytorch import read_pytorch
     from rocmcfg.facts.rocm import read_rocm
     from rocmcfg.facts.system import read_container, read_os

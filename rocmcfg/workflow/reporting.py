@@ -70,7 +70,7 @@ def gather(
     beside the report; what is wrong with the host stands in it."""
     import rocmcfg
     from rocmcfg.doctor.judging.origin import Options
-    from rocmcfg.facts.machine import read_machine
+    from rocmcfg.facts.hardware import read_hardware
     from rocmcfg.knowledge import catalogue
     from rocmcfg.workflow.diagnosing import diagnose
     from rocmcfg.workflow.planning import collect_facts
@@ -87,7 +87,7 @@ def gather(
     content = Report(
         version=rocmcfg.__version__,
         facts=facts,
-        machine=read_machine(view, tuple(gpu.address for gpu in facts.gpus if gpu.address)),
+        hardware=read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address)),
         rocm=f"{format_version(facts.rocm)} ({facts.rocm_source})" if facts.rocm else "",
         pytorch="; ".join(f"{p.text} ({p.source})" for p in facts.pytorch),
         parameters=tuple(

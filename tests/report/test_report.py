@@ -187,12 +187,12 @@ def test_no_line_of_a_log_ends_its_block(lines: list[str]) -> None:
 
 
 def _empty(*excerpts: Excerpt) -> Report:
-    from rocmcfg.facts.machine import Machine
+    from rocmcfg.facts.hardware import Hardware
     from rocmcfg.model.facts import BootChain, Facts, Os
 
     facts = Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True)
-    machine = Machine("", None, "", "", "", ())
-    return Report("0", facts, machine, "", "", (), (), 0, (), (), "", "", (), (), excerpts, {})
+    hardware = Hardware("", None, "", "", "", ())
+    return Report("0", facts, hardware, "", "", (), (), 0, (), (), "", "", (), (), excerpts, {})
 
 
 def test_a_packed_file_unpacks() -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, cast
 
-from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, Entry
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg, join
 
 if TYPE_CHECKING:
+    from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor
+    from rocmcfg.backends.boot.menu import Entry
     from rocmcfg.model.facts import BootChain, Detection
 
 _BACKENDS = ("grub", "grub-mkconfig")
@@ -26,7 +27,7 @@ def names() -> tuple[str, ...]:
 
 def backend(name: str) -> BootBackend:
     """The backend of a supported loader. KeyError for any other name: ask `Detection.supported` first."""
-    return cast(BootBackend, _module(name, "backend"))
+    return cast("BootBackend", _module(name, "backend"))
 
 
 def backends() -> tuple[BootBackend, ...]:
@@ -38,12 +39,8 @@ def reader(name: str) -> BootReader | None:
     return _reader(name) if name in _BACKENDS else None
 
 
-def readers() -> tuple[BootReader, ...]:
-    return tuple(_reader(name) for name in _BACKENDS)
-
-
 def _reader(name: str) -> BootReader:
-    return cast(BootReader, _module(name, "reader"))
+    return cast("BootReader", _module(name, "reader"))
 
 
 def entries(view: HostView, name: str) -> tuple[Entry, ...]:
@@ -53,7 +50,7 @@ def entries(view: HostView, name: str) -> tuple[Entry, ...]:
 
 def editor(path: str) -> Editor | None:
     """Who knows our part of a file that somebody else owns; None for a path that is ours as a whole."""
-    return next((one.EDITED[path] for one in readers() if path in one.EDITED), None)
+    return next((one.EDITED[path] for one in map(_reader, _BACKENDS) if path in one.EDITED), None)
 
 
 def paths(name: str) -> tuple[str, ...]:
@@ -75,17 +72,17 @@ def own_part(path: str, content: bytes | None) -> bytes | None:
 
 def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
-    return cast(BootTrial, _module(name, "trial")) if name in _TRIALS else None
+    return cast("BootTrial", _module(name, "trial")) if name in _TRIALS else None
 
 
 def trials() -> dict[str, BootTrial]:
     """By the name of the loader."""
-    return {name: cast(BootTrial, _module(name, "trial")) for name in _TRIALS}
+    return {name: cast("BootTrial", _module(name, "trial")) for name in _TRIALS}
 
 
 def reader_on(view: HostView) -> BootReader | None:
     """The reader of the menu that this host has; None where it has none that we know."""
-    return next((one for one in readers() if one.here(view)), None)
+    return next((one for one in map(_reader, _BACKENDS) if one.here(view)), None)
 
 
 def _module(name: str, part: str) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends.boot.contract import Menu
+from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, contains
 

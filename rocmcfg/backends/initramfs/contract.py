@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from rocmcfg.backends.boot.contract import Entry, Role
+from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.view import Host, HostView
 
 if TYPE_CHECKING:

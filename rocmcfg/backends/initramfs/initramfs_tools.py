@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rocmcfg.backends.boot.contract import Entry
+from rocmcfg.backends.boot.menu import Entry
 from rocmcfg.backends.initramfs.contract import Image, booted
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error, warning

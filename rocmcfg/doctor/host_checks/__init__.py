@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocmcfg.doctor.host_checks import settings, software, variables
-from rocmcfg.facts.machine import Machine
+from rocmcfg.facts.hardware import Hardware
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic
@@ -17,7 +17,7 @@ from rocmcfg.records.receipt import Receipt
 def check(
     view: HostView,
     facts: Facts,
-    machine: Machine,
+    hardware: Hardware,
     receipt: Receipt | None,
     known: Catalogue,
     environment: Mapping[str, str],
@@ -29,13 +29,13 @@ def check(
         *settings.not_generated(view, facts, known),
         *settings.other_writers(view, receipt),
         *settings.tuners(view, facts, known),
-        *software.driver_and_rocm(_dkms(facts, machine), facts.rocm, "this host", facts.rocm_source),
-        *software.firmware(facts, machine),
+        *software.driver_and_rocm(_dkms(facts, hardware), facts.rocm, "this host", facts.rocm_source),
+        *software.firmware(facts, hardware),
         *variables.override(view, facts, environment),
         *variables.mixed_gpus(view, facts, environment),
     ]
 
 
-def _dkms(facts: Facts, machine: Machine) -> str:
+def _dkms(facts: Facts, hardware: Hardware) -> str:
     """The version of AMD's own driver where it runs; the kernel's own driver has none."""
-    return machine.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""
+    return hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocmcfg.facts.machine import Machine
+from rocmcfg.facts.hardware import Hardware
 from rocmcfg.knowledge.hosts import of_hosts
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.facts import Facts
@@ -29,10 +29,10 @@ def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str =
     ]
 
 
-def loaded_firmware(machine: Machine) -> dict[str, int]:
+def loaded_firmware(hardware: Hardware) -> dict[str, int]:
     """Block to version, of the first GPU that says it."""
     found: dict[str, int] = {}
-    for device in machine.devices:
+    for device in hardware.devices:
         for block, text in device.firmware.items():
             version = as_number(text)
             if version is not None:
@@ -40,11 +40,11 @@ def loaded_firmware(machine: Machine) -> dict[str, int]:
     return found
 
 
-def firmware(facts: Facts, machine: Machine) -> list[Diagnostic]:
+def firmware(facts: Facts, hardware: Hardware) -> list[Diagnostic]:
     """Firmware that is known to be bad for the GPU that runs it."""
     by_address = {gpu.address: gpu.gfx for gpu in facts.gpus}
     found = []
-    for device in machine.devices:
+    for device in hardware.devices:
         for row in of_hosts().firmware:
             version = as_number(device.firmware.get(row.block))
             if (

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.contract import Proposal, Role
+from rocmcfg.backends.boot.contract import Proposal
 from rocmcfg.backends.boot.grub import backend as grub
 from rocmcfg.backends.boot.grub import reader
+from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.model.kargs import Karg, split

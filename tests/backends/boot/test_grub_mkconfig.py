@@ -8,8 +8,8 @@ import pytest
 
 from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot import appended_assignment, registry
-from rocmcfg.backends.boot.contract import Role
 from rocmcfg.backends.boot.grub_mkconfig import backend, reader
+from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.facts import Detection
 from tests.backends.boot.real_mkconfig import Mkconfig

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.contract import Menu, Observed
+from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub import trial
+from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.local import LocalHost
 from tests.support.tools import require_tool
 

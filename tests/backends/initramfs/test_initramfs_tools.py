@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends import initramfs
-from rocmcfg.backends.boot.contract import Entry, Role
+from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.backends.initramfs import initramfs_tools
 from rocmcfg.backends.initramfs.contract import Image
 from rocmcfg.host import runner

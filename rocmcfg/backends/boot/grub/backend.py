@@ -24,7 +24,7 @@ from rocmcfg.model.state import DesiredSetting, unique_kargs
 
 NAME = reader.NAME
 DROP_IN = reader.DROP_IN
-OWNED = (DROP_IN,)
+OWNED: tuple[str, ...] = (DROP_IN,)
 _DROP_INS = DROP_IN.rpartition("/")[0]
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from rocmcfg.backends.boot.contract import Editor, Menu
 from rocmcfg.backends.boot.grub_files.generated import read_menu
+from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
+
+if TYPE_CHECKING:
+    from rocmcfg.backends.boot.contract import Editor
 
 NAME = "grub"
 EDITED: Mapping[str, Editor] = {}

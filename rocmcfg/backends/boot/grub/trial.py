@@ -23,7 +23,7 @@ from rocmcfg.model.plan import ToolChange
 # Three z: behind the drop-in of what is applied, and in every locale, so that the trial's arguments win.
 DROP_IN = reader.TRIAL_DROP_IN
 SCRIPT = "/etc/grub.d/01_rocmcfg_trial"  # after 00_header, which loads the block; before the entries
-FILES = (DROP_IN, SCRIPT)
+FILES: tuple[str, ...] = (DROP_IN, SCRIPT)
 TOKEN = reader.TRIAL_TOKEN
 BLOCK = "/boot/grub/grubenv"
 _VARIABLE = "rocmcfg_next"

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends.boot.contract import Menu, Observed
+from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
+from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import Karg, contains, split, tokens
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rocmcfg.backends.boot.contract import Entry, Menu, Role
+from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import split
 

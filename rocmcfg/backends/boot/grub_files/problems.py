@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends.boot.contract import Entry, Observed, Role
+from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import defaults
 from rocmcfg.backends.boot.grub_files.generated import parse_entries, sections
+from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.backends.boot.rules import behind_separator, size, too_long
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning

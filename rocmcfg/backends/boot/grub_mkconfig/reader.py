@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.backends.boot import appended_assignment
-from rocmcfg.backends.boot.contract import Editor, Menu
 from rocmcfg.backends.boot.grub_files.generated import read_menu
+from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
+
+if TYPE_CHECKING:
+    from rocmcfg.backends.boot.contract import Editor
 
 NAME = "grub-mkconfig"
 DEFAULTS = "/etc/default/grub"

@@ -26,7 +26,7 @@ class Device(NamedTuple):
     firmware: Mapping[str, str]
 
 
-class Machine(NamedTuple):
+class Hardware(NamedTuple):
     """Texts are empty where nothing says them; `memory` in bytes. `driver_version` is what a driver from
     outside the kernel's tree calls itself."""
 
@@ -38,10 +38,10 @@ class Machine(NamedTuple):
     devices: tuple[Device, ...]
 
 
-def read_machine(view: HostView, addresses: tuple[str, ...]) -> Machine:
+def read_hardware(view: HostView, addresses: tuple[str, ...]) -> Hardware:
     """`addresses` are those of the GPUs, as in /sys/bus/pci/devices."""
     model = re.search(r"^model name\s*:\s*(.+)$", _text(view, "/proc/cpuinfo"), re.M)
-    return Machine(
+    return Hardware(
         " ".join(model[1].split()) if model else "",
         read_memory(view),
         _joined(view, "board_vendor", "board_name"),

@@ -1,0 +1,45 @@
+"""Each backend keeps its contract: mypy compares the modules with the protocols, in this very file."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocmcfg.backends import initramfs
+from rocmcfg.backends.boot import appended_assignment, grub, grub_mkconfig, registry
+from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor
+from rocmcfg.backends.boot.grub import backend as grub_backend
+from rocmcfg.backends.boot.grub import reader as grub_reader
+from rocmcfg.backends.boot.grub import trial as grub_trial
+from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
+from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
+from rocmcfg.backends.initramfs import initramfs_tools
+from rocmcfg.backends.initramfs.contract import Generator
+from rocmcfg.host.local import LocalHost
+from tests.backends.settings import SETTINGS
+
+BACKENDS: tuple[BootBackend, ...] = (grub_backend, mkconfig_backend)
+READERS: tuple[BootReader, ...] = (grub_reader, mkconfig_reader)
+TRIALS: tuple[BootTrial, ...] = (grub_trial,)
+EDITORS: tuple[Editor, ...] = (appended_assignment,)
+GENERATORS: tuple[Generator, ...] = (initramfs_tools,)
+
+
+def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
+    assert registry.backends() == BACKENDS
+    assert tuple(registry.reader(name) for name in registry.names()) == READERS
+    assert tuple(registry.trials().values()) == TRIALS
+    assert initramfs.backends() == GENERATORS
+    assert {editor for one in READERS for editor in one.EDITED.values()} == set(EDITORS)
+    assert grub.__doc__
+    assert grub_mkconfig.__doc__
+
+
+@pytest.mark.parametrize("backend", BACKENDS, ids=lambda one: one.NAME)
+def test_it_proposes_just_the_paths_that_it_declares(backend: BootBackend) -> None:
+    nothing = LocalHost("/nonexistent")
+    for settings in (SETTINGS, ()):
+        proposed = backend.propose(nothing, settings)
+        assert tuple(proposed.files) == backend.OWNED
+        assert {*proposed.files, *proposed.edits} == set(registry.paths(backend.NAME))
+        contents = (*proposed.files.values(), *proposed.edits.values())
+        assert all((content is None) == (not settings) for content in contents)
