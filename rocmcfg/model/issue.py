@@ -17,8 +17,7 @@ class Signature(NamedTuple):
     `pattern` is a regular expression without look-around and back-references, matched anywhere in a line.
     `strength`: a specific line alone names the issue; a typical one does so with the issue's conditions; a
     generic one appears with many issues and other drivers, and only ever adds to another. `name` is given
-    where the order of stages refers to it. `samples` are lines that it must match; `verbatim` says that they
-    were copied from a real log, and not put together after the driver's source.
+    where the order of stages refers to it. `samples` are lines that it must match.
 
     `beside` names another signature of the same issue, without which this one is only generic: a healthy
     program logs the name of the very kernel that faults elsewhere.
@@ -28,7 +27,6 @@ class Signature(NamedTuple):
     strength: Strength
     samples: tuple[str, ...]
     name: str = ""
-    verbatim: bool = False
     beside: str = ""
 
 

@@ -31,7 +31,6 @@ class LogFacts(NamedTuple):
     cannot be told which one ran. `kernels` and `command_lines` are sorted by position."""
 
     gfx: tuple[str, ...] = ()
-    gfx_from: int = 0
     family: tuple[str, ...] = ()
     kernels: tuple[Said, ...] = ()
     command_lines: tuple[Said, ...] = ()
@@ -77,7 +76,6 @@ def read_facts(scanner: Scanner, known: LogKnowledge, models: Sequence[GpuModel]
                 found.setdefault(pattern.kind, []).append(Said(text, position, pattern.weight))
     kernels = [s for s in found.get("kernel", ()) if parse_kernel(s.text)]
     command_lines = [s for s in found.get("cmdline", ()) if _is_kernels(s.text, known.boot_words)]
-    gfx, gfx_from = _gfx(found, models)
     rocm, rocm_named = _rocm(found.get("rocm", ()), found.get("rocm_prose", ()))
     families = {
         gfx
@@ -86,8 +84,7 @@ def read_facts(scanner: Scanner, known: LogKnowledge, models: Sequence[GpuModel]
     }
     mes = [int(said.text, 16) for said in found.get("mes", ())]
     return LogFacts(
-        gfx,
-        gfx_from,
+        _gfx(found, models),
         tuple(sorted(families)),
         _sorted(kernels),
         _sorted(command_lines),
@@ -123,7 +120,7 @@ def _unique(said: Iterable[Said]) -> tuple[Said, ...]:
     return tuple({one.text: one for one in reversed(_sorted(said))}.values())[::-1]
 
 
-def _gfx(found: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tuple[tuple[str, ...], int]:
+def _gfx(found: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tuple[str, ...]:
     """Targets that the heaviest statements name. Mentions in passing count only where they agree mostly."""
     by_pci = {pci: model.gfx for model in models for pci in model.pci}
     said = [
@@ -134,17 +131,16 @@ def _gfx(found: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tup
     said += [s for s in found.get("gfx", ()) if _GFX.fullmatch(s.text)]
     said += [Said(f"gfx{s.text}", s.position, s.weight) for s in found.get("isa", ())]
     if not said:
-        return (), 0
+        return ()
     heaviest = max(one.weight for one in said)
     counted = Counter(one.text for one in said if one.weight == heaviest)
     names = list(counted)
     if heaviest == 1:
         name, count = counted.most_common(1)[0]
         if len(names) > 1 and count < 0.75 * counted.total():
-            return (), 0
+            return ()
         names = [name]
-    first = min(one.position for one in said if one.weight == heaviest and one.text in names)
-    return tuple(names), first
+    return tuple(names)
 
 
 def _of_family(
