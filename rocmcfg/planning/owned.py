@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.backends import kernel_hook, modprobe
 from rocmcfg.backends.boot import registry
@@ -19,8 +19,7 @@ from rocmcfg.records.receipt import Receipt
 MARK = b"rocmcfg"  # in the first lines of every file that we write
 
 
-@dataclass(frozen=True, slots=True)
-class OwnedFile:
+class OwnedFile(NamedTuple):
     """A file that is ours alone, and what it shall hold; None: it shall not be there. With an `editor` it is
     somebody else's, and `content` what shall be ours in it."""
 
