@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from rocmcfg.explain.explain_context import described, mentions
 from rocmcfg.explain.explanation import Bit, Explanation, OnKernel, Question
@@ -117,8 +116,7 @@ def _with_bits(
         for feature in features
         if feature.taints and bool(mask & feature.bit) == feature.set_means_on
     ]
-    return replace(
-        found,
+    return found._replace(
         remarks=(*found.remarks, *remarks),
         compared=mask,
         default=default,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.version import VersionRange
@@ -12,8 +11,7 @@ Strength = Literal["specific", "typical", "generic"]
 Confidence = Literal["confirmed", "reported", "unverified"]
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """A line of a log that speaks for an issue.
 
     `pattern` is a regular expression without look-around and back-references, matched anywhere in a line.
@@ -32,8 +30,7 @@ class Signature:
     beside: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Workaround:
+class Workaround(NamedTuple):
     """`unset` are variables to take away; `steps` are sentences for what
     rocmcfg does not do itself (firmware, BIOS, sysfs). All empty: no parameter cures this."""
 
@@ -43,8 +40,7 @@ class Workaround:
     profile: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownIssue:
+class KnownIssue(NamedTuple):
     """`kind`: fault (something breaks, and a log may show it), advice (a vendor's recommended settings), or
     spelling (a name or value that people get wrong; `lint` finds it).
 

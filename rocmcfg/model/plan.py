@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.edit import Edit
@@ -20,8 +19,7 @@ class ChangeKind(str, Enum):
     REMOVE = "remove"
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """`before` is None for a new file, `after` for one that goes away. `mode` is that of a new file. `edit`
     is what changes in a file that somebody else owns, who keeps owner, mode and everything else of it."""
 
@@ -40,8 +38,7 @@ class FileChange:
 
 
 @published("tool", "kind", "before", "after", "diff", "reason")
-@dataclass(frozen=True, slots=True)
-class ToolChange:
+class ToolChange(NamedTuple):
     """Something that is not a file of ours and that a program changes: `inverse` takes it back, and may be
     run where nothing was changed. `before` and `after` are for the reader's eye."""
 
@@ -62,8 +59,7 @@ class ToolChange:
 
 
 @published("arguments", "*terms")
-@dataclass(frozen=True, slots=True)
-class TrialPlan:
+class TrialPlan(NamedTuple):
     """What makes a plan one of a trial: `arguments` is all that one boot will carry, `token` the marker's
     value among them, `gpus` the PCI addresses that amdgpu drives now. `kept` are the parameters that have
     for this boot the value that they would have without us; `approved` are all settings that a confirmation
@@ -79,8 +75,7 @@ class TrialPlan:
 
 
 @published("tool", "argv", "reason", "state")
-@dataclass(frozen=True, slots=True)
-class Activation:
+class Activation(NamedTuple):
     """A derived step. It has no undo and runs again after a rollback.
 
     `outputs` are files that the tool writes and that are small enough to be kept, so that a rollback can
@@ -97,8 +92,7 @@ class Activation:
     places: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
+class CommandLine(NamedTuple):
     """The kernel's command line as the boot loader has it, before and after, for the reader's eye."""
 
     before: tuple[str, ...]
@@ -120,8 +114,7 @@ class CommandLine:
     "confidence=setting.confidence",
     "location=setting.location",
 )
-@dataclass(frozen=True, slots=True)
-class SettingRow:
+class SettingRow(NamedTuple):
     """One line of the table of settings."""
 
     setting: DesiredSetting
@@ -130,8 +123,7 @@ class SettingRow:
     outcome: Literal["applied", "adopted", "overridden"]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     profiles: tuple[str, ...]
     changes: tuple[FileChange, ...]
     activations: tuple[Activation, ...]

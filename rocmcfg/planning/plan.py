@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
@@ -46,7 +45,7 @@ def make_plan(
     made = _plan(view, names, resolution, observed, facts, catalogue, receipt)
     if terms is None:
         another = newer_kernel(facts, trial=False) if made.reboot_required and not made.empty else ()
-        return replace(made, diagnostics=(*made.diagnostics, *another))
+        return made._replace(diagnostics=(*made.diagnostics, *another))
     from rocmcfg.planning.trial_plan import trial_plan
 
     return trial_plan(view, made, terms, observed, facts, catalogue, receipt)
@@ -82,7 +81,7 @@ def _plan(
     catalogue: Catalogue,
     receipt: Receipt | None,
 ) -> Plan:
-    desired = tuple(_adopt(replace(setting, adopted_from=""), observed) for setting in resolution.desired)
+    desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
     problems = list(resolution.diagnostics)
     problems += host_problems(view, facts, desired)
     problems += foreign_trouble(observed, facts, catalogue)
@@ -123,7 +122,7 @@ def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
         winner = last(observed.kargs, setting.name)
         if found is not None and winner is not found and not adds_up(setting.name):
             found = None
-    return replace(setting, adopted_from=found.source) if found is not None else setting
+    return setting._replace(adopted_from=found.source) if found is not None else setting
 
 
 def _activations(
@@ -187,7 +186,7 @@ def _rebuild(view: HostView, generator: Generator | None, images: Sequence[Image
     else:
         reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
         state = ActivationState.SKIPPED
-    return [replace(step, state=state) for step in generator.activations(view, reason)]
+    return [step._replace(state=state) for step in generator.activations(view, reason)]
 
 
 def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> CommandLine | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rocmcfg.judging.cautions import cautions
 from rocmcfg.judging.conditions import decide
@@ -23,8 +24,7 @@ from rocmcfg.planning.request import named
 from rocmcfg.state.effective import Effective
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(NamedTuple):
     desired: tuple[DesiredSetting, ...]
     skipped: tuple[Skipped, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -224,7 +224,7 @@ def _parameter(work: _Work, setting: Setting) -> None:
     if not any(p.severity.value == "error" for p in problems):
         desired = _base(work, setting, text, _channel(work, setting))
         work.desired.append(
-            replace(desired, parameter=setting.id, rewritten=parameter.rewritten if parameter else False)
+            desired._replace(parameter=setting.id, rewritten=parameter.rewritten if parameter else False)
         )
 
 
@@ -342,7 +342,7 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
     if own is not None:
         channels.add(own.channel)
         work.desired.remove(own)
-        work.desired.append(replace(own, text=text))
+        work.desired.append(own._replace(text=text))
     if len(channels) > 1:
         work.problems.append(
             error(
@@ -357,5 +357,5 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
         desired = _base(work, setting, text, channels.copy().pop())
         what = f"bit {feature.bit:#x} of {id}, composed onto {hexint(start)} ({source})"
         decision = what if not setting.when else f"{desired.decision}; {what}"
-        work.desired.append(replace(desired, module=module, parameter=id, decision=decision))
+        work.desired.append(desired._replace(module=module, parameter=id, decision=decision))
     work.problems += illegal(id, text, work.catalogue.parameters.get(id), types, members[0][0].location)

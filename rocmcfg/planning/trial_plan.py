@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import BootTrial
@@ -69,8 +68,7 @@ def trial_plan(
         changes, wrong = changes_to(view, owned, receipt)
         problems += wrong
     line = made.command_line
-    return replace(
-        made,
+    return made._replace(
         changes=tuple(changes),
         activations=(
             *registry.backend(made.boot_backend).activations(
@@ -132,7 +130,7 @@ def _there(view: HostView, loader: BootTrial) -> bool:
 
 def _on_line(row: SettingRow) -> SettingRow:
     """The command line beats modprobe.d, and needs no initramfs."""
-    return replace(row, setting=replace(row.setting, channel=Channel.CMDLINE))
+    return row._replace(setting=row.setting._replace(channel=Channel.CMDLINE))
 
 
 def _refusals(
@@ -250,8 +248,7 @@ def _taken_away(
             value = observed.effective(setting.parameter).value
             value = default_of(setting.parameter, running, catalogue) if value is None else value
         if value and not value.startswith("("):  # (null) is how the kernel prints a text that nobody set
-            kept[setting.parameter] = replace(
-                setting,
+            kept[setting.parameter] = setting._replace(
                 id=setting.parameter,
                 kind=Kind.PARAMETER,
                 name=setting.parameter.partition(".")[2],

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.knowledge.logs import FactPattern, LogKnowledge
@@ -17,8 +17,7 @@ from rocmcfg.model.version import Version, parse_kernel, parse_version
 _GFX = re.compile(r"gfx\d{1,2}[0-9a-f]{2}")
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """One thing that a log says, and where."""
 
     text: str
@@ -26,8 +25,7 @@ class Said:
     weight: int
 
 
-@dataclass(frozen=True, slots=True)
-class LogFacts:
+class LogFacts(NamedTuple):
     """`gfx` are targets that a log names; `family` those that it may be about, where only the driver's
     functions tell (empty: they do not). `rocm_named`: it names a release of ROCm, and if `rocm` is None it
     cannot be told which one ran. `kernels` and `command_lines` are sorted by position."""
