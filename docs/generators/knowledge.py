@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from rocmcfg.host.local import LocalHost
@@ -104,7 +103,7 @@ def _setting(setting: Setting) -> Iterator[str]:
 
 def _condition(condition: Condition) -> str:
     said = []
-    for name in (field.name for field in fields(condition)):
+    for name in condition._fields:
         value = getattr(condition, name)
         if value is None or value in ("", ()):
             continue

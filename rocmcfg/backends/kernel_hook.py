@@ -7,13 +7,12 @@ which writes the menu. systemd's kernel-install(8) runs *.install with `add RELE
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.host.view import HostView
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(NamedTuple):
     directory: str
     path: str
     template: str

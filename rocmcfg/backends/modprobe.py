@@ -92,9 +92,10 @@ def propose(settings: Sequence[DesiredSetting]) -> bytes | None:
     """Our file; None where no setting goes to modprobe.d."""
     if not settings:
         return None
-    from rocmcfg.backends.templates import render
+    from rocmcfg.backends.templates import HEAD, reason
 
-    lines = dict.fromkeys(
-        f"{setting.module} {setting.parameter.partition('.')[2]}={setting.text}" for setting in settings
+    options = dict.fromkeys(
+        f"options {setting.module} {setting.parameter.partition('.')[2]}={setting.text}\n"
+        for setting in settings
     )
-    return render("", "modprobe.conf.j2", settings=settings, lines=list(lines))
+    return "".join([HEAD, *map(reason, settings), *options]).encode()

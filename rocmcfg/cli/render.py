@@ -196,9 +196,13 @@ class Printer:
 
     # -- text ---------------------------------------------------------------------------------------
 
+    @property
+    def _silent(self) -> bool:
+        return self.json or self.quiet
+
     def line(self, text: str = "") -> None:
         """Ordinary output; silent with --json and --quiet."""
-        if not self.json and not self.quiet:
+        if not self._silent:
             write(text + "\n")
 
     def result(self, text: str) -> None:
@@ -211,13 +215,13 @@ class Printer:
         self.line(self.paint(text, "bold"))
 
     def wrapped(self, text: str, indent: str = "  ") -> None:
-        for paragraph in text.splitlines():
+        for paragraph in () if self._silent else text.splitlines():
             self.line("\n".join(wrap(paragraph, indent, indent)))
 
     def pairs(self, rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
         """Names and texts in two columns, the texts wrapped."""
         width = max((len(name) for name, _ in rows), default=0) + 2
-        for name, text in rows:
+        for name, text in () if self._silent else rows:
             first = f"{indent}{name:<{width}}"
             self.line("\n".join(wrap(text, first, " " * len(first)) or [first.rstrip()]))
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rocmcfg.model.catalogue import Catalogue, TrapKind
 from rocmcfg.model.facts import Gpu, Kernel
 from rocmcfg.model.issue import Confidence, KnownIssue
+from rocmcfg.model.machine import Machine
 
 ExplanationKind = Literal["parameter", "feature", "argument", "variable", "misnomer", "new", "kernel"]
 Role = Literal["helps", "does_not_help", "unset"]
@@ -28,15 +29,14 @@ class Question:
     seen: Callable[[str], bool | None] = field(default=lambda _: None)
 
     @property
-    def named_gpus(self) -> tuple[Gpu, ...]:
-        return tuple(gpu for gpu in self.gpus if gpu.gfx)
+    def machine(self) -> Machine:
+        return Machine(self.kernels, self.gpus)
 
 
-@dataclass(frozen=True, slots=True)
-class OnKernel:
+class OnKernel(NamedTuple):
     """A parameter on one kernel. `types` and `defaults` hold two where the neighbours of an unread build
-    disagree; `asked` says that the kernel's own modinfo gave the type. `verdict` judges the value that was
-    asked about: empty where there is none or it is fine."""
+    disagree; `asked` says that the kernel's own modinfo gave the type. `verdict` says why it
+    refuses the value that was asked about, `doubt` why it may: one of its types does, or is a guess."""
 
     kernel: str
     present: bool | None
@@ -47,10 +47,10 @@ class OnKernel:
     asked: bool
     reads_back: str
     verdict: str
+    doubt: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Bit:
+class Bit(NamedTuple):
     """One named bit of a mask: what the value and the default make of it (True: on). `feature` is empty for a
     bit that no feature switches."""
 
@@ -61,14 +61,12 @@ class Bit:
     summary: str
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(NamedTuple):
     value: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Caution:
+class Caution(NamedTuple):
     """A value that does not do what people think. `hardware` and `kernel` say where, empty for everywhere;
     `here` is whether that is so on this host's GPUs and kernels, None where no GPU is known."""
 
@@ -81,8 +79,7 @@ class Caution:
     here: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A known issue that names it. `role`: helps, does_not_help, or unset (taking it away helps)."""
 
     issue: str
@@ -93,8 +90,7 @@ class Mention:
     concerns: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """`kind` is parameter, feature, argument, variable, misnomer, new (the host has it and the catalogue
     lacks it), or kernel (a GEMM kernel of ROCm). `instead` is set for a name that is not what it seems.
 

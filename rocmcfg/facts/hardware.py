@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
 
 _DMI = "/sys/class/dmi/id"
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(NamedTuple):
     """One GPU's own software. `firmware` maps a block (mes, smc, sdma …) to the version as printed by the
     driver; blocks without firmware are left out. Sizes in bytes, None where the driver does not say."""
 
@@ -27,8 +26,7 @@ class Device:
     firmware: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Hardware:
+class Hardware(NamedTuple):
     """Texts are empty where nothing says them; `memory` in bytes. `driver_version` is what a driver from
     outside the kernel's tree calls itself."""
 

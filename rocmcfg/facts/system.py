@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocmcfg.host.streams import Scratch
@@ -46,8 +45,8 @@ def read_os(view: HostView) -> Os:
         except (OSError, UnicodeDecodeError, ValueError):
             return _UNKNOWN
     if debian and not found.version:  # unstable has no number (base-files)
-        found = replace(found, version=_first_line(view, "/etc/debian_version"))
-    return found if found.name else replace(found, id=found.id or _UNKNOWN.id, name=_UNKNOWN.name)
+        found = found._replace(version=_first_line(view, "/etc/debian_version"))
+    return found if found.name else found._replace(id=found.id or _UNKNOWN.id, name=_UNKNOWN.name)
 
 
 def _name(release: LinuxDistribution) -> str:

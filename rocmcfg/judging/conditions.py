@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.model.catalogue import Catalogue, Fix
 from rocmcfg.model.facts import Facts, Kernel, PyTorch
@@ -11,8 +11,7 @@ from rocmcfg.model.profile import Condition
 from rocmcfg.model.version import Version, VersionRange, between, compare, format_version, span
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """`holds` is None where it cannot be told; `why` is a phrase for the reader. `since` names what made an
     earlier need end, "ROCm 7.2" for example; empty where there never was one here."""
 
@@ -29,8 +28,7 @@ class Decision:
         return f"no longer needed since {self.since}: {self.why}" if self.since else f"not needed: {self.why}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Installed:
+class _Installed(NamedTuple):
     """A version that a host has. `low` and `high` differ where a part of it is not told."""
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
@@ -13,8 +13,7 @@ from rocmcfg.model.state import Kind
 from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint, parse
 
 
-@dataclass(frozen=True, slots=True)
-class KernelType:
+class KernelType(NamedTuple):
     """What one kernel says of a parameter. `types` is empty where it has none; more than one where only
     the neighbours of an unread build are known and they disagree. `certain` is about its presence, `typed`
     about its type: a guess never refuses a value."""

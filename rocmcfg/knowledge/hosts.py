@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.knowledge import compiled
 from rocmcfg.model.version import VersionRange, parse_range
 
 
-@dataclass(frozen=True, slots=True)
-class DriverRelease:
+class DriverRelease(NamedTuple):
     """Versions of the DKMS driver that came with a ROCm release, and the releases that it supports."""
 
     version: VersionRange
@@ -22,16 +21,14 @@ class DriverRelease:
     rocm: VersionRange
 
 
-@dataclass(frozen=True, slots=True)
-class BadFirmware:
+class BadFirmware(NamedTuple):
     block: str
     gfx: tuple[str, ...]
     version: int
     issue: str
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(NamedTuple):
     """A program that puts kernel arguments into `file`, where `key` finds them. Those that `told` matches
     are told of also where they are in nobody's way, because few know that the program writes any."""
 
@@ -42,8 +39,7 @@ class Writer:
     told: re.Pattern[str] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Tuner:
+class Tuner(NamedTuple):
     """A program whose settings in `file`, found by `key`, need a feature of the driver to be on."""
 
     name: str
@@ -52,8 +48,7 @@ class Tuner:
     feature: str
 
 
-@dataclass(frozen=True, slots=True)
-class HostKnowledge:
+class HostKnowledge(NamedTuple):
     """What fits together on a host, and who else writes there."""
 
     drivers: tuple[DriverRelease, ...]

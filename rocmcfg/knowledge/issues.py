@@ -64,6 +64,5 @@ def _signature(row: dict[str, Any]) -> Signature:
         row["strength"],
         tuple(row["samples"]),
         row.get("name", ""),
-        row.get("verbatim", False),
         row.get("beside", ""),
     )

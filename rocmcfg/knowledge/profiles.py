@@ -83,7 +83,7 @@ def read(view: HostView, wanted: Iterable[str]) -> tuple[tuple[Profile, ...], tu
         profile = _complete(view, name, (), problems)
         if profile is not None:
             problems.extend(profile_checks.parameters(profile))
-            found.append(replace(profile, settings=profile_checks.declared(profile.settings, profile)))
+            found.append(profile._replace(settings=profile_checks.declared(profile.settings, profile)))
     return tuple(found), tuple(dict.fromkeys(problems))
 
 
@@ -143,7 +143,7 @@ def _complete(
     if profile is None or not profile.extends:
         return profile
     at = f"{place}:{toml.line_of(toml.key_lines(content.decode()), ('extends',))}"
-    alone = replace(profile, settings=profile_checks.declared(profile.settings, profile))
+    alone = profile._replace(settings=profile_checks.declared(profile.settings, profile))
     if profile.extends in (*chain, called):
         problems.append(
             error(
@@ -187,9 +187,8 @@ def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Prof
                     hint="`extends` only adds; copy the profile to change a value of it",
                 )
             )
-    inherited = [replace(s, profile=profile.name) for s in base.settings if s.id not in own]
-    return replace(
-        profile,
+    inherited = [s._replace(profile=profile.name) for s in base.settings if s.id not in own]
+    return profile._replace(
         gfx=profile.gfx or base.gfx,
         settings=(*inherited, *profile.settings),
         notes=(*base.notes, *profile.notes),
@@ -305,7 +304,7 @@ def _read(
     settings = settings[: profile_checks.MOST]
     problems.extend(profile_checks.duplicates(settings))
     problems.extend(profile_checks.unknown_fixes(settings))
-    return replace(profile, settings=tuple(settings), parameters=parameters)
+    return profile._replace(settings=tuple(settings), parameters=parameters)
 
 
 def _checked(

@@ -6,8 +6,8 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from rocmcfg.model.spelling import Spelling, feature
 from rocmcfg.model.state import Kind
@@ -15,8 +15,7 @@ from rocmcfg.model.value import ParamType, as_number, truth
 from rocmcfg.model.version import KernelVersion
 
 
-@dataclass(frozen=True, slots=True)
-class Hardware:
+class Hardware(NamedTuple):
     """Where a name or value has an effect; a part that is not given does not restrict.
 
     `gfx` and `not_gfx` are names or patterns such as "gfx12*". `apu`: integrated GPUs only (True) or
@@ -48,15 +47,25 @@ class Hardware:
         return said + (" with a built-in panel" if self.panel else "")
 
 
-def matches(gfx: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatch.fnmatchcase(gfx, pattern) for pattern in patterns)
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+def matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(_matches(name, pattern) for pattern in patterns)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    start, star, rest = pattern.partition("*")
+    if rest or "?" in pattern or "[" in pattern:
+        return fnmatch.fnmatchcase(name, pattern)
+    # nearly all of them, and hundreds of regular expressions less to compile
+    return name.startswith(start) if star else name == pattern
 
 
 TrapKind = Literal["inverted", "default", "no_effect", "dangerous", "obsolete", "misread"]
 
 
-@dataclass(frozen=True, slots=True)
-class ValueTrap:
+class ValueTrap(NamedTuple):
     """A legal value that does not do what people think.
 
     `values` are texts as written (numbers are compared as numbers), or "*" for any. `kind`: inverted (the
@@ -76,8 +85,7 @@ class ValueTrap:
     intended: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Epoch:
+class Epoch(NamedTuple):
     """A run of builds, first to last inclusive, that agree on a parameter. `default` is sysfs text."""
 
     first: KernelVersion
@@ -88,8 +96,7 @@ class Epoch:
     taints: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """What the catalogue says of a parameter on one kernel.
 
     `variants` are the epochs that may apply: one where the neighbouring builds agree, two where they do
@@ -103,8 +110,7 @@ class Standing:
     typed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(NamedTuple):
     """What a reader wants to know of a parameter beyond what the driver's file declares.
 
     `meanings` goes from a value, or a range such as "4-9", to what it does; `bits` from a bit of a mask that
@@ -113,17 +119,16 @@ class Description:
     """
 
     unit: str = ""
-    meanings: Mapping[str, str] = field(default_factory=dict)
-    bits: Mapping[int, str] = field(default_factory=dict)
+    meanings: Mapping[str, str] = _NOTHING
+    bits: Mapping[int, str] = _NOTHING
     acts_on: Hardware | None = None
     notes: tuple[str, ...] = ()
     traps: tuple[ValueTrap, ...] = ()
     sources: tuple[str, ...] = ()
-    copied: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    copied: Mapping[int, tuple[str, ...]] = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A module parameter over kernel versions.
 
     `builds` are the kernels that were read, `epochs` what they say. `dkms_only`: only AMD's DKMS driver has
@@ -148,7 +153,7 @@ class Parameter:
     dkms_only: bool = False
     dkms_type: ParamType | None = None
     taints_since: KernelVersion | None = None
-    describe: Callable[[], Description] = field(default=Description, compare=False, repr=False)
+    describe: Callable[[], Description] = Description
 
     @property
     def id(self) -> str:
@@ -190,7 +195,7 @@ class Parameter:
         found = [self._at(build) for build in neighbours]
         if self.taints_since is not None and version not in self.builds:
             tainted = version.numbers[:2] >= self.taints_since.numbers[:2]
-            found = [e and replace(e, taints=tainted) for e in found]
+            found = [e and e._replace(taints=tainted) for e in found]
         variants = tuple(dict.fromkeys(epoch for epoch in found if epoch is not None))
         everywhere = all(e is not None for e in found)
         return Standing(variants, (everywhere or not variants) and not self.config, typed=everywhere)
@@ -199,8 +204,7 @@ class Parameter:
         return next((e for e in self.epochs if e.first <= build <= e.last), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(NamedTuple):
     """A named bit of a feature mask. `set_means_on` is False for bits that switch something off. `taints` is
     the range of kernels that mark themselves tainted where the feature is on."""
 
@@ -221,8 +225,7 @@ class Feature:
         return mask | self.bit if enabled == self.set_means_on else mask & ~self.bit
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """Which kernels carry a fix. A series below mainline and not in `stable` never got it."""
 
     name: str
@@ -242,8 +245,7 @@ class Fix:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class GpuModel:
+class GpuModel(NamedTuple):
     gc_ip: str
     gfx: str
     family: str
@@ -253,8 +255,7 @@ class GpuModel:
     apu: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class KernelArgument:
+class KernelArgument(NamedTuple):
     """An argument of the kernel or of another driver than amdgpu that people set for a Radeon.
 
     `values` are the legal words (empty: see `pattern`, a regular expression for the whole value; both empty:
@@ -269,14 +270,13 @@ class KernelArgument:
     words_join: bool = False
     flag: bool = False
     default: str = ""
-    meanings: Mapping[str, str] = field(default_factory=dict)
+    meanings: Mapping[str, str] = _NOTHING
     notes: tuple[str, ...] = ()
     traps: tuple[ValueTrap, ...] = ()
     sources: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """An environment variable.
 
     `values` are the legal words, compared without case (empty: see `pattern`; both empty: any text).
@@ -301,12 +301,12 @@ class Variable:
     since: str = ""
     until: str = ""
     deprecated: str = ""
-    meanings: Mapping[str, str] = field(default_factory=dict)
+    meanings: Mapping[str, str] = _NOTHING
     acts_on: Hardware | None = None
     notes: tuple[str, ...] = ()
     traps: tuple[ValueTrap, ...] = ()
     sources: tuple[str, ...] = ()
-    beside: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, str] = _NOTHING
     strict: bool = False
 
     def takes(self, text: str) -> bool:
@@ -318,8 +318,7 @@ class Variable:
         return not self.values
 
 
-@dataclass(frozen=True, slots=True)
-class Trap:
+class Trap(NamedTuple):
     """A name that people write and that is not what they think. `times`: what the value is multiplied with
     where the right name counts in another unit."""
 
@@ -343,8 +342,7 @@ class Trap:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class HandOver:
+class HandOver(NamedTuple):
     """Settings that hand over the machine: who chooses the value chooses what runs as root or as every user.
 
     `names` and `but` are patterns: what is meant, and what of it hands over nothing. `folders`: harmless
@@ -374,8 +372,7 @@ class HandOver:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Catalogue:
+class Catalogue(NamedTuple):
     """`hand_overs` has those of kernel arguments under "argument", of variables under "variable"."""
 
     parameters: Mapping[str, Parameter]

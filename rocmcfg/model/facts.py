@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rocmcfg.model.published import published
 from rocmcfg.model.version import KernelVersion, Version, format_version
@@ -20,8 +20,7 @@ class Driver(str, Enum):
     ABSENT = "absent"
 
 
-@dataclass(frozen=True, slots=True)
-class Os:
+class Os(NamedTuple):
     id: str
     name: str
     version: str
@@ -64,8 +63,7 @@ class Gpu:
     properties: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Detection:
+class Detection(NamedTuple):
     """What a backend found of itself on a host. `evidence` says why; `proof` means the firmware says so."""
 
     name: str
@@ -79,8 +77,7 @@ class Detection:
 @published(
     "loader=loader.name", "supported", "evidence", "candidates=candidates.name", "initramfs=initramfs.name"
 )
-@dataclass(frozen=True, slots=True)
-class BootChain:
+class BootChain(NamedTuple):
     """Which loader and initramfs generator the host uses. `loader` is None where none or several fit."""
 
     loader: Detection | None
@@ -98,8 +95,7 @@ class BootChain:
 
 
 @published("version=text", "rocm=rocm_text", "path=source")
-@dataclass(frozen=True, slots=True)
-class PyTorch:
+class PyTorch(NamedTuple):
     """One installed PyTorch for AMD GPUs, as its `torch/version.py` tells.
 
     `rocm` is the release whose libraries it brings, of two numbers where no more is said; None where
@@ -128,8 +124,7 @@ class PyTorch:
     "boot_chain=boot",
     "container",
 )
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """`memory` in bytes: what the kernel manages; None where no /proc says it."""
 
     os: Os

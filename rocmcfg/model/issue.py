@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.version import VersionRange
@@ -12,15 +11,13 @@ Strength = Literal["specific", "typical", "generic"]
 Confidence = Literal["confirmed", "reported", "unverified"]
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """A line of a log that speaks for an issue.
 
     `pattern` is a regular expression without look-around and back-references, matched anywhere in a line.
     `strength`: a specific line alone names the issue; a typical one does so with the issue's conditions; a
     generic one appears with many issues and other drivers, and only ever adds to another. `name` is given
-    where the order of stages refers to it. `samples` are lines that it must match; `verbatim` says that they
-    were copied from a real log, and not put together after the driver's source.
+    where the order of stages refers to it. `samples` are lines that it must match.
 
     `beside` names another signature of the same issue, without which this one is only generic: a healthy
     program logs the name of the very kernel that faults elsewhere.
@@ -30,12 +27,10 @@ class Signature:
     strength: Strength
     samples: tuple[str, ...]
     name: str = ""
-    verbatim: bool = False
     beside: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Workaround:
+class Workaround(NamedTuple):
     """`unset` are variables to take away; `steps` are sentences for what
     rocmcfg does not do itself (firmware, BIOS, sysfs). All empty: no parameter cures this."""
 
@@ -45,8 +40,7 @@ class Workaround:
     profile: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownIssue:
+class KnownIssue(NamedTuple):
     """`kind`: fault (something breaks, and a log may show it), advice (a vendor's recommended settings), or
     spelling (a name or value that people get wrong; `lint` finds it).
 

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.edit import Edit
@@ -19,8 +18,7 @@ class ChangeKind(str, Enum):
     REMOVE = "remove"
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """`before` is None for a new file, `after` for one that goes away. `mode` is that of a new file. `edit`
     is what changes in a file that somebody else owns, who keeps owner, mode and everything else of it."""
 
@@ -39,8 +37,7 @@ class FileChange:
 
 
 @published("tool", "kind", "before", "after", "diff", "reason")
-@dataclass(frozen=True, slots=True)
-class ToolChange:
+class ToolChange(NamedTuple):
     """Something that a program keeps for the host and changes: which one, and how it is taken back, says the
     keeper of this name (`backends.keeper`). `holds` is what it has to hold afterwards; `before` and `after`
     are for the reader's eye."""
@@ -62,8 +59,7 @@ class ToolChange:
 
 
 @published("tool", "argv", "reason", "state")
-@dataclass(frozen=True, slots=True)
-class Activation:
+class Activation(NamedTuple):
     """A derived step. It has no undo and runs again after a rollback.
 
     `outputs` are files that the tool writes and that are small enough to be kept, so that a rollback can
@@ -80,8 +76,7 @@ class Activation:
     places: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
+class CommandLine(NamedTuple):
     """The kernel's command line as the boot loader has it, before and after, for the reader's eye."""
 
     before: tuple[str, ...]
@@ -103,8 +98,7 @@ class CommandLine:
     "confidence=setting.confidence",
     "location=setting.location",
 )
-@dataclass(frozen=True, slots=True)
-class SettingRow:
+class SettingRow(NamedTuple):
     """One line of the table of settings."""
 
     setting: DesiredSetting
@@ -113,8 +107,7 @@ class SettingRow:
     outcome: Literal["applied", "adopted", "overridden"]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     profiles: tuple[str, ...]
     changes: tuple[FileChange, ...]
     activations: tuple[Activation, ...]

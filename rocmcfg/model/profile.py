@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rocmcfg.model.published import published
 from rocmcfg.model.state import Channel, Kind
 from rocmcfg.model.version import VersionRange
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """One table of `when`: every part that is given must hold.
 
     `pytorch`, `kernel` and `rocm` hold where any installed one is in the range; `gpus` counts the GPUs that
@@ -41,8 +40,7 @@ class Multiple:
 
 
 @published("name", "summary", "unit", "min=low", "max=high", "within")
-@dataclass(frozen=True, slots=True)
-class ProfileParameter:
+class ProfileParameter(NamedTuple):
     """A whole number that only the user can know, given with `--set profile.NAME=NUMBER`; it has no default.
 
     `unit` is shown, and is GiB or MiB where `within` is "memory": then the amount must fit into the memory
@@ -61,8 +59,7 @@ class ProfileParameter:
     location: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
+class Doubt(NamedTuple):
     """Why root must not believe a profile's file: somebody else may have written it. `why` is a sentence.
 
     `whole`: not a word of it; otherwise what hands over the machine is refused, and root, who sees the plan,
@@ -75,8 +72,7 @@ class Doubt:
     binds: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One setting of a profile.
 
     `value` is what TOML gave: a string, an integer or a truth value; for a kernel argument also a list. It
@@ -116,8 +112,7 @@ class Use(str, Enum):
 
 
 @published("name", "summary", "gfx", "extends", "use", "location", "shipped")
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(NamedTuple):
     """`apu` narrows `gfx` to GPUs that share the processor's package (True) or that do not (False). `doubts`
     are those of its own file and of every one that it extends."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, NamedTuple
 
@@ -46,8 +45,7 @@ Overall = Literal["in_effect", "pending", "differences", "nothing_applied"]
 
 
 @published("status", "profiles", "transaction", "trial", "checks")
-@dataclass(frozen=True, slots=True)
-class VerificationReport:
+class VerificationReport(NamedTuple):
     """`unrecorded`: files of ours are on the host, and no receipt says what they shall be. `trial`: it is a
     trial that was checked, and not what is applied; the number of its transaction."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 from rocmcfg.model.published import published
 
@@ -33,8 +34,7 @@ class ActivationState(str, Enum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True)
-class DesiredSetting:
+class DesiredSetting(NamedTuple):
     """A setting that this host shall have.
 
     `text` is exactly what is written after `=`; None is a bare kernel argument. `parameter` is the module
@@ -72,8 +72,7 @@ class DesiredSetting:
 
 
 @published("setting", "reason")
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(NamedTuple):
     setting: str
     reason: str
     profile: str = ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.model.published import as_text
 
@@ -75,8 +76,7 @@ def compare(a: Version, b: Version) -> int:
     return (left > right) - (left < right)
 
 
-@dataclass(frozen=True, slots=True)
-class VersionRange:
+class VersionRange(NamedTuple):
     """A conjunction of comparisons, as in `>=7.0,<7.2`."""
 
     text: str

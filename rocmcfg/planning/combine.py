@@ -4,7 +4,7 @@ itself is an error here; whether a setting is needed or legal on a host is decid
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
@@ -17,8 +17,7 @@ from rocmcfg.model.state import Channel, Kind
 from rocmcfg.planning.request import named, parse_set
 
 
-@dataclass(frozen=True, slots=True)
-class Combined:
+class Combined(NamedTuple):
     """`given` are the values of the profiles' parameters, not yet compared with what they declare."""
 
     settings: tuple[Setting, ...]
@@ -75,7 +74,7 @@ def combine(profiles: Sequence[Profile], request: Request, catalogue: Catalogue)
             chosen[canonical.id] = canonical  # what two of them say is said by the one that root believes
     for id, setting in asked.items():
         old = chosen.get(id)
-        chosen[id] = replace(setting, via=old.via) if old else setting
+        chosen[id] = setting._replace(via=old.via) if old else setting
     problems += _contradictions(request, chosen)
     return Combined(tuple(chosen.values()), given, tuple(problems))
 
@@ -100,7 +99,7 @@ def _asked(
                 continue
             if setting.kind is Kind.KARG and adds_up(setting.name):
                 values = other.value if isinstance(other.value, tuple) else (str(other.value),)
-                asked[setting.id] = replace(other, value=(*values, str(setting.value)))
+                asked[setting.id] = other._replace(value=(*values, str(setting.value)))
             else:
                 problems.append(_twice(setting.id, other.value, setting.value))
     return asked, given, problems
@@ -135,6 +134,6 @@ def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
     module = module.replace("-", "_")
     if setting.kind is not Kind.KARG or not dot or module not in catalogue.modules():
         return setting
-    return replace(
-        setting, kind=Kind.PARAMETER, module=module, name=name.replace("-", "_"), via=Channel.CMDLINE
+    return setting._replace(
+        kind=Kind.PARAMETER, module=module, name=name.replace("-", "_"), via=Channel.CMDLINE
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.backends import kernel_hook, modprobe
 from rocmcfg.backends.boot import registry
@@ -19,8 +19,7 @@ from rocmcfg.records.receipt import Receipt
 MARK = b"rocmcfg"  # in the first lines of every file that we write
 
 
-@dataclass(frozen=True, slots=True)
-class OwnedFile:
+class OwnedFile(NamedTuple):
     """A file that is ours alone, and what it shall hold; None: it shall not be there. With an `editor` it is
     somebody else's, and `content` what shall be ours in it."""
 
@@ -89,13 +88,18 @@ def replaces(changes: Iterable[FileChange]) -> bool:
 
 
 def owned_paths() -> tuple[str, ...]:
-    """Every path that we may write on a host, apart from our own state."""
+    """Every path that we may write on a host, as a whole or in part, apart from our own state."""
     return (
         *kernel_paths(),
         *trial_paths(),
         *(f.path for f in environment.FILES),
         *kernel_hook.PATHS,
     )
+
+
+def whole_paths() -> tuple[str, ...]:
+    """Those that are ours as a whole: whoever moves them away loses nothing of others'."""
+    return tuple(path for path in owned_paths() if registry.editor(path) is None)
 
 
 def trial_paths() -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
@@ -42,7 +41,7 @@ def make_plan(
     names = tuple(profile.name for profile in profiles)
     made = _plan(view, names, resolution, observed, facts, catalogue, receipt)
     another = newer_kernel(facts, trial=False) if made.reboot_required and not made.empty else ()
-    return replace(made, diagnostics=(*made.diagnostics, *another))
+    return made._replace(diagnostics=(*made.diagnostics, *another))
 
 
 def plan_of_approved(
@@ -75,7 +74,7 @@ def _plan(
     catalogue: Catalogue,
     receipt: Receipt | None,
 ) -> Plan:
-    desired = tuple(_adopt(replace(setting, adopted_from=""), observed) for setting in resolution.desired)
+    desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
     problems = list(resolution.diagnostics)
     problems += host_problems(view, facts, desired)
     problems += foreign_trouble(observed, facts, catalogue)
@@ -116,7 +115,7 @@ def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
         winner = last(observed.kargs, setting.name)
         if found is not None and winner is not found and not adds_up(setting.name):
             found = None
-    return replace(setting, adopted_from=found.source) if found is not None else setting
+    return setting._replace(adopted_from=found.source) if found is not None else setting
 
 
 def _activations(
@@ -180,7 +179,7 @@ def _rebuild(view: HostView, generator: Generator | None, images: Sequence[Image
     else:
         reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
         state = ActivationState.SKIPPED
-    return [replace(step, state=state) for step in generator.activations(view, reason)]
+    return [step._replace(state=state) for step in generator.activations(view, reason)]
 
 
 def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> CommandLine | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
@@ -145,4 +144,4 @@ def filled(setting: Setting, given: Mapping[str, int]) -> tuple[Setting, str]:
     amount, times = given[setting.value.parameter], setting.value.times
     value: int | str = amount * times
     note = f"{amount} (profile.{setting.value.parameter})" + (f" × {times} = {value}" if times > 1 else "")
-    return replace(setting, value=value), note
+    return setting._replace(value=value), note

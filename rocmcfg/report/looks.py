@@ -6,15 +6,14 @@ import functools
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from importlib import resources
 from typing import Any
 
-from rocmcfg.knowledge import toml
+from rocmcfg.knowledge import compiled
 
 
 @functools.cache
 def data() -> dict[str, Any]:
-    return toml.loads(resources.files("rocmcfg.report").joinpath("data/redaction.toml").read_text("utf-8"))
+    return compiled.packaged("report/data/redaction.toml")
 
 
 @functools.cache

@@ -25,7 +25,8 @@ _FIRST = (
 _QUOTE = r"(?:\\{0,8}[\"'`]|%22|%27|&quot;|&#34;|&#39;)"
 _KEY = re.compile(
     rf"(?i)(?<![\w./-])(?P<key>{_FIRST}[\w./-]+)"
-    rf"(?:(?P<closing>{_QUOTE}\]?)?[ \t]{{0,40}}(?P<sign>={{1,2}}>|->|[:?+]?==?|:|%3d|%3a|[|│┃])[ \t]{{0,40}}"
+    rf"(?:(?P<closing>{_QUOTE}\]?)?(?: ?\([^()\n]{{1,60}}\))?[ \t]{{0,40}}"
+    rf"(?P<sign>={{1,2}}>|->|[:?+]?==?|:|%3d|%3a|[|│┃])[ \t]{{0,40}}"
     rf"|(?P<list>{_QUOTE}[ \t]{{0,8}},[ \t]{{0,8}}(?=[bru]?\\{{0,8}}[\"']))"
     rf"|(?P<said>'[ \t]value[ \t](?=')))"  # NetworkManager: added 'ssid' value 'x'
     r"|(?<![\w./-])(?P<option>--?[A-Za-z](?:[\w-]*\w)?)[ \t]{1,8}(?=[^\s-])"
@@ -81,12 +82,11 @@ def pairs(line: str, before: str = "", after: str = "") -> Iterator[Found]:
         return
     position = 0
     while (found := _KEY.search(line, position)) is not None:
-        position = found.end()
+        # what stands between a key and its sign may hold a pair, too: "x (password=y): z"
+        position = max(map(found.end, ("key", "option", "element", "word")))
         key = found["key"] or found["option"] or found["element"] or found["word"]
         meant = meaning(key) or _meant_beside(line, found, key.lower(), before, after)
         if meant is None or (found["list"] and not _is_listed(line, found, meant)):
-            if found["option"]:
-                position = found.end("option")
             continue
         value = _value(line, found, meant)
         if value is None or (found["sign"] in _BARS and not (meant.sure and line.rstrip().endswith(_BARS))):

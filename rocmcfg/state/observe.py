@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
@@ -13,8 +13,7 @@ from rocmcfg.model.kargs import Karg
 from rocmcfg.state.effective import Effective, effective
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(NamedTuple):
     """What the host's files say without us: the configured state."""
 
     boot: ObservedBoot | None

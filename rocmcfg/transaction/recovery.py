@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
@@ -262,7 +262,7 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
         if not host.runs_tools:
             put_back = _restore_unchanged_outputs(host, found, step)
             done.append(
-                replace(activation, state=ActivationState.DONE if put_back else ActivationState.LEFT_TO_USER)
+                activation._replace(state=ActivationState.DONE if put_back else ActivationState.LEFT_TO_USER)
             )
             continue
         try:
@@ -272,7 +272,7 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
                 raise
             wait_for_survivors(host, found.header.mark, progress)
             _restore_outputs(host, found.id, step)
-        done.append(replace(activation, state=ActivationState.DONE))
+        done.append(activation._replace(state=ActivationState.DONE))
     done += _menu_again(host, found, progress)
     done += _images_again(host, found, progress)
     left = [] if host.runs_tools else left_to_user(host, found)
@@ -286,7 +286,7 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
 def _menu_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
     for activation in (due := menu_with_ours(host, found) if host.runs_tools else ()):
         run_tool(host, activation.argv, progress, found.header.mark)
-    return [replace(activation, state=ActivationState.DONE) for activation in due]
+    return [activation._replace(state=ActivationState.DONE) for activation in due]
 
 
 def menu_with_ours(view: HostView, found: Journal) -> tuple[Activation, ...]:
@@ -317,7 +317,7 @@ def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activa
     due = generator.activations(host, "an image holds the options that were taken back")
     for activation in due:
         run_tool(host, activation.argv, progress, found.header.mark)
-    return [replace(activation, state=ActivationState.DONE) for activation in due]
+    return [activation._replace(state=ActivationState.DONE) for activation in due]
 
 
 def left_to_user(view: HostView, found: Journal) -> list[Activation]:
@@ -331,7 +331,7 @@ def left_to_user(view: HostView, found: Journal) -> list[Activation]:
     for name in registry.names():
         if changed & {*registry.paths(name), *registry.trial_paths(name)}:
             due += registry.backend(name).activations(view, "the files it reads were put back")
-    return [replace(a, state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in ran]
+    return [a._replace(state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in ran]
 
 
 def _restore_unchanged_outputs(host: Host, found: Journal, step: ToolRun) -> bool:

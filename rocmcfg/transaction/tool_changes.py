@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.keeper import Keeper
@@ -82,7 +81,7 @@ def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation
     for activation in due:
         host.settle(activation.places)
     state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
-    return [replace(activation, state=state) for activation in due]
+    return [activation._replace(state=state) for activation in due]
 
 
 def _blocks_back(host: Host, found: Journal) -> bool:

@@ -138,7 +138,7 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
     if activation.state is ActivationState.SKIPPED:
         return activation
     if not host.runs_tools:
-        return replace(activation, state=ActivationState.LEFT_TO_USER)
+        return activation._replace(state=ActivationState.LEFT_TO_USER)
     saved = {}
     for path in activation.outputs:
         state = host.state(path)
@@ -149,7 +149,7 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
     host.settle(activation.places)
     written = {path: receipt.digest(host.read(path)) for path in activation.outputs}
     journal.append(host, id, ToolRan(activation.tool, written))
-    return replace(activation, state=ActivationState.DONE)
+    return activation._replace(state=ActivationState.DONE)
 
 
 def _clear(host: Host, boot_backend: str, progress: Progress, mark: str) -> None:

@@ -92,7 +92,7 @@ def _others(view: HostView, one: Journal) -> list[Activation]:
     """What the transaction itself did not run."""
     if view.runs_tools:
         return list(menu_with_ours(view, one))
-    return [replace(a, state=ActivationState.PLANNED) for a in left_to_user(view, one)]
+    return [a._replace(state=ActivationState.PLANNED) for a in left_to_user(view, one)]
 
 
 def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from secrets import token_hex
 
-from rocmcfg.doctor.evidence import LogLines
 from rocmcfg.doctor.judging.ranking import Match
+from rocmcfg.doctor.log_lines import LogLines
 from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.facts.gpus import driver_of
 from rocmcfg.host.view import Host, HostView

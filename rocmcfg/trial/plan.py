@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.facts.gpus import driven_gpus
@@ -81,8 +80,7 @@ def trial_plan(
         not any(problem.id == "RC4303" for problem in problems),
     )
     why = "the boot menu gets a place for one boot's arguments"
-    return replace(
-        made,
+    return made._replace(
         changes=tuple(changes),
         activations=registry.backend(made.boot_backend).activations(view, why) if loader else (),
         rows=rows,
@@ -95,7 +93,7 @@ def trial_plan(
 
 def _on_line(row: SettingRow) -> SettingRow:
     """The command line beats modprobe.d, and needs no initramfs."""
-    return replace(row, setting=replace(row.setting, channel=Channel.CMDLINE))
+    return row._replace(setting=row.setting._replace(channel=Channel.CMDLINE))
 
 
 def _refusals(
@@ -213,8 +211,7 @@ def _taken_away(
             value = observed.effective(setting.parameter).value
             value = default_of(setting.parameter, running, catalogue) if value is None else value
         if value and not value.startswith("("):  # (null) is how the kernel prints a text that nobody set
-            kept[setting.parameter] = replace(
-                setting,
+            kept[setting.parameter] = setting._replace(
                 id=setting.parameter,
                 kind=Kind.PARAMETER,
                 name=setting.parameter.partition(".")[2],

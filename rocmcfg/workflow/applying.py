@@ -126,7 +126,7 @@ def _something_to_do(host: HostView, made: Plan) -> bool:
 
 
 def _left_to_user(activation: Activation) -> Activation:
-    return replace(activation, state=ActivationState.LEFT_TO_USER)
+    return activation._replace(state=ActivationState.LEFT_TO_USER)
 
 
 def _skipped(made: Plan) -> tuple[Activation, ...]:

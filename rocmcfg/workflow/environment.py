@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host, HostView
@@ -27,7 +26,7 @@ def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
     facts = collect_facts(view, ask_modinfo=False, environments=_environments(view))
     names, _ = expand_auto(view, request, facts.gpus)
     loaded = [
-        replace(p, settings=tuple(s for s in p.settings if s.kind is Kind.ENV))
+        p._replace(settings=tuple(s for s in p.settings if s.kind is Kind.ENV))
         for p in profiles.load(view, names)
     ]
     concerned = tuple(s for s in request.set if s.startswith(("env.", "profile.")))

@@ -97,7 +97,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
         remarks += tuple(forgotten(last.request.set, request, loaded))
     remarks += _state_of_ours(view)
     if remarks:
-        made = replace(made, diagnostics=first((*remarks, *made.diagnostics)))
+        made = made._replace(diagnostics=first((*remarks, *made.diagnostics)))
     if blocked(made):
         raise RocmcfgError(*errors_first(made.diagnostics))
     return Planned(made, request, facts, loaded, tried)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, info
@@ -23,7 +22,7 @@ def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planne
     request = Request(profiles=(name,), any_gpu=True)
     made = make_plan(view, loaded, request, facts, catalogue.load(), receipt_or_none(view))
     remarks = [*profiles.standing_in(view, [name]), *_elsewhere(loaded, facts)]
-    made = replace(made, diagnostics=(*remarks, *made.diagnostics))
+    made = made._replace(diagnostics=(*remarks, *made.diagnostics))
     return Planned(made, request, facts, loaded)
 
 
@@ -53,7 +52,7 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
         everything = tuple(s.id for s in profile.settings if s.optional)
         given = tuple(f"profile.{p.name}={p.low}" for p in profile.parameters)
         request = Request((profile.name,), given, everything, unconditional=True, any_gpu=True)
-        as_such = replace(profile, use=Use.NAMED)  # that it is for diagnosis is no fault of it
+        as_such = profile._replace(use=Use.NAMED)  # that it is for diagnosis is no fault of it
         made = resolve([as_such], request, facts, catalogue.load(), lambda _: Effective(None, "", ()))
         # the numbers are ours, and whether they suit this host is nobody's question
         found += [d for d in made.diagnostics if d.location != "--set"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, Severity, info
@@ -30,7 +29,7 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
         return _verify_profiles(view, names, known, pid)
     report = verify_applied(view, known, pid)
     if tried is not None:
-        report = replace(report, diagnostics=(_trial_over(tried), *report.diagnostics))
+        report = report._replace(diagnostics=(_trial_over(tried), *report.diagnostics))
     return report
 
 
@@ -68,7 +67,7 @@ def _verify_profiles(
     # remarks of a plan are about an apply, and nothing is applied here
     told = [d for d in errors_first(made.diagnostics) if d.severity is not Severity.INFO]
     report = check(view, settings, None, made.profiles, pid)
-    return replace(report, diagnostics=(*told, *report.diagnostics))
+    return report._replace(diagnostics=(*told, *report.diagnostics))
 
 
 def _trial_over(tried: Trial) -> Diagnostic:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -174,7 +173,7 @@ TABLE: dict[str, tuple[Condition, dict[str, Any], bool | None, str]] = {
 @pytest.mark.parametrize("name", TABLE)
 def test_a_decision(name: str) -> None:
     condition, facts, holds, said = TABLE[name]
-    decision = decide([condition], replace(HOST, **facts), catalogue.load())
+    decision = decide([condition], HOST._replace(**facts), catalogue.load())
     assert decision.holds is holds
     assert said in decision.text, decision.text
 
@@ -195,7 +194,7 @@ SAVE_AREA = (when(lacks_fix="cwsr-save-area-size"), when(rocm="<7.2.1"))
 )
 def test_of_two_alternatives_one_is_enough(release: str, rocm: Version | None, holds: bool | None) -> None:
     """The fault of gfx1151 stays until kernel and ROCm both have their half of the fix."""
-    decision = decide(SAVE_AREA, replace(HOST, kernels=(kernel(release),), rocm=rocm), catalogue.load())
+    decision = decide(SAVE_AREA, HOST._replace(kernels=(kernel(release),), rocm=rocm), catalogue.load())
     assert decision.holds is holds
     if holds is False:
         assert decision.since == "kernel 6.12.64, 6.18.4 and 6.19 and ROCm 7.2.1"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,7 +79,7 @@ def apply(host: ToolTree, text: str, *settings: str) -> None:
         "kernelargs", keeper.keep(text), text, keeper.held(host) or "", text, "every kernel gets it"
     )
     with host.lock():
-        transaction.execute(host, Purpose(replace(planned.plan, tools=(change,)), planned.request), use.quiet)
+        transaction.execute(host, Purpose(planned.plan._replace(tools=(change,)), planned.request), use.quiet)
 
 
 def held(host: ToolTree) -> str:

@@ -8,7 +8,7 @@ the procedures that distributions document.
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.facts import Detection
@@ -29,8 +29,7 @@ _SDBOOT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Chain:
+class _Chain(NamedTuple):
     name: str
     title: str
     marks: tuple[tuple[str, ...], ...]

@@ -7,26 +7,23 @@ The common denominator is NAME=VALUE without quotes, blanks, `#` and `$`, which 
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends.templates import render
+from rocmcfg.backends.templates import HEAD, render
 from rocmcfg.model.state import DesiredSetting
 
 
 class EnvironmentFile(NamedTuple):
     path: str
-    template: str
+    exported: bool
     readers: str
 
 
-ENVIRONMENT_D = EnvironmentFile(
-    "/etc/environment.d/90-rocmcfg.conf", "environment.conf.j2", "systemd user sessions"
-)
-PROFILE_D = EnvironmentFile("/etc/profile.d/zz-rocmcfg.sh", "profile.sh.j2", "login shells")
-RAW = EnvironmentFile("/etc/rocmcfg/env", "environment.conf.j2", "docker --env-file, EnvironmentFile=")
+ENVIRONMENT_D = EnvironmentFile("/etc/environment.d/90-rocmcfg.conf", False, "systemd user sessions")
+PROFILE_D = EnvironmentFile("/etc/profile.d/zz-rocmcfg.sh", True, "login shells")
+RAW = EnvironmentFile("/etc/rocmcfg/env", False, "docker --env-file, EnvironmentFile=")
 FILES = (ENVIRONMENT_D, PROFILE_D, RAW)
 _SUMMED = re.compile(rb"#[^\n]*\n#[^\n]*\n# sha256 of the lines below: ([0-9a-f]{16})\n(.*)", re.DOTALL)
 
@@ -35,7 +32,16 @@ def propose(file: EnvironmentFile, settings: Sequence[DesiredSetting]) -> bytes 
     """The file's content; None where there is no variable to set."""
     if not settings:
         return None
-    return render("environment", file.template, settings=settings)
+    return "".join([HEAD, *(_line(file, setting) for setting in settings)]).encode()
+
+
+def _line(file: EnvironmentFile, setting: DesiredSetting) -> str:
+    if not file.exported:
+        return f"{setting.name}={setting.text}\n"
+    import shlex
+
+    quoted = shlex.quote(setting.text or "")  # a value may hold `;`
+    return f"export {setting.name}={quoted}\n"
 
 
 def user_file(pairs: Sequence[tuple[str, str]]) -> bytes:
@@ -52,4 +58,6 @@ def is_as_written(content: bytes) -> bool:
 
 
 def _checksum(body: bytes) -> str:
+    import hashlib
+
     return hashlib.sha256(body).hexdigest()[:16]

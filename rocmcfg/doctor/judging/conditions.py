@@ -4,17 +4,18 @@ yes, no, and cannot be told."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from rocmcfg.doctor.judging.origin import Origin
 from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.facts import Facts, Kernel
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.version import KernelVersion, VersionRange, between, format_version, parse_kernel, within
 
+if TYPE_CHECKING:
+    from rocmcfg.doctor.judging.origin import Origin
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+
+class Reason(NamedTuple):
     """A part of the judgement on an issue. `met` is None where it cannot be told."""
 
     what: str

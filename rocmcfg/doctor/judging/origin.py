@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.doctor.reading.log_facts import LogFacts
 from rocmcfg.model.facts import Facts
@@ -15,8 +15,7 @@ from rocmcfg.model.version import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """What the user says of the machine; empty or None where nothing is said."""
 
     gfx: tuple[str, ...] = ()
@@ -24,8 +23,7 @@ class Options:
     rocm: Version | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """`host` is None where the logs are certainly another machine's, so that this host says nothing of them.
     `gfx` are the targets, `possible` those that it may be where only a generation is known. `same_boots`: the
     logs may be of kernels that this host has, so that what runs here now says something of them. `rocm_up_to`

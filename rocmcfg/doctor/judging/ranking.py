@@ -9,7 +9,6 @@ stays below. The numbers order issues against each other; they are no probabilit
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rocmcfg.doctor.judging.conditions import Reason, conditions, fixes
@@ -51,8 +50,7 @@ class AppliedSetting(NamedTuple):
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """`hits` are the signatures that were found, the strongest first; `in_force` and `applied` what of the
     workaround need not be recommended."""
 

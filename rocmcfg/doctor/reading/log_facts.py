@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.knowledge.logs import FactPattern, LogKnowledge
@@ -17,8 +17,7 @@ from rocmcfg.model.version import Version, parse_kernel, parse_version
 _GFX = re.compile(r"gfx\d{1,2}[0-9a-f]{2}")
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """One thing that a log says, and where."""
 
     text: str
@@ -26,14 +25,12 @@ class Said:
     weight: int
 
 
-@dataclass(frozen=True, slots=True)
-class LogFacts:
+class LogFacts(NamedTuple):
     """`gfx` are targets that a log names; `family` those that it may be about, where only the driver's
     functions tell (empty: they do not). `rocm_named`: it names a release of ROCm, and if `rocm` is None it
     cannot be told which one ran. `kernels` and `command_lines` are sorted by position."""
 
     gfx: tuple[str, ...] = ()
-    gfx_from: int = 0
     family: tuple[str, ...] = ()
     kernels: tuple[Said, ...] = ()
     command_lines: tuple[Said, ...] = ()
@@ -79,7 +76,6 @@ def read_facts(scanner: Scanner, known: LogKnowledge, models: Sequence[GpuModel]
                 found.setdefault(pattern.kind, []).append(Said(text, position, pattern.weight))
     kernels = [s for s in found.get("kernel", ()) if parse_kernel(s.text)]
     command_lines = [s for s in found.get("cmdline", ()) if _is_kernels(s.text, known.boot_words)]
-    gfx, gfx_from = _gfx(found, models)
     rocm, rocm_named = _rocm(found.get("rocm", ()), found.get("rocm_prose", ()))
     families = {
         gfx
@@ -88,8 +84,7 @@ def read_facts(scanner: Scanner, known: LogKnowledge, models: Sequence[GpuModel]
     }
     mes = [int(said.text, 16) for said in found.get("mes", ())]
     return LogFacts(
-        gfx,
-        gfx_from,
+        _gfx(found, models),
         tuple(sorted(families)),
         _sorted(kernels),
         _sorted(command_lines),
@@ -125,7 +120,7 @@ def _unique(said: Iterable[Said]) -> tuple[Said, ...]:
     return tuple({one.text: one for one in reversed(_sorted(said))}.values())[::-1]
 
 
-def _gfx(found: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tuple[tuple[str, ...], int]:
+def _gfx(found: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tuple[str, ...]:
     """Targets that the heaviest statements name. Mentions in passing count only where they agree mostly."""
     by_pci = {pci: model.gfx for model in models for pci in model.pci}
     said = [
@@ -136,17 +131,16 @@ def _gfx(found: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tup
     said += [s for s in found.get("gfx", ()) if _GFX.fullmatch(s.text)]
     said += [Said(f"gfx{s.text}", s.position, s.weight) for s in found.get("isa", ())]
     if not said:
-        return (), 0
+        return ()
     heaviest = max(one.weight for one in said)
     counted = Counter(one.text for one in said if one.weight == heaviest)
     names = list(counted)
     if heaviest == 1:
         name, count = counted.most_common(1)[0]
         if len(names) > 1 and count < 0.75 * counted.total():
-            return (), 0
+            return ()
         names = [name]
-    first = min(one.position for one in said if one.weight == heaviest and one.text in names)
-    return tuple(names), first
+    return tuple(names)
 
 
 def _of_family(

@@ -8,8 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from rocmcfg.doctor.reading.unpack import unpack
 from rocmcfg.host.streams import open_callers_log
@@ -22,8 +21,7 @@ _FILES = re.compile(r"^(kern\.log|dmesg|messages|syslog|kernel\.log)(?:[.-][0-9]
 _KERNEL_FIRST = ("kern.log", "kernel.log", "messages", "syslog")
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A log that can be opened. `open` returns None where there is none after all, and raises Unreadable."""
 
     name: str

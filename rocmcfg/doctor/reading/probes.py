@@ -10,8 +10,7 @@ import functools
 import importlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from rocmcfg.doctor.reading.grouping import DIGITS
 from rocmcfg.knowledge.logs import LogKnowledge
@@ -25,8 +24,7 @@ ENOUGH_BYTES = 1 << 20
 _KEPT = 4  # characters that the first word of a pattern keeps
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(NamedTuple):
     """One pattern. Every match holds one of `literals`; where none can be told that is the empty text.
     `bare_literals` are the same without digits; of each of the `others` a match holds one too. `issue` and
     `signature` are set for signatures, `name` for facts; `needs` are texts of which a line must hold one

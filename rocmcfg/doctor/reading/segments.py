@@ -3,7 +3,7 @@ line may be longer than it can hold in memory."""
 
 from __future__ import annotations
 
-import secrets
+import os
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Segment:
     def __init__(self) -> None:
         self.scratch = Scratch()
         self.cuts: tuple[int, ...] = ()
-        self.mark = b"rocmcfg-%s" % secrets.token_hex(16).encode()
+        self.mark = b"rocmcfg-%s" % os.urandom(16).hex().encode()
 
     def line(self, piece: int) -> int:
         """How many lines lie before the `piece`th piece, counted from 1."""

@@ -62,11 +62,13 @@ def propose(view: HostView, settings: Sequence[DesiredSetting]) -> Proposal:
     del view
     if not settings:
         return Proposal({DROP_IN: None}, {})
-    from rocmcfg.backends.templates import render
+    from rocmcfg.backends.templates import HEAD, reason
 
     kargs = " ".join(setting.karg for setting in unique_kargs(settings))
-    content = render("boot/grub", "grub-dropin.cfg.j2", settings=settings, kargs=kargs)
-    return Proposal({DROP_IN: content}, {})
+    remark = "# GRUB_CMDLINE_LINUX_DEFAULT leaves the recovery entries of the boot menu as they are.\n"
+    line = f'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT {kargs}"\n'
+    content = "".join([HEAD, remark, *map(reason, settings), line])
+    return Proposal({DROP_IN: content.encode()}, {})
 
 
 def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
