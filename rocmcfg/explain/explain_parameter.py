@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from collections.abc import Sequence
-from dataclasses import replace
-=======
-from collections.abc import Callable, Sequence
->>>>>>> main
 
 from rocmcfg.explain.explain_context import described, mentions
 from rocmcfg.explain.explanation import Bit, Explanation, OnKernel, Question

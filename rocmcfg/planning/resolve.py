@@ -237,9 +237,8 @@ def _parameter(work: _Work, setting: Setting) -> None:
         return
     if _judged(work, setting, text):
         desired = _base(work, setting, text, _channel(work, setting))
-<<<<<<< HEAD
         rewritten = known is not None and known.rewritten
-        work.desired.append(replace(desired, parameter=setting.id, rewritten=rewritten))
+        work.desired.append(desired._replace(parameter=setting.id, rewritten=rewritten))
 
 
 def to_text(value: str | int | bool, known: Parameter | None, kernels: Sequence[Declaration]) -> str:
@@ -259,11 +258,6 @@ def to_text(value: str | int | bool, known: Parameter | None, kernels: Sequence[
         # `true` and `false` are understood from about 5.19 on, Y and N by every kernel
         return {"true": "Y", "false": "N"}.get(value.lower(), value)
     return value
-=======
-        work.desired.append(
-            desired._replace(parameter=setting.id, rewritten=parameter.rewritten if parameter else False)
-        )
->>>>>>> main
 
 
 def _karg(work: _Work, setting: Setting) -> None:
@@ -328,12 +322,7 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
         desired = _base(work, setting, text, channels.copy().pop())
         what = f"bit {feature.bit:#x} of {id}, composed onto {hexint(start)} ({source})"
         decision = what if not setting.when else f"{desired.decision}; {what}"
-<<<<<<< HEAD
-        work.desired.append(replace(desired, module=id.partition(".")[0], parameter=id, decision=decision))
+        work.desired.append(desired._replace(module=id.partition(".")[0], parameter=id, decision=decision))
     mask_itself = parameter(id, text)
-    composed = replace(members[0][0], kind=Kind.PARAMETER, name=mask_itself.name, module=mask_itself.module)
+    composed = members[0][0]._replace(kind=Kind.PARAMETER, name=mask_itself.name, module=mask_itself.module)
     _judged(work, composed, text, only=_OF_A_COMPOSED_MASK)
-=======
-        work.desired.append(desired._replace(module=module, parameter=id, decision=decision))
-    work.problems += illegal(id, text, work.catalogue.parameters.get(id), types, members[0][0].location)
->>>>>>> main
