@@ -4,7 +4,7 @@ it would take a value."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.model.catalogue import Catalogue, Epoch, Parameter
 from rocmcfg.model.facts import Kernel
@@ -12,8 +12,7 @@ from rocmcfg.model.machine import Machine
 from rocmcfg.model.value import IllegalValue, ParamType, parse, printed
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(NamedTuple):
     """What one kernel says of a parameter. `types` is empty where it has none of that name, and holds two
     where only the neighbours of a kernel that nobody read are known and they disagree. `certain` is about its
     presence, `typed` about its type: a guess never refuses a value. `asked`: the module itself told. `span`:

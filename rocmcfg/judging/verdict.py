@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from rocmcfg.model.catalogue import ValueTrap
 from rocmcfg.model.spelling import Spelling
@@ -36,8 +36,7 @@ OF_THE_NAME = frozenset(list(About)[: list(About).index(About.ILLEGAL)])
 REFUSED = frozenset({About.ILLEGAL, About.OUT_OF_RANGE})
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """`holds` is True where it is so on the machine, None where that cannot be told; what is not so is no
     verdict. `why` is a sentence or a reason of the catalogue.
 
