@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     import typer
 
-    from rocmcfg.doctor.evidence import LogLines
     from rocmcfg.doctor.judging.ranking import Match
+    from rocmcfg.doctor.log_lines import LogLines
     from rocmcfg.workflow.diagnosing import Diagnosis, Found
 
 

@@ -26,7 +26,7 @@ from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.knowledge import profile_json_schema
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
-from rocmcfg.lint.verdict import Finding
+from rocmcfg.lint.remark import Finding
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import SettingRow
 from rocmcfg.model.profile import Profile

@@ -166,6 +166,8 @@ def _on_kernel(on: OnKernel) -> str:
         parts.append("may be missing")
     if on.verdict:
         parts.append(f"REFUSES the value, and with it the driver: {on.verdict}")
+    elif on.doubt:
+        parts.append(f"may REFUSE the value, and with it the driver: {on.doubt}")
     elif on.reads_back:
         parts.append(f"reads back {on.reads_back}")
     return "; ".join(parts)

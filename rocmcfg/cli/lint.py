@@ -12,7 +12,7 @@ from rocmcfg.model.diagnostic import ExitCode, Severity
 if TYPE_CHECKING:
     import typer
 
-    from rocmcfg.lint.verdict import Finding
+    from rocmcfg.lint.remark import Finding
     from rocmcfg.workflow.linting import Linted
 
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.doctor.evidence import LogLines
 from rocmcfg.doctor.judging.ranking import Match
+from rocmcfg.doctor.log_lines import LogLines
 from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.facts.gpus import driver_of
 from rocmcfg.host.view import HostView

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from rocmcfg.explain.explain_context import described, mentions, on_hardware
-from rocmcfg.explain.explain_parameter import default_mask, explain_parameter, on_kernel
+from rocmcfg.explain.explain_parameter import explain_parameter, on_kernel
 from rocmcfg.explain.explanation import Explanation, Question
+from rocmcfg.judging import names
+from rocmcfg.judging.arguments import legal, strange_words
+from rocmcfg.judging.masks import default_mask
 from rocmcfg.model.catalogue import Feature, KernelArgument, Trap, Variable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error
-from rocmcfg.model.kargs import canonical
 from rocmcfg.model.value import closest, hexint, truth
-from rocmcfg.model.version import parse_range
-
-_INDEXED = re.compile(r"(.+)_[0-9]+\Z")
 
 
 def explain(question: Question) -> Explanation:
     """Raises RocmcfgError with near names for one that is not known.
 
-    A bare name is looked for among parameters of amdgpu, variables, features and kernel arguments, in this
+    A bare name is looked for among parameters, variables, features and kernel arguments, in this
     order; `feature.`, `karg.` and `env.` name the kind.
     """
     for look in (_as_parameter, _as_variable, _as_feature, _as_argument, _as_misnomer):
@@ -41,21 +39,19 @@ def _rest(question: Question, scope: str) -> str | None:
 def _as_parameter(question: Question) -> Explanation | None:
     plain = question.name.removeprefix("karg.").replace("-", "_")
     known = question.catalogue.parameters
-    parameter = known.get(plain) or known.get(f"amdgpu.{plain}") or known.get(f"ttm.{plain}")
+    modules = question.catalogue.modules()
+    parameter = next((known[id] for id in (plain, *(f"{m}.{plain}" for m in modules)) if id in known), None)
     return explain_parameter(question, parameter) if parameter is not None else None
 
 
 def _as_variable(question: Question) -> Explanation | None:
     name = _rest(question, "env")
-    variables = question.catalogue.variables
     if name is None:
         return None
-    variable = variables.get(name) or variables.get(name.upper())
-    if variable is not None:
-        return _variable(question, variable)
-    indexed = _INDEXED.fullmatch(name)
-    variable = variables.get(indexed[1]) if indexed else None
-    return _variable(question, variable, name) if variable is not None and variable.indexed else None
+    variable = names.variable(name) or names.variable(name.upper())
+    if variable is None:
+        return None
+    return _variable(question, variable, name if name.startswith(f"{variable.name}_") else "")
 
 
 def _as_feature(question: Question) -> Explanation | None:
@@ -70,12 +66,7 @@ def _as_feature(question: Question) -> Explanation | None:
 
 def _as_argument(question: Question) -> Explanation | None:
     name = _rest(question, "karg")
-    if name is None:
-        return None
-    arguments = question.catalogue.arguments
-    found = arguments.get(name) or next(
-        (a for a in arguments.values() if canonical(a.name) == canonical(name)), None
-    )
+    found = names.argument(name) if name is not None else None
     return _argument(question, found) if found is not None else None
 
 
@@ -95,10 +86,10 @@ def _as_misnomer(question: Question) -> Explanation | None:
 
 def _unknown(question: Question) -> Diagnostic:
     known = question.catalogue
-    scopes = r"^(amdgpu|ttm|amdttm|feature|karg|env)\."
-    asked = re.sub(scopes, "", question.name)
-    names = [p.name for p in known.parameters.values()]
-    near = closest(asked, [*dict.fromkeys(names), *known.features, *known.variables, *known.arguments])
+    scope, dot, rest = question.name.partition(".")
+    asked = rest if dot and scope in (*known.modules(), "feature", "karg", "env") else question.name
+    parameters = [p.name for p in known.parameters.values()]
+    near = closest(asked, [*dict.fromkeys(parameters), *known.features, *known.variables, *known.arguments])
     return error(
         "RC6001",
         f"nothing is known of {question.name!r}",
@@ -118,13 +109,13 @@ def _feature(question: Question, feature: Feature) -> Explanation:
         f"bit {feature.bit:#x} of {feature.parameter}; no kernel has a parameter called {feature.name}"
     ]
     if default is not None:
-        state = bool(default & feature.bit) == feature.set_means_on
+        state = feature.is_on(default) is True
         other = feature.compose(default, not state)
         remarks.append(
             f"{'on' if state else 'off'} by default; switched {'off' if state else 'on'}, and nothing else "
             f"changed, the mask is {hexint(other)}"
         )
-    if feature.taints and _any_kernel(question, feature.taints):
+    if feature.taints and question.machine.runs(feature.taints) is not False:
         remarks.append(f"switching it on taints kernels {feature.taints}")
     on = truth(question.value)
     word = "true" if on else "false"
@@ -140,7 +131,7 @@ def _feature(question: Question, feature: Feature) -> Explanation:
         (*remarks, *feature.notes),
         meaning=_switched(feature, on, default),
         verdict=f"{question.value!r} is neither true nor false" if question.value and on is None else "",
-        kernels=tuple(on_kernel(parameter, None, kernel, question.seen) for kernel in question.kernels),
+        kernels=tuple(on_kernel(question, parameter, kernel, None) for kernel in question.kernels),
         issues=mentions(question, [f"feature.{feature.name}", f"amdgpu.{plain}"]),
         sources=feature.sources,
         **on_hardware(question, feature.acts_on),
@@ -160,11 +151,6 @@ def _switched(feature: Feature, on: bool | None, default: int | None) -> str:
     return f"{state}: {feature.parameter} becomes {hexint(mask)}"
 
 
-def _any_kernel(question: Question, kernels: str) -> bool:
-    wanted = parse_range(kernels)
-    return any(wanted.contains(kernel.version.numbers[:3]) for kernel in question.kernels)
-
-
 # -- kernel arguments and variables -----------------------------------------------------------------------
 
 
@@ -175,6 +161,8 @@ def _argument(question: Question, argument: KernelArgument) -> Explanation:
     if argument.words_join:
         remarks.append("several words may be joined by commas")
     found = described(question, [f"karg.{argument.name}", argument.name], argument, None)
+    if legal(question.value, argument) is False:
+        found["meaning"] = ""
     return Explanation(
         f"karg.{argument.name}",
         "argument",
@@ -188,15 +176,11 @@ def _argument(question: Question, argument: KernelArgument) -> Explanation:
 
 
 def _argument_verdict(argument: KernelArgument, value: str | None) -> str:
-    if value is None:
-        return ""
-    words = value.split(",") if argument.words_join else [value]
-    strange = [word for word in words if word.lower() not in argument.values] if argument.values else []
-    if argument.values and not strange:
+    if value is None or legal(value, argument) is True:
         return ""
     if argument.pattern:
-        return "" if re.fullmatch(argument.pattern, value) else f"{value!r} is no value that it takes"
-    return f"{', '.join(map(repr, strange))} is no word that it takes" if strange else ""
+        return f"{value!r} is no value that it takes"
+    return f"{', '.join(map(repr, strange_words(value, argument)))} is no word that it takes"
 
 
 def _variable(question: Question, variable: Variable, name: str = "") -> Explanation:
@@ -234,13 +218,7 @@ def _times(variable: Variable) -> tuple[tuple[str, str], ...]:
 
 
 def _variable_verdict(variable: Variable, value: str | None) -> str:
-    if value is None or variable.unknown:
-        return ""
-    if variable.values and value.lower() in variable.values:
-        return ""
-    if variable.pattern and re.fullmatch(variable.pattern, value):
-        return ""
-    if not variable.values and not variable.pattern:
+    if value is None or variable.unknown or variable.takes(value):
         return ""
     reader = variable.reader or "its reader"
     if not variable.strict:

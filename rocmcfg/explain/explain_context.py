@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rocmcfg.explain.explanation import Caution, Meaning, Mention, Question, Role
+from rocmcfg.judging.traps import meets, trap_holds
 from rocmcfg.model.catalogue import Hardware, ValueTrap, matches
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.value import as_number
-from rocmcfg.model.version import parse_range
 
 
 def described(
@@ -30,16 +30,10 @@ def described(
 
 
 def on_hardware(question: Question, hardware: Hardware | None) -> dict[str, Any]:
-    gpus = tuple(dict.fromkeys(gpu.gfx or "" for gpu in question.named_gpus))
+    gpus = tuple(dict.fromkeys(gpu.gfx or "" for gpu in question.machine.named))
     if hardware is None:
         return {"gpus": gpus}
-    return {"gpus": gpus, "acts_on": hardware.words(), "acts_here": _covered(question, hardware)}
-
-
-def _covered(question: Question, hardware: Hardware) -> bool | None:
-    if not question.named_gpus:
-        return None
-    return any(hardware.covers(gpu.gfx or "", gpu.integrated) for gpu in question.named_gpus)
+    return {"gpus": gpus, "acts_on": hardware.words(), "acts_here": question.machine.has(hardware)}
 
 
 def meaning(meanings: Mapping[str, str], value: str | None) -> str:
@@ -76,21 +70,11 @@ def cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, .
             str(trap.instead or ""),
             trap.on.words() if trap.on else "",
             trap.kernel,
-            _here(question, trap),
+            trap_holds(trap, question.machine),
         )
         for trap in traps
-        if question.value is None
-        or "*" in trap.values
-        or any(_is(value, question.value) for value in trap.values)
+        if question.value is None or meets(trap, question.value)
     )
-
-
-def _here(question: Question, trap: ValueTrap) -> bool | None:
-    if trap.kernel and question.kernels:
-        wanted = parse_range(trap.kernel)
-        if not any(wanted.contains(kernel.version.numbers[:3]) for kernel in question.kernels):
-            return False
-    return _covered(question, trap.on) if trap.on else True
 
 
 def mentions(question: Question, ids: Iterable[str]) -> tuple[Mention, ...]:
@@ -121,4 +105,4 @@ def _role(issue: KnownIssue, names: set[str]) -> tuple[Role, str] | None:
 
 
 def _concerns(question: Question, issue: KnownIssue) -> bool:
-    return not issue.gfx or any(matches(gpu.gfx or "", issue.gfx) for gpu in question.named_gpus)
+    return not issue.gfx or any(matches(gpu.gfx or "", issue.gfx) for gpu in question.machine.named)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rocmcfg.explain.explain_context import described, mentions
 from rocmcfg.explain.explanation import Bit, Explanation, OnKernel, Question
-from rocmcfg.model.catalogue import Catalogue, Epoch, Feature, Parameter
+from rocmcfg.judging.kernels import Declaration, declaration
+from rocmcfg.judging.masks import default_mask, features_of
+from rocmcfg.model.catalogue import Feature, Parameter
 from rocmcfg.model.facts import Kernel
-from rocmcfg.model.value import IllegalValue, ParamType, as_number, octal, parse, printed
+from rocmcfg.model.value import as_number, octal
 
 
 def explain_parameter(question: Question, parameter: Parameter) -> Explanation:
-    features = _features(question.catalogue, parameter)
+    features = features_of(parameter, question.catalogue)
     ids = [parameter.id, *(f"feature.{feature.name}" for feature in features)]
     found = Explanation(
         parameter.id,
@@ -20,7 +22,7 @@ def explain_parameter(question: Question, parameter: Parameter) -> Explanation:
         parameter.summary,
         _octal(question.value) + _remarks(parameter),
         unit=parameter.unit,
-        kernels=tuple(on_kernel(parameter, question.value, k, question.seen) for k in question.kernels),
+        kernels=tuple(on_kernel(question, parameter, k, question.value) for k in question.kernels),
         **described(question, ids, parameter, parameter.acts_on),
     )
     return _with_bits(found, parameter, features, question)
@@ -50,49 +52,35 @@ def _remarks(parameter: Parameter) -> tuple[str, ...]:
     return (*remarks, *parameter.notes)
 
 
-def on_kernel(
-    parameter: Parameter, value: str | None, kernel: Kernel, seen: Callable[[str], bool | None]
+def on_kernel(question: Question, parameter: Parameter, kernel: Kernel, value: str | None) -> OnKernel:
+    declared = declaration(parameter.id, kernel, parameter, question.catalogue, question.seen)
+    variants = parameter.on(kernel.version).variants
+    if declared is None:  # of a module that the catalogue does not have
+        return OnKernel(kernel.release, None, (), (), "", False, False, "", "")
+    defaults = tuple(dict.fromkeys(variant.default for variant in variants)) if declared.types else ()
+    permission = variants[-1].permission if variants else ""
+    return _judged(declared, value, defaults, permission)
+
+
+def _judged(
+    declared: Declaration, value: str | None, defaults: tuple[str, ...] = (), permission: str = ""
 ) -> OnKernel:
-    """The kernel's own modinfo wins over the catalogue, and so does sysfs for the kernel that runs."""
-    standing = parameter.on(kernel.version)
-    declared = kernel.parameters.get(parameter.module)
-    types = tuple(dict.fromkeys(v.type.value for v in standing.variants))
-    present: bool | None = bool(standing.variants) if standing.certain else None
-    if kernel.dkms and declared is None:  # AMD's driver replaces the kernel's own: a guess
-        present = None if not types else present
-        types = (parameter.dkms_type.value,) if parameter.dkms_type else types
-    if declared is not None:
-        own = declared.get(parameter.name)
-        present, types = own is not None, (own,) if own else ()
-    elif kernel.running and (there := seen(parameter.id)) is not None:
-        present, types = there, types if there else ()
-    reads_back, verdict = judge(types, value) if value is not None and types else ("", "")
+    shown, refused = declared.reads_back(value), ""
+    why = "; ".join(dict.fromkeys(declared.reasons(value))) if value is not None else ""
+    if declared.typed and value is not None and declared.refuses(value):
+        refused, why = why, ""
     return OnKernel(
-        kernel.release,
-        present,
-        types,
-        tuple(dict.fromkeys(v.default for v in standing.variants)) if types else (),
-        standing.variants[-1].permission if standing.variants else "",
-        any(v.taints for v in standing.variants),
-        declared is not None,
-        reads_back,
-        verdict,
+        declared.release,
+        declared.present,
+        declared.types,
+        defaults,
+        permission,
+        declared.taints,
+        declared.asked,
+        shown,
+        refused,
+        why,
     )
-
-
-def judge(types: Sequence[str], value: str) -> tuple[str, str]:
-    """The text that sysfs would show, and why the kernel would refuse the value."""
-    shown, wrong = [], []
-    for name in types:
-        try:
-            type = ParamType(name)
-            parse(type, value)
-            shown.append(printed(type, value))
-        except IllegalValue as problem:
-            wrong.append(str(problem))
-        except ValueError:
-            continue  # a type that only this module knows
-    return " or ".join(dict.fromkeys(shown)), "; ".join(dict.fromkeys(wrong))
 
 
 # -- masks ----------------------------------------------------------------------------------------------
@@ -101,8 +89,8 @@ def judge(types: Sequence[str], value: str) -> tuple[str, str]:
 def _with_bits(
     found: Explanation, parameter: Parameter, features: Sequence[Feature], question: Question
 ) -> Explanation:
-    default = default_mask(parameter, question.kernels)
-    if not (features or parameter.bits) or default is None:
+    default = default_mask(parameter, question.kernels) if features or parameter.bits else None
+    if default is None:
         return found
     number = as_number(question.value)
     mask = default if number is None or number < 0 else number
@@ -114,7 +102,7 @@ def _with_bits(
     remarks = [
         f"{feature.name} on taints kernels {feature.taints}"
         for feature in features
-        if feature.taints and bool(mask & feature.bit) == feature.set_means_on
+        if feature.taints and feature.is_on(mask)
     ]
     return found._replace(
         remarks=(*found.remarks, *remarks),
@@ -129,25 +117,10 @@ def _bit(feature: Feature, mask: int, default: int) -> Bit:
     return Bit(
         feature.name,
         feature.bit,
-        bool(mask & feature.bit) == feature.set_means_on,
-        bool(default & feature.bit) == feature.set_means_on,
+        feature.is_on(mask) is True,
+        feature.is_on(default) is True,
         feature.summary,
     )
-
-
-def default_mask(parameter: Parameter, kernels: Sequence[Kernel]) -> int | None:
-    """Of the newest kernel that has the parameter."""
-    for kernel in reversed(kernels):
-        variants: tuple[Epoch, ...] = parameter.on(kernel.version).variants
-        if variants:
-            return as_number(variants[-1].default)
-    return None
-
-
-def _features(catalogue: Catalogue, parameter: Parameter) -> list[Feature]:
-    if not parameter.mask:
-        return []
-    return [f for f in catalogue.features.values() if f.parameter == parameter.id]
 
 
 # -- what the catalogue lacks ---------------------------------------------------------------------------
@@ -158,19 +131,11 @@ def explain_new(question: Question, id: str, description: str) -> Explanation:
 
     `description` is modinfo's, empty where it could not be asked.
     """
-    module, _, name = id.partition(".")
     kernels = []
     for kernel in question.kernels:
-        declared = kernel.parameters.get(module)
-        own = declared.get(name) if declared is not None else None
-        types = (own,) if own else ()
-        present: bool | None = own is not None if declared is not None else None
-        if declared is None and kernel.running:
-            present = question.seen(id)
-        reads_back, verdict = judge(types, question.value) if question.value is not None else ("", "")
-        kernels.append(
-            OnKernel(kernel.release, present, types, (), "", False, declared is not None, reads_back, verdict)
-        )
+        declared = declaration(id, kernel, None, question.catalogue, question.seen)
+        if declared is not None:
+            kernels.append(_judged(declared, question.value))
     summary = (
         f"modinfo says: {description}" if description else "This host has it; nothing more is known of it."
     )

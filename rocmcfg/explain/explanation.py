@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from rocmcfg.model.catalogue import Catalogue, TrapKind
 from rocmcfg.model.facts import Gpu, Kernel
 from rocmcfg.model.issue import Confidence, KnownIssue
+from rocmcfg.model.machine import Machine
 
 ExplanationKind = Literal["parameter", "feature", "argument", "variable", "misnomer", "new", "kernel"]
 Role = Literal["helps", "does_not_help", "unset"]
@@ -28,14 +29,14 @@ class Question:
     seen: Callable[[str], bool | None] = field(default=lambda _: None)
 
     @property
-    def named_gpus(self) -> tuple[Gpu, ...]:
-        return tuple(gpu for gpu in self.gpus if gpu.gfx)
+    def machine(self) -> Machine:
+        return Machine(self.kernels, self.gpus)
 
 
 class OnKernel(NamedTuple):
     """A parameter on one kernel. `types` and `defaults` hold two where the neighbours of an unread build
-    disagree; `asked` says that the kernel's own modinfo gave the type. `verdict` judges the value that was
-    asked about: empty where there is none or it is fine."""
+    disagree; `asked` says that the kernel's own modinfo gave the type. `verdict` says why it
+    refuses the value that was asked about, `doubt` why it may: one of its types does, or is a guess."""
 
     kernel: str
     present: bool | None
@@ -46,6 +47,7 @@ class OnKernel(NamedTuple):
     asked: bool
     reads_back: str
     verdict: str
+    doubt: str = ""
 
 
 class Bit(NamedTuple):

@@ -4,7 +4,9 @@
     assignment  one name with its value, where it was found, and how it is spelt there
     kinds       which kind of file a text is
     readers     one module per kind: text in, assignments out
-    rules       pure functions: assignment and catalogue in, verdicts out
+    wording     what the judge says of an assignment, in lint's words
+    together    what several assignments make of each other
+    placing     a proposal as its place wants it
     check       one text through all of them
     proposal    the findings as a diff that somebody may apply
 

@@ -7,8 +7,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rocmcfg.lint.remark import Remark
     from rocmcfg.lint.source import Span
-    from rocmcfg.lint.verdict import Verdict
 
 
 class What(str, Enum):
@@ -71,7 +71,7 @@ class Reading:
     `anew` are the carriers to which the text gives a value without what they held before."""
 
     assignments: list[Assignment] = field(default_factory=list)
-    slips: list[tuple[int, int, Verdict]] = field(default_factory=list)
+    slips: list[tuple[int, int, Remark]] = field(default_factory=list)
     anew: set[str] = field(default_factory=set)
 
     def add(

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from rocmcfg.lint import kinds, names, readers
+from rocmcfg.judging import names
+from rocmcfg.lint import kinds, readers, together
 from rocmcfg.lint.assignment import Assignment, Reading, What
 from rocmcfg.lint.kinds import Kind
-from rocmcfg.lint.rules import arguments, parameters, together, variables, workarounds
-from rocmcfg.lint.rules.machine import Machine
+from rocmcfg.lint.placing import Spelt, spell
+from rocmcfg.lint.remark import Finding, Remark
 from rocmcfg.lint.source import Source, whole
-from rocmcfg.lint.spelling import Spelt, spell
-from rocmcfg.lint.verdict import Finding, Verdict
+from rocmcfg.lint.wording import remarks
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
+from rocmcfg.model.machine import Machine
+from rocmcfg.model.state import Kind as SettingKind
 from rocmcfg.model.value import as_number, hexint
 
 # A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
@@ -47,15 +49,15 @@ class Checked:
     findings: list[Finding] = field(default_factory=list)
     left_out: int = 0
 
-    def add(self, found: Assignment, verdict: Verdict, knowledge: Knowledge) -> None:
+    def add(self, found: Assignment, remark: Remark, knowledge: Knowledge) -> None:
         if len(self.findings) >= MOST:
             self.left_out += 1
             return
         text = self.source.text
-        spelt = spell(found, verdict, text, knowledge.catalogue, knowledge.machine)
-        self._add(found.start, found.stop, verdict, spelt)
+        spelt = spell(found, remark, text, knowledge.catalogue, knowledge.machine)
+        self._add(found.start, found.stop, remark, spelt)
 
-    def _add(self, start: int, stop: int, verdict: Verdict, spelt: Spelt) -> None:
+    def _add(self, start: int, stop: int, remark: Remark, spelt: Spelt) -> None:
         line, column = self.source.place(start)
         self.findings.append(
             Finding(
@@ -63,12 +65,12 @@ class Checked:
                 line,
                 column,
                 self.source.text[start:stop],
-                verdict.id,
-                verdict.severity,
-                verdict.summary,
+                remark.id,
+                remark.severity,
+                remark.summary,
                 spelt.text,
-                verdict.why,
-                ", ".join(verdict.sources),
+                remark.why,
+                ", ".join(remark.sources),
                 spelt.setting,
                 start,
                 stop,
@@ -76,10 +78,10 @@ class Checked:
             )
         )
 
-    def add_slip(self, start: int, stop: int, verdict: Verdict) -> None:
-        literal = verdict.literal
+    def add_slip(self, start: int, stop: int, remark: Remark) -> None:
+        literal = remark.literal
         edits = () if literal is None else ((start, stop, literal),)
-        self._add(start, stop, verdict, Spelt(literal, edits))
+        self._add(start, stop, remark, Spelt(literal, edits))
 
     def place(self, found: Assignment) -> str:
         """For another file's finding."""
@@ -128,58 +130,44 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
         for each in together.in_turn(reading.assignments)
         if each.what is What.PARAMETER and as_number(each.value) is not None
     }
-    verdicts: dict[object, tuple[Verdict, ...]] = {}
+    said: dict[object, tuple[Remark, ...]] = {}
     for each in reading.assignments:
         found = each
         if found.what is What.PARAMETER and names.may_be_intended(found.name):
             found = replace(each, beside=checked.beside(each))
         # equal assignments are judged once: a text of megabytes repeats itself
         key = (found.what, found.name, found.value, found.opaque, found.trust, found.builds, found.beside)
-        if key not in verdicts:
-            verdicts[key] = tuple(judge(found, knowledge))
-        for verdict in verdicts[key]:
-            mask = _mask_beside(found, verdict, numbers, knowledge)
-            checked.add(found, _composed(verdict, mask, checked, knowledge) if mask else verdict, knowledge)
-    for loser, verdict in together.repeated(reading.assignments, checked.within):
-        checked.add(loser, verdict, knowledge)
-    for needless, verdict in together.needless(reading.assignments, checked.line):
-        checked.add(needless, verdict, knowledge)
+        if key not in said:
+            said[key] = tuple(remarks(found, knowledge.catalogue, knowledge.machine, knowledge.issues))
+        for remark in said[key]:
+            mask = _mask_beside(found, remark, numbers, knowledge)
+            checked.add(found, _composed(remark, mask, checked, knowledge) if mask else remark, knowledge)
+    for loser, remark in together.repeated(reading.assignments, checked.within):
+        checked.add(loser, remark, knowledge)
+    for needless, remark in together.needless(reading.assignments, checked.line):
+        checked.add(needless, remark, knowledge)
     checked.settle()
     return checked
 
 
 def _mask_beside(
     found: Assignment,
-    verdict: Verdict,
+    remark: Remark,
     numbers: dict[tuple[str, str], Assignment],
     knowledge: Knowledge,
 ) -> Assignment | None:
     """The mask that the same reader gets, where a feature is proposed: a second mask would replace it."""
-    if not found.scope or verdict.instead is None or not verdict.instead.startswith("feature."):
+    instead = remark.instead
+    if not found.scope or instead is None or instead.kind is not SettingKind.FEATURE:
         return None
-    feature = knowledge.catalogue.features[verdict.instead.partition("=")[0][8:]]
-    return numbers.get((found.scope, feature.parameter))
+    return numbers.get((found.scope, knowledge.catalogue.features[instead.name].parameter))
 
 
-def _composed(verdict: Verdict, mask: Assignment, checked: Checked, knowledge: Knowledge) -> Verdict:
-    name, _, state = (verdict.instead or "").partition("=")
-    feature = knowledge.catalogue.features[name[8:]]
-    value = feature.compose(as_number(mask.value) or 0, state == "true")
+def _composed(remark: Remark, mask: Assignment, checked: Checked, knowledge: Knowledge) -> Remark:
+    assert remark.instead is not None
+    feature = knowledge.catalogue.features[remark.instead.name]
+    value = feature.compose(as_number(mask.value) or 0, remark.instead.enabled)
     said = (
         f"{feature.parameter} is set already {checked.within(mask)}: with the feature it is {hexint(value)}."
     )
-    return replace(verdict, why=f"{verdict.why} {said}", instead=None)
-
-
-def judge(found: Assignment, knowledge: Knowledge) -> list[Verdict]:
-    """Everything that can be said of one assignment."""
-    known, machine = knowledge.catalogue, knowledge.machine
-    if found.what is What.VARIABLE:
-        verdicts = list(variables.judge(found, machine))
-    elif found.what is What.ARGUMENT:
-        verdicts = list(arguments.judge(found, known, machine))
-    else:
-        verdicts = list(parameters.judge(found, known, machine))
-    if not verdicts:
-        verdicts += workarounds.judge(found, known, machine, knowledge.issues)
-    return verdicts
+    return replace(remark, why=f"{remark.why} {said}", instead=None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rocmcfg.lint import together
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.check import Checked, Knowledge
-from rocmcfg.lint.rules import together
 
 Order = tuple[bool, int, bool, int]
 
@@ -26,7 +26,7 @@ def overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
         _, file, winner = max(group, key=lambda entry: entry[0])
         for _, checked, last in group:
             if last is not winner:
-                checked.add(last, together.verdict(last, winner, file.place(winner)), knowledge)
+                checked.add(last, together.remark(last, winner, file.place(winner)), knowledge)
     for checked in files:
         checked.settle()
 
@@ -53,7 +53,7 @@ def beaten_by_command_line(
         for key, last in _last(checked):
             if key in winners and key not in told:
                 file, winner = winners[key]
-                checked.add(last, together.verdict(last, winner, file.place(winner)), knowledge)
+                checked.add(last, together.remark(last, winner, file.place(winner)), knowledge)
             told.add(key)
         checked.settle()
 

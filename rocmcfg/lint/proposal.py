@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from rocmcfg.lint.check import Checked
-from rocmcfg.lint.verdict import Finding
+from rocmcfg.lint.remark import Finding
 from rocmcfg.model.diagnostic import Severity
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}

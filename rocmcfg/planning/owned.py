@@ -88,13 +88,18 @@ def replaces(changes: Iterable[FileChange]) -> bool:
 
 
 def owned_paths() -> tuple[str, ...]:
-    """Every path that we may write on a host, apart from our own state."""
+    """Every path that we may write on a host, as a whole or in part, apart from our own state."""
     return (
         *kernel_paths(),
         *trial_paths(),
         *(f.path for f in environment.FILES),
         *kernel_hook.PATHS,
     )
+
+
+def whole_paths() -> tuple[str, ...]:
+    """Those that are ours as a whole: whoever moves them away loses nothing of others'."""
+    return tuple(path for path in owned_paths() if registry.editor(path) is None)
 
 
 def trial_paths() -> tuple[str, ...]:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView
-from rocmcfg.judging.values import kernel_types
+from rocmcfg.judging.kernels import declarations
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Facts
 from rocmcfg.model.kargs import Karg, join, split
+from rocmcfg.model.machine import of_facts
 from rocmcfg.model.state import Channel, DesiredSetting, unique_kargs
 from rocmcfg.state.observe import Observed
 
@@ -133,17 +134,19 @@ def _by_hand(id: str, found: Detection, manual: str, what: str) -> Diagnostic:
 
 def foreign_trouble(observed: Observed, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
     """Values of others that would stop the driver: one bad value fails the load even if ours comes later."""
-    writers = [o.karg for o in observed.options if o.module == "amdgpu"]
-    writers += [
-        Karg(k.text.partition(".")[2], k.source) for k in observed.kargs if k.key.startswith("amdgpu.")
-    ]
-    for karg in writers:
-        for kernel in kernel_types("amdgpu", karg.key, facts.driven, catalogue):
-            reason = kernel.refusal(karg.value) if kernel.typed else ""
-            if reason:
+    modules = {*catalogue.modules(), *(module for kernel in facts.driven for module in kernel.parameters)}
+    writers = [(option.module, option.karg) for option in observed.options if option.module in modules]
+    for karg in observed.kargs:
+        module, dot, _ = karg.key.partition(".")
+        if dot and module in modules:
+            writers.append((module, Karg(karg.text.partition(".")[2], karg.source)))
+    for module, karg in writers if facts.driven else ():
+        for kernel in declarations(f"{module}.{karg.key}", of_facts(facts), catalogue):
+            if kernel.typed and kernel.refuses(karg.value):
                 yield error(
                     "RC3017",
-                    f"{karg.text} stops amdgpu from loading on kernel {kernel.release}: {reason}",
+                    f"{karg.text} stops {module} from loading on kernel {kernel.release}: "
+                    + kernel.reasons(karg.value)[0],
                     location=karg.source,
                     hint="mend or remove it there: a right value later does not help",
                 )

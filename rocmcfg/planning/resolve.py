@@ -6,22 +6,28 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rocmcfg.judging.cautions import cautions
 from rocmcfg.judging.conditions import decide
 from rocmcfg.judging.hand_overs import disbelieved, hand_overs
+from rocmcfg.judging.judge import judge
+from rocmcfg.judging.kernels import Declaration, declarations
 from rocmcfg.judging.masks import starting_mask
-from rocmcfg.judging.values import illegal, kernel_types, to_text, unknown_module, unknown_name
-from rocmcfg.model.catalogue import Catalogue, Feature
-from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info, warning
+from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About
+from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
+from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info
 from rocmcfg.model.facts import Driver, Facts
+from rocmcfg.model.machine import of_facts
 from rocmcfg.model.profile import Multiple, Profile, Setting
 from rocmcfg.model.request import Request
+from rocmcfg.model.spelling import Spelling, parameter
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, Skipped
 from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint
 from rocmcfg.planning.combine import combine, match
 from rocmcfg.planning.profile_values import filled, missing, wrong_values
 from rocmcfg.planning.request import named
+from rocmcfg.planning.wording import is_caution, worded
 from rocmcfg.state.effective import Effective
+
+_OF_A_COMPOSED_MASK = REFUSED | {About.TAINTS, About.DEPRECATED}
 
 
 class Resolution(NamedTuple):
@@ -38,6 +44,8 @@ class _Work:
     catalogue: Catalogue
     request: Request
     base: Callable[[str], Effective]
+    shipped: frozenset[str]
+    cautions: list[Diagnostic] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     desired: list[DesiredSetting] = field(default_factory=list)
@@ -57,7 +65,8 @@ def resolve(
     base: Callable[[str], Effective],
 ) -> Resolution:
     """`base(parameter)` is the value that the host would have without us; masks are composed onto it."""
-    work = _Work(facts, catalogue, request, base)
+    shipped = frozenset(profile.name for profile in profiles if profile.shipped)
+    work = _Work(facts, catalogue, request, base, shipped)
     combined = combine(profiles, request, catalogue)
     work.problems += [*match(profiles, facts, any_gpu=request.any_gpu), *combined.problems]
     work.problems += wrong_values(combined.given, profiles, facts)
@@ -80,24 +89,37 @@ def resolve(
         elif setting.kind is Kind.ENV:
             _variable(work, setting)
     _features(work, [s for s in settings if s.kind is Kind.FEATURE])
-    shipped = {profile.name for profile in profiles if profile.shipped}
-    for setting in (s for s in settings if s.profile not in shipped):
-        texts = [desired.text for desired in work.desired if desired.id == setting.id]
-        work.problems += cautions(setting, texts, facts, catalogue)
-    return Resolution(tuple(work.desired), tuple(work.skipped), tuple(dict.fromkeys(work.problems)))
+    problems = tuple(dict.fromkeys([*work.problems, *work.cautions]))
+    return Resolution(tuple(work.desired), tuple(work.skipped), problems)
 
 
 def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
     """Of settings that were resolved before: which values would keep the driver of a kernel that is installed
     now from loading."""
+    machine = of_facts(facts)
     for setting in settings:
-        module, _, name = setting.parameter.partition(".")
-        if setting.parameter and setting.text is not None:
-            types = kernel_types(module, name, facts.driven, catalogue)
-            known = catalogue.parameters.get(setting.parameter)
-            for problem in illegal(setting.parameter, setting.text, known, types, setting.location):
-                if problem.severity is Severity.ERROR:
-                    yield problem
+        if setting.parameter and setting.text is not None and machine.kernels:
+            asked = parameter(setting.parameter, setting.text)
+            for verdict in judge(asked, machine, catalogue):
+                if verdict.about in REFUSED and verdict.holds:
+                    told = worded(verdict, asked, setting.location, catalogue, machine)
+                    yield from (told,) if told is not None else ()
+
+
+def _judged(work: _Work, setting: Setting, text: str | None, *, only: frozenset[About] | None = None) -> bool:
+    """Says what there is to say of a setting with the text to be written. False where it is refused."""
+    asked = Spelling(setting.kind, setting.name, text, setting.module)
+    machine = of_facts(work.facts)
+    taken = True
+    for verdict in judge(asked, machine, work.catalogue):
+        caution = is_caution(verdict, asked)
+        if (only is not None and verdict.about not in only) or (caution and setting.profile in work.shipped):
+            continue
+        told = worded(verdict, asked, setting.location, work.catalogue, machine)
+        if told is not None:
+            taken = taken and told.severity is not Severity.ERROR
+            (work.cautions if caution else work.problems).append(told)
+    return taken
 
 
 def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
@@ -200,129 +222,73 @@ def _channel(work: _Work, setting: Setting) -> Channel:
 
 
 def _parameter(work: _Work, setting: Setting) -> None:
-    kernels = work.facts.driven
-    types = kernel_types(setting.module, setting.name, kernels, work.catalogue)
-    wrong = unknown_name(setting.module, setting.name, types, work.catalogue, setting.location)
-    if wrong is None and not types and kernels:
-        wrong = unknown_module(setting.module, kernels, work.catalogue, setting.location)
-    if wrong is not None:
-        work.problems.append(wrong)
-        if wrong.severity.value == "error":
-            return
-    parameter = work.catalogue.parameters.get(setting.id)
     if isinstance(setting.value, tuple | Multiple):
         return  # the profile loader refuses lists here, and a multiple has its number by now
+    known = work.catalogue.parameters.get(setting.id)
     try:
-        text = to_text(setting.value, parameter, types)
+        text = to_text(setting.value, known, declarations(setting.id, of_facts(work.facts), work.catalogue))
     except IllegalValue as problem:
-        work.problems.append(
-            error("RC2104", f"{setting.id}: {problem}", location=setting.location, hint="write the number")
-        )
+        if _judged(work, setting, None, only=OF_THE_NAME):
+            work.problems.append(
+                error(
+                    "RC2104", f"{setting.id}: {problem}", location=setting.location, hint="write the number"
+                )
+            )
         return
-    problems = illegal(setting.id, text, parameter, types, setting.location)
-    work.problems += problems
-    if not any(p.severity.value == "error" for p in problems):
+    if _judged(work, setting, text):
         desired = _base(work, setting, text, _channel(work, setting))
-        work.desired.append(
-            desired._replace(parameter=setting.id, rewritten=parameter.rewritten if parameter else False)
-        )
+        rewritten = known is not None and known.rewritten
+        work.desired.append(desired._replace(parameter=setting.id, rewritten=rewritten))
+
+
+def to_text(value: str | int | bool, known: Parameter | None, kernels: Sequence[Declaration]) -> str:
+    """A TOML value as the text behind `=`. Raises IllegalValue where true or false does not fit the type."""
+    types = {type for kernel in kernels for type in kernel.types}
+    switch = {ParamType.BOOL.value, ParamType.BINT.value}
+    if isinstance(value, bool):
+        if types and types <= switch:
+            return "Y" if value else "N"
+        if ParamType.BOOL in types:
+            return "1" if value else "0"  # bool on one kernel, int on another: both read 1 and 0
+        raise IllegalValue(f"true and false are for bool parameters; write {int(value)}")
+    if isinstance(value, int):
+        hexadecimal = known is not None and known.mask and value >= 0
+        return (hexint(value) if ParamType.HEXINT in types else hex(value)) if hexadecimal else str(value)
+    if types and types <= switch:
+        # `true` and `false` are understood from about 5.19 on, Y and N by every kernel
+        return {"true": "Y", "false": "N"}.get(value.lower(), value)
+    return value
 
 
 def _karg(work: _Work, setting: Setting) -> None:
     values = setting.value if isinstance(setting.value, tuple) else (setting.value,)
     for value in values:
         text = None if value is True else str(value)
-        trap = work.catalogue.traps.get(setting.name if text is None else f"{setting.name}={text}")
-        if trap is not None:
-            work.problems.append(
-                error(
-                    "RC2015",
-                    f"{trap.name} does not do what it seems to",
-                    location=setting.location,
-                    detail=trap.summary,
-                    hint=f"write {trap.instead}",
-                )
-            )
-            continue
-        work.desired.append(_base(work, setting, text, Channel.CMDLINE))
+        if _judged(work, setting, text):
+            work.desired.append(_base(work, setting, text, Channel.CMDLINE))
 
 
 def _variable(work: _Work, setting: Setting) -> None:
-    variable = work.catalogue.variables.get(setting.name)
     text = str(setting.value)
-    if variable is not None and variable.unknown:
-        work.problems.append(
-            error(
-                "RC2016",
-                f"nothing reads the variable {setting.name}",
-                location=setting.location,
-                detail=variable.summary,
-                hint=f"write {variable.instead.name}" if variable.instead else "leave it out",
-            )
-        )
-        return
-    if variable is not None and not variable.takes(text):
-        words = ", ".join(variable.values)
-        hint = f"it takes {words}" if words else f"see `rocmcfg explain {setting.name}`"
-        reader = variable.reader or "its reader"
-        if variable.strict:
-            work.problems.append(
-                error(
-                    "RC2017",
-                    f"{setting.name}={text}: {reader} does not take this value",
-                    location=setting.location,
-                    detail=variable.summary,
-                    hint=hint,
-                )
-            )
-            return
-        work.problems.append(
-            warning(
-                "RC2051",
-                f"{setting.name}={text} is none of the values that are documented",
-                location=setting.location,
-                detail=f"{reader} may pass over it",
-                hint=hint,
-            )
-        )
-    if variable is not None and variable.presence_only and text in ("0", "off", "false", "no"):
-        work.problems.append(
-            warning(
-                "RC2018",
-                f"{setting.name}={text} switches it on all the same: only its presence counts",
-                location=setting.location,
-                hint="leave the variable out to switch it off",
-            )
-        )
-    work.desired.append(_base(work, setting, text, Channel.ENVIRONMENT))
+    if _judged(work, setting, text):
+        work.desired.append(_base(work, setting, text, Channel.ENVIRONMENT))
 
 
 def _features(work: _Work, settings: Sequence[Setting]) -> None:
     by_mask: dict[str, list[tuple[Setting, Feature]]] = {}
     for setting in settings:
-        feature = work.catalogue.features.get(setting.name)
-        if feature is None:
-            near = closest(setting.name, list(work.catalogue.features))
-            work.problems.append(
-                error(
-                    "RC2020",
-                    f"no feature is called {setting.name!r}",
-                    location=setting.location,
-                    hint="did you mean " + ", ".join(near) + "?"
-                    if near
-                    else "known: " + ", ".join(work.catalogue.features),
-                )
-            )
-            continue
-        by_mask.setdefault(feature.parameter, []).append((setting, feature))
-    for parameter, members in by_mask.items():
-        _compose(work, parameter, members)
+        if _judged(work, setting, "true" if setting.value else "false"):
+            feature = work.catalogue.features[setting.name]
+            by_mask.setdefault(feature.parameter, []).append((setting, feature))
+    for id, members in by_mask.items():
+        _compose(work, id, members)
 
 
 def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -> None:
     """The mask that the host would have without us, with our bits changed and every other bit kept."""
-    module, _, name = id.partition(".")
-    types = kernel_types(module, name, work.facts.driven, work.catalogue)
+    types = {
+        type for kernel in declarations(id, of_facts(work.facts), work.catalogue) for type in kernel.types
+    }
     own = next((d for d in work.desired if d.parameter == id), None)
     if own is not None:
         start, source = as_number(own.text), own.location
@@ -336,8 +302,7 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
     mask = start
     for setting, feature in members:
         mask = feature.compose(mask, bool(setting.value))
-    hexadecimal = any(ParamType.HEXINT in kernel.types for kernel in types)
-    text = hexint(mask) if hexadecimal or not types else hex(mask)
+    text = hexint(mask) if ParamType.HEXINT in types or not types else hex(mask)
     channels = {_channel(work, setting) for setting, _ in members}
     if own is not None:
         channels.add(own.channel)
@@ -357,5 +322,7 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
         desired = _base(work, setting, text, channels.copy().pop())
         what = f"bit {feature.bit:#x} of {id}, composed onto {hexint(start)} ({source})"
         decision = what if not setting.when else f"{desired.decision}; {what}"
-        work.desired.append(desired._replace(module=module, parameter=id, decision=decision))
-    work.problems += illegal(id, text, work.catalogue.parameters.get(id), types, members[0][0].location)
+        work.desired.append(desired._replace(module=id.partition(".")[0], parameter=id, decision=decision))
+    mask_itself = parameter(id, text)
+    composed = members[0][0]._replace(kind=Kind.PARAMETER, name=mask_itself.name, module=mask_itself.module)
+    _judged(work, composed, text, only=_OF_A_COMPOSED_MASK)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rocmcfg.doctor.evidence import LogLines
 from rocmcfg.doctor.judging.origin import Options, Origin
 from rocmcfg.doctor.judging.ranking import Match
+from rocmcfg.doctor.log_lines import LogLines
 from rocmcfg.doctor.reading.logs import Source
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.doctor.reading.segments import LogRead
@@ -130,7 +130,7 @@ def diagnose(
     """`paths` are logs that the user names; without one, this host's own are read, with `this_boot` only the
     kernel's of the boot that runs now. `environment` is the caller's; empty for another root. Raises
     RocmcfgError where none of the named logs can be read."""
-    from rocmcfg.doctor import evidence, host_checks
+    from rocmcfg.doctor import host_checks, log_lines
     from rocmcfg.doctor.host_checks.software import loaded_firmware
     from rocmcfg.doctor.host_checks.variables import set_variables
     from rocmcfg.doctor.judging import log_checks, origin
@@ -167,8 +167,10 @@ def diagnose(
     given = {} if where.host is None else _given(view, ranked, facts, known)
     found = []
     for match in ranked:
-        lines = evidence.of_match(match, scanner)
-        found.append(Found(match, lines, evidence.kernel_names(lines), _cure(match, asked, given, view.root)))
+        lines = log_lines.of_match(match, scanner)
+        found.append(
+            Found(match, lines, log_lines.kernel_names(lines), _cure(match, asked, given, view.root))
+        )
     problems += log_checks.check(log, scanner, known)
     if where.host is not None:
         problems += host_checks.check(view, facts, hardware, receipt, known, environment)
@@ -176,10 +178,10 @@ def diagnose(
         tuple(scanner.logs),
         where,
         tuple(found),
-        evidence.unknown(scanner.hits, covered(ranked), scanner, ours=not log.is_another_vendors),
+        log_lines.unknown(scanner.hits, covered(ranked), scanner, ours=not log.is_another_vendors),
         of_logs.collect,
         tuple(problems),
-        evidence.resets(scanner.hits, scanner),
+        log_lines.resets(scanner.hits, scanner),
     )
 
 

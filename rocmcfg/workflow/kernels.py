@@ -17,8 +17,12 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
     driver from loading. Raises Unreadable for a receipt that may be somebody else's; the hook fails for
     nothing, and the caller prints what is returned."""
     from rocmcfg.facts.kernels import read_kernels
-    from rocmcfg.judging.values import illegal, kernel_types
+    from rocmcfg.judging.judge import judge
+    from rocmcfg.judging.verdict import About
     from rocmcfg.knowledge import catalogue
+    from rocmcfg.model.machine import Machine
+    from rocmcfg.model.spelling import parameter
+    from rocmcfg.planning.wording import worded
 
     known = load_quietly(host)
     if known is None:
@@ -27,14 +31,15 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
     kernels = [k for k in read_kernels(host, modules) if k.release == release]
     if not kernels:
         return [warning("RC4040", f"kernel {release} is not installed here", hint="name one of /lib/modules")]
+    machine = Machine(tuple(kernels))
     found: list[Diagnostic] = []
     harmful: list[str] = []
     for setting in known.settings:
         if not setting.parameter or setting.text is None:
             continue
-        module, _, name = setting.parameter.partition(".")
-        types = kernel_types(module, name, kernels, catalogue.load())
-        if types and not types[0].types and types[0].certain:
+        asked = parameter(setting.parameter, setting.text)
+        verdicts = judge(asked, machine, catalogue.load())
+        if any(verdict.about is About.ABSENT for verdict in verdicts):
             found.append(
                 warning(
                     "RC4041",
@@ -42,14 +47,11 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
                     hint=f"drop it with `rocmcfg apply … --without {setting.id}`",
                 )
             )
-        refused = [
-            d
-            for d in illegal(setting.parameter, setting.text, None, types, "")
-            if d.severity.value == "error"
-        ]
-        if refused:
-            harmful.append(setting.id)
-            found += refused
+        for verdict in verdicts:
+            if verdict.about is About.ILLEGAL and verdict.holds:
+                harmful.append(setting.id)
+                told = worded(verdict, asked, "", catalogue.load(), machine)
+                found += [told] if told is not None else []
     return found + (_withdraw(host, known, harmful, release, progress) if harmful else [])
 
 

@@ -9,17 +9,17 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.lint import host_files, proposal
 from rocmcfg.lint.check import Checked, Knowledge, check
 from rocmcfg.lint.kinds import Kind
-from rocmcfg.lint.rules.machine import Machine
+from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
-from rocmcfg.lint.verdict import Finding
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, info
 from rocmcfg.model.facts import Driver, Gpu, Kernel
+from rocmcfg.model.machine import Machine
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, parse
 from rocmcfg.model.version import parse_kernel
 
 LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
-# Verdicts that a look into the kernel's own module may change.
+# Remarks that a look into the kernel's own module may change.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
 _SET_BY_US = frozenset(
     {Kind.GRUB_DEFAULTS, Kind.CMDLINE, Kind.MODPROBE, Kind.BOOT_ENTRY, Kind.ENVIRONMENT, Kind.PROFILE}

@@ -15,6 +15,7 @@ from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
 from rocmcfg.backends.initramfs import initramfs_tools
 from rocmcfg.backends.initramfs.contract import Generator
 from rocmcfg.host.local import LocalHost
+from rocmcfg.planning.owned import owned_paths, whole_paths
 from tests.backends.settings import SETTINGS
 
 BACKENDS: tuple[BootBackend, ...] = (grub_backend, mkconfig_backend)
@@ -43,3 +44,11 @@ def test_it_proposes_just_the_paths_that_it_declares(backend: BootBackend) -> No
         assert {*proposed.files, *proposed.edits} == set(registry.paths(backend.NAME))
         contents = (*proposed.files.values(), *proposed.edits.values())
         assert all((content is None) == (not settings) for content in contents)
+
+
+def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> None:
+    """The scripts of the Debian package name them, and undo.sh moves them."""
+    edited = {path for one in READERS for path in one.EDITED}
+    assert edited
+    assert not edited & set(whole_paths())
+    assert {*edited, *whole_paths()} == set(owned_paths())

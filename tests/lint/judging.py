@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rocmcfg.knowledge import catalogue, issues
 from rocmcfg.lint.check import Checked, Knowledge, check
-from rocmcfg.lint.rules.machine import Machine
 from rocmcfg.model.facts import Driver, Gpu, Kernel
+from rocmcfg.model.machine import Machine
 from rocmcfg.model.version import parse_kernel
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.planning.owned import owned_paths
+from rocmcfg.planning.owned import whole_paths
 
 from .conftest import DEB, build_deb
 from .roots import REPOSITORY, must
@@ -72,7 +72,7 @@ def test_the_maintainer_scripts_are_plain_posix_shell(scripts: Path) -> None:
 def test_the_maintainer_scripts_know_every_file_that_apply_writes(scripts: Path) -> None:
     for name, lists in (("prerm", 2), ("postrm", 1)):  # one is in the script that prerm leaves behind
         found = re.findall(r"for file in (/.*); do", (scripts / name).read_text())
-        assert [set(paths.split()) for paths in found] == [set(owned_paths())] * lists, name
+        assert [set(paths.split()) for paths in found] == [set(whole_paths())] * lists, name
 
 
 def test_it_asks_for_the_pythons_that_it_has_libraries_for(deb: Path) -> None:

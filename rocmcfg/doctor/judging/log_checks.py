@@ -7,9 +7,12 @@ import re
 from rocmcfg.doctor.host_checks.software import driver_and_rocm
 from rocmcfg.doctor.reading.log_facts import LogFacts, Said
 from rocmcfg.doctor.reading.scan import Scanner
+from rocmcfg.judging.judge import of_the_name
+from rocmcfg.judging.verdict import About
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.value import closest
+from rocmcfg.model.machine import Machine
+from rocmcfg.model.spelling import parameter
 
 _UNKNOWN = re.compile(r"^(\w+): unknown parameter '([^']+)' ignored$")
 _ILLEGAL = re.compile(r"^(\w+): '([^']*)' invalid for parameter '([^']+)'$")
@@ -24,7 +27,7 @@ def check(log: LogFacts, scanner: Scanner, known: Catalogue) -> list[Diagnostic]
     for said in _once(log.unknown_parameters):
         match = _UNKNOWN.match(said.text)
         if match:
-            found.append(_unknown(match[1], match[2], _place(said, scanner), known))
+            found.append(unknown_parameter(match[1], match[2], _place(said, scanner), known))
     if log.dkms:
         found += driver_and_rocm(log.dkms, log.rocm, "the log")
     return found
@@ -48,16 +51,16 @@ def _illegal(module: str, name: str, value: str, place: str) -> Diagnostic:
     )
 
 
-def _unknown(module: str, name: str, place: str, known: Catalogue) -> Diagnostic:
-    """What to write in its place: the trap that we know, else the nearest name."""
-    trap = known.traps.get(name)
-    near = closest(name, [p.name for p in known.parameters.values() if p.module == module])
-    if trap is not None:
-        hint = f"{trap.summary} Write --set {trap.instead}=…"
-    elif near:
-        hint = f"is {near[0]} meant? `rocmcfg explain {near[0]}` tells what it does"
-    else:
-        hint = "remove it; `rocmcfg lint` finds the file that sets it"
+def unknown_parameter(module: str, name: str, place: str, known: Catalogue) -> Diagnostic:
+    """What to write in its place, as far as anybody can tell."""
+    verdict = next(of_the_name(parameter(f"{module}.{name}"), Machine(), known), None)
+    hint = "remove it; `rocmcfg lint` finds the file that sets it"
+    if verdict is not None and verdict.about is About.MISNAMED and verdict.instead is not None:
+        given = "" if verdict.instead.value is not None else "=…"
+        hint = f"{verdict.why} Write --set {verdict.instead}{given}".lstrip()
+    elif verdict is not None and verdict.names:
+        near = verdict.names[0]
+        hint = f"is {near} meant? `rocmcfg explain {near}` tells what it does"
     return warning(
         "RC8130", f"the kernel ignores {module}.{name}: there is no such parameter", location=place, hint=hint
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocmcfg.lint import names
+from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Reading, What, Where
 from rocmcfg.lint.source import Span
 from rocmcfg.model.kargs import tokens

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from os.path import basename
 
-from rocmcfg.lint import names
+from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, Reading, What, Where
 from rocmcfg.lint.readers import cmdline, lines, modprobe
 from rocmcfg.lint.source import Span, joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from rocmcfg.lint import names
+from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import lines
 from rocmcfg.lint.readers.words import Word

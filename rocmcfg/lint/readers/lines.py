@@ -8,8 +8,8 @@ from __future__ import annotations
 import functools
 import re
 
+from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
-from rocmcfg.lint import names
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import cmdline, modprobe
 from rocmcfg.lint.source import Span

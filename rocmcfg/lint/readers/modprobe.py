@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rocmcfg.lint import names
+from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.lint.remark import warning
 from rocmcfg.lint.source import Span, joined
-from rocmcfg.lint.verdict import warning
 from rocmcfg.model.kargs import canonical, tokens
 
 # They are all that modprobe.d(5) names.

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator
 
-from rocmcfg.lint import names
+from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, Reading, What, Where
 from rocmcfg.lint.readers import lines
 from rocmcfg.lint.source import Span

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from os.path import basename
 
-from rocmcfg.lint import names
+from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import cmdline, commands, lines, modprobe
 from rocmcfg.lint.readers.words import Command

@@ -1,11 +1,13 @@
-"""A verdict on one assignment, and the finding that it becomes once its place is known."""
+"""What is said of one assignment, and the finding that it becomes once its place is known."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.published import published
+from rocmcfg.model.spelling import Spelling
 
 # The class that users filter by; an id never changes its class.
 CLASSES = {
@@ -32,56 +34,26 @@ CLASSES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """`instead` is what to write, in the spelling of `--set`: None where there is no proposal, empty where
-    the token should go. `literal` is a replacement for the token that needs no spelling."""
+class Remark:
+    """`instead` is what to write, without a value where the author's stays: None where there is no proposal.
+    `remove`: the token should go. `literal` is a replacement for the token that needs no spelling."""
 
     id: str
-    severity: Severity
     summary: str
     why: str = ""
-    instead: str | None = None
+    severity: Severity = Severity.INFO
+    instead: Spelling | None = None
+    remove: bool = False
     literal: str | None = None
     sources: tuple[str, ...] = ()
 
 
-def error(
-    id: str,
-    summary: str,
-    *,
-    why: str = "",
-    instead: str | None = None,
-    literal: str | None = None,
-    sources: tuple[str, ...] = (),
-) -> Verdict:
-    """The driver would not load, or the program would stop."""
-    return Verdict(id, Severity.ERROR, summary, why, instead, literal, sources)
-
-
-def warning(
-    id: str,
-    summary: str,
-    *,
-    why: str = "",
-    instead: str | None = None,
-    literal: str | None = None,
-    sources: tuple[str, ...] = (),
-) -> Verdict:
-    """The line does not do what it is meant to do, or does more."""
-    return Verdict(id, Severity.WARNING, summary, why, instead, literal, sources)
-
-
-def info(
-    id: str,
-    summary: str,
-    *,
-    why: str = "",
-    instead: str | None = None,
-    literal: str | None = None,
-    sources: tuple[str, ...] = (),
-) -> Verdict:
-    """The line changes nothing here, or is worth knowing more about."""
-    return Verdict(id, Severity.INFO, summary, why, instead, literal, sources)
+# The driver would not load, or the program would stop.
+error = partial(Remark, severity=Severity.ERROR)
+# The line does not do what it is meant to do, or does more.
+warning = partial(Remark, severity=Severity.WARNING)
+# The line changes nothing here, or is worth knowing more about.
+info = partial(Remark, severity=Severity.INFO)
 
 
 @published(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rocmcfg.lint import names
+from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, What
-from rocmcfg.lint.verdict import Verdict, info, warning
+from rocmcfg.lint.remark import Remark, info, warning
 from rocmcfg.model.kargs import adds_up, canonical
 from rocmcfg.model.value import same
 
@@ -14,7 +14,7 @@ _CLOSE = 12  # lines
 Place = Callable[[Assignment], str]
 
 
-def repeated(found: Sequence[Assignment], place: Place) -> Iterator[tuple[Assignment, Verdict]]:
+def repeated(found: Sequence[Assignment], place: Place) -> Iterator[tuple[Assignment, Remark]]:
     """The loser of each pair, with why. `place` is a phrase for where an assignment stands."""
     groups: dict[tuple[str, str], list[Assignment]] = {}
     for each in in_turn(found):
@@ -26,10 +26,10 @@ def repeated(found: Sequence[Assignment], place: Place) -> Iterator[tuple[Assign
         for each in group[:-1]:
             if agreed and each.turn[0] != winner.turn[0]:
                 # of equal ones the needless one is that which fewer entries get
-                yield winner, verdict(winner, each, place(each))
+                yield winner, remark(winner, each, place(each))
                 break
             if not _adds_words(each) or same(each.value, winner.value):
-                yield each, verdict(each, winner, place(winner))
+                yield each, remark(each, winner, place(winner))
 
 
 def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
@@ -41,7 +41,7 @@ def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
 
 def needless(
     found: Sequence[Assignment], line: Callable[[Assignment], int]
-) -> Iterator[tuple[Assignment, Verdict]]:
+) -> Iterator[tuple[Assignment, Remark]]:
     """Variables that do nothing beside another one, where both stand close enough to be set together."""
     wanted = {}
     for each in found:
@@ -63,7 +63,7 @@ def needless(
         for other, why in variable.beside.items():
             if any(abs(at - line(each)) <= _CLOSE for at in written.get(other, ())):
                 said = f"{each.name}={each.value} adds nothing to {other}"
-                yield each, info("RC7113", said, why=why, instead="", sources=variable.sources)
+                yield each, info("RC7113", said, why, remove=True, sources=variable.sources)
                 break
 
 
@@ -88,12 +88,12 @@ def _adds_words(each: Assignment) -> bool:
     return argument is not None and argument.words_join
 
 
-def verdict(loser: Assignment, winner: Assignment, where: str) -> Verdict:
+def remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
     # what the recovery entries alone get is not taken out: they would change
     recovery = bool(loser.carrier and winner.carrier) and loser.turn[0] < winner.turn[0]
     if same(loser.value, winner.value):
         said = f"{loser.name} is set to the same value {where} as well"
-        return info("RC7112", said, instead=None if recovery else "")
+        return info("RC7112", said, remove=not recovery)
     value = "without a value" if winner.value is None else f"to {winner.value}"
     said = f"{loser.name} is set {value} {where}, and that one wins"
     if recovery:
@@ -103,4 +103,4 @@ def verdict(loser: Assignment, winner: Assignment, where: str) -> Verdict:
         )
         return warning("RC7111", said, why=why)
     why = "Of two assignments the later one counts; keep the one that you mean."
-    return warning("RC7111", said, why=why, instead="")
+    return warning("RC7111", said, why, remove=True)

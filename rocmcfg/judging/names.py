@@ -1,4 +1,5 @@
-"""Which names are ours to judge. Everybody else's variables and kernel arguments are left alone."""
+"""Which names are ours to judge, and which of them is meant by a slip.
+Everybody else's variables and kernel arguments are left alone."""
 
 from __future__ import annotations
 

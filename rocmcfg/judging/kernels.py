@@ -1,0 +1,115 @@
+"""What each kernel of a machine says of one module parameter: whether it has it, of which type, and whether
+it would take a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rocmcfg.model.catalogue import Catalogue, Epoch, Parameter
+from rocmcfg.model.facts import Kernel
+from rocmcfg.model.machine import Machine
+from rocmcfg.model.value import IllegalValue, ParamType, parse, printed
+
+
+class Declaration(NamedTuple):
+    """What one kernel says of a parameter. `types` is empty where it has none of that name, and holds two
+    where only the neighbours of a kernel that nobody read are known and they disagree. `certain` is about its
+    presence, `typed` about its type: a guess never refuses a value. `asked`: the module itself told. `span`:
+    the release stands for a run of kernels, because none of the machine's is known. `seen`: sysfs has it.
+    """
+
+    release: str
+    types: tuple[str, ...]
+    variants: tuple[Epoch, ...] = ()
+    certain: bool = True
+    typed: bool = True
+    asked: bool = False
+    span: bool = False
+    seen: bool = False
+
+    @property
+    def present(self) -> bool | None:
+        return bool(self.types) or self.seen if self.certain else None
+
+    @property
+    def taints(self) -> bool:
+        return bool(self.variants) and all(variant.taints for variant in self.variants)
+
+    def reasons(self, text: str | None) -> list[str]:
+        """Why it would not take the text, for each of its types that does not."""
+        found = []
+        for type in self.types:
+            try:
+                parse(_known(type), text)
+            except IllegalValue as problem:
+                found.append(str(problem))
+        return found
+
+    def reads_back(self, text: str | None) -> str:
+        """What sysfs shows of it then; two texts where its type is not known."""
+        shown = []
+        for type in self.types:
+            try:
+                shown.append(printed(ParamType(type), text or ""))
+            except ValueError:  # refused, or of a type of the module's own
+                continue
+        return " or ".join(dict.fromkeys(shown)) if text is not None else ""
+
+    def refuses(self, text: str | None) -> bool:
+        """Whether it would not take the text whichever of its types is the right one."""
+        return bool(self.types) and len(self.reasons(text)) == len(self.types)
+
+
+def _known(type: str) -> ParamType:
+    try:
+        return ParamType(type)
+    except ValueError:
+        return ParamType.STRING  # an array or a type of the module's own: the kernel takes any text
+
+
+def declarations(
+    id: str,
+    machine: Machine,
+    catalogue: Catalogue,
+    seen: Callable[[str], bool | None] = lambda _: None,
+) -> list[Declaration]:
+    """Where no kernel is known, what every kernel in the catalogue said. Kernels of which nobody can tell
+    anything are left out. `seen` is whether sysfs of the running kernel has it."""
+    parameter = catalogue.parameters.get(id)
+    if machine.kernels:
+        found = (declaration(id, kernel, parameter, catalogue, seen) for kernel in machine.kernels)
+        return [one for one in found if one is not None]
+    epochs: Sequence[Epoch] = parameter.epochs if parameter is not None else ()
+    return [Declaration(f"{e.first} to {e.last}", (e.type.value,), (e,), span=True) for e in epochs]
+
+
+def declaration(
+    id: str,
+    kernel: Kernel,
+    parameter: Parameter | None,
+    catalogue: Catalogue,
+    seen: Callable[[str], bool | None] = lambda _: None,
+) -> Declaration | None:
+    """The kernel's own modinfo wins over the catalogue, and so does sysfs for the kernel that runs."""
+    module, _, name = id.partition(".")
+    declared = kernel.parameters.get(module)
+    standing = parameter.on(kernel.version) if parameter is not None else None
+    variants = standing.variants if standing is not None else ()
+    if declared is not None:
+        own = declared.get(name)
+        return Declaration(kernel.release, (own,) if own else (), variants, asked=True)
+    there = seen(id) if kernel.running else None
+    types = tuple(dict.fromkeys(variant.type.value for variant in variants))
+    if kernel.dkms and parameter is not None and parameter.dkms_type is not None:
+        types = (parameter.dkms_type.value,)
+    if there is not None:
+        types = types if there else ()
+        return Declaration(kernel.release, types, variants, typed=not kernel.dkms, seen=there)
+    if standing is not None:
+        # A DKMS driver replaces the kernel's own, so that the catalogue only guesses there.
+        certain, typed = standing.certain and not kernel.dkms, standing.typed and not kernel.dkms
+        return Declaration(kernel.release, types, variants, certain, typed)
+    if module in catalogue.modules():
+        return Declaration(kernel.release, (), (), not kernel.dkms, typed=False)
+    return None

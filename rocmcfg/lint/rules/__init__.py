@@ -1,1 +1,0 @@
-"""Pure functions: assignment, catalogue and machine in, verdicts out. What is true of amdgpu is data."""

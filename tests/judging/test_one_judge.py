@@ -1,0 +1,302 @@
+"""No two of plan, lint, explain and doctor contradict each other: every row of the catalogue, thousands of
+values, misspellings and machines. A contradiction is one of them sure of what another one is sure is not so,
+or silent where another one warns."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from rocmcfg.doctor.judging.log_checks import unknown_parameter
+from rocmcfg.explain.explain import explain
+from rocmcfg.explain.explanation import Explanation, Question
+from rocmcfg.judging.judge import judge
+from rocmcfg.judging.verdict import About, Verdict
+from rocmcfg.knowledge import catalogue
+from rocmcfg.lint.check import Knowledge, check
+from rocmcfg.lint.kinds import Kind as FileKind
+from rocmcfg.lint.remark import Finding
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
+from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Os
+from rocmcfg.model.machine import Machine
+from rocmcfg.model.request import Request
+from rocmcfg.model.spelling import Spelling, split
+from rocmcfg.model.state import Kind
+from rocmcfg.model.value import SAFE_NAME, SAFE_VALUE
+from rocmcfg.model.version import parse_kernel
+from rocmcfg.planning.resolve import resolve
+from rocmcfg.state.effective import Effective
+
+KNOWN = catalogue.load()
+APUS = {model.gfx for model in KNOWN.gpus if model.apu}
+NO_CHAIN = BootChain(None, (), ())
+SEED, MISSPELT = 20261122, 1000
+
+
+def gpu(gfx: str | None) -> Gpu:
+    return Gpu(gfx, str(gfx), "kfd", integrated=gfx in APUS)
+
+
+def kernel(release: str, *, dkms: bool = False) -> Kernel:
+    version = parse_kernel(release)
+    assert version is not None
+    return Kernel(release, version, Driver.MODULE, dkms)
+
+
+KERNELS = (
+    (),
+    (kernel("6.12.107"),),
+    (kernel("6.8.0-90-generic"), kernel("6.19.1")),
+    (kernel("5.4.302"), kernel("7.3.4")),
+    (kernel("6.8.1", dkms=True),),
+)
+GPUS = (
+    (),
+    (gpu("gfx1201"),),
+    (gpu("gfx1201"), gpu(None)),
+    (gpu(None),),
+    (gpu("gfx1151"),),
+    (gpu("gfx1100"), gpu("gfx1036")),
+    (gpu("gfx942"), gpu("gfx90a")),
+)
+MACHINES = tuple(Machine(kernels, gpus) for kernels in KERNELS for gpus in GPUS)
+UNKNOWN_BESIDE = Machine((kernel("6.12.107"),), (gpu("gfx1201"), gpu(None)))
+
+
+# -- what each of them says -------------------------------------------------------------------------------
+
+
+def plan_says(asked: Spelling, on: Machine) -> tuple[Diagnostic, ...]:
+    facts = Facts(
+        Os("", "", ""), on.kernels, "", on.gpus, None, "", BootChain(None, (), ()), "", offline=True
+    )
+    nobody = Effective(None, "", ())
+    return resolve([], Request(set=(str(asked),)), facts, KNOWN, lambda _: nobody).diagnostics
+
+
+def lint_says(asked: Spelling, on: Machine) -> list[Finding]:
+    kind = FileKind.ENVIRONMENT if asked.kind is Kind.ENV else FileKind.CMDLINE
+    text = str(asked) if asked.kind is Kind.PARAMETER else str(asked).partition(".")[2]
+    return check("a", f"{text}\n", Knowledge(KNOWN, on), kind=kind).findings
+
+
+def explain_says(asked: Spelling, on: Machine) -> Explanation | None:
+    kernels = on.kernels or (kernel("7.3.4"),)  # as `explain` does where none is installed
+    try:
+        return explain(Question(asked.id, asked.value, kernels, KNOWN, on.gpus))
+    except RocmcfgError:
+        return None
+
+
+# -- what is drawn ----------------------------------------------------------------------------------------
+
+
+@cache
+def settings() -> tuple[Spelling, ...]:
+    return tuple(dict.fromkeys((*rows(), *misspelt())))
+
+
+def rows() -> Iterator[Spelling]:
+    """Every name of the catalogue with its own values, and with those that people mistake."""
+    common = ("0", "1", "-1", "7", "010", "foo", "FULLFLUSH", "off")
+    for parameter in KNOWN.parameters.values():
+        own = {value for trap in parameter.traps for value in trap.values}
+        own |= {epoch.default for epoch in parameter.epochs}
+        own |= {"0xfffd3fff", "0xffffffff", "0x4000"} if parameter.mask else set()
+        yield from (split(f"{parameter.id}={v}") for v in (*common, *sorted(own)) if SAFE_VALUE.match(v))
+    for argument in KNOWN.arguments.values():
+        own = {*argument.values, *(v for trap in argument.traps for v in trap.values)}
+        own |= {f"{argument.values[0]},bogus"} if argument.words_join else set()
+        yield from (
+            split(f"karg.{argument.name}={v}") for v in (*common, *sorted(own)) if SAFE_VALUE.match(v)
+        )
+    for variable in KNOWN.variables.values():
+        own = {*variable.values, variable.default, *(v for trap in variable.traps for v in trap.values)}
+        yield from (split(f"env.{variable.name}={v}") for v in (*common, *sorted(own)) if SAFE_VALUE.match(v))
+    for feature in KNOWN.features:
+        yield from (split(f"feature.{feature}={word}") for word in ("true", "false"))
+    for trap in KNOWN.traps:
+        name, _, value = trap.partition("=")
+        yield split(f"karg.{name}={value}" if value else f"amdgpu.{name}=1")
+
+
+def misspelt() -> Iterator[Spelling]:
+    """Names with a letter lost, doubled or exchanged, in a drawing that is the same every time."""
+    draw = random.Random(SEED)
+    names = [
+        *KNOWN.parameters,
+        *(f"karg.{n}" for n in KNOWN.arguments),
+        *(f"env.{n}" for n in KNOWN.variables),
+    ]
+    for _ in range(MISSPELT):
+        scope, _, name = draw.choice(names).partition(".")
+        at, letter = draw.randrange(len(name)), draw.choice("aeiou_tn")
+        letter = letter.upper() if scope == "env" else letter
+        wrong = draw.choice(
+            (name[:at] + name[at + 1 :], name[:at] + letter + name[at:], name[:at] + letter + name[at + 1 :])
+        )
+        if SAFE_NAME.match(wrong):
+            yield split(f"{scope}.{wrong}={draw.choice(('0', '1', 'pt', 'foo'))}")
+
+
+def drawn() -> Iterator[tuple[Spelling, Machine]]:
+    draw = random.Random(SEED)
+    for asked in settings():
+        yield asked, draw.choice(MACHINES)
+
+
+# -- what may not be --------------------------------------------------------------------------------------
+
+# The class of a finding, and what a plan says of the same; a plan says nothing of a default.
+SAME = {
+    About.UNKNOWN: ({"RC7101", "RC7102"}, {"RC2101", "RC2050"}),
+    About.MISNAMED: ({"RC7101", "RC7102"}, {"RC2101", "RC2015", "RC2016", "RC2050"}),
+    About.UNKNOWN_MODULE: ({"RC7102"}, {"RC2109", "RC2110", "RC2050"}),
+    About.ABSENT: ({"RC7117"}, {"RC2102", "RC2103"}),
+    About.BUILD_ONLY: ({"RC7106"}, {"RC2050"}),
+    About.DEPRECATED: ({"RC7107"}, {"RC2108", "RC2050"}),
+    About.ILLEGAL: ({"RC7103"}, {"RC2104", "RC2106", "RC2017", "RC2051"}),
+    About.OUT_OF_RANGE: ({"RC7103"}, {"RC2105"}),
+    About.OCTAL: ({"RC7116"}, {"RC2050"}),
+    About.PRESENCE_ONLY: ({"RC7105"}, {"RC2018"}),
+    About.TRAP: ({"RC7102", "RC7104", "RC7109", "RC7113", "RC7114", "RC7115", "RC7116"}, {"RC2050"}),
+    About.NO_EFFECT: ({"RC7113"}, {"RC2050"}),
+    About.TAINTS: ({"RC7108"}, {"RC2107"}),
+    About.FEATURE_TAINTS: ({"RC7108"}, {"RC2050"}),
+    About.SIDE_EFFECT: ({"RC7110"}, {"RC2050"}),
+    About.DEFAULT: ({"RC7114"}, set()),
+}
+OF_TWO_SETTINGS = {"RC7111", "RC7112"}
+# What is no verdict on a setting: that it hands over the machine, and whose default a mask begins with.
+OF_PLANNING = {"RC2055", "RC2023"}
+
+
+def contradictions(asked: Spelling, on: Machine) -> Iterator[str]:
+    verdicts = judge(asked, on, KNOWN)
+    abouts = {verdict.about for verdict in verdicts}
+    planned = plan_says(asked, on)
+    told = {diagnostic.id for diagnostic in planned} - OF_PLANNING
+    found = lint_says(asked, on) if asked.kind is not Kind.FEATURE else []
+    linted = {finding.id for finding in found} - OF_TWO_SETTINGS
+    for about in abouts:
+        in_lint, in_plan = SAME[about]
+        if asked.kind is not Kind.FEATURE and not linted & in_lint:
+            yield f"lint does not say {about.name}"
+        if in_plan and not told & in_plan:
+            yield f"plan does not say {about.name}"
+    for id in linted:
+        if not any(id in SAME[about][0] for about in abouts):
+            yield f"lint alone says {id}"
+    for id in told:
+        if not any(id in SAME[about][1] for about in abouts):
+            yield f"plan alone says {id}"
+    refused = any(diagnostic.severity is Severity.ERROR for diagnostic in planned)
+    stops = any(finding.severity is Severity.ERROR for finding in found)
+    if stops and not refused:
+        yield "lint says that the driver does not load, and plan takes it"
+    yield from _explained(asked, on, verdicts, explain_says(asked, on))
+
+
+def _explained(
+    asked: Spelling, on: Machine, verdicts: list[Verdict], said: Explanation | None
+) -> Iterator[str]:
+    unknown = any(v.about in (About.UNKNOWN, About.UNKNOWN_MODULE) for v in verdicts)
+    if (said is None) and not unknown and verdicts:
+        yield "explain knows nothing of it"
+    if said is None or said.kind == "misnomer":
+        return
+    if unknown:
+        yield "explain knows a name that nothing has"
+    illegal = next((v for v in verdicts if v.about is About.ILLEGAL), None)
+    if asked.kind is Kind.PARAMETER and on.kernels:
+        refusing = any(one.verdict for one in said.kernels)
+        if refusing != (illegal is not None and illegal.holds is True):
+            yield f"explain: {'refused' if refusing else 'taken'}"
+        lacking = {one.kernel for one in said.kernels if one.present is False}
+        absent = next((v for v in verdicts if v.about is About.ABSENT), None)
+        if absent is not None and lacking != set(absent.kernels):
+            yield "explain has it on other kernels"
+    elif asked.kind in (Kind.KARG, Kind.ENV) and illegal is not None and not said.verdict:
+        yield "explain takes a value that is none"
+    nothing = next((v for v in verdicts if v.about is About.NO_EFFECT), None)
+    if nothing is not None and nothing.holds is True and said.acts_here is not False:
+        yield "explain: it acts here"
+    if nothing is not None and nothing.holds is None and said.acts_here is not None:
+        yield "explain is sure where it acts"
+
+
+def test_no_two_of_them_contradict_each_other() -> None:
+    found = [f"{asked} on {on}: {what}" for asked, on in drawn() for what in contradictions(asked, on)]
+    assert not found, "\n".join(found[:20]) + f"\n{len(found)} in all"
+
+
+def test_much_is_drawn() -> None:
+    assert len(list(drawn())) > 5_000
+    kinds = {asked.kind for asked in settings()}
+    assert kinds == set(Kind)
+    abouts = {verdict.about for asked, on in drawn() for verdict in judge(asked, on, KNOWN)}
+    assert abouts >= set(SAME) - {About.UNKNOWN_MODULE}
+
+
+# -- the cases that were seen -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(p.id for p in KNOWN.parameters.values() if p.acts_on is not None))
+def test_beside_a_gpu_that_nobody_knows_nothing_is_without_effect(name: str) -> None:
+    value = KNOWN.parameters[name].epochs[-1].default if KNOWN.parameters[name].epochs else "0"
+    asked = split(f"{name}={value or '0'}")
+    assert not [f for f in lint_says(asked, UNKNOWN_BESIDE) if "does nothing on" in f.summary]
+    assert not [d for d in plan_says(asked, UNKNOWN_BESIDE) if "has no effect on" in d.summary]
+    said = explain_says(asked, UNKNOWN_BESIDE)
+    assert said is not None
+    assert said.acts_here is not False
+
+
+def test_capitals_count_in_the_words_of_amd_iommu() -> None:
+    """drivers/iommu/amd/init.c, parse_amd_iommu_options: strncmp, and what is left is an unknown option."""
+    asked = split("karg.amd_iommu=FULLFLUSH")
+    (finding,) = lint_says(asked, Machine())
+    (told,) = plan_says(asked, Machine())
+    said = explain_says(asked, Machine())
+    assert (finding.id, told.id, told.severity) == ("RC7103", "RC2051", Severity.WARNING)
+    assert said is not None
+    assert said.verdict
+    assert not said.meaning
+    assert not lint_says(split("karg.amd_iommu=fullflush"), Machine())
+
+
+@pytest.mark.parametrize(
+    ("text", "id", "says"),
+    [
+        ("karg.amd_iomu=pt", "RC2050", "karg.iommu=pt"),
+        ("karg.amd_iomu=off", "RC2050", "karg.amd_iommu=off"),
+        ("karg.amd_iommu=bogus", "RC2051", "fullflush"),
+        ("karg.runpm=0", "RC2050", "amdgpu.runpm=0"),
+        ("karg.gfxoff=0", "RC2050", "feature.gfxoff=false"),
+        ("karg.amdgpuu.runpm=0", "RC2050", "amdgpu.runpm=0"),
+    ],
+)
+def test_what_is_near_to_a_known_name_is_cautioned_and_not_refused(text: str, id: str, says: str) -> None:
+    (told,) = plan_says(split(text), UNKNOWN_BESIDE)
+    assert told.id == id
+    assert told.severity is not Severity.ERROR
+    assert says in told.detail + told.hint
+
+
+@pytest.mark.parametrize("text", ["karg.quiet", "karg.mine=1", "env.MINE=1", "karg.zswap.enabled=1"])
+def test_what_is_near_to_nothing_is_somebody_elses(text: str) -> None:
+    assert not plan_says(split(text), UNKNOWN_BESIDE)
+
+
+@pytest.mark.parametrize("name", ["gfxoff", "cwsr", "cwsr_enabel", "gtt_size", "nothing_like_it"])
+def test_a_log_that_names_a_parameter_leads_to_what_a_plan_would_say(name: str) -> None:
+    asked = split(f"amdgpu.{name}=1")
+    (told,) = plan_says(asked, UNKNOWN_BESIDE)
+    (verdict,) = judge(asked, UNKNOWN_BESIDE, KNOWN)
+    hint = unknown_parameter("amdgpu", name, "log:1", KNOWN).hint
+    meant = verdict.instead.name if verdict.instead else ""
+    assert meant in hint
+    assert meant in told.hint
