@@ -115,23 +115,13 @@ def test_without_a_trial_there_is_nothing_to_confirm_and_nothing_to_reject(root:
     assert (found.code, found.out) == (0, "Nothing to reject: no trial is on record.\n")
 
 
-CONFIGURE = "which rocmcfg cannot configure yet"
-
-
-@pytest.mark.parametrize(
-    ("chain", "said"),
-    [
-        ("arch-grub", "rocmcfg does not know how it boots something once"),
-        ("fedora-bls", CONFIGURE),
-        ("arch-systemd-boot", CONFIGURE),
-        ("ostree", CONFIGURE),
-    ],
-)
-def test_other_loaders_are_refused(tmp_path: Path, chain: str, said: str) -> None:
+@pytest.mark.parametrize("chain", ["arch-grub", "fedora-bls", "arch-systemd-boot", "ostree"])
+def test_other_loaders_are_refused(tmp_path: Path, chain: str) -> None:
     root = other_host(tmp_path, chain)
     before = tree(root)
     found = rocmcfg("apply", *CWSR, "--trial", "--yes", "--root", root, tools=root)
-    assert (found.code, said in " ".join(found.err.split())) == (1, True)
+    why = "it is grub-mkconfig" if chain == "arch-grub" else "which rocmcfg cannot configure yet"
+    assert (found.code, why in " ".join(found.err.split())) == (1, True)
     assert tree(root) == before
 
 
