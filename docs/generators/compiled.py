@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from rocmcfg.cli import app, parser, prepared
-from rocmcfg.knowledge import compiled, profiles, toml
+from rocmcfg.doctor.reading import probes
+from rocmcfg.knowledge import compiled, issues, logs, profiles, toml
 from rocmcfg.knowledge.profile_schema import validate
 
 
@@ -28,4 +29,9 @@ def page() -> str:
             entries.append(
                 compiled.entry(f"cli/{command.module}", prepared.parameters(command.module), table)
             )
+    patterns = [
+        p.pattern for p in (*probes.of_logs(logs.of_logs(), resets=True), *probes.of_issues(issues.load()))
+    ]
+    required = {p: [[text.decode() for text in texts] for texts in probes.required(p)] for p in patterns}
+    entries.append(compiled.entry(probes.READY, b"", required))
     return b"".join(entries).decode()

@@ -11,7 +11,7 @@ from rocmcfg.model.diagnostic import ExitCode
 if TYPE_CHECKING:
     import typer
 
-    from rocmcfg.model.plan import TrialPlan
+    from rocmcfg.model.trial import TrialPlan
     from rocmcfg.workflow.applying import Applied
     from rocmcfg.workflow.planning import Planned
 
@@ -62,7 +62,7 @@ def apply(
             plan_view.show(printer, planned, planned.plan.activations)
             plan_view.remarks(printer, planned.plan.diagnostics)
             printer.line()
-            printer.line(plan_view.plan_summary(planned.plan))
+            printer.line(plan_view.plan_summary(planned))
             return yes or printer.ask("Try this at the next boot?" if terms else "Apply this?")
 
         applied = applying.apply(host, request, confirm, printer.progress, asks=not yes, terms=terms)
@@ -72,7 +72,9 @@ def apply(
             raise SystemExit(int(ExitCode.ERROR))
         printer.document(
             applied.planned.plan.diagnostics,
-            plan_view.PlanDocument(applied.planned.plan, applied.activations, applied.transaction),
+            plan_view.PlanDocument(
+                applied.planned.plan, applied.activations, applied.transaction, applied.planned.trial
+            ),
         )
         say(printer, applied, host.root)
 
@@ -91,8 +93,8 @@ def say(printer: Printer, applied: Applied, root: str) -> None:
         if not made.rows:
             printer.pairs([(s.setting, s.reason) for s in made.skipped])
         plan_view.remarks(printer, made.diagnostics)
-    elif made.trial:
-        _say_trial(printer, applied, made.trial)
+    elif applied.planned.trial:
+        _say_trial(printer, applied, applied.planned.trial)
         return
     else:
         printer.line(f"Applied as transaction {applied.transaction}.")

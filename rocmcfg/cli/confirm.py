@@ -41,7 +41,7 @@ def confirm(
             plan_view.show(printer, planned, planned.plan.activations)
             plan_view.remarks(printer, planned.plan.diagnostics)
             printer.line()
-            printer.line(plan_view.plan_summary(planned.plan))
+            printer.line(plan_view.plan_summary(planned))
             return yes or printer.ask("Keep this?")
 
         applied = trying.confirm(host, ask, printer.progress, asks=not yes)

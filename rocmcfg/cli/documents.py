@@ -32,12 +32,12 @@ from rocmcfg.model.plan import SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.report import CheckStatus, VerificationReport
 from rocmcfg.records.steps import Evidence
+from rocmcfg.trial.standing import Standing, Told
 from rocmcfg.workflow.aftermath import Outcome
 from rocmcfg.workflow.diagnosing import Diagnosis, Found
 from rocmcfg.workflow.explaining import Explained
 from rocmcfg.workflow.linting import Linted, Proposal
 from rocmcfg.workflow.status import Status
-from rocmcfg.workflow.trying import Standing, Told
 
 
 class Document(NamedTuple):

@@ -8,7 +8,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 from rocmcfg.model.trial import Outcome
 from rocmcfg.records.steps import FileChanged, JournalState
-from rocmcfg.workflow.trying import Told
+from rocmcfg.trial.standing import Told, told
 
 _OUTCOMES = {
     Outcome.ARMED: "trial: waits for the next boot",
@@ -50,7 +50,7 @@ def history(
         import os
 
         from rocmcfg.model.diagnostic import fail
-        from rocmcfg.workflow import trying, undoing
+        from rocmcfg.workflow import undoing
 
         host = opt.open_host(root)
         if not host.offline and os.geteuid() != 0:
@@ -65,7 +65,7 @@ def history(
                 one.header.settings,
                 tuple(dict.fromkeys(step.path for step in one.of(FileChanged))),
                 one.state,
-                trying.told(host, one, journals),
+                told(host, one, journals),
             )
             for one in journals
         )

@@ -17,13 +17,12 @@ from rocmcfg.model.plan import (
     Plan,
     SettingRow,
     ToolChange,
-    TrialPlan,
 )
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind
-from rocmcfg.model.trial import Terms
+from rocmcfg.model.trial import Terms, TrialPlan
 from rocmcfg.planning import diff
 from rocmcfg.workflow.planning import Planned
 
@@ -116,7 +115,7 @@ def _absolute(name: str) -> str:
     "boot_backend=plan.boot_backend",
     "reboot_required=plan.reboot_required",
     "transaction",
-    "trial=plan.trial",
+    "trial",
 )
 class PlanDocument(NamedTuple):
     """Of `plan`, `apply` and `confirm`: the plan, what became of its activations, and the transaction that
@@ -125,6 +124,7 @@ class PlanDocument(NamedTuple):
     plan: Plan
     activations: tuple[Activation, ...]
     transaction: int | None = None
+    trial: TrialPlan | None = None
 
     @property
     def changes(self) -> tuple[diff.Change | ToolChange, ...]:
@@ -186,8 +186,8 @@ def show(printer: Printer, planned: Planned, activations: Sequence[Activation]) 
     if made.skipped:
         printer.heading("Left out")
         printer.pairs([(s.setting, s.reason) for s in made.skipped])
-    if made.trial:
-        show_trial(printer, made.trial)
+    if planned.trial:
+        show_trial(printer, planned.trial)
     else:
         _show_command_line(printer, made.command_line)
     show_changes(printer, made.changes)
@@ -247,11 +247,11 @@ def show_setting(
 def present(printer: Printer, planned: Planned) -> None:
     """A plan as `plan` and `apply --dry-run` end with it."""
     made = planned.plan
-    printer.document(made.diagnostics, PlanDocument(made, made.activations))
+    printer.document(made.diagnostics, PlanDocument(made, made.activations, trial=planned.trial))
     show(printer, planned, made.activations)
     remarks(printer, made.diagnostics)
     printer.line()
-    printer.line(plan_summary(made))
+    printer.line(plan_summary(planned))
 
 
 def _show_command_line(printer: Printer, line: CommandLine | None) -> None:
@@ -302,10 +302,11 @@ def duration(seconds: int) -> str:
     return f"{seconds}s"
 
 
-def plan_summary(made: Plan) -> str:
+def plan_summary(planned: Planned) -> str:
+    made = planned.plan
     if made.empty:
         return "In sync: nothing to change."
-    if made.trial:
+    if planned.trial:
         return f"{summary(made.changes, made.due, False)[:-1]}; the next boot is the trial."
     return summary(made.changes, made.due, made.reboot_required)
 

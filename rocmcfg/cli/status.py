@@ -9,8 +9,8 @@ from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import Facts
+    from rocmcfg.trial.standing import Standing
     from rocmcfg.workflow.status import Status
-    from rocmcfg.workflow.trying import Standing
 
 _LATE = 600  # seconds: a health check and another rocmcfg may take a while
 

@@ -113,6 +113,11 @@ class LocalHost(LocalView):
         result = runner.execute(self._inside(argv), timeout=timeout, progress=progress, mark=mark)
         return result._replace(argv=tuple(argv))
 
+    def started(self, mark: str) -> list[str]:
+        from rocmcfg.host import runner
+
+        return [f"{name} (process {pid})" for pid, name in runner.started(mark)]
+
     def survivors(self, mark: str) -> list[str]:
         if not self.runs_tools or not mark:
             return []

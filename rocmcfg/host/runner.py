@@ -118,15 +118,16 @@ class _Output(io.RawIOBase):
         super().close()
 
 
+def started(mark: str) -> list[tuple[int, str]]:
+    """All programs of root that carry this mark and are still there, as (pid, name)."""
+    return [(pid, name) for pid, name in _processes(f"{MARK}={mark}".encode()) if pid != os.getpid()]
+
+
 def survivors(mark: str) -> list[tuple[int, str]]:
     """Programs of root that a rocmcfg started with this mark and that outlived it, as (pid, name): they lead
     sessions of their own, and still have our pipe. A daemon that one of their hooks left (gpg-agent,
     grub-mount) leads one too, and has let go of the pipe: it stays, and nobody waits for it."""
-    return [
-        (pid, name)
-        for pid, name in _processes(f"{MARK}={mark}".encode())
-        if pid != os.getpid() and _session(pid) == pid and _has_pipe(pid)
-    ]
+    return [(pid, name) for pid, name in started(mark) if _session(pid) == pid and _has_pipe(pid)]
 
 
 def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:

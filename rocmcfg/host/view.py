@@ -211,6 +211,10 @@ class Host(HostView, Protocol):
         nobody else must know, `survivors` finds it."""
         ...
 
+    def started(self, mark: str) -> list[str]:
+        """Programs of root, started with this mark or by one that was, that are still there."""
+        ...
+
     def survivors(self, mark: str) -> list[str]:
         """Programs of root, started with this mark, that are still at work although their rocmcfg is not."""
         ...

@@ -10,7 +10,6 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.edit import Edit
 from rocmcfg.model.published import published
 from rocmcfg.model.state import ActivationState, DesiredSetting, FileState, Skipped
-from rocmcfg.model.trial import Terms
 
 
 class ChangeKind(str, Enum):
@@ -39,12 +38,13 @@ class FileChange(NamedTuple):
 
 @published("tool", "kind", "before", "after", "diff", "reason")
 class ToolChange(NamedTuple):
-    """Something that is not a file of ours and that a program changes: `inverse` takes it back, and may be
-    run where nothing was changed. `before` and `after` are for the reader's eye."""
+    """Something that a program keeps for the host and changes: which one, and how it is taken back, says the
+    keeper of this name (`backends.keeper`). `holds` is what it has to hold afterwards; `before` and `after`
+    are for the reader's eye."""
 
     tool: str
     argv: tuple[str, ...]
-    inverse: tuple[str, ...]
+    holds: str | None
     before: str
     after: str
     reason: str
@@ -56,22 +56,6 @@ class ToolChange(NamedTuple):
     @property
     def diff(self) -> str:
         return ""
-
-
-@published("arguments", "*terms")
-class TrialPlan(NamedTuple):
-    """What makes a plan one of a trial: `arguments` is all that one boot will carry, `token` the marker's
-    value among them, `gpus` the PCI addresses that amdgpu drives now. `kept` are the parameters that have
-    for this boot the value that they would have without us; `approved` are all settings that a confirmation
-    will apply. `checked` is False where it could not be asked whether the loader can do it."""
-
-    arguments: tuple[str, ...]
-    token: str
-    terms: Terms
-    gpus: tuple[str, ...] = ()
-    kept: tuple[DesiredSetting, ...] = ()
-    approved: tuple[DesiredSetting, ...] = ()
-    checked: bool = True
 
 
 @published("tool", "argv", "reason", "state")
@@ -134,7 +118,6 @@ class Plan(NamedTuple):
     reboot_required: bool
     boot_backend: str
     tools: tuple[ToolChange, ...] = ()
-    trial: TrialPlan | None = None
 
     @property
     def empty(self) -> bool:

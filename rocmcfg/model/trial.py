@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from rocmcfg.model.published import published
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import DesiredSetting
 
@@ -43,11 +44,11 @@ class Terms(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A trial on record. `boot_id` and `time` (ISO 8601, UTC) are of its apply;
-    `arguments` is all that the boot loader adds for one boot, `token` the marker's value among them; `gpus`
-    are the PCI addresses that amdgpu drove then. `kept` are parameters that are applied for good and that the
-    trial leaves out: for its boot they have the value that they would have without us. `approved` is what the
-    user saw and agreed to, variables among it: a confirmation applies that, whatever the request means then.
+    """A trial on record. `boot_id` and `time` (ISO 8601, UTC) are of its apply; `arguments` is all that the
+    boot loader adds for one boot, `token` the marker's value among them; `gpus` are the PCI addresses that
+    amdgpu drove then. `kept` are parameters that are applied for good and that the trial leaves out: for its
+    boot they have the value that they would have without us. `approved` is what the user saw and agreed to,
+    variables among it: a confirmation applies that, whatever the request means then.
     """
 
     transaction: int
@@ -63,3 +64,19 @@ class Trial(NamedTuple):
     gpus: tuple[str, ...]
     kept: tuple[DesiredSetting, ...] = ()
     approved: tuple[DesiredSetting, ...] = ()
+
+
+@published("arguments", "*terms")
+class TrialPlan(NamedTuple):
+    """What makes a plan one of a trial: `arguments` is all that one boot will carry, `token` the marker's
+    value among them, `gpus` the PCI addresses that amdgpu drives now. `kept` are the parameters that have
+    for this boot the value that they would have without us; `approved` are all settings that a confirmation
+    will apply. `checked` is False where it could not be asked whether the loader can do it."""
+
+    arguments: tuple[str, ...]
+    token: str
+    terms: Terms
+    gpus: tuple[str, ...] = ()
+    kept: tuple[DesiredSetting, ...] = ()
+    approved: tuple[DesiredSetting, ...] = ()
+    checked: bool = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import NamedTuple
 
 from rocmcfg.model.plan import ChangeKind, CommandLine, FileChange
@@ -28,6 +27,8 @@ def unified(change: FileChange) -> str:
     """As `diff -u`; /dev/null for a file that is not there before or after."""
     before = _lines(change.before.content if change.before else None)
     after = _lines(change.after)
+    import difflib
+
     lines = difflib.unified_diff(
         before,
         after,
@@ -48,6 +49,8 @@ def text(content: bytes | None) -> str | None:
 
 def words(line: CommandLine) -> list[tuple[str, str]]:
     """Arguments in order, each marked " " (kept), "-" (goes) or "+" (comes)."""
+    import difflib
+
     matcher = difflib.SequenceMatcher(a=line.before, b=line.after, autojunk=False)
     marked: list[tuple[str, str]] = []
     for tag, a1, a2, b1, b2 in matcher.get_opcodes():

@@ -18,7 +18,6 @@ from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, Settin
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, unique_kargs
-from rocmcfg.model.trial import Terms
 from rocmcfg.model.value import same
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
 from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kernel, unreadable_image
@@ -35,20 +34,14 @@ def make_plan(
     facts: Facts,
     catalogue: Catalogue,
     receipt: Receipt | None,
-    terms: Terms | None = None,
 ) -> Plan:
-    """The plan, with every diagnostic; with `terms` that of a trial. One that holds errors must not be
-    carried out."""
+    """The plan, with every diagnostic. One that holds errors must not be carried out."""
     observed = observe(view, facts)
     resolution = resolve(profiles, request, facts, catalogue, observed.effective)
     names = tuple(profile.name for profile in profiles)
     made = _plan(view, names, resolution, observed, facts, catalogue, receipt)
-    if terms is None:
-        another = newer_kernel(facts, trial=False) if made.reboot_required and not made.empty else ()
-        return made._replace(diagnostics=(*made.diagnostics, *another))
-    from rocmcfg.planning.trial_plan import trial_plan
-
-    return trial_plan(view, made, terms, observed, facts, catalogue, receipt)
+    another = newer_kernel(facts, trial=False) if made.reboot_required and not made.empty else ()
+    return made._replace(diagnostics=(*made.diagnostics, *another))
 
 
 def plan_of_approved(

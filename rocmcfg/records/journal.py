@@ -26,6 +26,8 @@ STATE_DIR = "/var/lib/rocmcfg"
 # Everybody may read the receipt in it by name, only root may list it.
 STATE_MODE = 0o711
 TRANSACTIONS = f"{STATE_DIR}/transactions"
+# What a transaction writes about itself, beside its journal.
+RECEIPT, TRIAL = f"{STATE_DIR}/receipt.json", f"{STATE_DIR}/trial.json"
 VERSION = 1
 
 
@@ -130,6 +132,12 @@ def begin(host: Host, id: int, header: Begin) -> str:
     mark = token_hex(16)
     append(host, id, header._replace(mark=mark))
     return mark
+
+
+def now() -> str:
+    from datetime import datetime, timezone
+
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def _make_dirs(host: Host, path: str, mode: int) -> None:

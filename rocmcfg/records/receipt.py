@@ -11,7 +11,7 @@ from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
 from rocmcfg.records.digest import sha256
-from rocmcfg.records.journal import require_trusted
+from rocmcfg.records.journal import RECEIPT, require_trusted
 from rocmcfg.records.newer import NewerRecord
 from rocmcfg.records.shapes import (
     Malformed,
@@ -27,7 +27,7 @@ from rocmcfg.records.shapes import (
     text,
 )
 
-PATH = "/var/lib/rocmcfg/receipt.json"
+PATH = RECEIPT
 _VERSION = 1
 
 

@@ -10,10 +10,10 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import adds_up, contains
 from rocmcfg.model.state import Channel, DesiredSetting, Kind
 from rocmcfg.model.value import same
-from rocmcfg.records import journal, trial
-from rocmcfg.records.receipt import Receipt, boot_id
+from rocmcfg.records import journal
+from rocmcfg.records.receipt import Receipt, boot_id, load_quietly
 from rocmcfg.records.steps import Committed, Journal, UndoBegun
-from rocmcfg.state.running import Running
+from rocmcfg.state.running import Running, trial_token
 
 Given = Mapping[str, str | None]  # what a transaction gives the kernel: name to value, None for a bare flag
 
@@ -26,6 +26,12 @@ def due(view: HostView, wanted: Sequence[DesiredSetting], receipt: Receipt | Non
         return True
     running = Running(view)
     return any(not _runs(view, running, setting, receipt, booted) for setting in wanted)
+
+
+def due_now(view: HostView) -> bool:
+    """Whether one is due for what is in force, with nothing about to change."""
+    known = load_quietly(view)
+    return due(view, known.settings if known else (), known, replaced=False)
 
 
 def given_up(view: HostView, wanted: Sequence[DesiredSetting], booted: Given | None = None) -> bool:
@@ -66,7 +72,7 @@ def _met(view: HostView, one: Journal, boot: str) -> bool:
     trial gives, the boots after its own do not get."""
     tried = one.header.trial
     if tried is not None:
-        return one.header.boot_id != boot and trial.carried(view, tried.token)
+        return one.header.boot_id != boot and trial_token(view) == tried.token
     undone = one.of(UndoBegun)[-1:]
     return one.header.boot_id != boot and all(line.boot_id == boot for line in undone)
 
@@ -75,7 +81,8 @@ def _tried_without_a_journal(view: HostView) -> bool:
     """This boot is that of a trial of which nothing is known any more."""
     found = _journals(view) if boot_id(view) else None
     tokens = [one.header.trial.token for one in found or () if one.header.trial]
-    return found is not None and trial.marked(view) and not any(trial.carried(view, t) for t in tokens)
+    token = trial_token(view)
+    return found is not None and token is not None and token not in tokens
 
 
 def _half_applied(view: HostView) -> Given:

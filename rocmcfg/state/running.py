@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import Karg, canonical, last, split
+from rocmcfg.model.trial import MARKER
 
 
 class Now(NamedTuple):
@@ -44,3 +45,9 @@ class Running:
     def karg(self, name: str) -> Now:
         found = last(self.kargs, name)
         return Now(None, False) if found is None else Now(found.value, True)
+
+
+def trial_token(view: HostView) -> str | None:
+    """Which trial this boot is, as its command line says; None for a boot that is none."""
+    found = last(Running(view).kargs, MARKER)
+    return found.value if found is not None else None

@@ -16,9 +16,7 @@ from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.report import OFFLINE, Check, CheckStatus, VerificationReport
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
-from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.model.value import ParamType, as_number, hexint, printed, same
-from rocmcfg.records import trial as trials
 from rocmcfg.records.journal import TRANSACTIONS
 from rocmcfg.records.receipt import Receipt, boot_id, digest
 from rocmcfg.state.effective import Effective, effective
@@ -78,24 +76,16 @@ def _look(
     )
 
 
-def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | None) -> VerificationReport:
-    """What a trial's boot made of its settings. Configured is what the boot after it will have: the old."""
-    host = _look(view, trial.settings, receipt)
-    checks = []
-    for setting in (*trial.settings, *trial.kept):
-        found = _tried(host, setting)
-        if stage is Stage.ARMED and trials.waits(view, trial):
-            status, detail = CheckStatus.PENDING_REBOOT, "the next boot tries it"
-            found = found._replace(status=status, detail=detail)
-        elif stage is Stage.ARMED:
-            detail = "the boot loader does not have it any more: reject the trial, or try anew"
-            found = found._replace(status=CheckStatus.DRIFT, detail=detail)
-        checks.append(found)
-    return VerificationReport(trial.profiles, None, tuple(checks), (), trial=trial.transaction)
+def verify_running(
+    view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None
+) -> tuple[Check, ...]:
+    """By the running kernel alone: for a boot that has other settings than the files say. Configured is what
+    the boot after it will have."""
+    host = _look(view, settings, receipt)
+    return tuple(_by_the_kernel(host, setting) for setting in settings)
 
 
-def _tried(host: _Host, setting: DesiredSetting) -> Check:
-    """By the running kernel alone; the files of a trial's boot are not its own."""
+def _by_the_kernel(host: _Host, setting: DesiredSetting) -> Check:
     alone = host._replace(menu=None, entries=None, unreadable="", receipt=None)
     check = _parameter(alone, setting) if setting.parameter else _karg(alone, setting)
     configured = None
@@ -104,8 +94,7 @@ def _tried(host: _Host, setting: DesiredSetting) -> Check:
     elif host.entries:
         found = last(read_by_kernel(host.entries[0].kargs), setting.name)
         configured = ("present" if found.value is None else found.value) if found else None
-    source = check.source if setting.adopted_from else "the trial's arguments"
-    return check._replace(configured=configured, source=source)
+    return check._replace(configured=configured)
 
 
 def _environ(view: HostView, pid: int) -> dict[str, str]:

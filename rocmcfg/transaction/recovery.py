@@ -16,7 +16,7 @@ from rocmcfg.model.installation import damage
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 from rocmcfg.planning.owned import owned_paths
-from rocmcfg.records import journal, receipt, trial
+from rocmcfg.records import journal
 from rocmcfg.records.journal import BadJournal
 from rocmcfg.records.receipt import boot_id, digest
 from rocmcfg.records.steps import (
@@ -32,7 +32,7 @@ from rocmcfg.records.steps import (
     UndoBegun,
     Undone,
 )
-from rocmcfg.transaction import edits
+from rocmcfg.transaction import edits, tool_changes
 from rocmcfg.transaction.programs import (
     Progress,
     look_at_results,
@@ -108,11 +108,11 @@ def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
     """Files that are neither as a transaction left them nor as it found them; newest transaction first. Of a
     file that others own only our part counts. The receipt holds nobody's lines."""
     state: dict[str, str] = {}
-    found = edits.altered(view, journals)
+    found = [*edits.altered(view, journals), *tool_changes.altered(view, journals)]
     for one in journals:
         for step in reversed(one.of(FileChanged)):
             path = step.path
-            if path in (receipt.PATH, trial.PATH) or step.edit is not None:
+            if path in (journal.RECEIPT, journal.TRIAL) or step.edit is not None:
                 continue
             now = state.get(path)
             if now is None:
@@ -164,7 +164,7 @@ def undo(
                 state = None if host.is_symlink(path) else host.state(path)
                 if state is not None:
                     journal.append(host, found.id, Kept(path, journal.save(host, found.id, state)))
-            disarmed = _tools_back(host, found, progress)
+            taken = tool_changes.take_back(host, found, progress)
             for step in reversed(found.of(FileChanged)):
                 _undo_file(host, found.id, step)
             for made in reversed(found.of(DirectoryMade)):
@@ -175,19 +175,23 @@ def undo(
             journal.append(host, found.id, Undone())
         except BaseException as problem:
             raise UndoIncomplete(found.id, cause(problem)) from problem
-    return Undo((*disarmed, *done.activations), done.remarks)
+    return Undo((*taken, *done.activations), done.remarks)
 
 
 def require_ours(view: HostView, found: Journal) -> None:
     """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
-    files = {*owned_paths(), receipt.PATH, trial.PATH}
+    files = {*owned_paths(), journal.RECEIPT, journal.TRIAL}
     folders = {path[:end] for path in files for end in range(1, len(path)) if path[end] == "/"}
     known = programs(view)
     for line in found.lines:
         named: set[str] = set()
         allowed = files
-        if isinstance(line, FileChanged | Kept):
+        if isinstance(line, FileChanged):
             named = {line.path}
+        elif isinstance(line, Kept):
+            named, allowed = {line.path}, {*files, *(keeper.BLOCK for keeper in registry.keepers())}
+        elif isinstance(line, ToolChanged):
+            named, allowed = {line.tool}, {keeper.TOOL for keeper in registry.keepers()}
         elif isinstance(line, DirectoryMade):
             named, allowed = {line.path}, folders
         elif isinstance(line, ToolRun | ToolRan):
@@ -208,7 +212,7 @@ def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
     """From here on it is unfinished, and whoever recovers takes it back; with it all that are to be undone
     `together` with it, although their own journals say nothing of that yet."""
     host.require_lock()
-    journal.append(host, id, UndoBegun(host.user(), now(), boot_id(host), tuple(together)))
+    journal.append(host, id, UndoBegun(host.user(), journal.now(), boot_id(host), tuple(together)))
 
 
 def begin_together(host: Host, ids: Sequence[int]) -> None:
@@ -223,46 +227,6 @@ def begin_together(host: Host, ids: Sequence[int]) -> None:
 def begun_with(found: Journal) -> tuple[int, ...]:
     """The transactions that were to be undone together with this one."""
     return tuple(id for line in found.of(UndoBegun) for id in line.together)
-
-
-def _tools_back(host: Host, found: Journal, progress: Progress) -> list[Activation]:
-    """First of all: without it, what is taken back next does nothing."""
-    due = tool_changes_back(host, found)
-    try:
-        for activation in due if host.runs_tools else ():
-            run_tool(host, activation.argv, progress, found.header.mark)
-    except ToolFailed:
-        if not _block_back(host, found):
-            raise
-    else:
-        _block_back(host, found)
-    for activation in due:
-        host.settle(activation.places)
-    state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
-    return [activation._replace(state=state) for activation in due]
-
-
-def _block_back(host: Host, found: Journal) -> bool:
-    """Whether a block that the program left damaged could be put back as it was."""
-    loader = registry.trial(found.header.expect.backend)
-    saved = next((line.saved for line in found.of(ToolChanged) if line.saved), None)
-    if loader is None or saved is None or not loader.damaged(host):
-        return False
-    host.write(loader.BLOCK, journal.restore(host, found.id, saved), keep_mtime=True)
-    host.settle((loader.BLOCK,))
-    return True
-
-
-def tool_changes_back(view: HostView, found: Journal) -> list[Activation]:
-    """The programs that take back what a transaction changed by a program, where it is still there."""
-    loader = registry.trial(found.header.expect.backend)
-    if loader is None or loader.armed(view) is None:
-        return []
-    change = loader.arming(())
-    return [
-        Activation(change.tool, change.inverse, "what one boot was to get", places=(loader.BLOCK,))
-        for _ in found.of(ToolChanged)[:1]
-    ]
 
 
 def _undo_file(host: Host, id: int, step: FileChanged) -> None:
@@ -392,9 +356,3 @@ def _restore_outputs(host: Host, id: int, step: ToolRun) -> None:
             host.remove(path)
         else:
             host.write(path, journal.restore(host, id, saved), keep_mtime=True)
-
-
-def now() -> str:
-    from datetime import datetime, timezone
-
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -7,34 +7,21 @@ is undone by the same code that recovers from a crash, and the first cause is wh
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, warning
-from rocmcfg.model.kargs import contains
-from rocmcfg.model.plan import Activation, FileChange, Plan, ToolChange, TrialPlan
-from rocmcfg.model.request import Request
-from rocmcfg.model.state import ActivationState, Channel
-from rocmcfg.model.trial import Trial
-from rocmcfg.planning.owned import trial_paths
-from rocmcfg.records import journal, receipt, trial
-from rocmcfg.records.steps import (
-    Begin,
-    Committed,
-    DirectoryMade,
-    Expectations,
-    FileChanged,
-    OneBoot,
-    ToolChanged,
-    ToolRan,
-    ToolRun,
-)
-from rocmcfg.state import reboot
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, Severity, error, warning
+from rocmcfg.model.plan import Activation, FileChange, Plan, ToolChange
+from rocmcfg.model.state import ActivationState
+from rocmcfg.records import journal, receipt
+from rocmcfg.records.steps import Committed, DirectoryMade, FileChanged, ToolRan, ToolRun
 from rocmcfg.transaction import recovery
 from rocmcfg.transaction.programs import Progress, look_at_results, run_tool
+from rocmcfg.transaction.purpose import Purpose
+from rocmcfg.transaction.tool_changes import change_by_tool, keeper_of
 
 
 class RolledBack(RocmcfgError):
@@ -47,109 +34,50 @@ class RollbackIncomplete(RocmcfgError):
     exit_code = ExitCode.RECOVERY_REQUIRED
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Executed(NamedTuple):
     transaction: int
     activations: tuple[Activation, ...]
-    diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def execute(
-    host: Host,
-    plan: Plan,
-    request: Request,
-    progress: Progress,
-    confirms: Trial | None = None,
-    *,
-    sweeps: bool = False,
-) -> Outcome:
-    """The plan, all of it or nothing. The caller holds the lock and has checked that the plan is fresh.
-
-    `confirms` is the trial that this makes permanent. A trial takes effect by its last step alone, the tool
-    change: one that is cut off before has only written what does nothing by itself. `sweeps`: it only takes
-    away what is left of a trial, and what is applied stays on record as it is.
-    """
+def execute(host: Host, purpose: Purpose, progress: Progress) -> Executed:
+    """The plan of a purpose, all of it or nothing. The caller holds the lock and has checked that the plan is
+    fresh. Tool changes come last: what a trial changes by them is what makes it one."""
+    plan = purpose.plan
     _preflight(host, plan)
-    header = _header(host, plan, request)
-    if confirms is not None:
-        header = header._replace(confirms=confirms.transaction)
-    if sweeps:
-        header = header._replace(swept=True)
+    header = purpose.header(host)
     with interrupts.held():
         id = journal.next_id(host)
         try:
             mark = journal.begin(host, id, header)
-            if sweeps or any(change.path in trial_paths() for change in plan.changes):
-                _disarm(host, plan, progress, mark)
+            if purpose.clears:
+                _clear(host, plan.boot_backend, progress, mark)
             for change in plan.changes:
                 interrupts.check()
                 _change(host, id, change)
             activations = tuple(_activate(host, id, a, progress, mark) for a in plan.activations)
             expect = header.expect
             problems = look_at_results(host, expect.backend, expect.wanted, expect.removed, activations)
-            if plan.trial is not None:
-                problems += _loader_of(plan).check(host, plan.trial.arguments)
+            problems += purpose.proof(host)
             if problems:  # what could not be looked at is not proven either
                 raise RocmcfgError(*(replace(d, severity=Severity.ERROR) for d in problems))
-            if plan.trial is not None:
-                _write_trial(host, id, plan, plan.trial, header)
-            else:
-                if not sweeps:
-                    _write_receipt(host, id, plan, request, activations)
-                _forget_trial(host, id)
+            for change in purpose.records(host, id, header, activations):
+                _change(host, id, change)
             for tool in plan.tools:
-                _change_by_tool(host, id, plan, tool, progress, mark)
+                change_by_tool(host, id, tool, progress, mark)
             interrupts.check()
             journal.append(host, id, Committed())
             interrupts.done()
         except BaseException as cause:
             raise _rolled_back(host, id, cause, progress) from cause
-    host.log(_log_line(host, id, plan))
-    return Outcome(id, activations)
-
-
-def _header(host: Host, plan: Plan, request: Request) -> Begin:
-    return Begin(
-        recovery.now(),
-        host.user(),
-        receipt.boot_id(host),
-        plan.profiles,
-        request,
-        tuple(row.setting.spelled for row in plan.rows),
-        _expectations(plan),
-        reboot.given([row.setting for row in plan.rows]),
-        trial=OneBoot(plan.trial.token, plan.trial.arguments) if plan.trial is not None else None,
-    )
-
-
-def _expectations(plan: Plan) -> Expectations:
-    """What the generated results must hold afterwards, and after an undo must hold no more."""
-    from rocmcfg.model.kargs import Karg
-
-    place = registry.trial(plan.boot_backend)
-    if plan.trial is not None and place is not None:
-        return Expectations(plan.boot_backend, (place.TOKEN,), (place.TOKEN,), ())
-    line = plan.command_line
-    before, after = (line.before, line.after) if line else ((), ())
-    if place is not None and any(change.path in place.FILES for change in plan.changes):
-        before = (*before, place.TOKEN)
-    return Expectations(
-        plan.boot_backend,
-        tuple(
-            row.setting.karg
-            for row in plan.rows
-            if row.setting.channel is Channel.CMDLINE and row.outcome in ("applied", "adopted")
-        ),
-        tuple(text for text in after if not contains((Karg(t) for t in before), text)),
-        tuple(text for text in before if not contains((Karg(t) for t in after), text)),
-    )
+    host.log(purpose.log_line(host.user(), id))
+    return Executed(id, activations)
 
 
 def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
     problems = []
     paths = [change.path for change in plan.changes] + [journal.STATE_DIR]
-    paths += [_loader_of(plan).BLOCK] if plan.tools else []
+    paths += [keeper_of(tool).BLOCK for tool in plan.tools]
     if host.runs_tools:
         paths += [output for activation in plan.due for output in activation.outputs]
     for path in paths:
@@ -224,97 +152,12 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
     return activation._replace(state=ActivationState.DONE)
 
 
-def _write_receipt(
-    host: Host, id: int, plan: Plan, request: Request, activations: tuple[Activation, ...]
-) -> None:
-    from rocmcfg.planning.owned import owned_paths
-
-    files = {}
-    for path in owned_paths():
-        content = registry.own_part(path, host.read(path))
-        if content is not None:
-            files[path] = receipt.digest(content)
-    old = receipt.load_quietly(host)
-    pending = {
-        tool: state
-        for tool, state in (old.activations if old else {}).items()
-        if state is ActivationState.LEFT_TO_USER
-    }
-    done = {a.tool: a.state for a in activations if a.state is not ActivationState.SKIPPED}
-    content = receipt.dump(
-        receipt.Receipt(
-            id,
-            plan.profiles,
-            request,
-            plan.boot_backend,
-            receipt.boot_id(host),
-            tuple(row.setting for row in plan.rows),
-            files,
-            {**pending, **done},
-        )
-    )
-    _change(host, id, FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt"))
-
-
-def _write_trial(host: Host, id: int, plan: Plan, tried: TrialPlan, header: Begin) -> None:
-    content = trial.dump(
-        Trial(
-            id,
-            plan.profiles,
-            header.request,
-            plan.boot_backend,
-            header.boot_id,
-            header.time,
-            tuple(row.setting for row in plan.rows),
-            tried.arguments,
-            tried.token,
-            tried.terms,
-            tried.gpus,
-            tried.kept,
-            tried.approved,
-        )
-    )
-    _change(host, id, FileChange(trial.PATH, host.state(trial.PATH), content, "trial"))
-
-
-def _forget_trial(host: Host, id: int) -> None:
-    if host.is_symlink(trial.PATH):
-        host.remove(trial.PATH)
-    state = host.state(trial.PATH)
-    if state is not None:
-        _change(host, id, FileChange(trial.PATH, state, None, "trial"))
-
-
-def _disarm(host: Host, plan: Plan, progress: Progress, mark: str) -> None:
-    """Where a trial's files come or go, whatever an older one left for the next boot goes first."""
-    loader = registry.trial(plan.boot_backend)
-    if loader is not None and host.runs_tools and loader.armed(host) is not None:
-        run_tool(host, loader.arming(()).inverse, progress, mark)
+def _clear(host: Host, boot_backend: str, progress: Progress, mark: str) -> None:
+    """Take out what a boot loader still holds for one boot, from whichever trial."""
+    loader = registry.trial(boot_backend)
+    if loader is not None and host.runs_tools and loader.held(host) is not None:
+        run_tool(host, loader.keep(None), progress, mark)
         host.settle((loader.BLOCK,))
-
-
-def _change_by_tool(host: Host, id: int, plan: Plan, tool: ToolChange, progress: Progress, mark: str) -> None:
-    loader = _loader_of(plan)
-    state = host.state(loader.BLOCK)
-    journal.append(host, id, ToolChanged(tool.tool, journal.save(host, id, state) if state else None))
-    run_tool(host, tool.argv, progress, mark)
-    host.settle((loader.BLOCK,))
-    if plan.trial is None or loader.armed(host) != " ".join(plan.trial.arguments):
-        raise RocmcfgError(
-            error(
-                "RC4315",
-                f"{tool.tool} ended well, and {loader.BLOCK} does not hold what it was given",
-                location=loader.BLOCK,
-                hint="run it by hand and see: " + " ".join(tool.argv[:2]) + " list",
-            )
-        )
-
-
-def _loader_of(plan: Plan) -> BootTrial:
-    found = registry.trial(plan.boot_backend)
-    if found is None:
-        raise RocmcfgError(trial.unable(plan.boot_backend))
-    return found
 
 
 def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> BaseException:
@@ -344,11 +187,3 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
         warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id)),
         *remarks,
     )
-
-
-def _log_line(host: Host, id: int, plan: Plan) -> str:
-    settings = " ".join(row.setting.spelled for row in plan.rows)
-    profiles = ",".join(plan.profiles) or "none"
-    if plan.trial is not None:
-        return f"transaction {id}, a trial of the next boot, by {host.user()}: {settings}"
-    return f"transaction {id} committed by {host.user()}: profile {profiles}: {settings or 'nothing'}"

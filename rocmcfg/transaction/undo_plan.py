@@ -14,9 +14,9 @@ from rocmcfg.model.state import ActivationState, FileState
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import FileChanged, Journal, Saved, ToolRun
-from rocmcfg.transaction import edits
+from rocmcfg.transaction import edits, tool_changes
 from rocmcfg.transaction.programs import programs
-from rocmcfg.transaction.recovery import left_to_user, menu_with_ours, tool_changes_back
+from rocmcfg.transaction.recovery import left_to_user, menu_with_ours
 
 _LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
 
@@ -81,7 +81,7 @@ def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, 
     found: dict[str, Activation] = {}
     known = programs(view)
     for one in chosen:
-        found |= {a.tool: a for a in tool_changes_back(view, one)}
+        found |= {a.tool: a for a in tool_changes.due_back(view, one)}
         found |= {step.tool: known[step.tool] for step in one.of(ToolRun)}
         found |= {a.tool: a for a in _others(view, one) if a.tool not in found}
     found |= {a.tool: a for a in _images(view, chosen) if a.tool not in found}

@@ -7,14 +7,14 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.planning.owned import MARK, owned_paths, trial_paths
-from rocmcfg.records import journal, receipt, trial
+from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import JournalState
 
 
 def left_behind(view: HostView) -> tuple[str, ...]:
     """The files that are ours by place and by mark; what cannot be read counts by its place. Those of a trial
     are spoken of by its own record."""
-    known = trial_paths() if view.exists(trial.PATH) else ()
+    known = trial_paths() if view.exists(journal.TRIAL) else ()
     return tuple(path for path in owned_paths() if path not in known and _ours(view, path))
 
 
@@ -85,7 +85,7 @@ def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
     steps = []
     for loader in registry.trials().values():
         if set(paths) & set(loader.FILES):
-            steps.append("sudo " + " ".join(loader.arming(()).inverse))
+            steps.append("sudo " + " ".join(loader.keep(None)))
     edited = [path for path in paths if registry.editor(path) is not None]
     whole = [path for path in paths if path not in edited]
     steps += [f"take the lines of rocmcfg out of {path}" for path in edited]

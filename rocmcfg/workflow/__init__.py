@@ -7,7 +7,6 @@
     verifying    proof on the running kernel            rocmcfg verify
     undoing      the way back                           rocmcfg rollback, history
     recovering   what a crash or a trial left            rocmcfg recover, at every boot
-    sweeping     a trial whose journal is lost           rocmcfg reject, recover
     status       one look at a host                     rocmcfg status
     profiles     explained, validated, started          rocmcfg profile
     explaining   one name of the catalogue              rocmcfg explain

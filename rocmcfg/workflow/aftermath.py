@@ -8,7 +8,8 @@ from enum import Enum
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
-from rocmcfg.records import journal, receipt, trial
+from rocmcfg.records import journal, receipt
+from rocmcfg.trial import record as trial
 
 
 class Outcome(str, Enum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import RocmcfgError, Severity, error
@@ -11,10 +12,13 @@ from rocmcfg.model.plan import Activation, Plan
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState
 from rocmcfg.model.trial import Stage, Terms, Trial
-from rocmcfg.records import trial
 from rocmcfg.records.journal import require_finished, require_trusted
+from rocmcfg.trial import record as trial
 from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved
 from rocmcfg.workflow.undoing import Progress
+
+if TYPE_CHECKING:
+    from rocmcfg.transaction.purpose import Purpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ def apply(
         elif trial.load(host) != confirms or trial.stage(host, confirms) is not Stage.RUNNING:
             raise Ended()
         planned = planned_now()
-        _require_checked(planned.plan)
+        _require_checked(planned)
         if not _something_to_do(host, planned.plan):
             left = [_left_to_user(a) for a in planned.plan.due]
             return Applied(planned, None, (*left, *_skipped(planned.plan)))
@@ -68,15 +72,28 @@ def apply(
         changed = list(stale(planned.plan, now.plan))
         if changed:
             raise StalePlan(changed)
-        outcome = transaction.execute(host, now.plan, request, progress, confirms)
-    return Applied(now, outcome.transaction, outcome.activations)
+        done = transaction.execute(host, _purpose(now, confirms), progress)
+    return Applied(now, done.transaction, done.activations)
 
 
-def _require_checked(made: Plan) -> None:
+def _purpose(planned: Planned, confirms: Trial | None) -> Purpose:
+    from rocmcfg.transaction.purpose import Purpose as ForGood
+
+    if planned.trial is not None or confirms is not None:
+        from rocmcfg.trial.purposes import Confirmation, OfOneBoot
+
+        if confirms is not None:
+            return Confirmation(planned.plan, planned.request, confirms)
+        if planned.trial is not None:
+            return OfOneBoot(planned.plan, planned.request, planned.trial)
+    return ForGood(planned.plan, planned.request)
+
+
+def _require_checked(planned: Planned) -> None:
     """A trial on a host whose loader cannot take it back would not be one."""
-    if made.trial is not None and not made.trial.checked:
+    if planned.trial is not None and not planned.trial.checked:
         raise RocmcfgError(
-            *(replace(d, severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303")
+            *(replace(d, severity=Severity.ERROR) for d in planned.plan.diagnostics if d.id == "RC4303")
         )
 
 

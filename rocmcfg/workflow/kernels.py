@@ -6,7 +6,7 @@ from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.planning.request import named
 from rocmcfg.records.receipt import Receipt, load_quietly
-from rocmcfg.records.trial import InForce
+from rocmcfg.trial.record import InForce
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import Approved
 from rocmcfg.workflow.undoing import Progress

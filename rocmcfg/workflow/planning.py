@@ -12,7 +12,7 @@ from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import DesiredSetting
-from rocmcfg.model.trial import Terms
+from rocmcfg.model.trial import Terms, TrialPlan
 from rocmcfg.records import receipt
 from rocmcfg.records.receipt import Receipt
 
@@ -25,6 +25,7 @@ class Planned:
     request: Request
     facts: Facts
     profiles: tuple[Profile, ...]
+    trial: TrialPlan | None = None
 
 
 def collect_facts(
@@ -87,7 +88,11 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     settings = [s for profile in loaded for s in profile.settings] + asked
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings), gpus=gpus)
     last = receipt_or_none(view)
-    made = make_plan(view, loaded, request, facts, known, last, terms)
+    made, tried = make_plan(view, loaded, request, facts, known, last), None
+    if terms is not None:
+        from rocmcfg.trial.plan import trial_plan
+
+        made, tried = trial_plan(view, made, terms, facts, known, last)
     if last is not None:
         remarks += tuple(forgotten(last.request.set, request, loaded))
     remarks += _state_of_ours(view)
@@ -95,7 +100,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
         made = made._replace(diagnostics=first((*remarks, *made.diagnostics)))
     if blocked(made):
         raise RocmcfgError(*errors_first(made.diagnostics))
-    return Planned(made, request, facts, loaded)
+    return Planned(made, request, facts, loaded, tried)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +131,8 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
 def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
     """What stands in the way of an apply, or will be mended by it. A plan is made all the same."""
     from rocmcfg.records.journal import require_finished
-    from rocmcfg.records.trial import require_none
     from rocmcfg.transaction.unrecorded import unrecorded
+    from rocmcfg.trial.record import require_none
 
     found: tuple[Diagnostic, ...] = ()
     try:

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, Locked
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
-from rocmcfg.model.trial import Stage, Trial
-from rocmcfg.records import journal, trial
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
+from rocmcfg.records import journal
 from rocmcfg.records.journal import require_sight
-from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.steps import (
     Committed,
     Event,
     Evidence,
-    Journal,
     JournalState,
-    ToolChanged,
     TrialEvent,
-    UndoBegun,
 )
 from rocmcfg.transaction.recovery import cause
+from rocmcfg.trial import ends
+from rocmcfg.trial import record as trial
 from rocmcfg.workflow.undoing import Progress, Undone, plan_of, undone
 
 
@@ -35,11 +31,11 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
     try:
         with host.lock(), interrupts.held():
             done = _finish_all(host, progress, force=force)
-            running = _running_unseen(host)
+            running = ends.not_seen_yet(host)
             if running is not None:
                 trial.note_begin(host, running)
             # what was cut off may have been the confirmation of a trial that is over now
-            ended = _end_trial(host, progress) if _trial_over(host) else None
+            ended = _end_trial(host, progress) if ends.is_over(host) else None
             interrupts.done()
     except Locked:
         raise
@@ -56,7 +52,9 @@ def recover(host: Host, *, force: bool, progress: Progress) -> Undone:
 
 def _due(view: HostView) -> bool:
     return (
-        journal.open_transaction(view) is not None or _trial_over(view) or _running_unseen(view) is not None
+        journal.open_transaction(view) is not None
+        or ends.is_over(view)
+        or ends.not_seen_yet(view) is not None
     )
 
 
@@ -69,7 +67,7 @@ def _finish_all(host: Host, progress: Progress, *, force: bool) -> list[Undone]:
         found = recovery.read_existing(host, id)
         programs.wait_for_survivors(host, found.header.mark, progress)
         recovery.begin_together(host, recovery.begun_with(found))
-        if _begun_after_all(host, found):
+        if ends.is_this_boot(host, found):
             journal.append(host, id, Committed())
             host.log(f"transaction {id}, a trial, was cut off at its last step, and this boot is its own")
             continue
@@ -91,44 +89,11 @@ def _together(done: list[Undone]) -> Undone:
     )
 
 
-def _begun_after_all(view: HostView, found: Journal) -> bool:
-    """A trial that was cut off between its last step and the line that says so, and this is its boot."""
-    return (
-        found.header.trial is not None
-        and bool(found.of(ToolChanged))
-        and not found.of(UndoBegun)
-        and trial.carried(view, found.header.trial.token)
-        and trial.load(view) is not None
-    )
-
-
-def _running_unseen(view: HostView) -> Trial | None:
-    """The trial that this boot is, where nobody has noted that yet."""
-    try:
-        found = trial.load(view)
-    except trial.BadTrial:
-        return None
-    if found is None or trial.stage(view, found) is not Stage.RUNNING:
-        return None
-    one = journal.read(view, found.transaction)
-    return found if one is not None and one.state is JournalState.COMMITTED and not trial.seen(one) else None
-
-
-def _trial_over(view: HostView) -> bool:
-    """Whether a trial is on record whose boot another one came after."""
-    try:
-        found = trial.load(view)
-    except trial.BadTrial:
-        one = trial.newest(view)
-        return one is not None and boot_id(view) != one.header.boot_id and not trial.marked(view)
-    return found is not None and trial.stage(view, found) is Stage.OVER
-
-
 def _end_trial(host: Host, progress: Progress) -> Undone | None:
     """Take away what is left of a trial that fell back, and keep what there is to know of its boot. No edit
     of its files stands in the way of a boot: a copy stays in the transaction's folder."""
     from rocmcfg.transaction import recovery
-    from rocmcfg.workflow.sweeping import sweep
+    from rocmcfg.workflow.trying import sweep
 
     try:
         found = trial.load(host)
@@ -139,7 +104,7 @@ def _end_trial(host: Host, progress: Progress) -> Undone | None:
     one = journal.read(host, found.transaction)
     if one is None or one.state is not JournalState.COMMITTED or one.header.trial is None:
         return sweep(host, progress, force=True)
-    remark = _noted(host, found, one)
+    remark = ends.note_end(host, found, one)
     planned = plan_of(host, [one])
     taken = undone(planned, [recovery.undo(host, one, progress, after_failure=True, force=True)])
     host.log(f"the trial of transaction {one.id} was not confirmed and is taken back")
@@ -159,35 +124,7 @@ def _end_by_journal(host: Host, progress: Progress) -> Undone | None:
     return undone(planned, [recovery.undo(host, one, progress, after_failure=True, force=True)])
 
 
-def _noted(host: Host, found: Trial, one: Journal) -> Diagnostic:
-    """How it ended, put into its journal once."""
-    from rocmcfg.doctor.fallen_boot import evidence
-
-    seen = evidence(host, found)
-    loader = registry.trial(found.boot_backend)
-    event = Event.NOT_CONFIRMED
-    if loader is not None and loader.armed(host) and seen.source != "journal":
-        event = Event.NOT_TRIED
-        text = "it never began: the boot loader still had its arguments"
-        seen = seen._replace(source="none", boot_id="", text=text, lines=())
-    if not any(line.event in (Event.NOT_TRIED, Event.NOT_CONFIRMED) for line in one.of(TrialEvent)):
-        trial.note(host, one.id, TrialEvent(event, evidence=seen))
-    again = ""
-    if trial.repeated(host, found):
-        again = "kexec handed its arguments on to this boot: reboot through the firmware; "
-    lines = "\n".join(seen.lines)
-    return info(
-        "RC4327",
-        f"the trial of transaction {one.id} was not confirmed, and is taken back",
-        detail=f"{seen.text}\n{lines}".strip(),
-        hint=f"{again}`rocmcfg doctor` asks the logs; to try it again, apply it with --trial again",
-    )
-
-
 def _nothing_to_recover(view: HostView) -> Undone:
-    from rocmcfg.records import receipt
     from rocmcfg.state import reboot
 
-    left = receipt.load_quietly(view)
-    due = reboot.due(view, left.settings if left else (), left, replaced=False)
-    return Undone((), (), (), due)
+    return Undone((), (), (), reboot.due_now(view))

@@ -12,16 +12,17 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.report import Overall, VerificationReport
 from rocmcfg.model.request import Request
-from rocmcfg.planning import trial_plan
 from rocmcfg.planning.request import command_line
-from rocmcfg.records import receipt, trial
+from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.inventory import SetParameter, set_parameters
 from rocmcfg.state.reboot import due, given_up
 from rocmcfg.state.running import Running
+from rocmcfg.trial import leftovers
+from rocmcfg.trial import record as trial
+from rocmcfg.trial.standing import Standing, standing
 from rocmcfg.workflow.planning import collect_facts
-from rocmcfg.workflow.trying import Standing, standing
 from rocmcfg.workflow.verifying import verify
 
 
@@ -90,7 +91,7 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         require_finished(view)
     except RocmcfgError as problem:
         problems += problem.diagnostics
-    if tried is None and not view.exists(trial.PATH) and trial_plan.left(view):
+    if tried is None and leftovers.unrecorded(view):
         problems.append(_left_of_a_trial())
     suggested: tuple[str, ...] = ()
     try:

@@ -10,9 +10,9 @@ from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 from rocmcfg.model.plan import Activation, FileChange
-from rocmcfg.records import trial
 from rocmcfg.records.journal import read_all, require_finished, require_sight
 from rocmcfg.records.steps import Event, Journal, JournalState, TrialEvent
+from rocmcfg.trial import record as trial
 
 if TYPE_CHECKING:
     from rocmcfg.transaction.recovery import Undo

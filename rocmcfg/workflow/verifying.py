@@ -8,11 +8,12 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, Severity, info
 from rocmcfg.model.report import VerificationReport
 from rocmcfg.model.trial import Stage, Trial
-from rocmcfg.records import receipt, trial
+from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.verify import verify as check
-from rocmcfg.state.verify import verify_trial as check_trial
+from rocmcfg.trial import record as trial
+from rocmcfg.trial.verify import verify_trial as check_trial
 
 
 def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) -> VerificationReport:

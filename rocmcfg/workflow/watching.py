@@ -9,19 +9,18 @@ from dataclasses import dataclass
 from rocmcfg.host.view import Host, HostView, Locked, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.trial import Stage, Trial
-from rocmcfg.records import trial
 from rocmcfg.records.steps import Event, TrialEvent
+from rocmcfg.trial import health
+from rocmcfg.trial import record as trial
 from rocmcfg.workflow.applying import Applied
 from rocmcfg.workflow.planning import Planned
 
 Progress = Callable[[str], None]
 # Seconds. One step of waiting is short, because a machine that slept meanwhile has to notice it.
 STEP = 10.0
-HEALTH_TIME = 300.0
 # A machine that slept longer than this in one step gets this much more to show what the waking did.
 _ASLEEP, _AFTER_SLEEP = 30.0, 60.0
 _BUSY_TIME = 900.0  # another rocmcfg at work: update-initramfs may take that long
-_SHOWN = 5  # lines of a failed health check
 
 
 class NotKept(RocmcfgError):
@@ -103,15 +102,14 @@ def uptime(view: HostView) -> float:
 
 def objections(view: HostView, gpus_before: Sequence[str]) -> tuple[str, ...]:
     """What GPUs and the kernel's log of this boot say against keeping the settings."""
-    from rocmcfg.doctor import trial_health
     from rocmcfg.doctor.judging.origin import Options
     from rocmcfg.workflow.diagnosing import diagnose
 
     seen = diagnose(view, (), Options(), {}, this_boot=True)
     issues = [(found.match, found.evidence) for found in seen.found]
     return (
-        *trial_health.unbound(view, gpus_before),
-        *trial_health.in_log(seen.logs, seen.resets, issues, begins=bool(seen.where.log.kernels)),
+        *health.unbound(view, gpus_before),
+        *health.in_log(seen.logs, seen.resets, issues, begins=bool(seen.where.log.kernels)),
     )
 
 
@@ -123,16 +121,18 @@ def _reasons(host: Host, found: Trial, progress: Progress) -> Iterator[str]:
     # first what works the GPU, then what that left behind
     yield from _each(
         lambda: (
-            _unhealthy(host, found.terms.health_check, progress)
+            health.unhealthy(host, found.terms.health_check, progress)
             if found.terms.health_check
-            else _nobody(host)
+            else health.nobody(host)
         )
     )
     yield from _against(host, found)
 
 
 def _against(host: Host, found: Trial) -> Iterator[str]:
-    yield from _each(lambda: _not_in_effect(host), lambda: iter(objections(host, found.gpus)))
+    from rocmcfg.workflow.verifying import verify
+
+    yield from _each(lambda: health.not_in_effect(verify(host)), lambda: iter(objections(host, found.gpus)))
 
 
 def _each(*checks: Callable[[], Iterator[str]]) -> Iterator[str]:
@@ -142,43 +142,6 @@ def _each(*checks: Callable[[], Iterator[str]]) -> Iterator[str]:
             yield from check()
         except RocmcfgError as problem:
             yield from (diagnostic.summary for diagnostic in problem.diagnostics)
-
-
-def _not_in_effect(view: HostView) -> Iterator[str]:
-    from rocmcfg.model.diagnostic import ExitCode
-    from rocmcfg.model.report import PASSES
-    from rocmcfg.workflow.verifying import verify
-
-    report = verify(view)
-    for check in report.checks:
-        if check.status not in PASSES:
-            running = "cannot be read" if check.running is None else f"is {check.running}"
-            yield f"{check.name} shall be {check.desired} and {running} on the running kernel"
-    if report.trial is None or (report.exit_code is not ExitCode.DONE and not report.checks):
-        yield "`rocmcfg verify` does not check the trial here"
-
-
-def _nobody(view: HostView) -> Iterator[str]:
-    from rocmcfg.facts.logins import logins
-
-    found = logins(view)
-    if found is None:
-        yield "whether anybody logged in cannot be told: neither the journal nor systemd-logind answers"
-    elif not found:
-        yield "nobody has logged in since the boot"
-
-
-def _unhealthy(host: Host, command: str, progress: Progress) -> Iterator[str]:
-    progress(f"health check: {command}")
-    done = host.execute(("/bin/sh", "-c", command), timeout=HEALTH_TIME, progress=lambda: None)
-    if done.ok:
-        return
-    end = f"ended with status {done.status}"
-    if done.status is None:
-        end = f"did not end within {HEALTH_TIME:.0f} seconds"
-    lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
-    said = f": {' / '.join(lines[-_SHOWN:])}" if lines else ""
-    yield f"the health check `{command}` {end}{said}"
 
 
 # -- what follows -----------------------------------------------------------------------------------------

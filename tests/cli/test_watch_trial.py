@@ -10,7 +10,7 @@ import pytest
 
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.trial import Terms
-from rocmcfg.records import trial
+from rocmcfg.trial import record as trial
 from tests.support import usecases as use
 from tests.support.boots import enable_unit, reboot
 from tests.support.hosts import debian_grub_host

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.model.trial import Stage
-from rocmcfg.records import trial
+from rocmcfg.trial import record as trial
 from tests.support import usecases
 from tests.support.boots import next_boot, reboot
 from tests.support.hosts import debian_grub_host

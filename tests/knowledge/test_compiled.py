@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.doctor.reading import probes
 from rocmcfg.host.local import LocalHost
-from rocmcfg.knowledge import compiled, profiles, toml
+from rocmcfg.knowledge import compiled, issues, logs, profiles, toml
 from rocmcfg.knowledge.profile_schema import validate
 
 PACKAGE = Path(compiled.PACKAGE)
@@ -43,10 +44,20 @@ def test_a_shipped_profile_is_compiled_and_the_same(name: str) -> None:
     assert (compiled.known(f"profiles/{name}", content), []) == checked, "run docs/generate.py"
 
 
+def test_what_a_pattern_requires_is_compiled_and_the_same() -> None:
+    every = [*probes.of_logs(logs.of_logs(), resets=True), *probes.of_issues(issues.load())]
+    known = compiled.known(probes.READY, b"")
+    assert known is not None
+    assert set(known) == {probe.pattern for probe in every}, "run docs/generate.py"
+    for pattern, texts in known.items():
+        assert [tuple(map(str.encode, one)) for one in texts] == probes.required(pattern)
+
+
 def test_nothing_else_is_compiled() -> None:
     from rocmcfg.cli.app import _COMMANDS
 
     commands = {f"cli/{command.module}" for command in _COMMANDS.values() if not command.group}
+    commands.add(probes.READY)
     wanted = {*FILES, *(f"profiles/{name}" for name in PROFILES), *commands}
     assert {name.decode() for name in compiled._lines() if name} == wanted
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.cli import app
-from rocmcfg.records import trial
+from rocmcfg.trial import record as trial
 from tests.crash.crashing import CrashingHost, apply, killed, seen
 from tests.support.hosts import debian_grub_host
 from tests.support.program import process, rocmcfg, tool_command

@@ -9,7 +9,7 @@ from typing import Any
 
 from rocmcfg.host.view import Host
 from rocmcfg.records.steps import Journal
-from rocmcfg.workflow import trying
+from rocmcfg.trial.standing import told
 
 from . import usecases
 from .trees import Tree, tree
@@ -26,9 +26,9 @@ def configuration(root: Path) -> Tree:
 
 def outcome(host: Host, id: int) -> str:
     journals = usecases.journals(host)
-    told = trying.told(host, next(j for j in journals if j.id == id), journals)
-    assert told is not None
-    return told.outcome
+    found = told(host, next(j for j in journals if j.id == id), journals)
+    assert found is not None
+    return found.outcome
 
 
 def journal_file(root: Path, id: int) -> Path:

@@ -13,8 +13,10 @@ from rocmcfg.model.report import CheckStatus, VerificationReport
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.trial import Stage, Terms
-from rocmcfg.records import receipt, trial
-from rocmcfg.workflow import planning, recovering, trying
+from rocmcfg.records import receipt
+from rocmcfg.trial import record as trial
+from rocmcfg.trial.standing import standing
+from rocmcfg.workflow import planning, recovering
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify
 from tests.support import usecases as use
@@ -143,11 +145,11 @@ def test_what_is_applied_stays_as_it_is_beside_a_trial(root: Path, host: QuickHo
     use.apply(host, set=("amdgpu.runpm=0", "karg.iommu=pt"))
     reboot(root)
     before = configuration(root)
-    made = planning.plan(host, Request(**CWSR), Terms()).plan
+    made = planning.plan(host, Request(**CWSR), Terms())
     assert made.trial is not None
     # a parameter that goes has its default for the trial; an argument cannot be taken off the line
     assert made.trial.arguments[:2] == ("amdgpu.cwsr_enable=0", "amdgpu.runpm=-1")
-    assert [d.summary[:8] for d in made.diagnostics if d.id == "RC4314"] == ["iommu=pt"]
+    assert [d.summary[:8] for d in made.plan.diagnostics if d.id == "RC4314"] == ["iommu=pt"]
     use.attempt(host, **CWSR)
     reboot(root)
     assert (parameter(root, "runpm"), parameter(root, "cwsr_enable")) == ("-1", "0")
@@ -276,8 +278,8 @@ def test_a_full_block_is_refused(root: Path, host: QuickHost) -> None:
 
 def test_another_root_is_planned_and_not_tried(root: Path) -> None:
     offline = LocalHost(str(root))
-    made = planning.plan(offline, Request(**CWSR), Terms()).plan
-    assert [d.id for d in made.diagnostics if d.id.startswith("RC43")] == ["RC4303"]
+    made = planning.plan(offline, Request(**CWSR), Terms())
+    assert [d.id for d in made.plan.diagnostics if d.id.startswith("RC43")] == ["RC4303"]
     with pytest.raises(RocmcfgError) as refused:
         use.attempt(offline, **CWSR)
     assert ids(refused) == ["RC4303"]
@@ -302,8 +304,8 @@ def test_the_stage_is_told_by_the_command_line_and_the_boot_id(root: Path, host:
     assert (trial.stage(host, found), found.terms) == (Stage.ARMED, Terms(600, "true"))
     reboot(root)
     (root / "proc/stat").write_text("cpu 1 2 3\nbtime 1700000000\n")
-    standing = trying.standing(host)
-    assert standing is not None
-    assert (standing.stage, standing.until) == (Stage.RUNNING, 1700000600)
+    stands = standing(host)
+    assert stands is not None
+    assert (stands.stage, stands.until) == (Stage.RUNNING, 1700000600)
     reboot(root)
     assert trial.stage(host, found) is Stage.OVER

@@ -12,11 +12,13 @@ import pytest
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.model.report import CheckStatus
+from rocmcfg.model.report import CheckStatus, VerificationReport
 from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Stage, Terms
-from rocmcfg.records import trial
 from rocmcfg.records.steps import Kept
+from rocmcfg.trial import confirming
+from rocmcfg.trial import record as trial
+from rocmcfg.trial.standing import standing
 from rocmcfg.workflow import planning, recovering, trying
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify
@@ -205,13 +207,13 @@ def test_who_rejects_while_another_confirms_is_heard(
 ) -> None:
     use.attempt(host, **CWSR)
     reboot(root)
-    first = trying._require_in_effect
+    first = confirming.require_in_effect
 
-    def late(view: QuickHost) -> None:
-        first(view)
+    def late(report: VerificationReport) -> None:
+        first(report)
         use.reject(host)
 
-    monkeypatch.setattr(trying, "_require_in_effect", late)
+    monkeypatch.setattr(confirming, "require_in_effect", late)
     with pytest.raises(RocmcfgError) as ended:
         use.confirm(host)
     assert ids(ended) == ["RC4337"]
@@ -288,7 +290,7 @@ def test_a_block_that_grub_editenv_emptied_is_put_back(root: Path) -> None:
 def test_a_trial_that_grub_took_and_did_not_start_is_told(root: Path, host: QuickHost) -> None:
     use.attempt(host, **CWSR)
     subprocess.run(["grub-editenv", root / BLOCK, "set", "rocmcfg_next="], check=True)
-    found = trying.standing(host)
+    found = standing(host)
     assert found is not None
     assert (found.stage, found.waits) == (Stage.ARMED, False)
     assert verify(host).exit_code == ExitCode.DIFFERENCES
@@ -337,10 +339,10 @@ def test_our_own_name_and_a_value_that_nobody_set_are_no_arguments(root: Path, h
     assert "RC4330" in refused(host, set=("karg.rocmcfg.trial=1",))
     use.apply(host, set=("amdgpu.disable_cu=0.0.0", "amdgpu.runpm=0"))
     reboot(root)
-    made = planning.plan(host, Request(set=("amdgpu.runpm=0", "amdgpu.cwsr_enable=0")), Terms()).plan
+    made = planning.plan(host, Request(set=("amdgpu.runpm=0", "amdgpu.cwsr_enable=0")), Terms())
     assert made.trial is not None
     assert not [text for text in made.trial.arguments if "(" in text]
-    assert "RC4314" in [d.id for d in made.diagnostics]
+    assert "RC4314" in [d.id for d in made.plan.diagnostics]
 
 
 def test_an_apply_that_failed_was_no_rejection(root: Path) -> None:

@@ -15,8 +15,9 @@ import pytest
 from rocmcfg.host.view import CommandResult, Locked
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Terms
-from rocmcfg.records import trial
 from rocmcfg.records.steps import Event, TrialEvent
+from rocmcfg.trial import record as trial
+from rocmcfg.trial.standing import standing, told
 from rocmcfg.workflow import trying
 from rocmcfg.workflow.verifying import verify
 from rocmcfg.workflow.watching import NotKept, Watched, uptime, watch
@@ -128,10 +129,10 @@ def refused(host: Machine, clock: Clock) -> tuple[str, ...]:
     assert found is not None, "the trial goes on"
     newest = use.journals(host)[0]
     assert newest.of(TrialEvent)[-1].reasons == stop.value.reasons
-    standing = trying.standing(host)
-    assert standing is not None
-    assert standing.until is None
-    assert set(stop.value.reasons) <= set(standing.withheld)
+    stands = standing(host)
+    assert stands is not None
+    assert stands.until is None
+    assert set(stop.value.reasons) <= set(stands.withheld)
     return stop.value.reasons
 
 
@@ -223,7 +224,7 @@ def test_a_health_check_decides_in_place_of_a_login(tmp_path: Path) -> None:
     host, clock = begin(tmp_path, Terms(60, "systemctl is-active llm"))
     host.logged_in = ()
     assert watched(host, clock).applied is not None
-    assert host.checked == [(("/bin/sh", "-c", "systemctl is-active llm"), 300.0)]
+    assert [(argv[-1], limit) for argv, limit in host.checked] == [("systemctl is-active llm", 300.0)]
 
 
 @pytest.mark.parametrize(
@@ -305,10 +306,10 @@ def test_history_tells_why_it_was_withheld(tmp_path: Path) -> None:
     host.log_text = f"{LOG}kernel: {RESET}\n"
     (why,) = refused(host, clock)
     every = use.journals(host)
-    told = trying.told(host, every[0], every)
-    assert told is not None
-    assert (told.outcome, told.withheld) == ("running", (why,))
-    assert json.dumps(told.withheld)
+    found = told(host, every[0], every)
+    assert found is not None
+    assert (found.outcome, found.withheld) == ("running", (why,))
+    assert json.dumps(found.withheld)
 
 
 def test_a_clock_that_tells_no_time_stops_it(tmp_path: Path) -> None:

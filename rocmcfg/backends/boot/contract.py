@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rocmcfg.backends.boot.menu import Entry, Menu
+from rocmcfg.backends.keeper import Keeper
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg
 
@@ -110,14 +111,13 @@ class BootBackend(Protocol):
         ...
 
 
-class BootTrial(Protocol):
-    """Arguments for the next boot alone, which the loader itself takes back. `TOKEN` is what stands for them
-    on every normal entry of the menu, `FILES` are those of ours that make it so, `BLOCK` is where the loader
-    keeps them."""
+class BootTrial(Keeper, Protocol):
+    """Arguments for the next boot alone, which the loader itself takes back: it keeps them, and they are used
+    up once it has taken them. `TOKEN` is what stands for them on every normal entry of the menu, `FILES` are
+    those of ours that make it so."""
 
     TOKEN: str
     FILES: tuple[str, ...]
-    BLOCK: str
 
     def propose(self, wanted: bool) -> Mapping[str, tuple[bytes | None, int]]:
         """Our files by path, with content and mode; None for one that shall not be there."""
@@ -125,15 +125,6 @@ class BootTrial(Protocol):
 
     def arming(self, arguments: Sequence[str]) -> ToolChange:
         """The one step that makes the next boot the trial; what comes before it does nothing alone."""
-        ...
-
-    def armed(self, view: HostView) -> str | None:
-        """The arguments that the next boot will get: empty where the loader has taken them, None where there
-        were none. Raises Unreadable."""
-        ...
-
-    def damaged(self, view: HostView) -> bool:
-        """Whether the loader could not read its block any more. Raises Unreadable."""
         ...
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:

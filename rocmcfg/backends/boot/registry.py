@@ -15,6 +15,7 @@ from rocmcfg.model.kargs import Karg, join
 if TYPE_CHECKING:
     from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor
     from rocmcfg.backends.boot.menu import Entry
+    from rocmcfg.backends.keeper import Keeper
     from rocmcfg.model.facts import BootChain, Detection
 
 _BACKENDS = ("grub", "grub-mkconfig")
@@ -78,6 +79,15 @@ def trial(name: str) -> BootTrial | None:
 def trials() -> dict[str, BootTrial]:
     """By the name of the loader."""
     return {name: cast("BootTrial", _module(name, "trial")) for name in _TRIALS}
+
+
+def keeper(tool: str) -> Keeper | None:
+    """What a program keeps for the host; None for one that keeps nothing of ours."""
+    return next((one for one in keepers() if tool == one.TOOL), None)
+
+
+def keepers() -> tuple[Keeper, ...]:
+    return tuple(trials().values())
 
 
 def reader_on(view: HostView) -> BootReader | None:

@@ -6,13 +6,15 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.knowledge.logs import FactPattern, LogKnowledge
 from rocmcfg.model.catalogue import GpuModel, matches
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.version import Version, parse_kernel, parse_version
+
+if TYPE_CHECKING:
+    from rocmcfg.doctor.reading.scan import Scanner
+    from rocmcfg.knowledge.logs import FactPattern, LogKnowledge
 
 _GFX = re.compile(r"gfx\d{1,2}[0-9a-f]{2}")
 

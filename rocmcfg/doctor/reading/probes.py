@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from rocmcfg.doctor.reading.grouping import DIGITS
+from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.logs import LogKnowledge
 from rocmcfg.model.issue import KnownIssue, Signature
 
@@ -21,6 +22,7 @@ Role = Literal["signature", "fact", "error", "reset"]
 # says nothing new, and this keeps the time for it bounded. Its count then reads "at least".
 ENOUGH = {"signature": 20_000, "error": 20_000, "fact": 500, "reset": 500}
 ENOUGH_BYTES = 1 << 20
+READY = "doctor/required"  # in compiled.tsv
 _KEPT = 4  # characters that the first word of a pattern keeps
 
 
@@ -61,9 +63,16 @@ class Probe(NamedTuple):
 
 def probe(role: Role, pattern: str, **more: Any) -> Probe:
     """Raises re.error for a pattern that is none."""
-    texts, *others = required(pattern)
+    ready = _ready().get(pattern)
+    texts, *others = required(pattern) if ready is None else (tuple(map(str.encode, s)) for s in ready)
     bare = tuple(dict.fromkeys(text.translate(None, DIGITS) for text in texts))
     return Probe(role, pattern, texts, bare, tuple(others), **more)
+
+
+@functools.cache
+def _ready() -> dict[str, list[list[str]]]:
+    """What the patterns of the program require; to read it off them takes a quarter of doctor's start."""
+    return compiled.known(READY, b"") or {}
 
 
 def beginning_rarely(pattern: str, common: Mapping[int, int]) -> str:

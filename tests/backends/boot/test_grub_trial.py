@@ -83,7 +83,7 @@ def test_the_room_in_the_block_is_what_grub_editenv_finds(tmp_path: Path, old: s
             [editenv, block, "set", f"rocmcfg_next={'x' * length}"], capture_output=True, check=False
         )
         assert (done.returncode == 0) is taken
-    assert trial.armed(view) == "x" * longest
+    assert trial.held(view) == "x" * longest
 
 
 def test_a_block_that_is_a_link_is_refused(tmp_path: Path) -> None:

@@ -26,6 +26,9 @@ SCRIPT = "/etc/grub.d/01_rocmcfg_trial"  # after 00_header, which loads the bloc
 FILES: tuple[str, ...] = (DROP_IN, SCRIPT)
 TOKEN = reader.TRIAL_TOKEN
 BLOCK = "/boot/grub/grubenv"
+TOOL = "grub-editenv"
+KEEPS = "what one boot was to get"
+SHOWS: tuple[str, ...] = (TOOL, "-", "list")
 _VARIABLE = "rocmcfg_next"
 # What Ubuntu's 10_linux puts behind everything else where it boots without an initramfs first.
 _FIRST_TRY = "panic=-1"
@@ -55,19 +58,26 @@ def propose(wanted: bool) -> dict[str, tuple[bytes | None, int]]:
 
 
 def arming(arguments: Sequence[str]) -> ToolChange:
-    """What makes the next boot the trial. It takes no word of ours with it where it is taken back."""
-    text = f"{_VARIABLE}={' '.join(arguments)}"
+    """What makes the next boot the trial."""
+    holds = " ".join(arguments)
     return ToolChange(
-        "grub-editenv",
-        ("grub-editenv", "-", "set", text),
-        ("grub-editenv", "-", "unset", _VARIABLE),
+        TOOL,
+        keep(holds),
+        holds,
         "",
-        text,
+        f"{_VARIABLE}={holds}",
         f"the arguments of one boot, in GRUB's environment block ({BLOCK})",
     )
 
 
-def armed(view: HostView) -> str | None:
+def keep(wanted: str | None) -> tuple[str, ...]:
+    """Where nothing is wanted, no word of ours stays behind."""
+    if wanted is None:
+        return (TOOL, "-", "unset", _VARIABLE)
+    return (TOOL, "-", "set", f"{_VARIABLE}={wanted}")
+
+
+def held(view: HostView) -> str | None:
     """What the block holds for the next boot: empty where GRUB has taken it, None where there was nothing.
     Raises Unreadable."""
     return _variables(view.read(BLOCK) or b"").get(_VARIABLE)

@@ -6,27 +6,27 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.facts.gpus import driven_gpus
-from rocmcfg.facts.trial_unit import unit_ready
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info, warning
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
-from rocmcfg.model.plan import CommandLine, FileChange, Plan, SettingRow, TrialPlan
+from rocmcfg.model.plan import CommandLine, FileChange, Plan, SettingRow
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
-from rocmcfg.model.trial import MARKER, Terms
+from rocmcfg.model.trial import MARKER, Terms, TrialPlan
 from rocmcfg.planning.owned import OwnedFile, changes_to
 from rocmcfg.planning.refusals import newer_kernel
-from rocmcfg.records import journal, trial
+from rocmcfg.records import journal
 from rocmcfg.records.digest import sha256
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.records.steps import JournalState, UndoBegun
 from rocmcfg.state import reboot
 from rocmcfg.state.inventory import default_of
-from rocmcfg.state.observe import Observed
-from rocmcfg.state.running import Running
+from rocmcfg.state.observe import Observed, observe
+from rocmcfg.state.running import Running, trial_token
+from rocmcfg.trial import record as trial
+from rocmcfg.trial.unit import unit_ready
 
 # A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
 # read the screen's last lines (Documentation/admin-guide/kernel-parameters.txt, panic=).
@@ -37,15 +37,15 @@ def trial_plan(
     view: HostView,
     made: Plan,
     terms: Terms,
-    observed: Observed,
     facts: Facts,
     catalogue: Catalogue,
     receipt: Receipt | None,
-) -> Plan:
+) -> tuple[Plan, TrialPlan | None]:
     """`made` is the plan that a confirmation would carry out. One that is empty stays as it is: what is in
     force needs no trial."""
     if made.empty:
-        return made
+        return made, None
+    observed = observe(view, facts)
     rows = tuple(_on_line(row) for row in made.rows if row.setting.kind is not Kind.ENV)
     kept, remarks = _taken_away(made, observed, facts, catalogue, receipt)
     ours = observed.boot.ours if observed.boot else ()
@@ -56,6 +56,8 @@ def trial_plan(
     arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
     loader = registry.trial(made.boot_backend)
     problems = [*_refusals(view, made, wanted, terms, loader is None), *remarks]
+    of_an_apply = newer_kernel(facts, trial=False)
+    said = [one for one in made.diagnostics if one not in of_an_apply]
     problems += newer_kernel(facts, trial=True)
     problems += _not_as_this_boot(view, receipt)
     changes: list[FileChange] = []
@@ -68,64 +70,25 @@ def trial_plan(
         changes, wrong = changes_to(view, owned, receipt)
         problems += wrong
     line = made.command_line
+    tried = TrialPlan(
+        arguments,
+        token,
+        terms,
+        driven_gpus(view),
+        tuple(kept),
+        tuple(row.setting for row in made.rows),
+        not any(problem.id == "RC4303" for problem in problems),
+    )
+    why = "the boot menu gets a place for one boot's arguments"
     return made._replace(
         changes=tuple(changes),
-        activations=(
-            *registry.backend(made.boot_backend).activations(
-                view, "the boot menu gets a place for one boot's arguments"
-            ),
-        )
-        if loader is not None
-        else (),
+        activations=registry.backend(made.boot_backend).activations(view, why) if loader else (),
         rows=rows,
-        diagnostics=tuple(dict.fromkeys((*made.diagnostics, *problems))),
+        diagnostics=tuple(dict.fromkeys((*said, *problems))),
         command_line=CommandLine(line.before, (*line.before, *arguments)) if line else None,
         reboot_required=True,
-        tools=(loader.arming(arguments),) if loader is not None else (),
-        trial=TrialPlan(
-            arguments,
-            token,
-            terms,
-            driven_gpus(view),
-            tuple(kept),
-            tuple(row.setting for row in made.rows),
-            not any(problem.id == "RC4303" for problem in problems),
-        ),
-    )
-
-
-def nothing_of_trials(view: HostView, *, force: bool) -> Plan:
-    """A plan that only takes away what trials leave on a host. Raises where somebody else's work is in the
-    place of our files, unless `force` takes it away as well."""
-    place = next((name for name, loader in registry.trials().items() if _there(view, loader)), "")
-    loader = registry.trial(place)
-    files = loader.propose(False) if loader is not None else {}
-    owned = [
-        OwnedFile(path, content, "what is left of a trial", mode) for path, (content, mode) in files.items()
-    ]
-    changes, wrong = changes_to(view, owned, None)
-    if wrong and not force:
-        raise RocmcfgError(*wrong)
-    if wrong:
-        states = [(one, view.state(one.path)) for one in owned if not view.is_symlink(one.path)]
-        changes = [
-            FileChange(one.path, state, None, one.reason) for one, state in states if state is not None
-        ]
-    steps = registry.backend(place).activations(view, "the files it reads are gone") if changes else ()
-    return Plan((), tuple(changes), steps, (), (), (), None, False, place)
-
-
-def left(view: HostView) -> bool:
-    """Whether a trial left files, or arguments for the next boot, on this host."""
-    return any(_there(view, loader) for loader in registry.trials().values())
-
-
-def _there(view: HostView, loader: BootTrial) -> bool:
-    try:
-        armed = bool(loader.armed(view))
-    except Unreadable:
-        armed = False
-    return armed or any(view.exists(path) or view.is_symlink(path) for path in loader.FILES)
+        tools=(loader.arming(arguments),) if loader else (),
+    ), tried
 
 
 def _on_line(row: SettingRow) -> SettingRow:
@@ -187,7 +150,7 @@ def _refusals(
 def _untested(view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None) -> bool:
     """Whether what is in force has not booted yet. In a trial's own boot the kernel has other values, and
     what is in force is what booted before it, unless it was changed since."""
-    if not trial.marked(view):
+    if trial_token(view) is None:
         return reboot.due(view, settings, receipt, replaced=False)
     boot = boot_id(view)
     try:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rocmcfg.doctor.judging.origin import Options
-from rocmcfg.doctor.trial_health import unbound
+from rocmcfg.host.local import LocalHost
+from rocmcfg.trial.health import unbound, unhealthy
 from rocmcfg.workflow.diagnosing import diagnose
 from rocmcfg.workflow.watching import objections
 from tests.doctor.samples import HEALTHY, LOGS
@@ -153,3 +156,31 @@ def test_a_gpu_that_lost_its_driver_is_an_objection(tmp_path: Path) -> None:
     assert "has vfio-pci now" in unbound(view, [GPU])[0]
     assert "is gone" in unbound(view, ["0000:09:00.0"])[0]
     assert objections(view, [GPU, "0000:09:00.0"]) == unbound(view, [GPU, "0000:09:00.0"])
+
+
+# -- the user's own check, really run ---------------------------------------------------------------------
+
+
+def check(command: str) -> list[str]:
+    return list(unhealthy(LocalHost("/"), command, lambda _: None))
+
+
+def test_a_check_that_ends_well_says_nothing() -> None:
+    assert check("true") == []
+    assert check("exit 7") == ["the health check `exit 7` ended with status 7"]
+
+
+@pytest.mark.parametrize("number", [9, 15])
+def test_a_check_that_kills_its_parent_fails_and_kills_nobody_else(number: int) -> None:
+    command = f"kill -{number} $PPID; sleep 0.1"
+    assert check(command) == [f"the health check `{command}` ended with status -{number}"]
+
+
+def test_a_check_that_goes_on_in_the_background_has_proven_nothing(tmp_path: Path) -> None:
+    number = tmp_path / "pid"
+    command = f"setsid sleep 600 > /dev/null 2>&1 & echo $! > {number}"
+    try:
+        (why,) = check(command)
+    finally:
+        os.kill(int(number.read_text()), signal.SIGKILL)
+    assert "at work, so that its end says nothing" in why

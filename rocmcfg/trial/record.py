@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
-from rocmcfg.model.kargs import last, split
 from rocmcfg.model.request import Request
-from rocmcfg.model.trial import MARKER, Outcome, Stage, Terms, Trial
+from rocmcfg.model.trial import Outcome, Stage, Terms, Trial
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.shapes import exactly, listed, noun, optional, text
+from rocmcfg.state.running import trial_token
 
 if TYPE_CHECKING:
+    from rocmcfg.backends.boot.contract import BootTrial
     from rocmcfg.records.steps import Journal, TrialEvent
 
-PATH = "/var/lib/rocmcfg/trial.json"
+PATH = journal.TRIAL
 _VERSION = 1
 
 
@@ -74,6 +75,14 @@ def unable(loader: str) -> Diagnostic:
     )
 
 
+def loader_of(name: str) -> BootTrial:
+    """How this loader boots something once. Raises RocmcfgError for one of which we do not know it."""
+    found = registry.trial(name)
+    if found is None:
+        raise RocmcfgError(unable(name))
+    return found
+
+
 def load(view: HostView) -> Trial | None:
     """None where no trial is on record. Raises BadTrial, Untrusted, or Unreadable for want of rights."""
     journal.require_trusted(view)  # which a trial is nothing without
@@ -112,7 +121,7 @@ def dump(trial: Trial) -> bytes:
 def stage(view: HostView, trial: Trial) -> Stage:
     """How far it has come, by the kernel command line and the boot id; on a disk that runs no kernel, by what
     the boot loader has for the next boot."""
-    if carried(view, trial.token):
+    if trial_token(view) == trial.token:
         return Stage.OVER if repeated(view, trial) else Stage.RUNNING
     if not view.exists("/proc/cmdline"):
         return Stage.ARMED if waits(view, trial) else Stage.OVER
@@ -123,7 +132,7 @@ def repeated(view: HostView, trial: Trial) -> bool:
     """Whether an earlier boot was the trial's already. kexec hands the old command line to the next kernel
     (kexec(8), --reuse-cmdline; Debian's kexec-load). Only root can tell."""
     begun = _begun(view, trial.transaction)
-    return carried(view, trial.token) and begun not in ("", boot_id(view))
+    return trial_token(view) == trial.token and begun not in ("", boot_id(view))
 
 
 def seen(found: Journal) -> bool:
@@ -157,30 +166,9 @@ def waits(view: HostView, trial: Trial) -> bool:
     """Whether the boot loader has its arguments for the next boot; True also where only root may look."""
     loader = registry.trial(trial.boot_backend)
     try:
-        return loader is not None and bool(loader.armed(view))
+        return loader is not None and bool(loader.held(view))
     except Unreadable:
         return True
-
-
-def carried(view: HostView, token: str) -> bool:
-    """Whether this boot is the one of that trial."""
-    return bool(token) and _mark(view) == token
-
-
-def marked(view: HostView) -> bool:
-    """Whether this boot is the one of any trial."""
-    return _mark(view) is not None
-
-
-def _mark(view: HostView) -> str | None:
-    try:
-        found = last(split(view.text("/proc/cmdline") or ""), MARKER)
-    except Unreadable:
-        return None
-    return found.value if found is not None else None
-
-
-# -- in the journal -----------------------------------------------------------------------------------
 
 
 def note(host: Host, id: int, event: TrialEvent) -> None:

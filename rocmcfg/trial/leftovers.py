@@ -1,0 +1,55 @@
+"""What is left of a trial whose journal is lost: found, and taken away, by what is ours and not by what is on
+record."""
+
+from __future__ import annotations
+
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import BootTrial
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.plan import FileChange, Plan
+from rocmcfg.planning.owned import OwnedFile, changes_to
+from rocmcfg.trial import record
+
+
+def plan_without(view: HostView, *, force: bool) -> Plan:
+    """A plan that only takes away what trials leave on a host. Raises where somebody else's work is in the
+    place of our files, unless `force` takes it away as well."""
+    place = next((name for name, loader in registry.trials().items() if _there(view, loader)), "")
+    loader = registry.trial(place)
+    files = loader.propose(False) if loader is not None else {}
+    owned = [
+        OwnedFile(path, content, "what is left of a trial", mode) for path, (content, mode) in files.items()
+    ]
+    changes, wrong = changes_to(view, owned, None)
+    if wrong and not force:
+        raise RocmcfgError(*wrong)
+    if wrong:
+        states = [(one, view.state(one.path)) for one in owned if not view.is_symlink(one.path)]
+        changes = [
+            FileChange(one.path, state, None, one.reason) for one, state in states if state is not None
+        ]
+    steps = registry.backend(place).activations(view, "the files it reads are gone") if changes else ()
+    return Plan((), tuple(changes), steps, (), (), (), None, False, place)
+
+
+def unrecorded(view: HostView) -> bool:
+    """Whether a trial left files, or arguments for the next boot, of which no record speaks."""
+    return not view.exists(record.PATH) and _on_host(view)
+
+
+def left(view: HostView) -> bool:
+    """Whether anything of a trial is on this host: a record, files, or arguments for the next boot."""
+    return view.exists(record.PATH) or _on_host(view)
+
+
+def _on_host(view: HostView) -> bool:
+    return any(_there(view, loader) for loader in registry.trials().values())
+
+
+def _there(view: HostView, loader: BootTrial) -> bool:
+    try:
+        armed = bool(loader.held(view))
+    except Unreadable:
+        armed = False
+    return armed or any(view.exists(path) or view.is_symlink(path) for path in loader.FILES)

@@ -1,0 +1,95 @@
+"""The transactions of a trial: one boot's settings, their confirmation, what is left without a journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocmcfg.host.view import Host
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.plan import Activation, FileChange, Plan
+from rocmcfg.model.request import Request
+from rocmcfg.model.trial import Trial, TrialPlan
+from rocmcfg.records.steps import Begin, Expectations, OneBoot
+from rocmcfg.transaction.purpose import Purpose
+from rocmcfg.trial import record
+
+
+class OfOneBoot(Purpose):
+    """It takes effect by its last step alone, the tool change: what is cut off before that has only written
+    what does nothing by itself."""
+
+    def __init__(self, plan: Plan, request: Request, tried: TrialPlan) -> None:
+        super().__init__(plan, request)
+        self.tried = tried
+
+    def header(self, host: Host) -> Begin:
+        return super().header(host)._replace(trial=OneBoot(self.tried.token, self.tried.arguments))
+
+    def expectations(self) -> Expectations:
+        place = record.loader_of(self.plan.boot_backend)
+        return Expectations(self.plan.boot_backend, (place.TOKEN,), (place.TOKEN,), ())
+
+    def proof(self, host: Host) -> list[Diagnostic]:
+        return record.loader_of(self.plan.boot_backend).check(host, self.tried.arguments)
+
+    def records(self, host: Host, id: int, header: Begin, done: Sequence[Activation]) -> Sequence[FileChange]:
+        del done
+        content = record.dump(
+            Trial(
+                id,
+                self.plan.profiles,
+                self.request,
+                self.plan.boot_backend,
+                header.boot_id,
+                header.time,
+                tuple(row.setting for row in self.plan.rows),
+                self.tried.arguments,
+                self.tried.token,
+                self.tried.terms,
+                self.tried.gpus,
+                self.tried.kept,
+                self.tried.approved,
+            )
+        )
+        return [FileChange(record.PATH, host.state(record.PATH), content, "trial")]
+
+    def log_line(self, user: str, id: int) -> str:
+        settings = " ".join(row.setting.spelled for row in self.plan.rows)
+        return f"transaction {id}, a trial of the next boot, by {user}: {settings}"
+
+
+class Confirmation(Purpose):
+    """It makes a trial permanent, which is on record no more afterwards."""
+
+    def __init__(self, plan: Plan, request: Request, confirms: Trial) -> None:
+        super().__init__(plan, request)
+        self.confirms = confirms
+
+    def header(self, host: Host) -> Begin:
+        return super().header(host)._replace(confirms=self.confirms.transaction)
+
+    def records(self, host: Host, id: int, header: Begin, done: Sequence[Activation]) -> Sequence[FileChange]:
+        return [*super().records(host, id, header, done), *_forgotten(host)]
+
+
+class Sweep(Purpose):
+    """It takes away what is left of a trial; what is applied stays on record as it is."""
+
+    clears = True
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan, Request())
+
+    def header(self, host: Host) -> Begin:
+        return super().header(host)._replace(swept=True)
+
+    def records(self, host: Host, id: int, header: Begin, done: Sequence[Activation]) -> Sequence[FileChange]:
+        del id, header, done
+        return _forgotten(host)
+
+
+def _forgotten(host: Host) -> list[FileChange]:
+    if host.is_symlink(record.PATH):
+        host.remove(record.PATH)
+    state = host.state(record.PATH)
+    return [FileChange(record.PATH, state, None, "trial")] if state is not None else []
