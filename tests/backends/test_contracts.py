@@ -17,6 +17,7 @@ from rocmcfg.backends.initramfs.contract import Generator
 from rocmcfg.host.local import LocalHost
 from rocmcfg.planning.owned import owned_paths, whole_paths
 from tests.backends.settings import SETTINGS
+from tests.support.program import SOURCE
 
 BACKENDS: tuple[BootBackend, ...] = (grub_backend, mkconfig_backend)
 READERS: tuple[BootReader, ...] = (grub_reader, mkconfig_reader)
@@ -52,3 +53,10 @@ def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> N
     assert edited
     assert not edited & set(whole_paths())
     assert {*edited, *whole_paths()} == set(owned_paths())
+
+
+def test_the_scripts_of_the_debian_package_know_our_part_of_a_file_of_others() -> None:
+    comment, _, _ = appended_assignment.lines("X", "a=1").decode().partition("\n")
+    for name in ("prerm", "postrm"):
+        script = (SOURCE / f"packaging/debian/rocmcfg.{name}").read_text()
+        assert f"if grep -qsxF '{comment}' /etc/default/grub; then" in script, name
