@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from distro import LinuxDistribution
 
 _LONGEST = 16 << 10  # bytes of os-release; all that distributions ship have less than 2 KiB
-_UNKNOWN = Os("unknown", "unknown system", "")
+UNKNOWN = Os("unknown", "unknown system", "")
 _NOWHERE = "/nonexistent"  # which no package may make (Debian's base-passwd)
 
 
@@ -27,7 +27,7 @@ def read_os(view: HostView) -> Os:
     except Unreadable as problem:
         return Os("unknown", f"unknown system ({problem.path}: {problem.reason})", "")
     if content is None:
-        return _UNKNOWN
+        return UNKNOWN
     with closing(Scratch()) as copy:
         copy.write(content)
         try:
@@ -43,10 +43,10 @@ def read_os(view: HostView) -> Os:
             found = Os(release.id(), _name(release), release.version())
             debian = "debian" in (found.id, *release.like().split())
         except (OSError, UnicodeDecodeError, ValueError):
-            return _UNKNOWN
+            return UNKNOWN
     if debian and not found.version:  # unstable has no number (base-files)
         found = found._replace(version=_first_line(view, "/etc/debian_version"))
-    return found if found.name else found._replace(id=found.id or _UNKNOWN.id, name=_UNKNOWN.name)
+    return found if found.name else found._replace(id=found.id or UNKNOWN.id, name=UNKNOWN.name)
 
 
 def _name(release: LinuxDistribution) -> str:

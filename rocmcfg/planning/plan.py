@@ -187,8 +187,10 @@ def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> Comm
         return None
     later = [karg.text for karg in observed.boot.later]
     first = [karg.text for karg in observed.kargs if karg not in observed.boot.later]
-    before = (*first, *(karg.text for karg in observed.boot.ours), *later)
-    return CommandLine(before, (*first, *(s.karg for s in unique_kargs(on_line)), *later))
+    before = [karg.text for karg in observed.boot.future or ()]
+    if observed.boot.future is None:
+        before = [*first, *(karg.text for karg in observed.boot.ours), *later]
+    return CommandLine(tuple(before), (*first, *(s.karg for s in unique_kargs(on_line)), *later))
 
 
 def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> SettingRow:

@@ -149,7 +149,7 @@ def diagnose(
     else:
         problems = _read_host(scanner, view, progress, this_boot=this_boot)
 
-    facts = collect_facts(view, ask_modinfo=False)
+    facts = collect_facts(view, ask_modinfo=False, name_system=False)
     hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
     log = log_facts.read_facts(scanner, of_logs, known.gpus)
     where = origin.origin(options, log, facts)

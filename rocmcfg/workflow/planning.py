@@ -36,9 +36,11 @@ def collect_facts(
     ask_modinfo: bool = True,
     environments: Sequence[str] = (),
     gpus: tuple[Gpu, ...] | None = None,
+    name_system: bool = True,
 ) -> Facts:
     """Everything that is true of the host, read once. `environments` are prefixes of the caller's virtual
     environments, whose PyTorch then counts before the system's. `gpus` are given where they are read already.
+    `name_system`: a tenth of a start goes into the name of the distribution, which few commands show.
     """
     from rocmcfg.backends import initramfs
     from rocmcfg.backends.boot import registry
@@ -47,13 +49,13 @@ def collect_facts(
     from rocmcfg.facts.kernels import read_kernels, running_release
     from rocmcfg.facts.pytorch import read_pytorch
     from rocmcfg.facts.rocm import read_rocm
-    from rocmcfg.facts.system import read_container, read_os
+    from rocmcfg.facts.system import UNKNOWN, read_container, read_os
     from rocmcfg.knowledge.catalogue import gpu_models
     from rocmcfg.model.facts import Facts
 
     rocm, rocm_source = read_rocm(view)
     return Facts(
-        os=read_os(view),
+        os=read_os(view) if name_system else UNKNOWN,
         kernels=read_kernels(view, modules if ask_modinfo else ()),
         running=running_release(view),
         gpus=read_gpus(view, gpu_models()) if gpus is None else gpus,

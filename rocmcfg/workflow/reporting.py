@@ -71,13 +71,15 @@ def gather(
     import rocmcfg
     from rocmcfg.doctor.judging.origin import Options
     from rocmcfg.facts.hardware import read_hardware
+    from rocmcfg.facts.system import read_os
     from rocmcfg.knowledge import catalogue
     from rocmcfg.workflow.diagnosing import diagnose
     from rocmcfg.workflow.planning import collect_facts
 
     known = catalogue.load()
     diagnosis = diagnose(view, paths, Options(), environment)
-    facts = diagnosis.where.host or collect_facts(view, ask_modinfo=False)
+    facts = diagnosis.where.host or collect_facts(view, ask_modinfo=False, name_system=False)
+    facts = facts._replace(os=read_os(view))
     kernel = next((k for k in facts.kernels if k.running), None)
     set_here = set_parameters(view, known.modules(), facts.boot.loader)
     kargs = Running(view).kargs or next_boot_kargs(view, facts.boot.loader)

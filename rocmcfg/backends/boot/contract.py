@@ -28,8 +28,8 @@ class Observed(NamedTuple):
 
     `foreign` is what the files without ours ask for, `ours` what we wrote adds, `later` the foreign arguments
     that stand after ours on the line and so win. `future` is what entries get that are made from now on, of
-    kernels that are installed later for instance; None where the files cannot be evaluated. Then `foreign` is
-    read from the entries instead, and `unknown_at` says which line is the reason.
+    kernels that are installed later for instance; None where the files cannot be evaluated. Where those of
+    others cannot, `foreign` is read from the entries instead, and `unknown_at` says which line is the reason.
     """
 
     menu: Menu
@@ -45,7 +45,7 @@ class Observed(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        return self.future is not None
+        return not self.unknown_at
 
 
 class Editor(Protocol):

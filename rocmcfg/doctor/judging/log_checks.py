@@ -7,12 +7,8 @@ import re
 from rocmcfg.doctor.host_checks.software import driver_and_rocm
 from rocmcfg.doctor.reading.log_facts import LogFacts, Said
 from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.judging.judge import of_the_name
-from rocmcfg.judging.verdict import About
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.machine import Machine
-from rocmcfg.model.spelling import parameter
 
 _UNKNOWN = re.compile(r"^(\w+): unknown parameter '([^']+)' ignored$")
 _ILLEGAL = re.compile(r"^(\w+): '([^']*)' invalid for parameter '([^']+)'$")
@@ -53,6 +49,11 @@ def _illegal(module: str, name: str, value: str, place: str) -> Diagnostic:
 
 def unknown_parameter(module: str, name: str, place: str, known: Catalogue) -> Diagnostic:
     """What to write in its place, as far as anybody can tell."""
+    from rocmcfg.judging.judge import of_the_name
+    from rocmcfg.judging.verdict import About
+    from rocmcfg.model.machine import Machine
+    from rocmcfg.model.spelling import parameter
+
     verdict = next(of_the_name(parameter(f"{module}.{name}"), Machine(), known), None)
     hint = "remove it; `rocmcfg lint` finds the file that sets it"
     if verdict is not None and verdict.about is About.MISNAMED and verdict.instead is not None:
