@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rocmcfg.explain.explain_context import described, mentions
 from rocmcfg.explain.explanation import Bit, Explanation, OnKernel, Question
 from rocmcfg.judging.kernels import Declaration, declaration
 from rocmcfg.judging.masks import default_mask, features_of
-from rocmcfg.model.catalogue import Feature, Parameter
+from rocmcfg.model.catalogue import Feature, Fix, Parameter
 from rocmcfg.model.facts import Kernel
 from rocmcfg.model.value import as_number, octal
 
@@ -20,7 +20,7 @@ def explain_parameter(question: Question, parameter: Parameter) -> Explanation:
         parameter.id,
         "parameter",
         parameter.summary,
-        _octal(question.value) + _remarks(parameter),
+        _octal(question.value) + _remarks(parameter, question.catalogue.fixes),
         unit=parameter.unit,
         kernels=tuple(on_kernel(question, parameter, k, question.value) for k in question.kernels),
         **described(question, ids, parameter, parameter.acts_on),
@@ -33,7 +33,7 @@ def _octal(value: str | None) -> tuple[str, ...]:
     return () if number is None else (f"{value} is octal because of its leading 0, and means {number}",)
 
 
-def _remarks(parameter: Parameter) -> tuple[str, ...]:
+def _remarks(parameter: Parameter, fixes: Mapping[str, Fix]) -> tuple[str, ...]:
     remarks = []
     if parameter.dkms_only:
         remarks.append("exists only in AMD's DKMS driver, not in the one that comes with a kernel")
@@ -49,7 +49,13 @@ def _remarks(parameter: Parameter) -> tuple[str, ...]:
         remarks.append("the driver may replace the value when it starts")
     if parameter.bounds:
         remarks.append(f"values with a meaning: {parameter.bounds[0]} to {parameter.bounds[1]}")
-    return (*remarks, *parameter.notes)
+    named = [fix for fix in fixes.values() if any(fix.name in note for note in parameter.notes)]
+    never = "other series below {}.{} never got it"
+    told = [
+        f"the fix {fix.name} came with kernel {fix.releases}; {never.format(*fix.mainline.series)}"
+        for fix in named
+    ]
+    return (*remarks, *parameter.notes, *told)
 
 
 def on_kernel(question: Question, parameter: Parameter, kernel: Kernel, value: str | None) -> OnKernel:

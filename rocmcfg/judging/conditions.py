@@ -161,11 +161,8 @@ def _lacks_fix(fix: Fix, facts: Facts) -> Decision:
         )
     if unknown:
         return Decision(None, f"whether {_names(unknown)} has the fix {fix.name} cannot be told")
-    releases = [*map(str, fix.stable), "{}.{}".format(*fix.mainline.series)]
-    since = f"kernel {', '.join(releases[:-1])} and {releases[-1]}" if fix.stable else f"kernel {releases[0]}"
-    return Decision(
-        False, f"every installed kernel has the fix {fix.name} ({', '.join(standing)})", since=since
-    )
+    why = f"every installed kernel has the fix {fix.name} ({', '.join(standing)})"
+    return Decision(False, why, since=f"kernel {fix.releases}")
 
 
 def _has(fix: Fix, kernel: Kernel, facts: Facts) -> bool | None:

@@ -26,6 +26,11 @@ class BadFirmware(NamedTuple):
     gfx: tuple[str, ...]
     version: int
     issue: str
+    counted: int
+
+    def of(self, printed: int) -> int:
+        """The version in the number that the driver prints, whose upper bits say something else."""
+        return printed & self.counted
 
 
 class Writer(NamedTuple):
@@ -49,12 +54,15 @@ class Tuner(NamedTuple):
 
 
 class HostKnowledge(NamedTuple):
-    """What fits together on a host, and who else writes there."""
+    """What fits together on a host, and who else writes there. `target_variable` passes a GPU off as another
+    target, `choosers` are variables that choose among several GPUs."""
 
     drivers: tuple[DriverRelease, ...]
     firmware: tuple[BadFirmware, ...]
     writers: tuple[Writer, ...]
     tuners: tuple[Tuner, ...]
+    target_variable: str
+    choosers: tuple[str, ...]
 
 
 @functools.cache
@@ -66,7 +74,7 @@ def of_hosts() -> HostKnowledge:
             for row in document["driver"]
         ),
         tuple(
-            BadFirmware(row["block"], tuple(row["gfx"]), row["version"], row["issue"])
+            BadFirmware(row["block"], tuple(row["gfx"]), row["version"], row["issue"], row["counted"])
             for row in document["firmware"]
         ),
         tuple(
@@ -83,4 +91,6 @@ def of_hosts() -> HostKnowledge:
             Tuner(row["name"], row["file"], re.compile(row["key"], re.M), row["feature"])
             for row in document["tuner"]
         ),
+        document["variables"]["target"],
+        tuple(document["variables"]["choosers"]),
     )

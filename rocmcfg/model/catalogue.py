@@ -235,6 +235,12 @@ class Fix(NamedTuple):
     kfd_property: str
     evidence: tuple[str, ...]
 
+    @property
+    def releases(self) -> str:
+        """`6.12.64, 6.18.4 and 6.19`: the first of each series that has it."""
+        *stable, mainline = [*map(str, self.stable), "{}.{}".format(*self.mainline.series)]
+        return f"{', '.join(stable)} and {mainline}" if stable else mainline
+
     def present_in(self, version: KernelVersion) -> bool | None:
         """None where the release hides its stable level and the series got the fix at some level."""
         if version.numbers[:2] >= self.mainline.numbers[:2]:

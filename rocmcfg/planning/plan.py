@@ -76,7 +76,7 @@ def _plan(
 ) -> Plan:
     desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
     problems = list(resolution.diagnostics)
-    problems += host_problems(view, facts, desired)
+    problems += host_problems(view, facts, desired, catalogue)
     problems += foreign_trouble(observed, facts, catalogue)
 
     on_line = [s for s in desired if s.channel is Channel.CMDLINE and not s.adopted_from]

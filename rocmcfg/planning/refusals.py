@@ -16,7 +16,9 @@ from rocmcfg.model.state import Channel, DesiredSetting, unique_kargs
 from rocmcfg.state.observe import Observed
 
 
-def host_problems(view: HostView, facts: Facts, desired: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
+def host_problems(
+    view: HostView, facts: Facts, desired: Sequence[DesiredSetting], catalogue: Catalogue
+) -> Iterable[Diagnostic]:
     if facts.container:
         yield error(
             "RC3010",
@@ -25,7 +27,8 @@ def host_problems(view: HostView, facts: Facts, desired: Sequence[DesiredSetting
             hint="run rocmcfg on the host; for the variables alone use `rocmcfg env` or `rocmcfg run`",
         )
         return
-    if any(s.parameter for s in desired) and facts.kernels and not facts.driven:
+    ours = [s for s in desired if s.parameter.partition(".")[0] in catalogue.modules()]
+    if ours and facts.kernels and not facts.driven:
         yield error(
             "RC3011",
             "no installed kernel has an amdgpu driver",

@@ -209,7 +209,8 @@ def _base(work: _Work, setting: Setting, text: str | None, channel: Channel) -> 
 def _channel(work: _Work, setting: Setting) -> Channel:
     wanted = Channel(work.request.via) if work.request.via else setting.via or Channel.CMDLINE
     builtin = [k.release for k in work.facts.kernels if k.driver is Driver.BUILTIN]
-    if wanted is Channel.MODPROBE and builtin:
+    of_the_driver = setting.kind is Kind.FEATURE or setting.module in work.catalogue.modules()
+    if wanted is Channel.MODPROBE and builtin and of_the_driver:
         work.problems.append(
             error(
                 "RC2014",

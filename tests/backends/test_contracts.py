@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot import appended_assignment, grub, grub_mkconfig, registry
-from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor
+from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, Proposal
 from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
 from rocmcfg.backends.boot.grub import trial as grub_trial
@@ -15,8 +17,9 @@ from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
 from rocmcfg.backends.initramfs import initramfs_tools
 from rocmcfg.backends.initramfs.contract import Generator
 from rocmcfg.host.local import LocalHost
-from rocmcfg.planning.owned import owned_paths, whole_paths
+from rocmcfg.planning.owned import owned_files, owned_paths, whole_paths
 from tests.backends.settings import SETTINGS
+from tests.support.program import SOURCE
 
 BACKENDS: tuple[BootBackend, ...] = (grub_backend, mkconfig_backend)
 READERS: tuple[BootReader, ...] = (grub_reader, mkconfig_reader)
@@ -52,3 +55,24 @@ def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> N
     assert edited
     assert not edited & set(whole_paths())
     assert {*edited, *whole_paths()} == set(owned_paths())
+
+
+def test_the_scripts_of_the_debian_package_know_our_part_of_a_file_of_others() -> None:
+    comment, _, _ = appended_assignment.lines("X", "a=1").decode().partition("\n")
+    for name in ("prerm", "postrm"):
+        script = (SOURCE / f"packaging/debian/rocmcfg.{name}").read_text()
+        assert f"if grep -qsxF '{comment}' /etc/default/grub; then" in script, name
+
+
+@pytest.mark.parametrize("loader", ["one", "other"])
+def test_two_loaders_that_read_one_file_do_not_take_it_from_each_other(
+    monkeypatch: pytest.MonkeyPatch, loader: str
+) -> None:
+    def named(name: str) -> SimpleNamespace:
+        return SimpleNamespace(
+            NAME=name, propose=lambda _, settings: Proposal({}, {"/etc/x": b"ours" if settings else None})
+        )
+
+    monkeypatch.setattr(registry, "backends", lambda: (named("one"), named("other")))
+    found = owned_files(LocalHost("/nonexistent"), loader, (), SETTINGS)
+    assert [file.content for file in found if file.path == "/etc/x"] == [b"ours"]

@@ -365,3 +365,8 @@ def test_the_hosts_own_modinfo_and_sysfs_win_over_the_catalogue(tmp_path: Path) 
     (root / "sys/module/amdgpu/parameters/sg_display").unlink()
     seen = explain_name(LocalHost(str(root)), "sg_display").explanation
     assert [on.present for on in seen.kernels] == [False]
+
+
+def test_a_fix_that_a_note_names_is_told_with_its_versions() -> None:
+    remarks = " ".join(explain(ask("cwsr_enable")).remarks)
+    assert "cwsr-expert-scheduling came with kernel 6.12.64, 6.18.4 and 6.19" in remarks

@@ -12,7 +12,7 @@ import pytest
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
-from tests.support.hosts import ROOT_UUID, debian_grub_host
+from tests.support.hosts import ROOT_UUID, Driver, debian_grub_host
 from tests.support.trees import with_directory_times
 from tests.support.usecases import plan
 
@@ -280,3 +280,21 @@ def test_an_entry_written_by_hand_is_named_because_it_boots_without_the_argument
     made = plan(LocalHost(str(root)), set=("amdgpu.runpm=0",))
     (found,) = [d for d in made.diagnostics if d.id == "RC3107"]
     assert "My kernel" in found.summary
+
+
+@pytest.mark.parametrize("driver", ["missing", "builtin"])
+def test_a_driver_that_is_missing_or_built_in_concerns_its_own_parameters_alone(
+    tmp_path: Path, driver: Driver
+) -> None:
+    root = debian_grub_host(tmp_path, driver=driver)
+    told = refused(plan, LocalHost(str(root)), set=("amdgpu.runpm=0",), via="modprobe")
+    assert {"RC3011", "RC2014"} & told
+    other = refused(plan, LocalHost(str(root)), set=("snd_hda_intel.power_save=0",), via="modprobe")
+    assert not {"RC3011", "RC2014"} & other
+
+
+def refused(plan: Any, view: LocalHost, **request: Any) -> set[str]:
+    try:
+        return {diagnostic.id for diagnostic in plan(view, **request).diagnostics}
+    except RocmcfgError as problem:
+        return {diagnostic.id for diagnostic in problem.diagnostics}

@@ -49,7 +49,7 @@ def firmware(facts: Facts, hardware: Hardware) -> list[Diagnostic]:
             version = as_number(device.firmware.get(row.block))
             if (
                 version is not None
-                and version & 0xFFF == row.version
+                and row.of(version) == row.version
                 and by_address.get(device.address) in row.gfx
             ):
                 found.append(

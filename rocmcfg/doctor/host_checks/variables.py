@@ -8,12 +8,9 @@ from collections.abc import Mapping
 from rocmcfg.backends.environment.observe import for_everybody
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.host.view import HostView
+from rocmcfg.knowledge.hosts import of_hosts
 from rocmcfg.model.diagnostic import Diagnostic, info, warning
 from rocmcfg.model.facts import Facts, Gpu
-
-_OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
-_CHOOSERS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
-_PER_NODE = re.compile(rf"{_OVERRIDE}(?:_(\d+))?")
 
 
 def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -24,10 +21,11 @@ def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, t
 
 
 def override(view: HostView, facts: Facts, environment: Mapping[str, str]) -> list[Diagnostic]:
-    """HSA_OVERRIDE_GFX_VERSION that is left over from another GPU, or hits a second one."""
+    """The variable that passes a GPU off as another: left over from another GPU, or hitting a second one."""
+    per_node = re.compile(rf"{of_hosts().target_variable}(?:_(\d+))?")
     found = []
     for name, (value, where) in set_variables(view, environment).items():
-        match = _PER_NODE.fullmatch(name)
+        match = per_node.fullmatch(name)
         if match is None or not value:
             continue
         target = _target(value)
@@ -73,7 +71,8 @@ def _wrong(name: str, value: str, where: str, target: str, gpus: list[Gpu], wron
     rest = [gpu for gpu in gpus if gpu not in wrong and gpu.gfx != target]
     hint = "take it away: `unset` in a shell, and remove the line"
     if rest and rest[0].node is not None:
-        hint = f"set it for one GPU only: {_OVERRIDE}_{rest[0].node}={value} (the number is the KFD node)"
+        one = f"{of_hosts().target_variable}_{rest[0].node}={value}"
+        hint = f"set it for one GPU only: {one} (the number is the KFD node)"
     return warning(
         "RC8121",
         f"{name}={value} passes {names} off as {target}, which has other instructions",
@@ -89,7 +88,7 @@ def mixed_gpus(view: HostView, facts: Facts, environment: Mapping[str, str]) -> 
     inside = [gpu for gpu in facts.gpus if gpu.gfx and gpu.integrated]
     if not cards or not inside or facts.rocm is None:
         return []
-    if any(name in set_variables(view, environment) for name in _CHOOSERS):
+    if any(name in set_variables(view, environment) for name in of_hosts().choosers):
         return []
     return [
         info(

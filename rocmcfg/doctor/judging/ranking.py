@@ -223,9 +223,9 @@ def _bad(issue: KnownIssue, firmware: Sequence[BadFirmware], loaded: Mapping[str
     name = row.block.upper()
     if version is None:
         return Reason("firmware", None, f"which {name} firmware is loaded cannot be told")
-    bad = version & 0xFFF == row.version
+    bad = row.of(version) == row.version
     return Reason(
-        "firmware", bad, f"{name} firmware {version & 0xFFF:#x} is {'' if bad else 'not '}the bad one"
+        "firmware", bad, f"{name} firmware {row.of(version):#x} is {'' if bad else 'not '}the bad one"
     )
 
 
