@@ -33,7 +33,7 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.report import CheckStatus, VerificationReport
 from rocmcfg.records.steps import Evidence
 from rocmcfg.trial.standing import Standing, Told
-from rocmcfg.workflow.aftermath import Outcome
+from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, Found
 from rocmcfg.workflow.explaining import Explained
 from rocmcfg.workflow.linting import Linted, Proposal
@@ -45,7 +45,7 @@ class Document(NamedTuple):
 
 
 class FailureDocument(NamedTuple):
-    outcome: Outcome
+    outcome: HostAfter
 
 
 _TITLES: dict[type, str] = {

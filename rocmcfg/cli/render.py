@@ -140,9 +140,9 @@ class Printer:
 
     def looks(self, host: HostView) -> None:
         """From here on the command may change this host: before it says how a stop left it, it looks."""
-        from rocmcfg.workflow.aftermath import aftermath, standing
+        from rocmcfg.workflow.aftermath import aftermath, on_record
 
-        before = standing(host)
+        before = on_record(host)
         self._look = lambda code: aftermath(host, before, code)
 
     # -- documents ----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from rocmcfg.records import journal, receipt
 from rocmcfg.trial import record as trial
 
 
-class Outcome(str, Enum):
+class HostAfter(str, Enum):
     """How the host is after a stop: untouched, back as it was, changed all the same, or left in the middle
     until `rocmcfg recover` has run."""
 
@@ -23,7 +23,7 @@ class Outcome(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class OnRecord:
     """What is on record of a host: the transaction that is open, and what is applied and tried, as bytes to
     compare. `seen` is False where the caller could not look."""
 
@@ -32,32 +32,32 @@ class Standing:
     seen: bool = True
 
 
-def standing(view: HostView) -> Standing:
+def on_record(view: HostView) -> OnRecord:
     try:
-        return Standing(journal.open_transaction(view), (view.read(receipt.PATH), view.read(trial.PATH)))
+        return OnRecord(journal.open_transaction(view), (view.read(receipt.PATH), view.read(trial.PATH)))
     except RocmcfgError:
-        return Standing(seen=False)
+        return OnRecord(seen=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    outcome: Outcome
+    outcome: HostAfter
     code: ExitCode
     remarks: tuple[Diagnostic, ...] = ()
 
 
-def aftermath(view: HostView, before: Standing, code: ExitCode) -> Aftermath:
+def aftermath(view: HostView, before: OnRecord, code: ExitCode) -> Aftermath:
     """`code` is what the stop itself claims."""
-    now = standing(view)
+    now = on_record(view)
     others = now.open == before.open and view.locked_by() is not None  # somebody else's, at work just now
     if now.open is not None and not others:
         remarks = () if code is ExitCode.RECOVERY_REQUIRED else journal.RecoveryRequired(now.open).diagnostics
-        return Aftermath(Outcome.RECOVERY_REQUIRED, ExitCode.RECOVERY_REQUIRED, remarks)
+        return Aftermath(HostAfter.RECOVERY_REQUIRED, ExitCode.RECOVERY_REQUIRED, remarks)
     if code is ExitCode.RECOVERY_REQUIRED or (before.seen and not now.seen):
-        return Aftermath(Outcome.RECOVERY_REQUIRED, ExitCode.RECOVERY_REQUIRED)
+        return Aftermath(HostAfter.RECOVERY_REQUIRED, ExitCode.RECOVERY_REQUIRED)
     if code is ExitCode.ROLLED_BACK:
-        return Aftermath(Outcome.ROLLED_BACK, code)
+        return Aftermath(HostAfter.ROLLED_BACK, code)
     if now.applied != before.applied:
         remark = info("RC9003", "what was done before that stays", hint="see `rocmcfg history`")
-        return Aftermath(Outcome.CHANGED, code, (remark,))
-    return Aftermath(Outcome.NOTHING_CHANGED, code)
+        return Aftermath(HostAfter.CHANGED, code, (remark,))
+    return Aftermath(HostAfter.NOTHING_CHANGED, code)

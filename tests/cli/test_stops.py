@@ -17,7 +17,7 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, fail
 from rocmcfg.transaction import recovery
-from rocmcfg.workflow.aftermath import Outcome, aftermath, standing
+from rocmcfg.workflow.aftermath import HostAfter, aftermath, on_record
 from tests.support import fake_tools
 from tests.support import usecases as use
 from tests.support.hosts import debian_grub_host
@@ -54,25 +54,25 @@ def states(root: Path) -> list[str]:
 
 
 def test_nothing_on_record_changed(host: QuickHost) -> None:
-    before = standing(host)
+    before = on_record(host)
     found = aftermath(host, before, ExitCode.ERROR)
-    assert (found.outcome, found.code, found.remarks) == (Outcome.NOTHING_CHANGED, ExitCode.ERROR, ())
+    assert (found.outcome, found.code, found.remarks) == (HostAfter.NOTHING_CHANGED, ExitCode.ERROR, ())
 
 
 def test_what_was_committed_before_the_stop_is_not_called_nothing(host: QuickHost) -> None:
-    before = standing(host)
+    before = on_record(host)
     use.apply(host, set=("amdgpu.runpm=0",), any_gpu=True)
     found = aftermath(host, before, ExitCode.ERROR)
-    assert (found.outcome, found.code) == (Outcome.CHANGED, ExitCode.ERROR)
+    assert (found.outcome, found.code) == (HostAfter.CHANGED, ExitCode.ERROR)
     assert "rocmcfg history" in found.remarks[0].hint
 
 
 def test_a_transaction_that_is_open_asks_for_recover_whatever_the_stop_claims(host: QuickHost) -> None:
     use.apply(host, set=("amdgpu.runpm=0",), any_gpu=True)
-    before = standing(host)
+    before = on_record(host)
     recovery.begin_undo(_locked(host), 1)
     found = aftermath(host, before, ExitCode.ERROR)
-    assert (found.outcome, found.code) == (Outcome.RECOVERY_REQUIRED, ExitCode.RECOVERY_REQUIRED)
+    assert (found.outcome, found.code) == (HostAfter.RECOVERY_REQUIRED, ExitCode.RECOVERY_REQUIRED)
     assert [d.id for d in found.remarks] == ["RC4021"]
 
 
@@ -81,17 +81,17 @@ def test_one_that_somebody_else_is_at_work_on_is_not_ours(host: QuickHost) -> No
     recovery.begin_undo(_locked(host), 1)
     view = LocalHost(host.root)
     with LocalHost(host.root).lock():
-        found = aftermath(view, standing(view), ExitCode.ERROR)
-    assert (found.outcome, found.code) == (Outcome.NOTHING_CHANGED, ExitCode.ERROR)
-    again = aftermath(view, standing(view), ExitCode.ERROR)
+        found = aftermath(view, on_record(view), ExitCode.ERROR)
+    assert (found.outcome, found.code) == (HostAfter.NOTHING_CHANGED, ExitCode.ERROR)
+    again = aftermath(view, on_record(view), ExitCode.ERROR)
     assert again.code is ExitCode.RECOVERY_REQUIRED, "nobody is at work, and it is open all the same"
 
 
 def test_records_that_cannot_be_read_any_more_prove_nothing(host: QuickHost, root: Path) -> None:
     use.apply(host, set=("amdgpu.runpm=0",), any_gpu=True)
-    before = standing(host)
+    before = on_record(host)
     (root / "var/lib/rocmcfg/transactions/000001/journal.jsonl").write_text("{}\n")
-    assert aftermath(host, before, ExitCode.ERROR).outcome is Outcome.RECOVERY_REQUIRED
+    assert aftermath(host, before, ExitCode.ERROR).outcome is HostAfter.RECOVERY_REQUIRED
 
 
 def _locked(host: QuickHost) -> QuickHost:
