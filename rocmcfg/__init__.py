@@ -7,7 +7,7 @@ The map, for a reader who is new here:
     host       the only package that touches the operating system; reading and writing are two types
     facts      what is true of a host: kernels, GPUs, ROCm, operating system
     backends   one file per boot loader, initramfs generator and kind of file
-    records    what rocmcfg writes down about itself: journal, receipt, the trial
+    records    what rocmcfg writes down about itself: journal and receipt
     state      how a host is: configured, running, and verified against the receipt
     judging    what the knowledge says of a setting on a machine
     planning   request → resolve → plan → diff; pure
@@ -16,11 +16,12 @@ The map, for a reader who is new here:
     lint       reads GRUB files, modprobe.d, scripts, Markdown … and judges what they set, by the catalogue
     doctor     matches logs and host against the known issues
     report     what an issue tracker needs to know of a host, without what tells whose it is
+    trial      one boot with other settings: planned, on record, watched, ended
     workflow   the use cases, as short functions: read this next
     cli        one file per command; `app` composes, `render` is the only printer
 
 Three states, never two: desired (the profile, resolved), configured (the files, the next boot) and running
-(the kernel now). Imports point one way: cli → workflow → lint, doctor, report,
+(the kernel now). Imports point one way: cli → workflow → trial → lint, doctor, report,
 explain → transaction → planning → judging → state → records → backends, facts, knowledge → host → model.
 """
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from rocmcfg.cli import render
 from rocmcfg.cli.render import Printer
 from rocmcfg.host import interrupts
 from rocmcfg.host.local import LocalHost
@@ -36,6 +37,7 @@ def session(
     command: str, json: bool, quiet: bool = False, verbose: bool = False, debug: bool = False
 ) -> Iterator[Printer]:
     """A printer for one command; whatever stops the command is printed by it, in its format."""
+    render.root = "/"
     printer = Printer(command, json=json, quiet=quiet, verbose=verbose)
     with printer.errors(debug=debug):
         yield printer
@@ -52,6 +54,7 @@ def open_host(root: str, *, chroot: bool = False) -> LocalHost:
     if chroot and os.geteuid() != 0:
         raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
     host = LocalHost(root, chroot=chroot)
+    render.root = host.root
     weak = next(filter(None, map(host.weakness, _OF_PROGRAMS)), None) if chroot else None
     if weak is not None:
         raise fail(

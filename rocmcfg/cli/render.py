@@ -114,6 +114,22 @@ def wrap(text: str, first: str = "", rest: str = "") -> list[str]:
     )
 
 
+# What --root says: a command that a hint names is for the same host.
+root = "/"
+_FOR_A_HOST = re.compile(
+    r"`((?:sudo )?rocmcfg (?:apply|confirm|history|plan|recover|reject|rollback|status|verify)(?: [^`]*)?)`"
+)
+
+
+def of_root(hint: str) -> str:
+    if root == "/" or "`" not in hint:
+        return hint
+    from rocmcfg.planning.request import root_option
+
+    option = root_option(root)
+    return _FOR_A_HOST.sub(lambda found: found[0] if "--root" in found[1] else f"`{found[1]}{option}`", hint)
+
+
 class Printer:
     """Collects what a command has to say and prints it in the format that was asked for."""
 
@@ -140,7 +156,7 @@ class Printer:
         document = {
             "schema_version": SCHEMA_VERSION,
             "command": self.command,
-            "diagnostics": encode(diagnostics),
+            "diagnostics": [{**encode(one), "hint": of_root(one.hint)} for one in diagnostics],
             **(encode(body) or {}),
         }
         write(_escaped(json_module.dumps(document, indent=1, ensure_ascii=False)) + "\n")
@@ -261,7 +277,7 @@ class Printer:
         lines[0] = lines[0].replace(f"{label}[{diagnostic.id}]", head, 1)
         if diagnostic.location and diagnostic.location not in diagnostic.summary:
             lines.append(f"  at {diagnostic.location}")
-        for text, prefix in ((diagnostic.detail, "  "), (diagnostic.hint, "  help: ")):
+        for text, prefix in ((diagnostic.detail, "  "), (of_root(diagnostic.hint), "  help: ")):
             for number, paragraph in enumerate(text.splitlines()):
                 first = prefix if number == 0 else " " * len(prefix)
                 lines += wrap(paragraph, first, " " * len(prefix)) or [""]

@@ -125,7 +125,7 @@ def _left_of_a_trial() -> Diagnostic:
         "RC4338",
         "something of a trial is on this host, and no record of it",
         location=trial.PATH,
-        hint="sudo rocmcfg reject takes it away",
+        hint="`sudo rocmcfg reject` takes it away",
     )
 
 

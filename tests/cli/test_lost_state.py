@@ -88,7 +88,7 @@ def test_a_lost_receipt_leads_to_the_journals(applied: Path) -> None:
     (applied / RECEIPT).unlink()
     said = " ".join(rocmcfg("verify", "--root", applied).err.split())
     assert "the receipt of the last apply is gone" in said
-    assert "`rocmcfg rollback` undoes the last transaction" in said
+    assert "undoes the last transaction" in said
 
 
 # -- interrupted ---------------------------------------------------------------------------------------
