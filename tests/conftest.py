@@ -22,6 +22,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @pytest.fixture(scope="session", autouse=True)
 def programs_are_not_measured() -> None:
     """Measuring coverage would double the time of each; tests that call the same in this process cover it."""
+    _leave_programs_unmeasured()
+
+
+def _leave_programs_unmeasured() -> None:
     for name in ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"):
         os.environ.pop(name, None)
 
@@ -38,6 +42,7 @@ def bulk_is_not_measured(request: pytest.FixtureRequest) -> Iterator[None]:
     measured.stop()
     yield
     measured.start()
+    _leave_programs_unmeasured()  # to start sets these variables again
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
