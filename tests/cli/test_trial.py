@@ -9,11 +9,9 @@ import pytest
 
 from tests.support.boots import enable_unit, reboot
 from tests.support.hosts import debian_grub_host, other_host
-from tests.support.program import Result, rocmcfg
+from tests.support.program import Result, rocmcfg, too_wide
 from tests.support.tools import require_tool
 from tests.support.trees import tree
-
-from .test_output import too_wide
 
 CWSR = ("--set", "amdgpu.cwsr_enable=0")
 
@@ -26,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 
 def run(root: Path, *arguments: str, answer: str | None = None) -> Result:
     found = rocmcfg(*arguments, "--root", root, tools=root / "none", answer=answer)
-    assert "--json" in arguments or too_wide(found) == []
+    assert "--json" in arguments or too_wide(found.out + found.err) == []
     assert "Traceback" not in found.err
     return found
 

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,18 @@ from .tools import HANG
 SOURCE = Path(__file__).resolve().parents[2]
 DEMO = SOURCE / "docs/demo"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def too_wide(said: str) -> list[str]:
+    """Lines over 80 columns that could have been folded: not those of a diff, nor one long word after its
+    indent. Folders may have names of any length, so a path never makes a line too wide."""
+    return [
+        line
+        for line in said.splitlines()
+        if len(re.sub(r"/\S{20,}", "/…", line)) > 80
+        and line[:1] not in ("+", "-", "@")
+        and not re.fullmatch(r"\s*(help: |at )?\S+", line)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
