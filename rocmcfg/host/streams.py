@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from rocmcfg.host.view import Unreadable
 
-_NAME_A_LOG = "name a file that holds a log"
+_NAME_A_FILE = "name a file with text in it"
 _REFUSED = {
     stat.S_IFDIR: "it is a directory",
     stat.S_IFCHR: "it is a device",
@@ -54,7 +54,7 @@ def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
         kind = stat.S_IFMT(meta.st_mode)
         _refuse(kind, path, pipes=pipes)
         if kind == stat.S_IFREG and _is_hollow(descriptor, meta):
-            raise Unreadable(path, f"it has {meta.st_size} bytes, nearly all of them holes", _NAME_A_LOG)
+            raise Unreadable(path, f"it has {meta.st_size} bytes, nearly all of them holes", _NAME_A_FILE)
         if kind == stat.S_IFIFO:
             # Read without a wait, a pipe that nobody has opened for writing yet looks like one at its end.
             # poll waits for the first writer, also one that has come and gone (pipe_poll in fs/pipe.c).
@@ -77,7 +77,7 @@ def _refuse(kind: int, path: str, *, pipes: bool) -> None:
     if kind == stat.S_IFIFO and not pipes:
         reason = "it is a pipe"
     if reason is not None:
-        raise Unreadable(path, reason, _NAME_A_LOG)
+        raise Unreadable(path, reason, _NAME_A_FILE)
 
 
 def _is_hollow(descriptor: int, meta: os.stat_result) -> bool:

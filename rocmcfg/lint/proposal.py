@@ -53,7 +53,10 @@ def _removals(
 
 
 def _token(text: str, start: int, stop: int) -> tuple[int, int]:
-    """With one blank of its surroundings."""
+    """With one blank of its surroundings, and with the quotes of a word that it is all of."""
+    before = text[max(0, start - 2) : start]
+    if before in (" '", ' "', "\t'", '\t"') and text[stop : stop + 1] == before[1]:
+        return start - 2, stop + 1
     if text[start - 1 : start] in (" ", "\t"):
         return start - 1, stop
     if text[stop : stop + 1] in (" ", "\t"):
