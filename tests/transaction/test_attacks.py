@@ -86,17 +86,16 @@ def test_a_recovery_waits_for_the_program_of_the_killed_run(tmp_path: Path) -> N
         said.append(line)
         survivor.terminate()
 
-    signal.signal(
-        signal.SIGCHLD, signal.SIG_IGN
-    )  # its parent is gone in truth: here it must not stay a zombie
+    # in truth its parent is gone: here, too, nobody may keep it as a zombie, until the last look at it
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         programs.wait_for_survivors(Host(str(tmp_path)), "abc", progress)
+        # one that ends has let go of all its files a moment before it is gone
+        deadline = time.monotonic() + HANG
+        while Path(f"/proc/{survivor.pid}").exists():
+            assert time.monotonic() < deadline, "it goes on only when the program has ended"
     finally:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    # one that ends has let go of all its files a moment before it is gone
-    deadline = time.monotonic() + HANG
-    while Path(f"/proc/{survivor.pid}").exists():
-        assert time.monotonic() < deadline, "it goes on only when the program has ended"
     assert f"waiting for sleep (process {survivor.pid})" in said[0]
 
 
