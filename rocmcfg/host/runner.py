@@ -26,6 +26,9 @@ _KEEP = 64 * 1024  # bytes of a changing program's output that are kept, from th
 _MOST = 32 << 20  # bytes that a query may print: the listing of an image has some 100,000
 _BLOCK = 64 << 10
 _GRACE = 3.0  # seconds that a program has to end when it is told to
+# Seconds that a process with an empty environment is looked at again: in the middle of execve(2) it has none,
+# from the change of memory until load_elf_binary sets env_start, its last work (Linux, fs/binfmt_elf.c).
+_EXEC = 0.2
 # Marks whatever we start, so that a recovery finds a program that outlived its rocmcfg.
 MARK = "ROCMCFG_STARTED"
 
@@ -134,20 +137,31 @@ def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
     """Those of root with this in their environment. Others may have it in theirs, by chance or to hold us up:
     who owns a process counts and not who pretends to, so that a set-uid program is its caller's
     (proc(5), /proc/pid/status, Uid: real, effective, saved, file system)."""
-    for entry in _numbers():
-        try:
-            with open(f"/proc/{entry}/environ", "rb") as stream:
-                if wanted not in stream.read(1 << 20).split(b"\0"):
+    unread = _numbers()
+    until = time.monotonic() + _EXEC
+    while unread:
+        later = []
+        for entry in unread:
+            try:
+                with open(f"/proc/{entry}/environ", "rb") as stream:
+                    environment = stream.read(1 << 20)
+                if not environment and os.readlink(f"/proc/{entry}/exe"):
+                    later.append(entry)
+                if wanted not in environment.split(b"\0"):
                     continue
-            with open(f"/proc/{entry}/status", "rb") as stream:
-                status = dict(
-                    line.split(b":", 1) for line in stream.read(1 << 16).splitlines() if b":" in line
-                )
-        except OSError:
-            continue  # it ended meanwhile, or is none of ours
-        owners = {int(number) for number in status[b"Uid"].split()}
-        if owners == {os.geteuid()} and not status[b"State"].strip().startswith((b"Z", b"X")):
-            yield int(entry), status[b"Name"].strip().decode("utf-8", "replace")
+                with open(f"/proc/{entry}/status", "rb") as stream:
+                    status = dict(
+                        line.split(b":", 1) for line in stream.read(1 << 16).splitlines() if b":" in line
+                    )
+            except OSError:
+                continue  # it ended meanwhile, is none of ours, or is the kernel's own and has no program
+            owners = {int(number) for number in status[b"Uid"].split()}
+            if owners == {os.geteuid()} and not status[b"State"].strip().startswith((b"Z", b"X")):
+                yield int(entry), status[b"Name"].strip().decode("utf-8", "replace")
+        if not later or time.monotonic() > until:
+            return
+        time.sleep(0.01)
+        unread = later
 
 
 def _numbers() -> list[str]:

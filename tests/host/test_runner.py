@@ -224,6 +224,21 @@ def test_only_programs_of_root_are_waited_for() -> None:
             one.wait()
 
 
+def test_a_program_is_seen_while_it_becomes_another(tmp_path: Path) -> None:
+    """update-grub ends in `exec grub-mkconfig`, and in the middle of that a process has no environment."""
+    again = tmp_path / "again"
+    again.write_text('exec /bin/sh "$0"\n')
+    environment = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
+    restless = subprocess.Popen(
+        ["/bin/sh", again], env=environment, start_new_session=True, stdout=subprocess.PIPE
+    )
+    try:
+        assert all(runner.survivors("abc") for _ in range(200))
+    finally:
+        restless.kill()
+        restless.communicate()
+
+
 def test_a_set_uid_program_is_its_callers() -> None:
     """passwd waits for an answer as long as one likes, and the kernel says root of it."""
     require_root()

@@ -90,6 +90,7 @@ def test_a_recovery_waits_for_the_program_of_the_killed_run(tmp_path: Path) -> N
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         programs.wait_for_survivors(Host(str(tmp_path)), "abc", progress)
+        assert said, "it saw the program"
         # one that ends has let go of all its files a moment before it is gone
         deadline = time.monotonic() + HANG
         while Path(f"/proc/{survivor.pid}").exists():
