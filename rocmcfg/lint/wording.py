@@ -281,9 +281,9 @@ def _trap(verdict: Verdict, written: str, machine: Machine) -> Remark:
     assert trap is not None
     unsure = verdict.holds is None
     why = trap.summary + (f" (kernel {trap.kernel})" if trap.kernel else "")
-    if unsure and trap.on:
+    if unsure and trap.acts_on:
         known = "not every GPU" if machine.gpus else "no GPU"
-        why += f" That is so on {trap.on.words()}; {known} is known here."
+        why += f" That is so on {trap.acts_on.words()}; {known} is known here."
     if not verdict.strict:
         return warning(
             "RC7102", f"{written} is not what it seems", trap.summary, instead=instead, sources=sources
@@ -308,7 +308,7 @@ def _trap(verdict: Verdict, written: str, machine: Machine) -> Remark:
     if trap.kind == "misread":
         said = f"{written} is not what many take it for"
         return info("RC7116", said, why, instead=instead, sources=sources)
-    if unsure or trap.on is None:
+    if unsure or trap.acts_on is None:
         said = f"{written} does nothing on some {'GPUs' if unsure else 'hosts'}"
         return info("RC7113", said, why, instead=instead, sources=sources)
     said = f"{written} does nothing on {machine.gpu_names}"

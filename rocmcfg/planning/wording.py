@@ -54,8 +54,8 @@ def _caution(verdict: Verdict, asked: Spelling, location: str, machine: Machine)
     if trap is not None:
         perhaps = ", on some GPUs" if verdict.holds is None else ""
         detail = trap.summary
-        if verdict.holds is None and trap.on is not None:
-            detail += f" That is so on {trap.on.words()}; not every GPU of this host is known."
+        if verdict.holds is None and trap.acts_on is not None:
+            detail += f" That is so on {trap.acts_on.words()}; not every GPU of this host is known."
         grave = verdict.holds is True and trap.kind in ("inverted", "dangerous")
         return _told(verdict, asked, f"{asked} {_SAID[trap.kind]}{perhaps}", detail, location, grave=grave)
     if verdict.about is About.BUILD_ONLY:
