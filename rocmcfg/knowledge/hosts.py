@@ -23,15 +23,17 @@ class DriverRelease(NamedTuple):
 
 
 class BadFirmware(NamedTuple):
+    """`counted` are the bits of the number that the driver prints which tell the version; the upper ones say
+    something else."""
+
     block: str
     gfx: tuple[str, ...]
     version: int
     issue: str
     counted: int
 
-    def of(self, printed: int) -> int:
-        """The version in the number that the driver prints, whose upper bits say something else."""
-        return printed & self.counted
+    def is_bad(self, printed: int) -> bool:
+        return printed & self.counted == self.version
 
 
 class Writer(NamedTuple):

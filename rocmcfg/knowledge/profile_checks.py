@@ -32,21 +32,22 @@ def parameters(profile: Profile) -> Iterable[Diagnostic]:
     from which no value comes."""
     known = [p.name for p in profile.parameters]
     for setting in profile.settings:
-        if setting.multiple_of not in (None, *known):
+        parameter = setting.multiple_of
+        if parameter not in (None, *known):
             yield error(
                 "RC1007",
-                f"{setting.id}: the profile has no parameter {setting.multiple_of!r}",
+                f"{setting.id}: the profile has no parameter {parameter!r}",
                 location=setting.location,
-                hint=f"declare it: [parameters.{setting.multiple_of}]",
+                hint=f"declare it: [parameters.{parameter}]",
             )
     used = {setting.multiple_of for setting in profile.settings}
-    for parameter in profile.parameters:
-        if parameter.name not in used:
+    for one in profile.parameters:
+        if one.name not in used:
             yield error(
                 "RC1008",
-                f"parameters.{parameter.name}: no setting of the profile takes its value from it",
-                location=parameter.location,
-                hint=f'use it: value = {{ from = "{parameter.name}" }}, or take it away',
+                f"parameters.{one.name}: no setting of the profile takes its value from it",
+                location=one.location,
+                hint=f'use it: value = {{ from = "{one.name}" }}, or take it away',
             )
 
 

@@ -223,10 +223,8 @@ def _bad(issue: KnownIssue, firmware: Sequence[BadFirmware], loaded: Mapping[str
     name = row.block.upper()
     if version is None:
         return Reason("firmware", None, f"which {name} firmware is loaded cannot be told")
-    bad = row.of(version) == row.version
-    return Reason(
-        "firmware", bad, f"{name} firmware {row.of(version):#x} is {'' if bad else 'not '}the bad one"
-    )
+    bad, counted = row.is_bad(version), version & row.counted
+    return Reason("firmware", bad, f"{name} firmware {counted:#x} is {'' if bad else 'not '}the bad one")
 
 
 def covered(found: Sequence[Match]) -> set[int]:
