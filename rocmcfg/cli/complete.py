@@ -255,7 +255,7 @@ def targets() -> tuple[str, ...]:
 def boot_backends() -> tuple[str, ...]:
     from rocmcfg.backends.boot import registry
 
-    return tuple(backend.NAME for backend in registry.backends())
+    return registry.NAMES
 
 
 def documents() -> tuple[str, ...]:
