@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from rocmcfg.host.reading import read_own_file
+
 if TYPE_CHECKING:
     from rocmcfg.model.state import DesiredSetting
 
@@ -22,8 +24,7 @@ def reason(setting: DesiredSetting) -> str:
 
 def render(package: str, name: str, **values: Any) -> bytes:
     """`package` is the sub-package of `rocmcfg.backends` whose `templates/` holds `name`."""
-    with open(os.path.join(os.path.dirname(__file__), package, "templates", name), "rb") as stream:
-        content = stream.read()
+    content = read_own_file(os.path.join(os.path.dirname(__file__), package, "templates", name))
     if not values:
         return content
     from jinja2 import StrictUndefined, Template
