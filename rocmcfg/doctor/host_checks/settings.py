@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.knowledge.hosts import of_hosts
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
@@ -104,7 +104,7 @@ def other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnosti
     writes of what concerns the GPU, since nobody looks for it there."""
     wanted = [s for s in receipt.settings if s.kind is not Kind.ENV] if receipt else []
     for writer in of_hosts().writers:
-        texts = writer.key.findall(_text(view, writer.file))
+        texts = writer.key.findall(text_or_empty(view, writer.file))
         written = [karg for text in texts for karg in split(text.strip().strip("\"'"), writer.file)]
         rivals = [(karg, _rival(karg, wanted)) for karg in written]
         theirs = [
@@ -138,7 +138,7 @@ def _rival(karg: Karg, wanted: Sequence[DesiredSetting]) -> DesiredSetting | Non
 def tuners(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnostic]:
     """Programs that were told to change what the mask of the next boot does not let them change."""
     for tuner in of_hosts().tuners:
-        keys = tuner.key.findall(_text(view, tuner.file))
+        keys = tuner.key.findall(text_or_empty(view, tuner.file))
         feature = known.features.get(tuner.feature)
         if not keys or feature is None:
             continue
@@ -155,10 +155,3 @@ def tuners(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnosti
                 location=won.source or tuner.file,
                 hint=f"add --set feature.{tuner.feature}=true, or take the lines out of {tuner.file}",
             )
-
-
-def _text(view: HostView, path: str) -> str:
-    try:
-        return view.text(path) or ""
-    except Unreadable:
-        return ""
