@@ -13,7 +13,7 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.version import format_version
-from rocmcfg.report.content import Excerpt, Report, ReportedMatch, ReportedParameter, ReportedVariable
+from rocmcfg.report.content import Excerpt, Report, ReportedMatch, ReportedVariable
 from rocmcfg.report.looks import is_ordinary
 from rocmcfg.report.redact import Redactor
 from rocmcfg.state.inventory import deviations, next_boot_kargs, set_parameters
@@ -92,10 +92,7 @@ def gather(
         hardware=read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address)),
         rocm=f"{format_version(facts.rocm)} ({facts.rocm_source})" if facts.rocm else "",
         pytorch="; ".join(f"{p.text} ({p.source})" for p in facts.pytorch),
-        parameters=tuple(
-            ReportedParameter(d.name, d.running, d.next_boot, d.default, d.source)
-            for d in deviations(view, kernel, set_here, known)
-        ),
+        parameters=deviations(view, kernel, set_here, known),
         arguments=tuple(karg.text for karg in concerned),
         other_arguments=len(kargs) - len(concerned) - sum(_is_parameter(karg, known) for karg in kargs),
         variables=_variables(view, environment, known),
