@@ -121,9 +121,10 @@ def _run(arguments: list[str]) -> None:
 def call(name: str, given: Mapping[str, Any]) -> None:
     """Run a command with the values that were given. Whatever stops it is printed, in the format that was
     asked for, and raises SystemExit."""
-    function = COMMANDS[name].load()
-    wanted = {option: bool(given.get(option)) for option in options.OUTPUT}
-    debug = wanted.pop("debug")
+    command = COMMANDS[name]
+    function = command.load()
+    wanted = {option: bool(given.get(option)) for option in command.output}
+    debug = wanted.pop("debug", False)
     printer = render.Printer(name, **wanted)
     with printer.errors(debug=debug):
         function(printer, **parameters(function, given))
