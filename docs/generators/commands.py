@@ -13,7 +13,7 @@ from rocmcfg.knowledge import catalogue
 # Kinds whose words never change, and stand in the scripts.
 FIXED: dict[str, Callable[[], tuple[str, ...]]] = {
     "gfx": lambda: tuple(sorted({model.gfx for model in catalogue.gpu_models()})),
-    "boot-backend": lambda: tuple(backend.NAME for backend in registry.backends()),
+    "boot-backend": lambda: registry.NAMES,
     "document": lambda: tuple(documents.schemas()),
 }
 
