@@ -62,7 +62,7 @@ def _write(case: Case, found: dict[str, str]) -> None:
 
 
 def test_every_loader_that_is_configured_has_cases() -> None:
-    assert set(registry.names()) <= {name.partition("/")[0] for name in FOLDERS}
+    assert {backend.NAME for backend in registry.backends()} <= {name.partition("/")[0] for name in FOLDERS}
 
 
 def test_a_folder_of_cases_holds_nothing_else() -> None:
