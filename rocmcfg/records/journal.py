@@ -14,10 +14,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.view import Host, HostView, Unreadable
-from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.state import FileState
 from rocmcfg.records.digest import sha256
-from rocmcfg.records.newer import newer
 
 if TYPE_CHECKING:
     from rocmcfg.records.steps import Begin, Journal, Line, Saved
@@ -31,17 +30,34 @@ RECEIPT, TRIAL = f"{STATE_DIR}/receipt.json", f"{STATE_DIR}/trial.json"
 VERSION = 1
 
 
+_DAMAGED = (
+    "the saved files lie in backups/ beside it and are whole: compare them with the host, put back by "
+    "hand what is needed, then move the transaction's folder away"
+)
+
+
+class NewerRecord(RocmcfgError):
+    """A receipt or a trial that nobody may take for a damaged one: it holds what we do not know."""
+
+
+def newer(path: str, what: str) -> Diagnostic:
+    """What every reader of a record says of one that a newer rocmcfg wrote."""
+    return error(
+        "RC4029",
+        f"{path} was written by a newer rocmcfg: this one does not know {what}",
+        location=path,
+        hint="use the rocmcfg that wrote it, or a newer one",
+    )
+
+
 class BadJournal(RocmcfgError):
+    """A journal that cannot be used."""
+
     exit_code = ExitCode.RECOVERY_REQUIRED
 
-    def __init__(self, path: str, line: int, reason: str, hint: str) -> None:
-        place = f"{path}:{line}" if line else path
-        super().__init__(error("RC4020", f"the journal cannot be used: {reason}", location=place, hint=hint))
 
-
-class NewerJournal(BadJournal):
-    def __init__(self, path: str, version: int) -> None:
-        RocmcfgError.__init__(self, newer(path, f"format {version}"))
+def bad(place: str, reason: str, hint: str = _DAMAGED) -> BadJournal:
+    return BadJournal(error("RC4020", f"the journal cannot be used: {reason}", location=place, hint=hint))
 
 
 class RecoveryRequired(RocmcfgError):
@@ -98,7 +114,7 @@ def ids(view: HostView) -> tuple[int, ...]:
     is in its place: that is not "none"."""
     require_trusted(view)
     if not view.is_dir(TRANSACTIONS) and (view.exists(TRANSACTIONS) or view.is_symlink(TRANSACTIONS)):
-        raise BadJournal(TRANSACTIONS, 0, "this is no directory", "move it away, and put the directory back")
+        raise bad(TRANSACTIONS, "this is no directory", "move it away, and put the directory back")
     return tuple(int(name) for name in view.names(TRANSACTIONS) if name.isascii() and name.isdigit())
 
 
@@ -173,7 +189,7 @@ def read(view: HostView, id: int) -> Journal | None:
             if isinstance(line, Begin) is not (number == 1):
                 raise Malformed("it begins in its middle" if number == 1 else "it begins twice")
         except Malformed as problem:
-            raise BadJournal(path_of(id), number, str(problem), _DAMAGED) from problem
+            raise bad(f"{path_of(id)}:{number}", str(problem)) from problem
         lines.append(line)
     header = lines[0] if lines else None
     return Journal(id, header, tuple(lines)) if isinstance(header, Begin) else None
@@ -184,28 +200,21 @@ def _records(view: HostView, id: int) -> Iterator[dict[str, Any]]:
     path = path_of(id)
     require_trusted(view, path)
     lines = (view.read(path) or b"").split(b"\n")
-    torn = lines.pop()  # what follows the last line break: empty, or a line that a crash cut
-    del torn
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines[:-1], 1):  # behind the last line break is what a crash cut
+        place = f"{path}:{number}"
         try:
             record = json.loads(line)
             version = record["v"]
         except (ValueError, KeyError, TypeError, RecursionError) as problem:
-            raise BadJournal(path, number, "it is damaged", _DAMAGED) from problem
+            raise bad(place, "it is damaged") from problem
+        if isinstance(version, int) and version > VERSION:
+            raise BadJournal(newer(path, f"format {version}"))
         if version != VERSION:
-            if isinstance(version, int) and version > VERSION:
-                raise NewerJournal(path, version)
-            raise BadJournal(path, number, "it is damaged", _DAMAGED)
+            raise bad(place, "it is damaged")
         body, _, _ = line.decode("utf-8", "replace").rpartition(',"sum":')
         if _sum(body + "}") != record.get("sum"):
-            raise BadJournal(path, number, "a checksum is wrong", _DAMAGED)
+            raise bad(place, "a checksum is wrong")
         yield record
-
-
-_DAMAGED = (
-    "the saved files lie in backups/ beside it and are whole: compare them with the host, put back by "
-    "hand what is needed, then move the transaction's folder away"
-)
 
 
 def open_transaction(view: HostView) -> int | None:
@@ -253,9 +262,7 @@ def restore(view: HostView, id: int, saved: Saved) -> FileState:
     path = f"{folder(id)}/backups/{saved.sha256}"
     content = view.read(path)
     if content is None or sha256(content) != saved.sha256:
-        raise BadJournal(
-            path, 0, "a saved file is missing or damaged", "restore that file from a backup of yours"
-        )
+        raise bad(path, "a saved file is missing or damaged", "restore that file from a backup of yours")
     return FileState(
         content,
         saved.mode & 0o777,

@@ -17,7 +17,6 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 from rocmcfg.planning.owned import owned_paths
 from rocmcfg.records import journal
-from rocmcfg.records.journal import BadJournal
 from rocmcfg.records.receipt import boot_id, digest
 from rocmcfg.records.steps import (
     Committed,
@@ -199,9 +198,8 @@ def require_ours(view: HostView, found: Journal) -> None:
             named = {line.tool, *line.outputs, *(line.scratch if isinstance(line, ToolRun) else ())}
             allowed = {program.tool, *program.outputs, *program.scratch} if program else set()
         if not named <= allowed:
-            raise BadJournal(
+            raise journal.bad(
                 journal.path_of(found.id),
-                0,
                 f"it names {min(named - allowed)}, which rocmcfg neither writes nor runs",
                 "somebody else wrote it, or a newer rocmcfg: use that one, or move the transaction's folder "
                 "away",

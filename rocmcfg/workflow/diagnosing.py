@@ -23,7 +23,7 @@ from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import same
 from rocmcfg.model.version import Version, format_version, parse_kernel, parse_version
 from rocmcfg.planning.request import command_line
-from rocmcfg.records.newer import NewerRecord
+from rocmcfg.records.journal import NewerRecord
 from rocmcfg.records.receipt import Receipt
 
 
