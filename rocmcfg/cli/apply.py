@@ -81,8 +81,8 @@ def apply(
 
 def say(printer: Printer, applied: Applied, root: str) -> None:
     from rocmcfg.cli import plan_view
+    from rocmcfg.model.request import root_option
     from rocmcfg.model.state import ActivationState
-    from rocmcfg.planning.request import root_option
 
     made = applied.planned.plan
     left = [a for a in applied.activations if a.state is ActivationState.LEFT_TO_USER]

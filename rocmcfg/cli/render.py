@@ -124,7 +124,7 @@ _FOR_A_HOST = re.compile(
 def of_root(hint: str) -> str:
     if root == "/" or "`" not in hint:
         return hint
-    from rocmcfg.planning.request import root_option
+    from rocmcfg.model.request import root_option
 
     option = root_option(root)
     return _FOR_A_HOST.sub(lambda found: found[0] if "--root" in found[1] else f"`{found[1]}{option}`", hint)
@@ -184,7 +184,7 @@ class Printer:
         except Exception as defect:
             if debug:
                 raise
-            from rocmcfg.model.installation import damage
+            from rocmcfg.model.diagnostic import damage
 
             unexpected = error(
                 "RC9000",

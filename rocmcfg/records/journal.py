@@ -143,8 +143,8 @@ def begin(host: Host, id: int, header: Begin) -> str:
 
     host.require_lock()
     for path, mode in ((STATE_DIR, STATE_MODE), (TRANSACTIONS, 0o700), (folder(id), 0o700)):
-        _make_dirs(host, path, mode)
-    _make_dirs(host, f"{folder(id)}/backups", 0o700)
+        make_dirs(host, path, mode)
+    make_dirs(host, f"{folder(id)}/backups", 0o700)
     mark = token_hex(16)
     append(host, id, header._replace(mark=mark))
     return mark
@@ -156,10 +156,11 @@ def now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
-def _make_dirs(host: Host, path: str, mode: int) -> None:
+def make_dirs(host: Host, path: str, mode: int) -> None:
+    """`mode` is that of the last one; those above it that are missing get 0755."""
     parent = path.rpartition("/")[0]
     if parent and not host.is_dir(parent):
-        _make_dirs(host, parent, 0o755)
+        make_dirs(host, parent, 0o755)
     host.make_dir(path, mode)
 
 
@@ -217,7 +218,7 @@ def _records(view: HostView, id: int) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def open_transaction(view: HostView) -> int | None:
+def open_transaction(view: HostView) -> Journal | None:
     """The newest transaction that a crash left unfinished. Behind one that is rolled back there may be
     another: a rollback of several takes them back one after the other."""
     for id in reversed(ids(view)):
@@ -226,16 +227,17 @@ def open_transaction(view: HostView) -> int | None:
             last = record["kind"] if record.get("kind") in ("begin", "commit", "undo", "undone") else last
         if last == "commit":
             return None
-        if last != "undone" and read(view, id) is not None:
-            return id
+        found = read(view, id) if last != "undone" else None
+        if found is not None:
+            return found
     return None
 
 
 def require_finished(view: HostView) -> None:
     """Raises RecoveryRequired where a crash left a transaction open, Locked where it is still at work."""
-    id = open_transaction(view)
-    if id is not None:
-        raise view.locked_by() or RecoveryRequired(id)
+    found = open_transaction(view)
+    if found is not None:
+        raise view.locked_by() or RecoveryRequired(found.id)
 
 
 # -- before-images ------------------------------------------------------------------------------------

@@ -189,6 +189,16 @@ class Journal(NamedTuple):
             state = _STATES.get(type(line), state)
         return state
 
+    @property
+    def files(self) -> frozenset[str]:
+        """The paths that it wrote to."""
+        return frozenset(step.path for step in self.of(FileChanged))
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The programs that it ran."""
+        return frozenset(step.tool for step in self.of(ToolRun))
+
     def of(self, kind: type[L]) -> tuple[L, ...]:
         return tuple(line for line in self.lines if isinstance(line, kind))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, warning
-from rocmcfg.planning.request import named
+from rocmcfg.planning.combine import named
 from rocmcfg.records.receipt import Receipt, load_quietly
 from rocmcfg.trial.record import InForce
 from rocmcfg.workflow.applying import apply
