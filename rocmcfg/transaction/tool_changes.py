@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.keeper import Keeper
+from rocmcfg.backends.boot.contract import Keeper
 from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.plan import Activation, ToolChange
@@ -61,7 +61,7 @@ def due_back(view: HostView, found: Journal) -> list[Activation]:
     """The programs that take back what a transaction changed by them, where it is still there."""
     oldest = {step.tool: (keeper, step) for keeper, step in _steps(found)}
     return [
-        Activation(step.tool, keeper.keep(step.before), keeper.KEEPS, places=(keeper.BLOCK,))
+        Activation(step.tool, keeper.keep(step.before), keeper.KEEPS, writes_at=(keeper.BLOCK,))
         for keeper, step in oldest.values()
         if keeper.held(view) != step.before
     ]
@@ -78,7 +78,7 @@ def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation
                 raise
     _blocks_back(host, found)
     for activation in due:
-        host.settle(activation.places)
+        host.settle(activation.writes_at)
     state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
     return [activation._replace(state=state) for activation in due]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rocmcfg.host.view import Host
-from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.model.diagnostic import Diagnostic, Severity, warning
 from rocmcfg.planning.combine import named
-from rocmcfg.records.receipt import Receipt, load_quietly
+from rocmcfg.records.receipt import BadReceipt, Receipt, load
 from rocmcfg.trial.record import InForce
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import Approved
@@ -24,7 +26,10 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
     from rocmcfg.model.spelling import parameter
     from rocmcfg.planning.wording import worded
 
-    known = load_quietly(host)
+    try:
+        known = load(host)
+    except BadReceipt as problem:
+        return [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
     if known is None:
         return []
     modules = tuple(dict.fromkeys(s.module for s in known.settings if s.module))
