@@ -29,7 +29,7 @@ class Purpose:
         return any(change.path in trial_paths() for change in self.plan.changes)
 
     def header(self, host: Host) -> Begin:
-        settings = [row.setting for row in self.plan.rows]
+        settings = self.plan.settings
         return Begin(
             journal.now(),
             host.user(),
@@ -81,7 +81,7 @@ class Purpose:
                 self.request,
                 self.plan.boot_backend,
                 header.boot_id,
-                tuple(row.setting for row in self.plan.rows),
+                self.plan.settings,
                 {path: receipt.digest(content) for path, content in found.items() if content is not None},
                 {**pending, **ran},
             )
@@ -89,6 +89,6 @@ class Purpose:
         return [FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt")]
 
     def log_line(self, user: str, id: int) -> str:
-        settings = " ".join(row.setting.spelled for row in self.plan.rows)
+        settings = " ".join(setting.spelled for setting in self.plan.settings)
         profiles = ",".join(self.plan.profiles) or "none"
         return f"transaction {id} committed by {user}: profile {profiles}: {settings or 'nothing'}"

@@ -9,6 +9,7 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import Activation, FileChange, Plan
 from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Trial, TrialPlan
+from rocmcfg.records import receipt
 from rocmcfg.records.steps import Begin, Expectations, OneBoot
 from rocmcfg.transaction.purpose import Purpose
 from rocmcfg.trial import record
@@ -34,7 +35,7 @@ class OfOneBoot(Purpose):
 
     def records(self, host: Host, id: int, header: Begin, done: Sequence[Activation]) -> Sequence[FileChange]:
         del done
-        content = record.dump(
+        content = receipt.dump(
             Trial(
                 id,
                 self.plan.profiles,

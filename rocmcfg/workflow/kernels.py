@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, Severity, warning
-from rocmcfg.planning.request import named
+from rocmcfg.planning.combine import named
 from rocmcfg.records.receipt import BadReceipt, Receipt, load
 from rocmcfg.trial.record import InForce
 from rocmcfg.workflow.applying import apply

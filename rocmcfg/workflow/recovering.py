@@ -63,17 +63,18 @@ def _finish_all(host: Host, progress: Progress, *, force: bool) -> list[Undone]:
     from rocmcfg.transaction import programs, recovery
 
     done = []
-    while (id := journal.open_transaction(host)) is not None:
-        found = recovery.read_existing(host, id)
+    while (found := journal.open_transaction(host)) is not None:
         programs.wait_for_survivors(host, found.header.mark, progress)
         recovery.begin_together(host, recovery.begun_with(found))
         if ends.is_this_boot(host, found):
-            journal.append(host, id, Committed())
-            host.log(f"transaction {id}, a trial, was cut off at its last step, and this boot is its own")
+            journal.append(host, found.id, Committed())
+            host.log(
+                f"transaction {found.id}, a trial, was cut off at its last step, and this boot is its own"
+            )
             continue
         planned = plan_of(host, [found])
         taken = recovery.undo(host, found, progress, after_failure=True, force=force)
-        host.log(f"transaction {id} was interrupted and is undone, by {host.user()}")
+        host.log(f"transaction {found.id} was interrupted and is undone, by {host.user()}")
         done.append(undone(planned, [taken]))
     return done
 
