@@ -28,7 +28,7 @@ def confirm(
     with opt.session("confirm", json, quiet, verbose, debug) as printer:
         from rocmcfg.cli import plan_view
         from rocmcfg.cli.apply import say
-        from rocmcfg.workflow import trying
+        from rocmcfg.workflow import confirming
 
         host = opt.open_host(root, chroot=chroot)
         opt.require_root(host, "confirm")
@@ -44,7 +44,7 @@ def confirm(
             printer.line(plan_view.plan_summary(planned))
             return yes or printer.ask("Keep this?")
 
-        applied = trying.confirm(host, ask, printer.progress, asks=not yes)
+        applied = confirming.confirm(host, ask, printer.progress, asks=not yes)
         printer.end_progress()
         if applied is None:
             printer.line("Nothing was changed: the trial goes on.")

@@ -131,20 +131,6 @@ class PlanDocument(NamedTuple):
         return (*map(diff.shown, self.plan.changes), *self.plan.tools)
 
 
-@published("transactions", "changes", "activations", "reboot_required")
-class UndoneDocument(NamedTuple):
-    """Of `rollback`, `recover` and `reject`."""
-
-    transactions: tuple[int, ...]
-    undone: tuple[FileChange, ...]
-    activations: tuple[Activation, ...]
-    reboot_required: bool
-
-    @property
-    def changes(self) -> tuple[diff.Change, ...]:
-        return tuple(map(diff.shown, self.undone))
-
-
 # -- text ---------------------------------------------------------------------------------------------
 
 

@@ -22,12 +22,12 @@ def recover(
     """Finish an interrupted transaction by undoing it; safe to run at any time."""
     with opt.session("recover", json, quiet, verbose, debug) as printer:
         from rocmcfg.cli.rollback import say
-        from rocmcfg.workflow import recovering
+        from rocmcfg.workflow import undoing
 
         host = opt.open_host(root, chroot=chroot)
         opt.require_root(host, "recover")
         opt.may_change(printer, host)
-        undone = recovering.recover(host, force=force, progress=printer.progress)
+        undone = undoing.recover(host, force=force, progress=printer.progress)
         printer.end_progress()
         printer.problems(undone.diagnostics)
         say(printer, undone, "Nothing to recover: no transaction was interrupted.", host.offline)

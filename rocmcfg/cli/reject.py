@@ -11,7 +11,7 @@ from rocmcfg.model.diagnostic import ExitCode
 if TYPE_CHECKING:
     import typer
 
-    from rocmcfg.workflow.undoing import UndoPlan
+    from rocmcfg.transaction.undo import Undo
 
 
 def reject(
@@ -32,7 +32,7 @@ def reject(
     """
     with opt.session("reject", json, quiet, verbose, debug) as printer:
         from rocmcfg.cli.rollback import say, show
-        from rocmcfg.workflow import trying
+        from rocmcfg.workflow import undoing
 
         host = opt.open_host(root, chroot=chroot)
         opt.require_root(host, "reject")
@@ -41,11 +41,11 @@ def reject(
             raise Misuse("--json asks no question: add --yes")
         opt.may_change(printer, host)
 
-        def ask(planned: UndoPlan) -> bool:
+        def ask(planned: Undo) -> bool:
             show(printer, planned)
             return yes or printer.ask("Forget this trial?")
 
-        undone = trying.reject(host, ask, printer.progress, force=force)
+        undone = undoing.reject(host, ask, printer.progress, force=force)
         printer.end_progress()
         if undone is None:
             printer.line("Nothing was changed: the trial stays.")

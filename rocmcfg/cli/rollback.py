@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from rocmcfg.cli import options as opt
@@ -12,7 +11,7 @@ from rocmcfg.model.diagnostic import ExitCode
 if TYPE_CHECKING:
     import typer
 
-    from rocmcfg.workflow.undoing import Undone, UndoPlan
+    from rocmcfg.transaction.undo import Undo
 
 _NOTHING = "Nothing to roll back: no transaction is applied."
 
@@ -36,6 +35,7 @@ def rollback(
 ) -> None:
     """Undo the last transaction: files byte by byte, then the boot menu and images."""
     with opt.session("rollback", json, quiet, verbose, debug) as printer:
+        from rocmcfg.transaction.undo import plan_rollback
         from rocmcfg.workflow import undoing
 
         if pristine and to is not None:
@@ -43,7 +43,7 @@ def rollback(
         host = opt.open_host(root, chroot=chroot)
         to = 0 if pristine else to
         if dry_run:
-            _present(printer, undoing.plan_rollback(host, to=to, force=force))
+            _present(printer, plan_rollback(host, to=to, force=force))
             return
         opt.require_root(host, "rollback")
         opt.require_terminal(yes or json, "rollback --dry-run")
@@ -51,7 +51,7 @@ def rollback(
             raise Misuse("--json asks no question: add --yes, or --dry-run to see what it would do")
         opt.may_change(printer, host)
 
-        def confirm(planned: UndoPlan) -> bool:
+        def confirm(planned: Undo) -> bool:
             show(printer, planned)
             return yes or printer.ask("Roll back?")
 
@@ -63,8 +63,8 @@ def rollback(
         say(printer, undone, _NOTHING, host.offline)
 
 
-def _present(printer: Printer, planned: UndoPlan) -> None:
-    _document(printer, [j.id for j in planned.journals], planned)
+def _present(printer: Printer, planned: Undo) -> None:
+    printer.document(planned.diagnostics, planned)
     if planned.journals:
         show(printer, planned)
         printer.line("Dry run: nothing was changed.")
@@ -73,7 +73,7 @@ def _present(printer: Printer, planned: UndoPlan) -> None:
         _remind(printer, planned.reboot_required, offline=False)
 
 
-def show(printer: Printer, planned: UndoPlan) -> None:
+def show(printer: Printer, planned: Undo) -> None:
     from rocmcfg.cli import plan_view
 
     for one in planned.journals:
@@ -86,20 +86,11 @@ def show(printer: Printer, planned: UndoPlan) -> None:
     printer.line(plan_view.summary(planned.changes, planned.activations, planned.reboot_required))
 
 
-def _document(printer: Printer, transactions: Sequence[int], found: UndoPlan | Undone) -> None:
-    if not printer.json:
-        return
-    from rocmcfg.cli.plan_view import UndoneDocument
-
-    body = UndoneDocument(tuple(transactions), found.changes, found.activations, found.reboot_required)
-    printer.document(found.diagnostics, body)
-
-
-def say(printer: Printer, undone: Undone, nothing: str, offline: bool) -> None:
+def say(printer: Printer, undone: Undo, nothing: str, offline: bool) -> None:
     """What was undone, and what is left to do; for rollback and recover."""
     from rocmcfg.model.state import ActivationState
 
-    _document(printer, undone.transactions, undone)
+    printer.document(undone.diagnostics, undone)
     if not undone.transactions:
         printer.line(nothing)
         _remind(printer, undone.reboot_required, offline)

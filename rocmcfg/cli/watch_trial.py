@@ -24,7 +24,7 @@ def watch_trial(
 ) -> None:
     """Wait until the trial's time has come; confirm it where all is well, else say why not."""
     with opt.session("watch-trial", json, quiet, verbose, debug) as printer:
-        from rocmcfg.workflow import watching
+        from rocmcfg.workflow import confirming
 
         host = opt.open_host(root, chroot=chroot)
         opt.require_root(host, "watch-trial")
@@ -36,7 +36,7 @@ def watch_trial(
             interrupts.heed()  # from here on files change: a shutdown ends it with a rollback
             return True
 
-        watched = watching.watch(host, time.sleep, ask, printer.progress)
+        watched = confirming.watch(host, time.sleep, ask, printer.progress)
         printer.end_progress()
         printer.document([])
         if watched.applied is None:

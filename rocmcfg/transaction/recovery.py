@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
@@ -125,8 +125,7 @@ def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-@dataclass(frozen=True, slots=True)
-class Undo:
+class TakenBack(NamedTuple):
     """How an undo went: the programs that ran, or are left to the user, and what is worth a word."""
 
     activations: tuple[Activation, ...]
@@ -140,7 +139,7 @@ def undo(
     *,
     after_failure: bool = False,
     force: bool = False,
-) -> Undo:
+) -> TakenBack:
     """Bring back every file of one transaction, then run its activations again.
 
     Raises ThirdPartyEdit or BadJournal before anything is touched, or UndoIncomplete with the transaction
@@ -175,7 +174,7 @@ def undo(
             journal.append(host, found.id, Undone())
         except BaseException as problem:
             raise UndoIncomplete(found.id, cause(problem)) from problem
-    return Undo((*taken, *done.activations), done.remarks)
+    return TakenBack((*taken, *done.activations), done.remarks)
 
 
 def require_ours(view: HostView, found: Journal) -> None:
@@ -254,7 +253,7 @@ def _parents_again(host: Host, directory: str) -> None:
         host.make_dir(directory, 0o755)
 
 
-def _activate_again(host: Host, found: Journal, progress: Progress, after_failure: bool) -> Undo:
+def _activate_again(host: Host, found: Journal, progress: Progress, after_failure: bool) -> TakenBack:
     done: list[Activation] = []
     known = programs(host)
     for step in found.of(ToolRun):
@@ -280,7 +279,7 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
     problems = look_at_results(host, expect.backend, expect.removed, expect.added, done)
     if has_errors(problems):
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
-    return Undo((*done, *left), tuple(problems))
+    return TakenBack((*done, *left), tuple(problems))
 
 
 def _menu_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:

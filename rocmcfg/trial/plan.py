@@ -77,7 +77,6 @@ def trial_plan(
         driven_gpus(view),
         tuple(kept),
         tuple(row.setting for row in made.rows),
-        not any(problem.id == "RC4303" for problem in problems),
     )
     why = "the boot menu gets a place for one boot's arguments"
     return made._replace(
