@@ -215,8 +215,11 @@ class Grep:
         if b"GNU grep" not in first:
             raise FilterFailed("another grep than GNU's")
 
-    def start(self, patterns: Sequence[bytes], descriptor: int, most: int) -> BinaryIO:
-        """Lines that match any of the extended regular expressions, as `NUMBER:LINE`, at most `most` of them.
+    def start(
+        self, patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool = False
+    ) -> BinaryIO:
+        """Lines that match any of the extended regular expressions, or hold any of the `fixed` texts, as
+        `NUMBER:LINE`, at most `most` of them.
 
         `descriptor` is of a regular file or Scratch; numbers count from where it stands. Closing the stream
         ends the program.
@@ -224,5 +227,5 @@ class Grep:
         from rocmcfg.host import runner
 
         expressions = [word for pattern in patterns for word in (b"-e", pattern)]
-        argv = [b"grep", b"-anE", b"-m", str(most).encode(), *expressions]
+        argv = [b"grep", b"-anF" if fixed else b"-anE", b"-m", str(most).encode(), *expressions]
         return runner.stream(argv, descriptor, failed=2)

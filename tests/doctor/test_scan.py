@@ -7,7 +7,7 @@ import itertools
 import re
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
 
 import pytest
@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocmcfg.doctor.reading import lines, probes, scan, segments
-from rocmcfg.doctor.reading.probes import Probe, beginning_rarely, bounded, literals, probe
+from rocmcfg.doctor.reading.probes import Probe, bounded, literals, probe, texts_foreign_to
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host import streams
 from rocmcfg.knowledge import issues
@@ -172,28 +172,30 @@ FOUND = {
 
 
 @settings(max_examples=50)
-@given(common=st.dictionaries(st.integers(32, 126), st.integers(0, 9)))
-def test_a_pattern_that_begins_elsewhere_finds_all_that_it_found(common: dict[int, int]) -> None:
-    for pattern, samples in FOUND.items():
-        rarely = re.compile(beginning_rarely(pattern, common))
-        for sample in samples:
-            assert rarely.search(sample), (pattern, rarely.pattern)
+@given(storm=st.binary(min_size=1, max_size=60) | st.sampled_from(SAMPLES).map(str.encode))
+def test_texts_foreign_to_a_storm_stand_in_every_line_that_a_probe_matches(storm: bytes) -> None:
+    for wanted in PROBES:
+        texts = texts_foreign_to(storm, [wanted])
+        if texts is None:
+            continue
+        assert not any(text in storm for text in texts)
+        for sample in FOUND.get(wanted.pattern, ()):
+            assert any(text in sample.encode() for text in texts), (wanted.pattern, texts)
 
 
 @pytest.mark.parametrize(
-    ("pattern", "begun"),
+    ("pattern", "texts"),
     [
-        ("MES ring buffer is full", "ing buffer is full"),  # i stands in no name of the storm
-        (r"\bMES ring", r"S ring"),
-        ("MES( ?[0-9])? failed", "MES( ?[0-9])? failed"),  # too short a word
-        (r"\*ERROR\*", r"\*ERROR\*"),  # the word is not what is written
-        ("HSA_STATUS|other", "HSA_STATUS|other"),
-        ("ABCDEFG?x", "CDEFG?x"),
+        ("MES ring buffer is full", [b"ing buffer is full"]),  # i stands in no name of the storm
+        ("MES( ?[0-9])? failed", [b"failed"]),
+        (r"\*ERROR\*", [b"*ERROR*"]),
+        ("HAM|other", [b"HAM", b"other"]),  # too short to be cut
+        ("ABCDEFG?x", [b"CDEF"]),
+        ("MEH [a-z]+", None),  # all that it requires stands in the storm
     ],
 )
-def test_a_pattern_begins_with_what_is_rare_in_the_log(pattern: str, begun: str) -> None:
-    common = dict.fromkeys(b"MEHAB r", 100) | {ord("S"): 5, ord("_"): 50}
-    assert beginning_rarely(pattern, common) == begun
+def test_a_text_begins_with_what_is_rare_in_the_storm(pattern: str, texts: list[bytes] | None) -> None:
+    assert texts_foreign_to(b"MEH ABr" * 100 + b"S" * 5, [probe("signature", pattern)]) == texts
 
 
 # -- storms -----------------------------------------------------------------------------------------------
@@ -225,13 +227,13 @@ def test_a_storm_is_counted_to_a_limit_and_hides_nothing_behind_it() -> None:
 @pytest.mark.usefixtures("small")
 def test_a_storm_of_long_lines_ends_by_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "ENOUGH_BYTES", 20_000)
-    begun: list[str] = []
+    searched: list[list[bytes] | None] = []
 
-    def noted(pattern: str, common: Mapping[int, int]) -> str:
-        begun.append(pattern)
-        return beginning_rarely(pattern, common)
+    def noted(storm: bytes, wanted: Sequence[Probe]) -> list[bytes] | None:
+        searched.append(texts_foreign_to(storm, wanted))
+        return searched[-1]
 
-    monkeypatch.setattr(scan, "beginning_rarely", noted)
+    monkeypatch.setattr(scan, "texts_foreign_to", noted)
     wanted = [probe("signature", p) for p in ("Cijk_[A-Za-z0-9_]*_ISA1201", "needle in it")]
     storm = [f"ShaderName : Cijk_{'SIA3_LPA4_' * 90}{i:x}_ISA1201" for i in range(300)]
     storm[250] += " needle in it"
@@ -239,7 +241,7 @@ def test_a_storm_of_long_lines_ends_by_its_bytes(monkeypatch: pytest.MonkeyPatch
     fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
     assert answer(fast) == answer(slow) == answer(in_place(log, wanted))
     assert [len(hits.positions) for hits in fast.hits] == [22, 1]
-    assert begun, "long lines make the patterns begin elsewhere"
+    assert searched[-1] == [b"needle in it"], "in long lines plain texts are looked for"
     assert fast.hits[0].full
 
 
@@ -368,8 +370,8 @@ def test_without_grep_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch, br
     else:
         start = streams.Grep.start
 
-        def dying(self: streams.Grep, *arguments: object) -> object:
-            stream = start(self, *arguments)  # type: ignore[arg-type]
+        def dying(self: streams.Grep, *arguments: object, fixed: bool) -> object:
+            stream = start(self, *arguments, fixed=fixed)  # type: ignore[arg-type]
             return _Dying(stream.read())
 
         monkeypatch.setattr(streams.Grep, "start", dying)

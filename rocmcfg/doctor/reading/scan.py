@@ -9,14 +9,14 @@ from __future__ import annotations
 import contextlib
 import re
 from array import array
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from rocmcfg.doctor.reading.grouping import DIGITS, Groups
 from rocmcfg.doctor.reading.lines import Block
-from rocmcfg.doctor.reading.probes import ENOUGH_BYTES, Probe, beginning_rarely
+from rocmcfg.doctor.reading.probes import ENOUGH_BYTES, Probe, texts_foreign_to
 from rocmcfg.doctor.reading.segments import Line, LogRead, Segment, Segments, guarded
 from rocmcfg.host.streams import FilterFailed, Grep
 
@@ -26,6 +26,7 @@ _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 _BATCH_FIRST, _BATCH, _BATCH_BYTES = 250, 20_000, 1 << 20
 _REMEMBERED = 4 << 20  # bytes of lines, without their digits, that are remembered
 _LONG = 400  # bytes of a line of which the length matters
+_SAMPLE = 16 << 10  # bytes of lines of a storm that are kept to choose other texts by
 _ENTRY = 200  # bytes of an entry besides the line
 _LINE_BITS = 44
 _LINE_MASK = (1 << _LINE_BITS) - 1
@@ -67,7 +68,7 @@ class Scanner:
         self._literals: dict[bytes, list[Hits]] = {}
         self._forget()
         self._batch = _BATCH_FIRST
-        self._common: Mapping[int, int] = {}  # characters of a storm of long lines, counted
+        self._storm = b""  # some lines of a storm of long ones
         self._grep: Grep | None = None
         if use_grep:
             # without it Python looks at every line: slower, and just as right
@@ -150,10 +151,15 @@ class Scanner:
 
     def _start(self, grep: Grep, segment: Segment) -> BinaryIO | None:
         """None where no program can be started any more."""
-        patterns = [b"^%s$" % segment.mark]
-        patterns += [pattern for hits in self._wanted for pattern in _for_grep(hits.probe, self._common)]
+        wanted = [hits.probe for hits in self._wanted]
+        texts = texts_foreign_to(self._storm, wanted) if self._storm else None
+        if texts is None:
+            patterns = [b"^%s$" % segment.mark, *(pattern for one in wanted for pattern in _for_grep(one))]
+        else:
+            patterns = [segment.mark, *texts]
+        searched = list(dict.fromkeys(patterns))
         try:
-            return grep.start(list(dict.fromkeys(patterns)), segment.scratch.descriptor, self._batch)
+            return grep.start(searched, segment.scratch.descriptor, self._batch, fixed=texts is not None)
         except OSError:
             return None
 
@@ -180,7 +186,7 @@ class Scanner:
             finally:
                 searched.close()
             if printed == self._batch and size > _LONG * printed:
-                self._common = Counter(sample)
+                self._storm = (self._storm + sample + b"\n")[-_SAMPLE:]
             if printed:
                 self._batch = min(max(_BATCH_BYTES * printed // size, _BATCH_FIRST), _BATCH)
             before = seen
@@ -188,11 +194,11 @@ class Scanner:
         return (yield from segment.without_grep(first, seen))
 
 
-def _for_grep(probe: Probe, common: Mapping[int, int]) -> list[bytes]:
+def _for_grep(probe: Probe) -> list[bytes]:
     """Patterns that find every line that the probe's own finds. `$` would miss a line that ends with CR."""
     if "$" in probe.pattern or "\\Z" in probe.pattern:
         return [re.sub(rb"([][\\.*^$+?{}()|])", rb"\\\1", literal) for literal in probe.literals]
-    return [(beginning_rarely(probe.pattern, common) if common else probe.pattern).encode()]
+    return [probe.pattern.encode()]
 
 
 # -- Python alone ---------------------------------------------------------------------------------------
