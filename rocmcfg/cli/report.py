@@ -42,9 +42,9 @@ def report(
         from rocmcfg.workflow import reporting
 
         host = opt.open_host(root)
-        made = reporting.report(
+        markdown, unread = reporting.report(
             host, [*(log or ()), *(more or ())], {} if host.offline else dict(os.environ), bundle
         )
-        printer.document(made.diagnostics, ReportDocument(made.markdown, bundle or None))
-        printer.result(made.markdown)
-        printer.problems([d for d in made.diagnostics if d.severity.value != "info"])
+        printer.document(unread, ReportDocument(markdown, bundle or None))
+        printer.result(markdown)
+        printer.problems([d for d in unread if d.severity.value != "info"])

@@ -25,7 +25,7 @@ from rocmcfg.planning.combine import combine, match
 from rocmcfg.planning.profile_values import filled, missing, wrong_values
 from rocmcfg.planning.request import named
 from rocmcfg.planning.wording import is_caution, worded
-from rocmcfg.state.effective import Effective
+from rocmcfg.state.configured import Effective
 
 _OF_A_COMPOSED_MASK = REFUSED | {About.TAINTS, About.DEPRECATED}
 

@@ -22,8 +22,8 @@ from rocmcfg.records.digest import sha256
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.records.steps import JournalState, UndoBegun
 from rocmcfg.state import reboot
+from rocmcfg.state.configured import Observed, observe
 from rocmcfg.state.inventory import default_of
-from rocmcfg.state.observe import Observed, observe
 from rocmcfg.state.running import Running, trial_token
 from rocmcfg.trial import record as trial
 from rocmcfg.trial.unit import unit_ready
