@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.kargs import Karg, canonical, tokens
 from rocmcfg.model.state import DesiredSetting
 
@@ -41,10 +41,7 @@ def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Option, 
     for path in files(view):
         if not include_ours and path == PATH:
             continue
-        try:
-            text = view.text(path) or ""
-        except Unreadable:
-            continue
+        text = text_or_empty(view, path)
         if "options" in text:
             found += _parse(path, text)
     return tuple(found)
@@ -52,12 +49,7 @@ def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Option, 
 
 def files(view: HostView) -> tuple[str, ...]:
     """The files that kmod reads, in its order."""
-    found: dict[str, str] = {}
-    for directory in _DIRECTORIES:
-        for name in view.names(directory):
-            if name.endswith(".conf") and not name.startswith("."):
-                found.setdefault(name, f"{directory}/{name}")
-    return tuple(found[name] for name in sorted(found))
+    return drop_ins(view, _DIRECTORIES, ".conf")
 
 
 def _parse(path: str, text: str) -> Iterable[Option]:

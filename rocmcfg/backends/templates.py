@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from rocmcfg.host.reading import read_own_file
+
 if TYPE_CHECKING:
     from rocmcfg.model.state import DesiredSetting
 
@@ -22,20 +24,12 @@ def reason(setting: DesiredSetting) -> str:
 
 def render(package: str, name: str, **values: Any) -> bytes:
     """`package` is the sub-package of `rocmcfg.backends` whose `templates/` holds `name`."""
-    folder = os.path.join(os.path.dirname(__file__), package, "templates")
+    content = read_own_file(os.path.join(os.path.dirname(__file__), package, "templates", name))
     if not values:
-        descriptor = os.open(os.path.join(folder, name), os.O_RDONLY)
-        try:
-            return os.read(descriptor, os.fstat(descriptor).st_size)
-        finally:
-            os.close(descriptor)
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+        return content
+    from jinja2 import StrictUndefined, Template
 
-    environment = Environment(
-        loader=FileSystemLoader(folder),
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        autoescape=False,  # no HTML; values are limited to safe characters before they come here
-    )
-    return environment.get_template(name).render(**values).encode()
+    # no HTML is escaped: values are limited to safe characters before they come here
+    template = Template(content.decode(), undefined=StrictUndefined, keep_trailing_newline=True)
+    rendered: str = template.render(**values)
+    return rendered.encode()

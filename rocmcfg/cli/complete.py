@@ -95,7 +95,8 @@ def _read(words: Sequence[str]) -> Line:
 
 
 def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way
-    from rocmcfg.knowledge import compiled, profile_checks, profiles
+    from rocmcfg.host.reading import read_own_file
+    from rocmcfg.knowledge import profile_checks, profiles
 
     for name in profiles.names(line.host):
         if profile_checks.unwritable_name(name) is not None:
@@ -103,7 +104,7 @@ def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds
         local, content = profiles.local_path(name), b""
         with contextlib.suppress(Exception):  # of a broken one the name is offered all the same
             here = line.host.exists(local)
-            content = line.host.read(local) or b"" if here else compiled.read(profiles.shipped_path(name))
+            content = line.host.read(local) or b"" if here else read_own_file(profiles.shipped_path(name))
         found = _SUMMARY.search(content)
         yield name, found[1].decode("utf-8", "replace") if found else ""
 
@@ -255,7 +256,7 @@ def targets() -> tuple[str, ...]:
 def boot_backends() -> tuple[str, ...]:
     from rocmcfg.backends.boot import registry
 
-    return tuple(backend.NAME for backend in registry.backends())
+    return registry.NAMES
 
 
 def documents() -> tuple[str, ...]:

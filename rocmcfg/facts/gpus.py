@@ -7,8 +7,9 @@ amdgpu_discovery.c (ip_discovery), sysfs PCI attributes.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.catalogue import GpuModel
 from rocmcfg.model.facts import Gpu
 
@@ -61,19 +62,32 @@ def _on_pci(view: HostView) -> dict[str, str]:
 
 
 def _drm_devices(view: HostView) -> dict[str, str]:
-    devices = {}
+    """For a container that shows no PCI bus: address, or else the name of the card, to device id."""
+    cards = _drm_cards(view).items()
+    return {
+        address: f"{_hex(view, f'{folder}/device'):04x}"
+        for address, folder in cards
+        if _hex(view, f"{folder}/vendor") == _AMD
+    }
+
+
+def _drm_cards(view: HostView) -> dict[str, str]:
+    """PCI address, or else the name of the card, to the folder of the device."""
+    cards: dict[str, str] = {}
     for card in view.names("/sys/class/drm"):
-        folder = f"/sys/class/drm/{card}/device"
-        if re.fullmatch(r"card\d+", card) and _hex(view, f"{folder}/vendor") == _AMD:
-            slot = re.search(r"PCI_SLOT_NAME=(\S+)", _text(view, f"{folder}/uevent"))
-            devices[slot.group(1) if slot else card] = f"{_hex(view, f'{folder}/device'):04x}"
-    return devices
+        if re.fullmatch(r"card\d+", card):
+            folder = f"/sys/class/drm/{card}/device"
+            slot = re.search(r"PCI_SLOT_NAME=(\S+)", text_or_empty(view, f"{folder}/uevent"))
+            cards.setdefault(slot[1] if slot else card, folder)
+    return cards
 
 
 def _from_kfd(view: HostView, models: tuple[GpuModel, ...], pci: dict[str, str]) -> list[Gpu]:
     gpus = []
     for node in sorted(view.names(_KFD), key=lambda name: int(name) if name.isdecimal() else -1):
-        properties = _properties(_text(view, f"{_KFD}/{node}/properties"))
+        # the device cgroup of a container forbids nodes one by one
+        text = text_or_empty(view, f"{_KFD}/{node}/properties")
+        properties = {name: int(value) for name, value in _PROPERTY.findall(text)}
         target = properties.get("gfx_target_version", 0)
         if not target or not properties.get("simd_count"):
             continue  # a CPU node
@@ -82,19 +96,9 @@ def _from_kfd(view: HostView, models: tuple[GpuModel, ...], pci: dict[str, str])
         if address not in pci:  # a partition: the node's number is OR-ed into the function (kfd_topology.c)
             address = _address(properties.get("domain", 0), location & ~7)
         pci_id = f"{properties.get('device_id', 0):04x}"
-        gfx = gfx_name(target)
-        gpus.append(
-            Gpu(
-                gfx,
-                _name(models, gfx, pci_id),
-                "kfd",
-                pci_id,
-                address,
-                int(node) if node.isdecimal() else None,
-                _integrated(models, gfx, pci_id),
-                properties,
-            )
-        )
+        number = int(node) if node.isdecimal() else None
+        gpu = _named(models, gfx_name(target), Gpu(None, "", "kfd", pci_id, address, number))
+        gpus.append(replace(gpu, properties=properties))
     return gpus
 
 
@@ -105,78 +109,35 @@ def _address(domain: int, location: int) -> str:
 def _from_device(view: HostView, address: str, pci_id: str, models: tuple[GpuModel, ...]) -> Gpu:
     folder = f"{_PCI}/{address}"
     if not view.is_dir(f"{folder}/ip_discovery"):
-        folder = _drm_folder(view, address) or folder
+        folder = _drm_cards(view).get(address, folder)
     version = [
-        _text(view, f"{folder}/ip_discovery/die/0/GC/0/{part}").strip()
+        text_or_empty(view, f"{folder}/ip_discovery/die/0/GC/0/{part}").strip()
         for part in ("major", "minor", "revision")
     ]
+    gc_ip = ".".join(version)
     if all(part.isdigit() for part in version):
-        gc_ip = ".".join(version)
         model = next((m for m in models if m.gc_ip == gc_ip), None)
-        if model is not None:
-            return Gpu(
-                model.gfx,
-                _name(models, model.gfx, pci_id),
-                "ip_discovery",
-                pci_id,
-                address,
-                integrated=_integrated(models, model.gfx, pci_id),
-            )
-        return Gpu(None, f"GC {gc_ip}, not known to this version", "ip_discovery", pci_id, address)
-    model = next((m for m in models if pci_id in m.pci), None)
-    if model is None:
-        return Gpu(None, f"PCI 1002:{pci_id}, not known to this version", "pci", pci_id, address)
-    return Gpu(
-        model.gfx,
-        _name(models, model.gfx, pci_id),
-        "pci",
-        pci_id,
-        address,
-        integrated=_integrated(models, model.gfx, pci_id),
-    )
+        gpu = Gpu(None, f"GC {gc_ip}, not known to this version", "ip_discovery", pci_id, address)
+    else:
+        model = next((m for m in models if pci_id in m.pci), None)
+        gpu = Gpu(None, f"PCI 1002:{pci_id}, not known to this version", "pci", pci_id, address)
+    return _named(models, model.gfx, gpu) if model is not None else gpu
 
 
-def _drm_folder(view: HostView, address: str) -> str | None:
-    for card in view.names("/sys/class/drm"):
-        folder = f"/sys/class/drm/{card}/device"
-        if re.fullmatch(r"card\d+", card) and (card == address or address in _text(view, f"{folder}/uevent")):
-            return folder
-    return None
-
-
-def _model(models: tuple[GpuModel, ...], gfx: str, pci_id: str) -> GpuModel | None:
+def _named(models: tuple[GpuModel, ...], gfx: str, gpu: Gpu) -> Gpu:
     """The product where its id is known: one target may be an accelerator and an APU (gfx942)."""
-    found = [m for m in models if m.gfx == gfx]
-    return next((m for m in found if pci_id in m.pci), found[0] if found else None)
-
-
-def _name(models: tuple[GpuModel, ...], gfx: str, pci_id: str) -> str:
-    model = _model(models, gfx, pci_id)
-    if model is None:
-        return gfx
-    if not model.codename:
-        return model.products or model.family
-    return f"{model.codename} ({model.products})" if model.products else model.codename
-
-
-def _integrated(models: tuple[GpuModel, ...], gfx: str, pci_id: str) -> bool:
-    model = _model(models, gfx, pci_id)
-    return model is not None and model.apu
-
-
-def _properties(text: str) -> dict[str, int]:
-    return {name: int(value) for name, value in _PROPERTY.findall(text)}
-
-
-def _text(view: HostView, path: str) -> str:
-    try:
-        return view.text(path) or ""
-    except Unreadable:  # the device cgroup of a container forbids KFD nodes one by one
-        return ""
+    of_target = [model for model in models if model.gfx == gfx]
+    if not of_target:
+        return replace(gpu, gfx=gfx, name=gfx)
+    model = next((model for model in of_target if gpu.pci_id in model.pci), of_target[0])
+    name = model.codename or model.products or model.family
+    if model.codename and model.products:
+        name = f"{model.codename} ({model.products})"
+    return replace(gpu, gfx=gfx, name=name, integrated=model.apu)
 
 
 def _hex(view: HostView, path: str) -> int:
     try:
-        return int(_text(view, path).strip() or "0", 16)
+        return int(text_or_empty(view, path).strip() or "0", 16)
     except ValueError:
         return 0

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, text_or_empty
 
 _DMI = "/sys/class/dmi/id"
 
@@ -40,20 +40,20 @@ class Hardware(NamedTuple):
 
 def read_hardware(view: HostView, addresses: tuple[str, ...]) -> Hardware:
     """`addresses` are those of the GPUs, as in /sys/bus/pci/devices."""
-    model = re.search(r"^model name\s*:\s*(.+)$", _text(view, "/proc/cpuinfo"), re.M)
+    model = re.search(r"^model name\s*:\s*(.+)$", text_or_empty(view, "/proc/cpuinfo"), re.M)
     return Hardware(
         " ".join(model[1].split()) if model else "",
         read_memory(view),
         _joined(view, "board_vendor", "board_name"),
         _joined(view, "bios_version", "bios_date"),
-        _text(view, "/sys/module/amdgpu/version").strip(),
+        text_or_empty(view, "/sys/module/amdgpu/version").strip(),
         tuple(read_device(view, address) for address in addresses),
     )
 
 
 def read_memory(view: HostView) -> int | None:
     """MemTotal in bytes: what the kernel manages, a little less than what is installed."""
-    total = re.search(r"^MemTotal:\s*([0-9]{1,18}) kB$", _text(view, "/proc/meminfo"), re.M)
+    total = re.search(r"^MemTotal:\s*([0-9]{1,18}) kB$", text_or_empty(view, "/proc/meminfo"), re.M)
     return int(total[1]) * 1024 if total else None
 
 
@@ -61,27 +61,20 @@ def read_device(view: HostView, address: str) -> Device:
     folder = f"/sys/bus/pci/devices/{address}"
     firmware = {}
     for name in view.names(f"{folder}/fw_version"):
-        version = _text(view, f"{folder}/fw_version/{name}").strip()
+        version = text_or_empty(view, f"{folder}/fw_version/{name}").strip()
         if version and version.strip("0x"):
             firmware[name.removesuffix("_fw_version")] = version
     return Device(
         address,
-        _text(view, f"{folder}/vbios_version").strip(),
-        _number(_text(view, f"{folder}/mem_info_vram_total")),
+        text_or_empty(view, f"{folder}/vbios_version").strip(),
+        _number(text_or_empty(view, f"{folder}/mem_info_vram_total")),
         firmware,
     )
 
 
 def _joined(view: HostView, *names: str) -> str:
-    return " ".join(filter(None, (_text(view, f"{_DMI}/{name}").strip() for name in names)))
+    return " ".join(filter(None, (text_or_empty(view, f"{_DMI}/{name}").strip() for name in names)))
 
 
 def _number(text: str) -> int | None:
     return int(text) if re.fullmatch(r"\s*[0-9]{1,18}\s*", text) else None
-
-
-def _text(view: HostView, path: str) -> str:
-    try:
-        return view.text(path) or ""
-    except Unreadable:  # root's only; the report goes without it
-        return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.facts import Driver, Kernel
 from rocmcfg.model.version import KernelVersion, parse_kernel
 
@@ -25,10 +25,7 @@ _FOREIGN_DIRS = (
 
 def running_release(view: HostView) -> str:
     """`uname -r` of the host itself; empty where no /proc belongs to it."""
-    try:
-        return (view.text("/proc/sys/kernel/osrelease") or "").strip()
-    except Unreadable:
-        return ""
+    return text_or_empty(view, "/proc/sys/kernel/osrelease").strip()
 
 
 def read_kernels(view: HostView, modules: Iterable[str] = ("amdgpu",)) -> tuple[Kernel, ...]:

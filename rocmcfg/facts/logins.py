@@ -13,9 +13,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from itertools import islice
+from typing import NamedTuple
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, text_or_empty
 
 _SESSION_START = "8d45620c1a4348dbb17410da57c60c66"
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "-b", "0", "-o", "json")
@@ -37,17 +38,16 @@ _GREETD, _GREETD_ITSELF = "/etc/greetd/config.toml", re.compile(r"^[ \t]*\[initi
 _GETTY_AUTOLOGIN = re.compile(r"(?:^|/)login (?:\S+ )*-f\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Login:
+class Login(NamedTuple):
     """`service` is the PAM service that let them in: sshd, login, gdm-password …"""
 
     user: str
     service: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Session:
-    """Texts are empty where nothing says them; `uid` is None then."""
+class _Session(NamedTuple):
+    """Texts are empty where nothing says them; `uid` is None then. `leader` is a process id, `kind` the
+    CLASS."""
 
     user: str
     leader: str
@@ -62,32 +62,26 @@ def logins(view: HostView) -> tuple[Login, ...] | None:
     present = _present(view)
     if written is None and present is None:
         return None
-    sessions = dict(list((written or {}).items())[:_MOST])
-    openings = _openings(view, [s.leader for s in sessions.values()]) if sessions else {}
-    for id, session in sessions.items():
-        service = openings.get(session.leader, "")
-        sessions[id] = replace(session, service=service)
-    for id, session in (present or {}).items():
-        # one line says that nobody typed anything, which logind does not know
-        known = openings.get(session.leader) or _opening(view, session.leader)
-        sessions[id] = replace(session, service=known or session.service)
+    sessions = dict(islice((written or {}).items(), _MOST)) | (present or {})
+    openings = _openings(view, [session.leader for session in sessions.values()])
     people = _Accounts(view)
-    doubtful = "greetd" if _GREETD_ITSELF.search(_text(view, _GREETD)) else ""
-    found = (Login(s.user, s.service) for s in sessions.values() if _counts(s, people))
-    return tuple(dict.fromkeys(login for login in found if login.service != doubtful))
+    itself = _GREETD_ITSELF.search(text_or_empty(view, _GREETD))
+    found: list[Login] = []
+    for session in sessions.values():
+        # the line of PAM says that nobody typed anything, which logind does not know
+        login = Login(session.user, openings.get(session.leader) or session.service)
+        if _by_a_person(login, session, people) and not (itself and login.service == "greetd"):
+            found.append(login)
+    return tuple(dict.fromkeys(found))
 
 
-def _counts(session: _Session, people: _Accounts) -> bool:
-    """Without a service it cannot be told from what a unit did under a person's name."""
+def _by_a_person(login: Login, session: _Session, people: _Accounts) -> bool:
+    """Without a service a login cannot be told from what a unit did under a person's name."""
     if session.kind and (not session.kind.startswith("user") or session.kind == "user-incomplete"):
         return False
-    service = session.service
-    if not _ASKS.match(service):
+    if not _ASKS.match(login.service):
         return False
-    return _is_person(people.uid(session.user) if session.uid is None else session.uid)
-
-
-def _is_person(uid: int | None) -> bool:
+    uid = people.uid(session.user) if session.uid is None else session.uid
     if uid is None or uid == _NOBODY or uid in _DYNAMIC:
         return False
     return uid == 0 or uid >= _FIRST_PERSON
@@ -120,10 +114,6 @@ def _openings(view: HostView, leaders: Iterable[str]) -> dict[str, str]:
             itself = opened[1] == "login" and _GETTY_AUTOLOGIN.search(_said(record, "_CMDLINE"))
             found.setdefault(_said(record, "_PID"), f"{opened[1]}-autologin" if itself else opened[1])
     return found
-
-
-def _opening(view: HostView, leader: str) -> str:
-    return _openings(view, [leader]).get(leader, "")
 
 
 def _records(view: HostView, fields: str, *matches: str) -> list[dict[str, object]] | None:
@@ -184,20 +174,13 @@ class _Accounts:
 
     def __init__(self, view: HostView) -> None:
         self._view = view
-        self._known = _uids(_text(view, "/etc/passwd"))
+        self._known = _uids(text_or_empty(view, "/etc/passwd"))
 
     def uid(self, name: str) -> int | None:
         if name not in self._known:
             asked = self._view.query(("getent", "passwd", "--", name)) if name else None
             self._known |= _uids(asked.stdout) if asked is not None and asked.ok else {}
         return self._known.get(name)
-
-
-def _text(view: HostView, path: str) -> str:
-    try:
-        return view.text(path) or ""
-    except Unreadable:
-        return ""
 
 
 def _uids(text: str) -> dict[str, int]:

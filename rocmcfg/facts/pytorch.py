@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.facts import PyTorch
 from rocmcfg.model.version import Version, parse_version
 
@@ -40,10 +40,7 @@ def _below(view: HostView, prefix: str, *, own: bool) -> Iterable[PyTorch]:
 
 
 def _read(view: HostView, path: str, own: bool) -> PyTorch | None:
-    try:
-        lines = dict(_LINE.findall(view.text(path) or ""))
-    except Unreadable:
-        return None
+    lines = dict(_LINE.findall(text_or_empty(view, path)))
     text = lines.get("__version__", "")
     version = parse_version(text)
     if version is None or not ({"hip", "rocm"} & set(lines) or "rocm" in text):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.version import Version, compare, parse_version
 
 
@@ -33,21 +33,13 @@ def read_rocm(view: HostView) -> tuple[Version | None, str]:
 def _version(view: HostView, folder: str) -> tuple[Version | None, str]:
     for name in (".info/version", ".info/version-dev", ".info/version-utils"):
         path = f"{folder}/{name}"
-        try:
-            version = parse_version(view.text(path) or "")
-        except Unreadable:
-            continue
+        version = parse_version(text_or_empty(view, path))
         if version is not None:
             return version, path
     # Fedora and Debian package ROCm into /usr; their header carries the version.
-    header = "/usr/include/rocm-core/rocm_version.h" if folder == "/opt/rocm" else ""
-    try:
-        text = view.text(header) if header else None
-    except Unreadable:
-        text = None
-    parts = [
-        re.search(rf"ROCM_VERSION_{p}[ \t]+([0-9]{{1,9}})\b", text or "") for p in ("MAJOR", "MINOR", "PATCH")
-    ]
+    header = "/usr/include/rocm-core/rocm_version.h"
+    text = text_or_empty(view, header) if folder == "/opt/rocm" else ""
+    parts = [re.search(rf"ROCM_VERSION_{p}[ \t]+([0-9]{{1,9}})\b", text) for p in ("MAJOR", "MINOR", "PATCH")]
     if all(parts):
         return tuple(int(p.group(1)) for p in parts if p), header
     return None, ""

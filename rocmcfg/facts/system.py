@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from rocmcfg.host.streams import Scratch
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.facts import Os
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def read_os(view: HostView) -> Os:
         except (OSError, UnicodeDecodeError, ValueError):
             return UNKNOWN
     if debian and not found.version:  # unstable has no number (base-files)
-        found = found._replace(version=_first_line(view, "/etc/debian_version"))
+        version = text_or_empty(view, "/etc/debian_version").partition("\n")[0]
+        found = found._replace(version=version[:_LONGEST].rstrip())
     return found if found.name else found._replace(id=found.id or UNKNOWN.id, name=UNKNOWN.name)
 
 
@@ -68,14 +69,6 @@ def _release(view: HostView) -> bytes | None:
     return None
 
 
-def _first_line(view: HostView, path: str) -> str:
-    try:
-        content = view.read(path) or b""
-    except Unreadable:
-        return ""
-    return content[:_LONGEST].partition(b"\n")[0].decode("utf-8", "replace").rstrip()
-
-
 def read_container(view: HostView) -> str:
     """Why this is a container, else empty. Its kernel belongs to the machine outside.
 
@@ -85,9 +78,6 @@ def read_container(view: HostView) -> str:
     for path in ("/run/systemd/container", "/run/.containerenv", "/.dockerenv"):
         if view.exists(path):
             return path
-    try:
-        environment = view.read("/proc/1/environ") or b""
-    except Unreadable:  # readable by root only
-        return ""
-    mark = next((v for v in environment.split(b"\0") if v.startswith(b"container=")), b"")
-    return "/proc/1/environ: " + mark.decode("ascii", "replace") if mark else ""
+    environment = text_or_empty(view, "/proc/1/environ").split("\0")  # readable by root only
+    mark = next((variable for variable in environment if variable.startswith("container=")), "")
+    return f"/proc/1/environ: {mark}" if mark else ""

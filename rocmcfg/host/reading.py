@@ -1,4 +1,4 @@
-"""Reading a descriptor to its end, whatever is behind it."""
+"""Reading to the end: a file that comes with the program, or a descriptor, whatever is behind it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ import os
 # bytes per call: the kernel allocates as much as is asked for when /proc/sys is read, and refuses with
 # ENOMEM from 4 MiB on (proc_sys_call_handler in fs/proc/proc_sysctl.c)
 _CHUNK = 64 << 10
+
+
+def read_own_file(path: str) -> bytes:
+    """A file that comes with the program."""
+    with open(path, "rb") as stream:
+        return stream.read()
 
 
 def read_at_most(descriptor: int, limit: int) -> bytes:

@@ -172,6 +172,25 @@ class HostView(Protocol):
         ...
 
 
+def text_or_empty(view: HostView, path: str) -> str:
+    """For readers that can do without a file: empty where it is absent, and where it may not be read."""
+    try:
+        return view.text(path) or ""
+    except Unreadable:
+        return ""
+
+
+def drop_ins(view: HostView, folders: Sequence[str], suffix: str) -> tuple[str, ...]:
+    """The files with this suffix, in order of their base names. Of one name in several folders the first
+    counts, as modprobe.d(5) and environment.d(5) say. Hidden files are no drop-ins."""
+    found: dict[str, str] = {}
+    for folder in folders:
+        for name in view.names(folder):
+            if name.endswith(suffix) and not name.startswith("."):
+                found.setdefault(name, f"{folder}/{name}")
+    return tuple(found[name] for name in sorted(found))
+
+
 class Host(HostView, Protocol):
     """The writer. Only the transaction, and what must be done by root besides it, holds one."""
 

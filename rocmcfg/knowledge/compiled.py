@@ -12,13 +12,15 @@ import os
 import zlib
 from typing import Any
 
+from rocmcfg.host.reading import read_own_file
+
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
 PATH = os.path.join(PACKAGE, "knowledge/compiled.tsv")
 
 
 def packaged(name: str) -> dict[str, Any]:
     """A TOML file of the package, by its path in there."""
-    content = read(os.path.join(PACKAGE, name))
+    content = read_own_file(os.path.join(PACKAGE, name))
     document = known(name, content)
     if document is None:
         from rocmcfg.knowledge import toml
@@ -54,16 +56,7 @@ def checksums(content: bytes, text: bytes) -> bytes:
 @functools.cache
 def _lines() -> dict[bytes, bytes]:
     try:
-        found = read(PATH).split(b"\n")
+        found = read_own_file(PATH).split(b"\n")
     except OSError:  # a package without it is slower, and just as right
         return {}
     return {name: rest for name, _, rest in (line.partition(b"\t") for line in found)}
-
-
-def read(path: str) -> bytes:
-    """All of a file of the program's own."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        return os.read(descriptor, os.fstat(descriptor).st_size)
-    finally:
-        os.close(descriptor)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocmcfg.host.caller import is_root, read_callers_file
+from rocmcfg.host.reading import read_own_file
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import compiled, profile_checks, profile_document, toml
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, info
@@ -231,7 +232,7 @@ def _locate(view: HostView, name: str, problems: list[Diagnostic]) -> _Found | N
             return _bounded(content, local, "", _of_local(view, local), problems)
         shipped = shipped_path(name)
         if os.path.isfile(shipped):
-            return _Found(compiled.read(shipped), f"{name}.toml", shipped=True)
+            return _Found(read_own_file(shipped), f"{name}.toml", shipped=True)
     raise NoSuchProfile(name, [one for one in names(view) if profile_checks.unwritable_name(one) is None])
 
 
@@ -332,7 +333,7 @@ def skeleton(extends: str, gfx: Sequence[str], *, schema: bool = False) -> bytes
     TOML language server of editors (taplo), which stops at one that is not there."""
     import json
 
-    text = compiled.read(f"{compiled.PACKAGE}/knowledge/templates/profile.toml").decode()
+    text = read_own_file(f"{compiled.PACKAGE}/knowledge/templates/profile.toml").decode()
     targets = f"gfx = {json.dumps(list(gfx))}" if gfx else '# gfx = ["gfx1201"]     # without it: any GPU'
     base = (
         f"extends = {json.dumps(extends)}" if extends else '# extends = "rdna4"     # adds to another profile'

@@ -39,8 +39,8 @@ class FileChange(NamedTuple):
 @published("tool", "kind", "before", "after", "diff", "reason")
 class ToolChange(NamedTuple):
     """Something that a program keeps for the host and changes: which one, and how it is taken back, says the
-    keeper of this name (`backends.keeper`). `holds` is what it has to hold afterwards; `before` and `after`
-    are for the reader's eye."""
+    `Keeper` of this name (`backends.boot.contract`). `holds` is what it has to hold afterwards; `before` and
+    `after` are for the reader's eye."""
 
     tool: str
     argv: tuple[str, ...]
@@ -64,7 +64,8 @@ class Activation(NamedTuple):
 
     `outputs` are files that the tool writes and that are small enough to be kept, so that a rollback can
     put them back where the tool itself is what broke. `scratch` are files that it works in and takes away
-    at its end: one that fails leaves them. `state` SKIPPED carries its why in `reason`.
+    at its end: one that fails leaves them. `writes_at` are files or folders on each file system that it
+    writes to, which is put on the disk afterwards. `state` SKIPPED carries its why in `reason`.
     """
 
     tool: str
@@ -73,7 +74,7 @@ class Activation(NamedTuple):
     outputs: tuple[str, ...] = ()
     state: ActivationState = ActivationState.PLANNED
     scratch: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
+    writes_at: tuple[str, ...] = ()
 
 
 class CommandLine(NamedTuple):

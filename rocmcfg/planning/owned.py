@@ -42,17 +42,11 @@ def owned_files(
     on_boot: dict[str, bytes | None] = {}
     for backend in registry.backends():
         proposed = backend.propose(view, on_line if loader == backend.NAME else ())
-        for path, content in {**proposed.files, **proposed.edits}.items():
+        for path, content in proposed.items():
             on_boot[path] = content or on_boot.get(path)  # two loaders may read one file
     owned = [OwnedFile(path, on_boot[path], why, editor=registry.editor(path)) for path in on_boot]
-    owned += [
-        OwnedFile(path, content, "the trial is over: this is for good", mode)
-        for trial in registry.trials().values()
-        for path, (content, mode) in trial.propose(False).items()
-    ]
-    owned += [
-        OwnedFile(modprobe.PATH, modprobe.propose(options), "module options: " + _ids(options)),
-    ]
+    owned += [OwnedFile(path, None, "the trial is over: this is for good") for path in trial_paths()]
+    owned.append(OwnedFile(modprobe.PATH, modprobe.propose(options), "module options: " + _ids(options)))
     owned += [
         OwnedFile(file.path, environment.propose(file, variables), f"variables for {file.readers}")
         for file in environment.FILES
@@ -75,7 +69,7 @@ def _ids(settings: Sequence[DesiredSetting]) -> str:
 
 def kernel_paths() -> tuple[str, ...]:
     """Those among them that decide what the next kernel gets."""
-    return (*(path for name in registry.names() for path in registry.paths(name)), modprobe.PATH)
+    return (*(path for name in registry.NAMES for path in registry.paths(name)), modprobe.PATH)
 
 
 def replaces(changes: Iterable[FileChange]) -> bool:

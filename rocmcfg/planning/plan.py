@@ -146,7 +146,7 @@ def _activations(
             for k in observed.boot.ours
             if k.text not in wanted and not contains(observed.kargs, k.text)
         ]
-        if changed & {*registry.paths(backend.NAME), *registry.trial_paths(backend.NAME)}:
+        if changed & registry.inputs(backend.NAME):
             found += backend.activations(view, f"the boot menu is generated from {_carrier(observed.boot)}")
         elif observed.boot.ours and not observed.boot.menu.unreadable and backend.check(view, wanted, gone):
             found += backend.activations(

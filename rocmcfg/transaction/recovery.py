@@ -170,7 +170,7 @@ def undo(
                 host.remove_dir(made.path)
             done = _activate_again(host, found, progress, after_failure)
             ran = [a for a in done.activations if a.state is ActivationState.DONE]
-            host.settle([place for activation in ran for place in activation.places])
+            host.settle([path for activation in ran for path in activation.writes_at])
             journal.append(host, found.id, Undone())
         except BaseException as problem:
             raise UndoIncomplete(found.id, cause(problem)) from problem
@@ -327,8 +327,8 @@ def left_to_user(view: HostView, found: Journal) -> list[Activation]:
     if modprobe.PATH in changed:
         for generator in initramfs.backends():
             due += generator.activations(view, "modprobe.d was put back")
-    for name in registry.names():
-        if changed & {*registry.paths(name), *registry.trial_paths(name)}:
+    for name in registry.NAMES:
+        if changed & registry.inputs(name):
             due += registry.backend(name).activations(view, "the files it reads were put back")
     return [a._replace(state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in ran]
 

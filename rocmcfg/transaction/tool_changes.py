@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.keeper import Keeper
+from rocmcfg.backends.boot.contract import Keeper
 from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.plan import Activation, ToolChange
@@ -64,7 +64,7 @@ def due_back(view: HostView, found: Journal) -> list[Activation]:
         keeper = registry.keeper(step.tool)
         if keeper is not None and keeper.held(view) != step.before:
             back = keeper.keep(step.before)
-            due.append(Activation(step.tool, back, keeper.KEEPS, places=(keeper.BLOCK,)))
+            due.append(Activation(step.tool, back, keeper.KEEPS, writes_at=(keeper.BLOCK,)))
     return due
 
 
@@ -79,7 +79,7 @@ def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation
                 raise
     _blocks_back(host, found)
     for activation in due:
-        host.settle(activation.places)
+        host.settle(activation.writes_at)
     state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
     return [activation._replace(state=state) for activation in due]
 

@@ -141,7 +141,7 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
     scratch = tuple(path for path in activation.scratch if not host.exists(path))
     journal.append(host, id, ToolRun(activation.tool, saved, scratch))
     run_tool(host, activation.argv, progress, mark)
-    host.settle(activation.places)
+    host.settle(activation.writes_at)
     written = {path: receipt.digest(host.read(path)) for path in activation.outputs}
     journal.append(host, id, ToolRan(activation.tool, written))
     return activation._replace(state=ActivationState.DONE)

@@ -90,8 +90,8 @@ def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
     whole = [path for path in paths if path not in edited]
     steps += [f"take the lines of rocmcfg out of {path}" for path in edited]
     steps += ["sudo rm " + " ".join(whole)] if whole else []
-    for name in registry.names():
-        if set(paths) & {*registry.paths(name), *registry.trial_paths(name)}:
+    for name in registry.NAMES:
+        if set(paths) & registry.inputs(name):
             due = registry.backend(name).activations(view, "")
             steps += ["sudo " + " ".join(step.argv) for step in due]
     if modprobe.PATH in paths:

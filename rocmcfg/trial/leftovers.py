@@ -17,10 +17,8 @@ def plan_without(view: HostView, *, force: bool) -> Plan:
     place of our files, unless `force` takes it away as well."""
     place = next((name for name, loader in registry.trials().items() if _there(view, loader)), "")
     loader = registry.trial(place)
-    files = loader.propose(False) if loader is not None else {}
-    owned = [
-        OwnedFile(path, content, "what is left of a trial", mode) for path, (content, mode) in files.items()
-    ]
+    files = loader.FILES if loader is not None else ()
+    owned = [OwnedFile(path, None, "what is left of a trial") for path in files]
     changes, wrong = changes_to(view, owned, None)
     if wrong and not force:
         raise RocmcfgError(*wrong)

@@ -65,7 +65,7 @@ def trial_plan(
         problems += loader.problems(view, observed.boot, arguments)
         owned = [
             OwnedFile(path, content, "what makes a trial of one boot", mode)
-            for path, (content, mode) in loader.propose(True).items()
+            for path, (content, mode) in loader.propose().items()
         ]
         changes, wrong = changes_to(view, owned, receipt)
         problems += wrong

@@ -23,7 +23,6 @@ from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import same
 from rocmcfg.model.version import Version, format_version, parse_kernel, parse_version
 from rocmcfg.planning.request import command_line
-from rocmcfg.records.newer import NewerRecord
 from rocmcfg.records.receipt import Receipt
 
 
@@ -139,8 +138,9 @@ def diagnose(
     from rocmcfg.doctor.reading import log_facts, probes
     from rocmcfg.facts.hardware import read_hardware
     from rocmcfg.knowledge import catalogue, hosts, issues, logs
+    from rocmcfg.records.receipt import load as load_receipt
     from rocmcfg.state.running import Running
-    from rocmcfg.workflow.planning import collect_facts, receipt_or_none
+    from rocmcfg.workflow.planning import collect_facts
 
     known, every, of_logs = catalogue.load(), issues.load(), logs.of_logs()
     scanner = Scanner(probes.of_logs(of_logs, resets=this_boot) + probes.of_issues(every))
@@ -158,8 +158,10 @@ def diagnose(
         firmware["mes"] = log.mes
     receipt = None
     try:
-        receipt = receipt_or_none(view) if where.host is not None else None
-    except NewerRecord as problem:  # the logs are worth reading all the same
+        receipt = load_receipt(view) if where.host is not None else None
+    except Unreadable:
+        pass  # it is root's; the settings are judged by what the host shows
+    except RocmcfgError as problem:  # the logs are worth reading all the same
         problems += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
     state = HostState(Running(view), set_variables(view, environment), receipt.settings if receipt else ())
     ranked = rank(every, scanner.hits, where, state, known, hosts.of_hosts().firmware, firmware)

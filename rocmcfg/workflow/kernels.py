@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host
-from rocmcfg.model.diagnostic import Diagnostic, warning
-from rocmcfg.records.receipt import Receipt, load_quietly
+from rocmcfg.model.diagnostic import Diagnostic, Severity, warning
+from rocmcfg.records.receipt import BadReceipt, Receipt, load
 from rocmcfg.trial.record import InForce
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import Approved
@@ -24,7 +25,10 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
     from rocmcfg.knowledge import catalogue
     from rocmcfg.planning.withdrawal import judged_on
 
-    known = load_quietly(host)
+    try:
+        known = load(host)
+    except BadReceipt as problem:
+        return [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
     if known is None:
         return []
     modules = tuple(dict.fromkeys(s.module for s in known.settings if s.module))

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.kargs import Karg
@@ -274,7 +274,4 @@ def _packages(view: HostView) -> dict[str, str]:
 
 
 def _text(view: HostView, path: str) -> str:
-    try:
-        return (view.text(path) or "").strip()
-    except Unreadable:
-        return ""
+    return text_or_empty(view, path).strip()

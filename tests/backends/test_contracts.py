@@ -8,7 +8,7 @@ import pytest
 
 from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot import appended_assignment, grub, grub_mkconfig, registry
-from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, Proposal
+from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor
 from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
 from rocmcfg.backends.boot.grub import trial as grub_trial
@@ -30,7 +30,7 @@ GENERATORS: tuple[Generator, ...] = (initramfs_tools,)
 
 def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert registry.backends() == BACKENDS
-    assert tuple(registry.reader(name) for name in registry.names()) == READERS
+    assert tuple(registry.reader(name) for name in registry.NAMES) == READERS
     assert tuple(registry.trials().values()) == TRIALS
     assert initramfs.backends() == GENERATORS
     assert {editor for one in READERS for editor in one.EDITED.values()} == set(EDITORS)
@@ -41,12 +41,11 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
 @pytest.mark.parametrize("backend", BACKENDS, ids=lambda one: one.NAME)
 def test_it_proposes_just_the_paths_that_it_declares(backend: BootBackend) -> None:
     nothing = LocalHost("/nonexistent")
+    edited = next(one.EDITED for one in READERS if one.NAME == backend.NAME)
     for settings in (SETTINGS, ()):
         proposed = backend.propose(nothing, settings)
-        assert tuple(proposed.files) == backend.OWNED
-        assert {*proposed.files, *proposed.edits} == set(registry.paths(backend.NAME))
-        contents = (*proposed.files.values(), *proposed.edits.values())
-        assert all((content is None) == (not settings) for content in contents)
+        assert {*proposed} == {*backend.OWNED, *edited} == {*registry.paths(backend.NAME)}
+        assert all((content is None) == (not settings) for content in proposed.values())
 
 
 def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> None:
@@ -70,7 +69,7 @@ def test_two_loaders_that_read_one_file_do_not_take_it_from_each_other(
 ) -> None:
     def named(name: str) -> SimpleNamespace:
         return SimpleNamespace(
-            NAME=name, propose=lambda _, settings: Proposal({}, {"/etc/x": b"ours" if settings else None})
+            NAME=name, propose=lambda _, settings: {"/etc/x": b"ours" if settings else None}
         )
 
     monkeypatch.setattr(registry, "backends", lambda: (named("one"), named("other")))

@@ -99,3 +99,9 @@ def test_a_report_and_the_doctor_go_on_without_a_newer_record(root: Path, record
         said = " ".join((found.out + found.err).split())
         assert "RC9000" not in said
         assert ("a newer rocmcfg" in said) == (command == "report" or record.startswith("receipt")), command
+
+
+def test_the_doctor_reads_the_logs_and_tells_of_a_damaged_receipt(root: Path) -> None:
+    (root / RECEIPT).write_text("{")
+    found = rocmcfg("doctor", "--root", root, host=QuickHost)
+    assert "warning[RC4030]" in found.out + found.err

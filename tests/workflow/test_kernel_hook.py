@@ -65,6 +65,13 @@ def test_a_kernel_that_takes_every_value_is_passed_in_silence(host: ModinfoHost)
     assert checked(host) == []
 
 
+def test_a_damaged_receipt_is_told(host: ModinfoHost) -> None:
+    root = applied(host, "amdgpu.cwsr_enable=0")
+    (root / "var/lib/rocmcfg/receipt.json").write_text("{")
+    install_kernel(root, NEW, TYPES)
+    assert checked(host) == ["RC4030"]
+
+
 def test_a_parameter_that_the_new_kernel_lacks_is_told(host: ModinfoHost) -> None:
     root = applied(host, "amdgpu.cwsr_enable=0")
     install_kernel(root, NEW, {"runpm": "int"})

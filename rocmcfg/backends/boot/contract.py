@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rocmcfg.backends.boot.menu import Entry, Menu
-from rocmcfg.backends.keeper import Keeper
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg
 
@@ -60,14 +59,6 @@ class Editor(Protocol):
         ...
 
 
-class Proposal(NamedTuple):
-    """By path, what shall be ours: whole files, and parts of files that others own. None for what shall not
-    be there. Equal settings give equal bytes."""
-
-    files: Mapping[str, bytes | None]
-    edits: Mapping[str, bytes | None]
-
-
 class BootReader(Protocol):
     """`EDITED` are the files of others that have a part of ours, and who knows that part."""
 
@@ -91,7 +82,10 @@ class BootBackend(Protocol):
 
     def observe(self, view: HostView) -> Observed: ...
 
-    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> Proposal: ...
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> Mapping[str, bytes | None]:
+        """By path, what shall be ours: the whole file, or a part of one that others own (`EDITED`). None for
+        what shall not be there. Equal settings give equal bytes."""
+        ...
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
@@ -111,6 +105,29 @@ class BootBackend(Protocol):
         ...
 
 
+class Keeper(Protocol):
+    """A program that keeps something of ours for the host, where no file of ours could say it. `TOOL` is its
+    name, `BLOCK` the file in which it keeps things: saved before every change, put back where it was left
+    damaged. `KEEPS` says in words what is kept there, `SHOWS` is the command that shows it."""
+
+    TOOL: str
+    BLOCK: str
+    KEEPS: str
+    SHOWS: tuple[str, ...]
+
+    def held(self, view: HostView) -> str | None:
+        """What it holds of ours; None: nothing. Empty: what it held was used up. Raises Unreadable."""
+        ...
+
+    def keep(self, wanted: str | None) -> tuple[str, ...]:
+        """The command after which it holds this, and nothing else of ours."""
+        ...
+
+    def damaged(self, view: HostView) -> bool:
+        """Whether nobody could read its block any more. Raises Unreadable."""
+        ...
+
+
 class BootTrial(Keeper, Protocol):
     """Arguments for the next boot alone, which the loader itself takes back: it keeps them, and they are used
     up once it has taken them. `TOKEN` is what stands for them on every normal entry of the menu, `FILES` are
@@ -119,8 +136,8 @@ class BootTrial(Keeper, Protocol):
     TOKEN: str
     FILES: tuple[str, ...]
 
-    def propose(self, wanted: bool) -> Mapping[str, tuple[bytes | None, int]]:
-        """Our files by path, with content and mode; None for one that shall not be there."""
+    def propose(self) -> Mapping[str, tuple[bytes, int]]:
+        """What `FILES` hold during a trial: content and mode by path."""
         ...
 
     def arming(self, arguments: Sequence[str]) -> ToolChange:

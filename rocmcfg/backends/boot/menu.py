@@ -15,7 +15,6 @@ class Role(str, Enum):
     RECOVERY = "recovery"  # stays as it is: it must boot whatever we write
     SNAPSHOT = "snapshot"  # an older state of this system
     FOREIGN = "foreign"  # another system, or an entry that somebody wrote by hand
-    TRIAL = "trial"  # ours, for one boot
 
 
 class Entry(NamedTuple):

@@ -15,18 +15,10 @@ from rocmcfg.model.facts import Detection
 
 _EFIVARS = "/sys/firmware/efi/efivars"
 _LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
-_ENTRIES = (
-    "/boot/loader/entries/*.conf",
-    "/boot/efi/loader/entries/*.conf",
-    "/efi/loader/entries/*.conf",
-    "/esp/loader/entries/*.conf",
-)
-_SDBOOT = (
-    "/boot/EFI/systemd/systemd-boot*.efi",
-    "/boot/efi/EFI/systemd/systemd-boot*.efi",
-    "/efi/EFI/systemd/systemd-boot*.efi",
-    "/esp/EFI/systemd/systemd-boot*.efi",
-)
+_PARTITIONS = ("/boot", "/boot/efi", "/efi", "/esp")  # where the EFI system partition is mounted
+_ENTRIES = tuple(f"{mounted}/loader/entries/*.conf" for mounted in _PARTITIONS)
+_SDBOOT = tuple(f"{mounted}/EFI/systemd/systemd-boot*.efi" for mounted in _PARTITIONS)
+_IMAGES = tuple(f"{mounted}/EFI/Linux/*.efi" for mounted in _PARTITIONS)
 
 
 class _Chain(NamedTuple):
@@ -34,18 +26,16 @@ class _Chain(NamedTuple):
     title: str
     marks: tuple[tuple[str, ...], ...]
     manual: str
-    decisive: bool = False
-    loader_info: str = ""
-    stub_info: str = ""
+    firmware: tuple[str, str] = ("", "")  # an EFI variable, and what it begins with
 
 
-_CHAINS = (
+# Each of these excludes every other one, whatever files of another loader lie around.
+_DECISIVE = (
     _Chain(
         "nixos",
         "NixOS",
         (("/etc/NIXOS",),),
         "in configuration.nix:\n  boot.kernelParams = [ {kargs} ];\nthen: sudo nixos-rebuild boot",
-        decisive=True,
     ),
     _Chain(
         "guix",
@@ -54,14 +44,12 @@ _CHAINS = (
         "in the operating-system declaration:\n"
         '  (kernel-arguments (cons* "{kargs}" %default-kernel-arguments))\n'
         "then: sudo guix system reconfigure",
-        decisive=True,
     ),
     _Chain(
         "ubuntu-core",
         "Ubuntu Core",
         (("/usr/lib/snapd/snapd", "/var/lib/snapd/modeenv"), ("/var/lib/snapd/modeenv",)),
         'sudo snap set system system.kernel.cmdline-append="{kargs}"',
-        decisive=True,
     ),
     _Chain(
         "bootc",
@@ -69,14 +57,12 @@ _CHAINS = (
         (("/run/ostree-booted", "/sysroot/ostree"), ("/usr/bin/bootc",)),
         'sudo bootc loader-entries set-options-for-source --source rocmcfg --options "{kargs}"\n'
         "or, where that is missing: sudo rpm-ostree kargs --append-if-missing=ARGUMENT for each of: {kargs}",
-        decisive=True,
     ),
     _Chain(
         "rpm-ostree",
         "rpm-ostree (Fedora Atomic, Bazzite, CoreOS)",
         (("/run/ostree-booted", "/sysroot/ostree"),),
         "sudo rpm-ostree kargs --append-if-missing=ARGUMENT   for each of: {kargs}",
-        decisive=True,
     ),
     _Chain(
         "steamos",
@@ -84,7 +70,6 @@ _CHAINS = (
         (("/etc/steamos-release", "/usr/lib/steamos", "/etc/atomic-update.conf.d"),),
         "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub\n"
         "and list /etc/default/grub in /etc/atomic-update.conf.d/, or the next update drops it",
-        decisive=True,
     ),
     _Chain(
         "proxmox-boot-tool",
@@ -92,22 +77,21 @@ _CHAINS = (
         (("/etc/kernel/proxmox-boot-uuids",),),
         "append to the one line of /etc/kernel/cmdline (systemd-boot) or to GRUB_CMDLINE_LINUX_DEFAULT in "
         "/etc/default/grub, as `proxmox-boot-tool status` reports: {kargs}\nthen: proxmox-boot-tool refresh",
-        decisive=True,
     ),
     _Chain(
         "kernelstub",
         "kernelstub (Pop!_OS)",
         (("/etc/kernelstub/configuration",), ("/usr/bin/kernelstub",)),
         'sudo kernelstub -a "{kargs}"      (never -o: it replaces everything)',
-        decisive=True,
     ),
     _Chain(
         "sdbootutil",
         "sdbootutil (openSUSE with BLS entries)",
         (("/usr/bin/sdbootutil",), _ENTRIES),
         "write to /etc/kernel/cmdline.d/90-rocmcfg.conf: {kargs}\nthen: sudo sdbootutil update-all-entries",
-        decisive=True,
     ),
+)
+_OTHERS = (
     _Chain(
         "limine",
         "Limine",
@@ -123,23 +107,16 @@ _CHAINS = (
         ),
         'write to /etc/limine-entry-tool.d/90-rocmcfg.conf: KERNEL_CMDLINE[default]+=" {kargs}"\n'
         "then: sudo limine-mkinitcpio",
-        loader_info="limine",
+        ("LoaderInfo", "limine"),
     ),
     _Chain(
         "uki",
         "unified kernel images",
-        (
-            (
-                "/boot/EFI/Linux/*.efi",
-                "/boot/efi/EFI/Linux/*.efi",
-                "/efi/EFI/Linux/*.efi",
-                "/esp/EFI/Linux/*.efi",
-            ),
-        ),
+        (_IMAGES,),
         "append to /etc/kernel/cmdline (which must also hold root=…), or with dracut to kernel_cmdline in\n"
         "/etc/dracut.conf.d/: {kargs}\n"
         "then rebuild the image: mkinitcpio -P, dracut --regenerate-all or kernel-install add-all",
-        stub_info="systemd-stub",  # also below systemd-boot, which then shows images and no entries
+        ("StubInfo", "systemd-stub"),  # also below systemd-boot, which then shows images and no entries
     ),
     _Chain(
         "systemd-boot",
@@ -147,7 +124,7 @@ _CHAINS = (
         (_ENTRIES, _SDBOOT),
         "append to /etc/kernel/cmdline (which must also hold root=…), then kernel-install add-all;\n"
         "hand-written entries: append to the options line of each. Arguments: {kargs}",
-        loader_info="systemd-boot",
+        ("LoaderInfo", "systemd-boot"),
     ),
     _Chain(
         "grub-bls",
@@ -166,72 +143,48 @@ _CHAINS = (
         "append inside the quotes of each line of /boot/refind_linux.conf: {kargs}",
     ),
 )
-# Chains whose marks every host of a more specific kind has too: the specific one stands for them.
-_SUPERSEDED = {
-    "systemd-boot": ("grub-bls",),
-}
 
 
 def decisive(view: HostView) -> Detection | None:
-    """A chain that excludes every other one, whatever files of another loader lie around."""
-    for chain in _CHAINS:
-        if chain.decisive:
-            found = _match(view, chain)
-            if found is not None:
-                return found
-    return None
+    """A chain that excludes every other one."""
+    return next((found for chain in _DECISIVE if (found := _match(view, chain)) is not None), None)
 
 
 def detect(view: HostView) -> tuple[Detection, ...]:
     """All other chains whose marks are complete."""
-    found = {}
-    for chain in _CHAINS:
-        if chain.decisive:
-            continue
-        match = _match(view, chain)
-        if match is not None:
-            found[chain.name] = match
-    for general, specific in _SUPERSEDED.items():
-        if any(name in found and not found.get(general, found[name]).proof for name in specific):
-            found.pop(general, None)
+    found = {chain.name: match for chain in _OTHERS if (match := _match(view, chain)) is not None}
+    # a host with BLS entries of GRUB may have all marks of systemd-boot
+    if "grub-bls" in found and "systemd-boot" in found and not found["systemd-boot"].proof:
+        del found["systemd-boot"]
     return tuple(found.values())
 
 
 def _match(view: HostView, chain: _Chain) -> Detection | None:
-    evidence = tuple(_first(view, group) for group in chain.marks)
-    wanted, variable = (chain.stub_info, "StubInfo") if chain.stub_info else (chain.loader_info, "LoaderInfo")
-    told = _efi_variable(view, variable) if wanted else ""
-    proof = bool(wanted) and told.lower().startswith(wanted)
-    if not all(evidence) and not proof:
+    marks = [_first(view, group) for group in chain.marks]
+    told = handed_over(view, *chain.firmware)
+    if not all(marks) and not told:
         return None
-    shown = tuple(path for path in dict.fromkeys(evidence) if path)
-    if proof:
-        shown = (*shown, f"the firmware was handed over by {told}")
-    return Detection(chain.name, chain.title, shown, proof=proof, manual=chain.manual)
+    evidence = (*(path for path in dict.fromkeys(marks) if path), *told)
+    return Detection(chain.name, chain.title, evidence, proof=bool(told), manual=chain.manual)
 
 
-def loader_info(view: HostView) -> str:
-    """What booted, in its own words."""
-    return _efi_variable(view, "LoaderInfo")
-
-
-def _efi_variable(view: HostView, name: str) -> str:
-    """Of the Boot Loader Interface: four bytes of attributes, then UTF-16."""
+def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
+    """The evidence of the firmware that this loader booted the host; empty where it says nothing of it.
+    `variable` is one of the Boot Loader Interface: four bytes of attributes, then UTF-16."""
     try:
-        raw = view.read(f"{_EFIVARS}/{name}-{_LOADER_GUID}")
+        raw = view.read(f"{_EFIVARS}/{variable}-{_LOADER_GUID}") if variable else None
     except Unreadable:
-        return ""
-    return (raw or b"")[4:].decode("utf-16-le", "replace").rstrip("\0")
+        raw = None
+    told = (raw or b"")[4:].decode("utf-16-le", "replace").rstrip("\0")
+    return (f"the firmware was handed over by {told}",) if told.lower().startswith(loader) and told else ()
 
 
 def _first(view: HostView, patterns: tuple[str, ...]) -> str:
     for pattern in patterns:
         folder, _, name = pattern.rpartition("/")
-        if "*" not in name:
-            if view.exists(pattern):
-                return pattern
-            continue
-        for candidate in view.names(folder):
-            if fnmatch.fnmatchcase(candidate, name):
-                return f"{folder}/{candidate}"
+        if view.exists(pattern):
+            return pattern
+        matching = fnmatch.filter(view.names(folder), name) if "*" in name else ()
+        if matching:
+            return f"{folder}/{matching[0]}"
     return ""

@@ -1,6 +1,6 @@
 """Finds the boot loader that a host uses, by evidence, and the backend that configures it.
 
-To add one: write its package (see `contract`), name it in `_BACKENDS`, drop its row from `recognised`. A
+To add one: write its package (see `contract`), name it in `NAMES`, drop its row from `recognised`. A
 package has the loader's name, with `_` for `-`.
 """
 
@@ -13,17 +13,12 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg, join
 
 if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor
+    from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, Keeper
     from rocmcfg.backends.boot.menu import Entry
-    from rocmcfg.backends.keeper import Keeper
     from rocmcfg.model.facts import BootChain, Detection
 
-_BACKENDS = ("grub", "grub-mkconfig")
+NAMES = ("grub", "grub-mkconfig")
 _TRIALS = ("grub",)  # those of them that can boot something once
-
-
-def names() -> tuple[str, ...]:
-    return _BACKENDS
 
 
 def backend(name: str) -> BootBackend:
@@ -32,12 +27,12 @@ def backend(name: str) -> BootBackend:
 
 
 def backends() -> tuple[BootBackend, ...]:
-    return tuple(backend(name) for name in _BACKENDS)
+    return tuple(backend(name) for name in NAMES)
 
 
 def reader(name: str) -> BootReader | None:
     """What reads a supported loader's menu; None for any other name."""
-    return _reader(name) if name in _BACKENDS else None
+    return _reader(name) if name in NAMES else None
 
 
 def _reader(name: str) -> BootReader:
@@ -46,23 +41,23 @@ def _reader(name: str) -> BootReader:
 
 def entries(view: HostView, name: str) -> tuple[Entry, ...]:
     """What this loader will boot, as far as it can be read; nothing for one that is not supported."""
-    return _reader(name).read(view).entries if name in _BACKENDS else ()
+    return _reader(name).read(view).entries if name in NAMES else ()
 
 
 def editor(path: str) -> Editor | None:
     """Who knows our part of a file that somebody else owns; None for a path that is ours as a whole."""
-    return next((one.EDITED[path] for one in map(_reader, _BACKENDS) if path in one.EDITED), None)
+    return next((one.EDITED[path] for one in map(_reader, NAMES) if path in one.EDITED), None)
 
 
 def paths(name: str) -> tuple[str, ...]:
     """The files that hold something of ours for this loader, as a whole or in part; none for another name."""
-    return (*backend(name).OWNED, *_reader(name).EDITED) if name in _BACKENDS else ()
+    return (*backend(name).OWNED, *_reader(name).EDITED) if name in NAMES else ()
 
 
-def trial_paths(name: str) -> tuple[str, ...]:
-    """The files that make a trial of one boot with this loader."""
+def inputs(name: str) -> set[str]:
+    """The files of ours from which this loader's menu is generated: `paths`, and those of a trial."""
     found = trial(name)
-    return found.FILES if found is not None else ()
+    return {*paths(name), *(found.FILES if found is not None else ())}
 
 
 def own_part(path: str, content: bytes | None) -> bytes | None:
@@ -78,7 +73,7 @@ def trial(name: str) -> BootTrial | None:
 
 def trials() -> dict[str, BootTrial]:
     """By the name of the loader."""
-    return {name: cast("BootTrial", _module(name, "trial")) for name in _TRIALS}
+    return {name: found for name in _TRIALS if (found := trial(name)) is not None}
 
 
 def keeper(tool: str) -> Keeper | None:
@@ -92,11 +87,11 @@ def keepers() -> tuple[Keeper, ...]:
 
 def reader_on(view: HostView) -> BootReader | None:
     """The reader of the menu that this host has; None where it has none that we know."""
-    return next((one for one in map(_reader, _BACKENDS) if one.here(view)), None)
+    return next((one for one in map(_reader, NAMES) if one.here(view)), None)
 
 
 def _module(name: str, part: str) -> object:
-    if name not in _BACKENDS:
+    if name not in NAMES:
         raise KeyError(name)
     return importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}.{part}")
 
@@ -109,30 +104,21 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     decisive = recognised.decisive(view)
     if decisive is not None and not forced:
         return BootChain(decisive, (decisive,), initramfs)
-    candidates = tuple(
-        found
-        for found in (*(one.detect(view) for one in backends()), *recognised.detect(view))
-        if found is not None
-    )
-    if forced:
-        chosen = [c for c in candidates if c.name == forced]
-        if not chosen:
-            have = ", ".join(c.name for c in candidates) or "none"
-            return BootChain(
-                None, candidates, initramfs, f"--boot-backend {forced}: no trace of it (found: {have})"
-            )
+    found = (*(one.detect(view) for one in backends()), *recognised.detect(view))
+    candidates = tuple(one for one in found if one is not None)
+    chosen = [one for one in candidates if (one.name == forced if forced else one.proof)]
+    if not chosen and not forced and len(candidates) == 1:
+        chosen = [*candidates]
+    if chosen:
         return BootChain(chosen[0], candidates, initramfs)
-    proven = [c for c in candidates if c.proof]
-    if proven:
-        return BootChain(proven[0], candidates, initramfs)
-    if len(candidates) == 1:
-        return BootChain(candidates[0], candidates, initramfs)
-    if not candidates:
-        return BootChain(None, (), initramfs, "no boot loader that we know was found")
-    names = " and ".join(c.name for c in candidates)
-    return BootChain(
-        None, candidates, initramfs, f"{names} are both here, and nothing proves which one boots"
-    )
+    names = [one.name for one in candidates]
+    if forced:
+        refusal = f"--boot-backend {forced}: no trace of it (found: {', '.join(names) or 'none'})"
+    elif names:
+        refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
+    else:
+        refusal = "no boot loader that we know was found"
+    return BootChain(None, candidates, initramfs, refusal)
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:

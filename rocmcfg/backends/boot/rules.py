@@ -6,16 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, contains
+from rocmcfg.model.kargs import Karg, contains
 
 
 def size(texts: Iterable[str]) -> int:
     """Bytes that these arguments take on the line, each with the blank before it."""
     return sum(len(text.encode()) + 1 for text in texts)
-
-
-def too_long(total: int) -> bool:
-    return total >= COMMAND_LINE_LIMIT
 
 
 def separator(foreign: Sequence[Karg]) -> Karg | None:

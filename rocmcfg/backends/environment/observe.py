@@ -5,7 +5,7 @@ from __future__ import annotations
 from os.path import basename
 from typing import NamedTuple
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 
 _DIRECTORIES = (
     "/etc/environment.d",
@@ -22,22 +22,13 @@ OUR_SCRIPT = "zz-rocmcfg.sh"
 
 def files(view: HostView) -> tuple[str, ...]:
     """The environment.d files, in systemd's order: by base name, the first directory that has one wins."""
-    found: dict[str, str] = {}
-    for directory in _DIRECTORIES:
-        for name in view.names(directory):
-            if name.endswith(".conf"):
-                found.setdefault(name, f"{directory}/{name}")
-    return tuple(found[name] for name in sorted(found))
+    return drop_ins(view, _DIRECTORIES, ".conf")
 
 
 def read_assignments(view: HostView, path: str) -> dict[str, tuple[str, int]]:
     """NAME to (value, line) of a KEY=VALUE file; later lines win. Quotes around a whole value are dropped."""
     found: dict[str, tuple[str, int]] = {}
-    try:
-        text = view.text(path) or ""
-    except Unreadable:
-        return found
-    for number, raw in enumerate(text.splitlines(), 1):
+    for number, raw in enumerate(text_or_empty(view, path).splitlines(), 1):
         line = raw.strip().removeprefix("export ")
         name, equals, value = line.partition("=")
         if equals and not line.startswith("#"):

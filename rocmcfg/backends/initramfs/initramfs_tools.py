@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from rocmcfg.backends.boot.menu import Entry
 from rocmcfg.backends.initramfs.contract import Image, booted
-from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
@@ -37,10 +37,7 @@ def detect(view: HostView) -> Detection | None:
 def _is_of_dracut(view: HostView) -> bool:
     """dracut brings a program of the same name (Debian's package 112), and a removed initramfs-tools leaves
     its /etc behind: only what the program runs tells them apart."""
-    try:
-        text = view.text(_PROGRAM) or ""
-    except Unreadable:
-        return False
+    text = text_or_empty(view, _PROGRAM)
     return bool(_RUNS_DRACUT.search(text)) and "mkinitramfs" not in text
 
 
@@ -67,7 +64,7 @@ def _carries(view: HostView, path: str, module: str) -> bool | None:
 def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
     """For all kernels: plain -u rebuilds the newest one only."""
     del view
-    return (Activation(TOOL, (TOOL, "-u", "-k", "all"), reason, places=("/boot",)),)
+    return (Activation(TOOL, (TOOL, "-u", "-k", "all"), reason, writes_at=("/boot",)),)
 
 
 def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | None) -> list[Diagnostic]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.knowledge.hosts import of_hosts
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
@@ -111,7 +111,7 @@ def other_writers(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
     wanted = [s for s in receipt.settings if s.kind is not Kind.ENV] if receipt else []
     found = []
     for writer in of_hosts().writers:
-        written = _arguments(_text(view, writer.file), writer.key, writer.file)
+        written = _arguments(text_or_empty(view, writer.file), writer.key, writer.file)
         theirs = [
             karg.text
             for karg in written
@@ -157,7 +157,7 @@ def tuners(view: HostView, facts: Facts, known: Catalogue) -> list[Diagnostic]:
     found = []
     running = next((kernel for kernel in facts.kernels if kernel.running), None)
     for tuner in of_hosts().tuners:
-        keys = tuner.key.findall(_text(view, tuner.file))
+        keys = tuner.key.findall(text_or_empty(view, tuner.file))
         feature = known.features.get(tuner.feature)
         if not keys or feature is None:
             continue
@@ -177,10 +177,3 @@ def tuners(view: HostView, facts: Facts, known: Catalogue) -> list[Diagnostic]:
                 )
             )
     return found
-
-
-def _text(view: HostView, path: str) -> str:
-    try:
-        return view.text(path) or ""
-    except Unreadable:
-        return ""

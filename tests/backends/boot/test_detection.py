@@ -190,7 +190,7 @@ def test_an_unreadable_firmware_variable_says_nothing(
         raise Unreadable(path, "Permission denied")
 
     monkeypatch.setattr(LocalHost, "read", refuse)
-    assert recognised.loader_info(LocalHost(str(debian_grub_host(tmp_path)))) == ""
+    assert recognised.handed_over(LocalHost(str(debian_grub_host(tmp_path))), "LoaderInfo", "grub") == ()
 
 
 def test_the_steps_by_hand_name_the_arguments(tmp_path: Path) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.contract import Proposal
 from rocmcfg.backends.boot.grub import backend as grub
 from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.menu import Role
@@ -41,19 +40,19 @@ def write_drop_in(root: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def proposed(settings: Sequence[DesiredSetting]) -> Proposal:
+def proposed(settings: Sequence[DesiredSetting]) -> Mapping[str, bytes | None]:
     return grub.propose(view(Path("/nonexistent")), settings)
 
 
 def drop_in(settings: Sequence[DesiredSetting] = SETTINGS) -> bytes:
-    content = proposed(settings).files[grub.DROP_IN]
+    content = proposed(settings)[grub.DROP_IN]
     assert content is not None
     return content
 
 
 def test_the_drop_in_is_as_recorded() -> None:
     assert drop_in() == (GOLDEN / DROP_IN).read_bytes()
-    assert proposed(()) == Proposal({grub.DROP_IN: None}, {})
+    assert proposed(()) == {grub.DROP_IN: None}
     assert proposed(SETTINGS) == proposed(list(SETTINGS))
 
 

@@ -26,7 +26,7 @@ def view(root: Path) -> LocalHost:
 
 
 def wanted(root: Path) -> bytes:
-    content = backend.propose(view(root), SETTINGS).edits["/etc/default/grub"]
+    content = backend.propose(view(root), SETTINGS)["/etc/default/grub"]
     assert content is not None
     return content
 

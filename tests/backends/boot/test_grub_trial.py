@@ -18,7 +18,7 @@ NOTHING = Observed(Menu((), "", "", "", ""), (), (), (), ())
 
 def written(tmp_path: Path) -> dict[str, Path]:
     found = {}
-    for path, (content, mode) in trial.propose(True).items():
+    for path, (content, mode) in trial.propose().items():
         assert content is not None
         place = tmp_path / path.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)

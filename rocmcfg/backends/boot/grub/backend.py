@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocmcfg.backends.boot.contract import Observed, Proposal
+from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub_files import defaults, problems
-from rocmcfg.backends.boot.grub_files.defaults import Sourced, text_of
-from rocmcfg.backends.boot.grub_files.mkconfig import reads_drop_ins
-from rocmcfg.backends.boot.recognised import loader_info
+from rocmcfg.backends.boot.grub_files.defaults import Sourced
+from rocmcfg.backends.boot.grub_files.mkconfig import activation, reads_drop_ins
+from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.backends.boot.rules import check as check_menu
-from rocmcfg.host.view import HostView
+from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
@@ -33,21 +33,19 @@ def detect(view: HostView) -> Detection | None:
     evidence = tuple(path for path in (tool, defaults.PATH, reader.PATH) if path and view.exists(path))
     if len(evidence) < 3 or reads_drop_ins(view) is False:
         return None
-    told = loader_info(view)
-    proof = told.lower().startswith("grub")
-    shown = (*evidence, f"the firmware was handed over by {told}") if proof else evidence
+    told = handed_over(view, "LoaderInfo", NAME)
     return Detection(
         NAME,
         "GRUB (Debian, Ubuntu)",
-        shown,
-        proof=proof,
+        (*evidence, *told),
+        proof=bool(told),
         supported=True,
         manual=f"append to {defaults.DEFAULT} in {defaults.PATH}: {{kargs}}\nthen: sudo update-grub",
     )
 
 
 def observe(view: HostView) -> Observed:
-    own = text_of(view, DROP_IN)
+    own = text_or_empty(view, DROP_IN)
     return defaults.observed(
         reader.read(view),
         _sourced(view),
@@ -58,37 +56,25 @@ def observe(view: HostView) -> Observed:
     )
 
 
-def propose(view: HostView, settings: Sequence[DesiredSetting]) -> Proposal:
+def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
     del view
     if not settings:
-        return Proposal({DROP_IN: None}, {})
+        return {DROP_IN: None}
     from rocmcfg.backends.templates import HEAD, reason
 
     kargs = " ".join(setting.karg for setting in unique_kargs(settings))
     remark = "# GRUB_CMDLINE_LINUX_DEFAULT leaves the recovery entries of the boot menu as they are.\n"
     line = f'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT {kargs}"\n'
     content = "".join([HEAD, remark, *map(reason, settings), line])
-    return Proposal({DROP_IN: content.encode()}, {})
+    return {DROP_IN: content.encode()}
 
 
 def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
-    # grub-mkconfig removes the .new, writes it anew and takes it away at its end (util/grub-mkconfig.in);
-    # where it failed on a full /boot, that file is what fills it
     del view
-    return (
-        Activation(
-            reader.TOOL,
-            (reader.TOOL,),
-            reason,
-            outputs=(reader.PATH,),
-            scratch=(f"{reader.PATH}.new",),
-            places=(reader.PATH.rpartition("/")[0],),
-        ),
-    )
+    return (activation((reader.TOOL,), reader.PATH, reason),)
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    """What would go wrong, before anything is written."""
     found = list(problems.before_writing(observed, kargs, DROP_IN))
     sources = _sourced(view, f'{defaults.DEFAULT}="${defaults.DEFAULT} {" ".join(kargs)}"')
     ours = [source.path for source in sources].index(DROP_IN)
@@ -100,24 +86,21 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:
-    """Entries that update-grub does not build from GRUB_CMDLINE_LINUX: they boot without our arguments."""
     return problems.not_from_defaults(view, reader.PATH)
 
 
 def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    """Read the generated menu: every non-recovery entry has each wanted argument and no unwanted one."""
     return check_menu(reader.read(view), wanted, unwanted, "a script in /etc/grub.d or a drop-in drops them")
 
 
 def _sourced(view: HostView, ours: str | None = None) -> list[Sourced]:
     """What grub-mkconfig sources, in order: /etc/default/grub, then grub.d/*.cfg in glob order (a Debian
     patch). Our drop-in is left out, or holds `ours`; that of a trial is left out, since GRUB fills it."""
-    names = [n for n in view.names(_DROP_INS) if n.endswith(".cfg") and not n.startswith(".")]
-    paths = sorted({*(f"{_DROP_INS}/{name}" for name in names), DROP_IN} - {reader.TRIAL_DROP_IN})
-    found = [Sourced(defaults.PATH, text_of(view, defaults.PATH))]
+    paths = sorted({*drop_ins(view, (_DROP_INS,), ".cfg"), DROP_IN} - {reader.TRIAL_DROP_IN})
+    found = [Sourced(defaults.PATH, text_or_empty(view, defaults.PATH))]
     for path in paths:
         if path != DROP_IN:
-            found.append(Sourced(path, text_of(view, path)))
+            found.append(Sourced(path, text_or_empty(view, path)))
         elif ours is not None:
             found.append(Sourced(path, ours))
     return found

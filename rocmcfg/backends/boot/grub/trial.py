@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub_files.generated import sections
-from rocmcfg.backends.boot.grub_files.problems import length
-from rocmcfg.backends.boot.rules import separator, size, too_long
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.backends.boot.grub_files.problems import longest_line
+from rocmcfg.backends.boot.rules import separator
+from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains
 from rocmcfg.model.plan import ToolChange
@@ -45,10 +45,7 @@ _BY_THE_MENU = re.compile(
 _WRITABLE = ("ext2", "fat", "exfat", "xfs")
 
 
-def propose(wanted: bool) -> dict[str, tuple[bytes | None, int]]:
-    """Our files by path, with content and mode; None for one that shall not be there."""
-    if not wanted:
-        return dict.fromkeys(FILES, (None, 0o644))
+def propose() -> dict[str, tuple[bytes, int]]:
     from rocmcfg.backends.templates import render
 
     return {
@@ -99,12 +96,11 @@ def _variables(block: bytes) -> dict[str, str]:
 
 def problems(view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
     """Why GRUB cannot do it here, asked before anything is written."""
-    longest = max((length(entry) for entry in observed.normal), default=0)
-    total = longest + size(arguments)
-    if too_long(total):
+    length = longest_line(observed.normal, arguments)
+    if length >= COMMAND_LINE_LIMIT:
         yield error(
             "RC4301",
-            f"the trial's command line would have {total} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
+            f"the trial's command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
             location=DROP_IN,
             hint="try fewer settings at a time, or apply them without --trial",
         )
@@ -194,8 +190,8 @@ def _block_problems(view: HostView, arguments: Sequence[str]) -> Iterable[Diagno
         return
     old = _variables(block).get(_VARIABLE)
     free = len(block) - len(block.rstrip(b"#"))
-    room = free + (len(_line(old)) if old is not None else 0)
-    need = len(_line(" ".join(arguments)))
+    room = free + (len(f"{_VARIABLE}={old}\n") if old is not None else 0)
+    need = len(f"{_VARIABLE}={' '.join(arguments)}\n")
     if need > room:
         yield error(
             "RC4306",
@@ -205,48 +201,43 @@ def _block_problems(view: HostView, arguments: Sequence[str]) -> Iterable[Diagno
         )
 
 
-def _line(value: str) -> str:
-    return f"{_VARIABLE}={value}\n"
-
-
 def _write_problems(view: HostView) -> Iterable[Diagnostic]:
     """Asked as Debian's 00_header asks for its recordfail: the devices between GRUB and the disk, the file
     system."""
     folder = BLOCK.rpartition("/")[0]
-    asked = [view.query(("grub-probe", f"--target={target}", folder)) for target in ("abstraction", "fs")]
-    if asked[0] is None or asked[1] is None:
-        yield _cannot("grub-probe is not installed, so that it cannot be told")
-        return
-    failed = next((result for result in asked if result is not None and not result.ok), None)
-    if failed is not None:
-        said = (failed.stderr or failed.stdout).strip().partition("\n")[0] or f"exit status {failed.status}"
-        if "ermission denied" in said:
-            yield not_checked("only root may ask the disk")
-        else:
-            yield _cannot(f"GRUB does not find what lies under {folder}", said)
-        return
-    mount = _mount_of(view, folder)
-    if mount is not None and "data=journal" in mount[1].split(","):
-        yield _cannot(f"{mount[0]} is mounted with data=journal, so that what GRUB writes may be undone")
-        return
-    abstraction, system = (result.stdout.split() for result in asked if result is not None)
-    if abstraction:
+    answers = []
+    for target in ("abstraction", "fs"):
+        asked = view.query(("grub-probe", f"--target={target}", folder))
+        if asked is None:
+            yield _cannot("grub-probe is not installed, so that it cannot be told")
+            return
+        if not asked.ok:
+            said = (asked.stderr or asked.stdout).strip().partition("\n")[0] or f"exit status {asked.status}"
+            if "ermission denied" in said:
+                yield not_checked("only root may ask the disk")
+            else:
+                yield _cannot(f"GRUB does not find what lies under {folder}", said)
+            return
+        answers.append(asked.stdout.split())
+    abstraction, system = answers
+    mounted, options = _mount_of(view, folder)
+    if "data=journal" in options.split(","):
+        yield _cannot(f"{mounted} is mounted with data=journal, so that what GRUB writes may be undone")
+    elif abstraction:
         yield _cannot(f"{folder} lies on {' and '.join(abstraction)}, on which GRUB cannot write")
     elif not system or system[0] not in _WRITABLE:
         yield _cannot(f"{folder} lies on {' '.join(system) or 'an unknown file system'}, "
                       "on which GRUB cannot write, or is not known to")  # fmt: skip
 
 
-def _mount_of(view: HostView, folder: str) -> tuple[str, str] | None:
-    """Where the file system of a folder is mounted, and how (proc_pid_mounts(5))."""
-    try:
-        rows = [line.split() for line in (view.text("/proc/mounts") or "").splitlines()]
-    except Unreadable:
-        return None
-    over = [
+def _mount_of(view: HostView, folder: str) -> tuple[str, str]:
+    """Where the file system of a folder is mounted, and its options (proc_pid_mounts(5)); empty where nothing
+    tells."""
+    rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
+    above = [
         (row[1], row[3]) for row in rows if len(row) > 3 and f"{folder}/".startswith(f"{row[1].rstrip('/')}/")
     ]
-    return max(over, key=lambda one: len(one[0]), default=None)
+    return max(above, key=lambda mount: len(mount[0]), default=("", ""))
 
 
 def _cannot(why: str, detail: str = "") -> Diagnostic:
@@ -267,7 +258,7 @@ def check(view: HostView, arguments: Sequence[str]) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     if menu.unreadable:
         return found
-    if not any(path == SCRIPT and body for path, body in sections(view.text(reader.PATH) or "")):
+    if not any(path == SCRIPT and body for path, body in sections(text_or_empty(view, reader.PATH))):
         found.append(
             error(
                 "RC4308",

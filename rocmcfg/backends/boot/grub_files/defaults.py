@@ -12,7 +12,6 @@ from typing import NamedTuple
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.backends.boot.menu import Menu
-from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import Karg, contains, split, tokens
 
 PATH = "/etc/default/grub"
@@ -25,13 +24,6 @@ class Sourced(NamedTuple):
 
     path: str
     text: str
-
-
-def text_of(view: HostView, path: str) -> str:
-    try:
-        return view.text(path) or ""
-    except Unreadable:
-        return ""
 
 
 def observed(

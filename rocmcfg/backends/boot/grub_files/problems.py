@@ -8,8 +8,8 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import defaults
 from rocmcfg.backends.boot.grub_files.generated import parse_entries, sections
 from rocmcfg.backends.boot.menu import Entry, Role
-from rocmcfg.backends.boot.rules import behind_separator, size, too_long
-from rocmcfg.host.view import HostView
+from rocmcfg.backends.boot.rules import behind_separator, size
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT
 
@@ -18,12 +18,11 @@ _BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
 
 def before_writing(observed: Observed, kargs: Sequence[str], carrier: str) -> Iterable[Diagnostic]:
     """`carrier` is the file of ours."""
-    longest = max((length(entry) for entry in observed.normal), default=0)
-    total = longest - size(k.text for k in observed.ours) + size(kargs)
-    if too_long(total):
+    length = longest_line(observed.normal, kargs) - size(k.text for k in observed.ours)
+    if length >= COMMAND_LINE_LIMIT:
         yield error(
             "RC3104",
-            f"the kernel command line would have {total} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
+            f"the kernel command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
             location=defaults.PATH,
             hint="shorten GRUB_CMDLINE_LINUX in the file named above, or write module parameters to "
             "modprobe.d instead: --via modprobe",
@@ -61,7 +60,7 @@ def not_from_defaults(view: HostView, menu: str) -> list[Diagnostic]:
     """Entries that are not built from GRUB_CMDLINE_LINUX: they boot without our arguments."""
     titles = [
         entry.title
-        for section, body in sections(defaults.text_of(view, menu))
+        for section, body in sections(text_or_empty(view, menu))
         if section.endswith(_BY_HAND)
         for entry in parse_entries(body, menu, "10_linux")
         if entry.role is Role.NORMAL
@@ -78,7 +77,8 @@ def not_from_defaults(view: HostView, menu: str) -> list[Diagnostic]:
     ]
 
 
-def length(entry: Entry) -> int:
-    """Bytes of the command line that the kernel gets."""
+def longest_line(entries: Sequence[Entry], added: Sequence[str]) -> int:
+    """Bytes of the longest command line that a kernel would get with these arguments added."""
     # GRUB itself puts BOOT_IMAGE=PATH before the arguments (grub-core/loader/i386/linux.c).
-    return len(f"BOOT_IMAGE={entry.path}") + size(k.text for k in entry.kargs)
+    lines = (len(f"BOOT_IMAGE={entry.path}") + size(k.text for k in entry.kargs) for entry in entries)
+    return max(lines, default=0) + size(added)

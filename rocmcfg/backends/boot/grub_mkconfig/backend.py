@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocmcfg.backends.boot import appended_assignment
-from rocmcfg.backends.boot.contract import Observed, Proposal
+from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import defaults, mkconfig, problems
-from rocmcfg.backends.boot.grub_files.defaults import Sourced, text_of
+from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
-from rocmcfg.backends.boot.recognised import loader_info
+from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.backends.boot.rules import check as check_menu
-from rocmcfg.host.view import HostView
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
@@ -36,22 +36,21 @@ def detect(view: HostView) -> Detection | None:
     drop_ins = mkconfig.reads_drop_ins(view, tool)
     if drop_ins is not False and view.exists("/usr/sbin/update-grub"):
         return None  # Debian's
-    entries_elsewhere = any(line.split()[:1] == ["blscfg"] for line in text_of(view, menu).splitlines())
-    told = loader_info(view)
-    proof = told.lower().startswith("grub")
+    entries_elsewhere = any(line.split()[:1] == ["blscfg"] for line in text_or_empty(view, menu).splitlines())
+    told = handed_over(view, "LoaderInfo", "grub")
     evidence = tuple(path for path in (menu, program, _DEFAULTS) if view.exists(path))
     return Detection(
         NAME,
         "GRUB without drop-ins (Arch, Gentoo, openSUSE)",
-        (*evidence, f"the firmware was handed over by {told}") if proof else evidence,
-        proof=proof,
+        (*evidence, *told),
+        proof=bool(told),
         supported=drop_ins is False and not entries_elsewhere and view.exists(_DEFAULTS),
         manual=f"append to {defaults.DEFAULT} in {_DEFAULTS}: {{kargs}}\nthen: sudo {tool} -o {menu}",
     )
 
 
 def observe(view: HostView) -> Observed:
-    text = text_of(view, _DEFAULTS)
+    text = text_or_empty(view, _DEFAULTS)
     before, ours, _ = appended_assignment.around(text)
     last = before.count("\n") + ours.strip("\n").count("\n") + 1 if ours else 0
     return defaults.observed(
@@ -63,9 +62,9 @@ def observe(view: HostView) -> Observed:
     )
 
 
-def propose(view: HostView, settings: Sequence[DesiredSetting]) -> Proposal:
+def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
     del view
-    return Proposal({}, {_DEFAULTS: _lines([s.karg for s in unique_kargs(settings)])})
+    return {_DEFAULTS: _lines([s.karg for s in unique_kargs(settings)])}
 
 
 def _lines(kargs: Sequence[str]) -> bytes | None:
@@ -74,21 +73,12 @@ def _lines(kargs: Sequence[str]) -> bytes | None:
 
 def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
     menu, tool = reader.layout(view)
-    return (
-        Activation(
-            tool,
-            (tool, "-o", menu),
-            reason,
-            outputs=(menu,),
-            scratch=(f"{menu}.new",),  # as it leaves it where it fails, on a full disk for instance
-            places=(menu.rpartition("/")[0],),
-        ),
-    )
+    return (mkconfig.activation((tool, "-o", menu), menu, reason),)
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
     found = list(problems.before_writing(observed, kargs, _DEFAULTS))
-    content, _ = appended_assignment.put(text_of(view, _DEFAULTS).encode(), _lines(kargs))
+    content, _ = appended_assignment.put(text_or_empty(view, _DEFAULTS).encode(), _lines(kargs))
     parts = [Sourced(_DEFAULTS, part) for part in appended_assignment.around(content.decode())]
     if defaults.dropped_by(parts, 1, kargs):
         found.append(problems.set_anew("a line", _DEFAULTS, "move it above the lines of rocmcfg"))
