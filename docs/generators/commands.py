@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rocmcfg.cli import complete, parser
+from rocmcfg.backends.boot import registry
+from rocmcfg.cli import app, documents, options, parser
+from rocmcfg.knowledge import catalogue
+
+# Kinds whose words never change, and stand in the scripts.
+FIXED: dict[str, Callable[[], tuple[str, ...]]] = {
+    "gfx": lambda: tuple(sorted({model.gfx for model in catalogue.gpu_models()})),
+    "boot-backend": lambda: registry.NAMES,
+    "document": lambda: tuple(documents.schemas()),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`names` as declared; `metavar` is empty for a switch. `takes` as in `complete.TAKES`."""
+    """`names` as declared; `metavar` is empty for a switch. `takes` as in `options.Option`."""
 
     names: tuple[str, ...]
     help: str
@@ -70,28 +79,26 @@ def _command(given: Any, path: str) -> Command:
     if hasattr(given, "list_commands"):
         for name in given.list_commands(None):
             inner.append(_command(given.get_command(None, name), f"{path} {name}".strip()))
-    options = [_option(p) for p in given.params if p.param_type_name == "option"]
-    options.append(Option(("-h", "--help"), "Show the options, and exit.", "", "", (), False))
-    arguments = [_argument(p, path) for p in given.params if p.param_type_name == "argument"]
-    return Command(path, (given.help or "").strip(), tuple(options), tuple(arguments), tuple(inner))
+    declared = app.COMMANDS[path].declared() if path in app.COMMANDS else {}
+    own = [_option(p, declared) for p in given.params if p.param_type_name == "option"]
+    own.append(Option(("-h", "--help"), "Show the options, and exit.", "", "", (), False))
+    arguments = [_argument(p, declared) for p in given.params if p.param_type_name == "argument"]
+    return Command(path, (given.help or "").strip(), tuple(own), tuple(arguments), tuple(inner))
 
 
-def _option(given: Any) -> Option:
-    choices = tuple(getattr(given.type, "choices", ()))
-    long = next(name for name in given.opts if name.startswith("--"))
+def _option(given: Any, declared: dict[str, options.Option]) -> Option:
     if given.is_flag:
         return Option(tuple(given.opts), given.help or "", "", "", (), False)
-    metavar = given.metavar or "|".join(choices) or "N"
-    return Option(
-        tuple(given.opts), given.help or "", metavar, complete.TAKES[long], choices, bool(given.multiple)
-    )
+    one = declared[given.name]
+    metavar = one.metavar or "|".join(one.choices)
+    return Option(tuple(given.opts), one.help, metavar, one.takes, one.choices, one.kind == "texts")
 
 
-def _argument(given: Any, path: str) -> Argument:
-    metavar = given.metavar or given.name.upper()
-    return Argument(metavar, given.help or "", complete.TAKES[path], bool(given.required), given.nargs == -1)
+def _argument(given: Any, declared: dict[str, options.Option]) -> Argument:
+    one = declared[given.name]
+    return Argument(one.metavar, one.help, one.takes, one.required, one.kind == "texts")
 
 
 def fixed_words(takes: str) -> tuple[str, ...]:
     """Without those of two words, which each shell would have to quote in its own way."""
-    return tuple(word for word in complete.FIXED[takes]() if " " not in word)
+    return tuple(word for word in FIXED[takes]() if " " not in word)

@@ -1,10 +1,9 @@
-"""The TOML files of the package and its command line, made ready for the program that has to start fast."""
+"""The TOML files of the package, made ready for the program that has to start fast."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rocmcfg.cli import app, parser, prepared
 from rocmcfg.doctor.reading import probes
 from rocmcfg.knowledge import compiled, issues, logs, profiles, toml
 from rocmcfg.knowledge.profile_schema import validate
@@ -23,12 +22,6 @@ def page() -> str:
         if wrong:
             raise ValueError(f"{path} is no profile: {wrong}")
         entries.append(compiled.entry(f"profiles/{path.name}", content, document))
-    for name, command in app._COMMANDS.items():
-        if not command.group:  # whose commands typer alone reads
-            table = prepared.table(parser.command(name), command.passes_on)
-            entries.append(
-                compiled.entry(f"cli/{command.module}", prepared.parameters(command.module), table)
-            )
     patterns = [
         p.pattern for p in (*probes.of_logs(logs.of_logs(), resets=True), *probes.of_issues(issues.load()))
     ]

@@ -91,7 +91,7 @@ def _kind(option: Option) -> str:
 
 
 def _fixed(every: Iterable[Command]) -> list[tuple[str, tuple[str, ...]]]:
-    found = {takes: commands.fixed_words(takes) for takes in complete.FIXED}
+    found = {takes: commands.fixed_words(takes) for takes in commands.FIXED}
     found |= {_kind(o): o.choices for c in every for o in c.options if o.takes == "choice"}
     return sorted(found.items())
 
@@ -128,7 +128,7 @@ def _word(metavar: str) -> str:
 
 
 def _zsh_action(takes: str, choices: tuple[str, ...]) -> str:
-    if takes == "choice" or takes in complete.FIXED:
+    if takes == "choice" or takes in commands.FIXED:
         return f"({' '.join(choices or commands.fixed_words(takes))})"
     if takes in complete.ASKED:
         return f"{{_rocmcfg_ask {takes}}}"
@@ -158,7 +158,7 @@ def _fish_argument(argument: Argument) -> str:
 def _fish_value(takes: str, choices: tuple[str, ...]) -> list[str]:
     if not takes:
         return []
-    if takes == "choice" or takes in complete.FIXED:
+    if takes == "choice" or takes in commands.FIXED:
         return ["-x", "-a", shlex.quote(" ".join(choices or commands.fixed_words(takes)))]
     if takes in complete.ASKED:
         return ["-x", "-a", f"'(__fish_rocmcfg_ask {takes})'"]

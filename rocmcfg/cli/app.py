@@ -3,48 +3,69 @@ must not pay for what `plan` needs, and what is typed without a mistake not for 
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import signal
 import sys
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import rocmcfg
-from rocmcfg.cli import render
+from rocmcfg.cli import options, render, words
 from rocmcfg.model.diagnostic import ExitCode
 
 
-class _Command(NamedTuple):
-    """`module` of `rocmcfg.cli` has a function of that name, that of a `group` an `app` with its commands.
-    `listed`: in `--help`. `passes_on`: what stands behind the first argument is not read."""
+class Command(NamedTuple):
+    """The function that carries out a command, and the module of `rocmcfg.cli` that has it. `output`: which
+    of `options.OUTPUT` it takes. `listed`: in `--help`. `passes_on`: what stands behind the first argument
+    is not read."""
 
     module: str
-    group: bool = False
+    function: str
+    output: tuple[str, ...] = ("json", "quiet", "verbose", "debug")
     listed: bool = True
     passes_on: bool = False
 
+    def load(self) -> Callable[..., None]:
+        function: Callable[..., None] = getattr(
+            importlib.import_module(f"rocmcfg.cli.{self.module}"), self.function
+        )
+        return function
 
-_COMMANDS = {
-    "status": _Command("status"),
-    "profile": _Command("profile", group=True),
-    "plan": _Command("plan"),
-    "apply": _Command("apply"),
-    "verify": _Command("verify"),
-    "confirm": _Command("confirm"),
-    "reject": _Command("reject"),
-    "rollback": _Command("rollback"),
-    "history": _Command("history"),
-    "recover": _Command("recover"),
-    "explain": _Command("explain"),
-    "doctor": _Command("doctor"),
-    "lint": _Command("lint"),
-    "report": _Command("report"),
-    "env": _Command("env"),
-    "run": _Command("run", passes_on=True),
-    "schema": _Command("schema"),
-    "check-kernel": _Command("check_kernel", listed=False),
-    "watch-trial": _Command("watch_trial", listed=False),
-    "complete": _Command("complete", listed=False, passes_on=True),
+    def declared(self) -> dict[str, options.Option]:
+        """Its options and arguments, by the names of the values."""
+        found: dict[str, options.Option] = {}
+        for name, one in options.declared(self.load()).items():
+            found |= {name: one} if isinstance(one, options.Option) else one._asdict()
+        return found | {name: options.OUTPUT[name] for name in self.output}
+
+
+GROUPS = {"profile": "List, show, validate and start profiles."}
+COMMANDS = {
+    "status": Command("status", "status"),
+    "profile list": Command("profile", "list_profiles"),
+    "profile show": Command("profile", "show"),
+    "profile validate": Command("profile", "validate"),
+    "profile new": Command("profile", "new"),
+    "plan": Command("apply", "plan"),
+    "apply": Command("apply", "apply"),
+    "verify": Command("verify", "verify"),
+    "confirm": Command("apply", "confirm"),
+    "reject": Command("rollback", "reject"),
+    "rollback": Command("rollback", "rollback"),
+    "history": Command("history", "history"),
+    "recover": Command("rollback", "recover"),
+    "explain": Command("explain", "explain"),
+    "doctor": Command("doctor", "doctor"),
+    "lint": Command("lint", "lint"),
+    "report": Command("report", "report"),
+    "env": Command("env", "env"),
+    "run": Command("env", "run", output=("debug",), passes_on=True),
+    "schema": Command("schema", "schema", output=("debug",)),
+    "check-kernel": Command("hooks", "check_kernel", listed=False),
+    "watch-trial": Command("hooks", "watch_trial", listed=False),
+    "complete": Command("complete", "complete", output=(), listed=False, passes_on=True),
 }
 
 
@@ -80,21 +101,44 @@ def _run(arguments: list[str]) -> None:
     """Raises SystemExit with any other exit code than 0."""
     if arguments == ["--version"]:
         return show_version()
-    from rocmcfg.cli import prepared
-
-    command = _COMMANDS.get(arguments[0]) if arguments else None
-    values = prepared.values(command.module, arguments[1:]) if command and not command.group else None
+    many = 2 if arguments[:1] and arguments[0] in GROUPS else 1
+    name = " ".join(arguments[:many])
+    command = COMMANDS.get(name)
+    values = words.read(command.declared(), arguments[many:], command.passes_on) if command else None
     try:
-        if command is None or values is None:
+        if values is None:
             from rocmcfg.cli import parser
 
             parser.run()
         else:
-            prepared.function(command.module)(**values)
+            call(name, values)
     except render.Misuse as problem:
         from rocmcfg.cli import parser
 
         parser.misused(problem, arguments)
+
+
+def call(name: str, given: Mapping[str, Any]) -> None:
+    """Run a command with the values that were given. Whatever stops it is printed, in the format that was
+    asked for, and raises SystemExit."""
+    command = COMMANDS[name]
+    function = command.load()
+    wanted = {option: bool(given.get(option)) for option in command.output}
+    debug = wanted.pop("debug", False)
+    printer = render.Printer(name, **wanted)
+    with printer.errors(debug=debug):
+        function(printer, **parameters(function, given))
+
+
+def parameters(function: Callable[..., None], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What the function of a command is called with."""
+    found: dict[str, Any] = {}
+    for name, one in options.declared(function).items():
+        if isinstance(one, options.Option):
+            found[name] = one.value(given.get(name))
+        else:
+            found[name] = type(one)(*(option.value(given.get(key)) for key, option in one._asdict().items()))
+    return found
 
 
 def show_version() -> None:
@@ -103,7 +147,8 @@ def show_version() -> None:
 
 def named(arguments: list[str]) -> str:
     """The command among them; empty where none is."""
-    return next((a for a in arguments if a in _COMMANDS), "")
+    known = {name.partition(" ")[0] for name in COMMANDS}
+    return next((a for a in arguments if a in known), "")
 
 
 def _damaged(problem: Exception) -> int:

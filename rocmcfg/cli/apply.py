@@ -1,90 +1,111 @@
-"""`rocmcfg apply`: one transaction, all of it or nothing."""
+"""`rocmcfg plan`, `apply` and `confirm`: one transaction, all of it or nothing, and what it would do."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Misuse, Printer
+from rocmcfg.cli.render import Printer
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
-    import typer
-
     from rocmcfg.model.trial import TrialPlan
     from rocmcfg.workflow.applying import Applied
     from rocmcfg.workflow.planning import Planned
 
+_MISSING = "say what to {}: --profile NAME (or auto), or --set KEY=VALUE"
+
+
+def plan(
+    printer: Printer,
+    asked: opt.Asked = opt.Asked(),
+    boot: opt.Boot = opt.Boot(),
+    trial: opt.Trial = opt.Trial(),
+    detailed_exitcode: bool = opt.switch("--detailed-exitcode", help="Exit 3 where something would change."),
+    place: opt.Place = opt.Place(),
+) -> None:
+    """Show what apply would change: a diff, the reasons, the programs to run."""
+    from rocmcfg.cli import plan_view
+    from rocmcfg.workflow import planning
+
+    request, terms = asked.request(_MISSING.format("plan"), *boot), trial.terms()
+    planned = planning.plan(hosts.open_host(printer, *place), request, terms)
+    plan_view.present(printer, planned)
+    if detailed_exitcode and not planned.plan.empty:
+        raise SystemExit(int(ExitCode.DIFFERENCES))
+
 
 def apply(
-    profile: opt.Profiles = None,
-    set: opt.Set = None,
-    with_: opt.With = None,
-    without: opt.Without = None,
-    unconditional: opt.Unconditional = False,
-    any_gpu: opt.AnyGpu = False,
-    via: opt.ViaOption = None,
-    boot_backend: opt.BootBackend = "",
-    trial: opt.Trial = False,
-    confirm_after: opt.ConfirmAfter = "",
-    health_check: opt.HealthCheck = "",
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the plan only, as `rocmcfg plan`.")
-    ] = False,
-    yes: opt.Yes = False,
-    root: opt.Root = "/",
-    chroot: opt.Chroot = False,
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
+    printer: Printer,
+    asked: opt.Asked = opt.Asked(),
+    boot: opt.Boot = opt.Boot(),
+    trial: opt.Trial = opt.Trial(),
+    dry_run: bool = opt.switch("--dry-run", help="Show the plan only, as `rocmcfg plan`."),
+    yes: bool = opt.YES,
+    place: opt.Place = opt.Place(),
 ) -> None:
     """Apply a profile as one transaction; replaces what rocmcfg applied before."""
-    with opt.session("apply", json, quiet, verbose, debug) as printer:
+    from rocmcfg.cli import plan_view
+    from rocmcfg.workflow import applying, planning
+
+    request, terms = asked.request(_MISSING.format("apply"), *boot), trial.terms()
+    host = hosts.open_host(printer, *place)
+    if dry_run:
+        plan_view.present(printer, planning.plan(host, request, terms))
+        return
+    hosts.require_root(printer, host, "plan")
+    hosts.require_answer(printer, yes, "plan", ", or --dry-run to see the plan")
+    hosts.may_change(printer, host)
+    ask = _ask(printer, yes, "Try this at the next boot?" if terms else "Apply this?")
+    applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
+    _say(printer, applied, host.root, "Nothing was changed.")
+
+
+def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place()) -> None:
+    """Keep the settings that this boot tries.
+
+    They are applied for good, and no other reboot is needed.
+    """
+    from rocmcfg.workflow import confirming
+
+    host = hosts.open_host(printer, *place)
+    hosts.require_root(printer, host)
+    hosts.require_answer(printer, yes, "status")
+    hosts.may_change(printer, host)
+    applied = confirming.confirm(host, _ask(printer, yes, "Keep this?"), printer.progress, asks=not yes)
+    _say(printer, applied, host.root, "Nothing was changed: the trial goes on.")
+
+
+def _ask(printer: Printer, yes: bool, question: str) -> Callable[[Planned], bool]:
+    """Shows the plan, and asks."""
+
+    def ask(planned: Planned) -> bool:
         from rocmcfg.cli import plan_view
-        from rocmcfg.workflow import applying, planning
 
-        request = plan_view.request(profile, set, with_, without, unconditional, any_gpu, via, boot_backend)
-        if not request.profiles and not request.set:
-            raise Misuse("say what to apply: --profile NAME (or auto), or --set KEY=VALUE")
-        terms = plan_view.terms(trial, confirm_after, health_check)
-        host = opt.open_host(root, chroot=chroot)
-        if dry_run:
-            plan_view.present(printer, planning.plan(host, request, terms))
-            return
-        opt.require_root(host, "apply", "plan")
-        opt.require_terminal(yes or json, "plan")
-        if json and not yes:
-            raise Misuse("--json asks no question: add --yes, or --dry-run to see the plan")
-        opt.may_change(printer, host)
+        plan_view.show(printer, planned)
+        return yes or printer.ask(question)
 
-        def confirm(planned: Planned) -> bool:
-            plan_view.show(printer, planned, planned.plan.activations)
-            plan_view.remarks(printer, planned.plan.diagnostics)
-            printer.line()
-            printer.line(plan_view.plan_summary(planned))
-            return yes or printer.ask("Try this at the next boot?" if terms else "Apply this?")
-
-        applied = applying.apply(host, request, confirm, printer.progress, asks=not yes, terms=terms)
-        printer.end_progress()
-        if applied is None:
-            printer.line("Nothing was changed.")
-            raise SystemExit(int(ExitCode.ERROR))
-        printer.document(
-            applied.planned.plan.diagnostics,
-            plan_view.PlanDocument(
-                applied.planned.plan, applied.activations, applied.transaction, applied.planned.trial
-            ),
-        )
-        say(printer, applied, host.root)
+    return ask
 
 
-def say(printer: Printer, applied: Applied, root: str) -> None:
+def _say(printer: Printer, applied: Applied | None, root: str, refused: str) -> None:
+    """What was applied, and what is left to do; `refused` where the user said no."""
     from rocmcfg.cli import plan_view
     from rocmcfg.model.state import ActivationState
     from rocmcfg.planning.request import root_option
 
-    made = applied.planned.plan
+    printer.end_progress()
+    if applied is None:
+        printer.line(refused)
+        raise SystemExit(int(ExitCode.ERROR))
+    planned = applied.planned
+    printer.document(
+        planned.plan.diagnostics,
+        plan_view.PlanDocument(planned.plan, applied.activations, applied.transaction, planned.trial),
+    )
+    made = planned.plan
     left = [a for a in applied.activations if a.state is ActivationState.LEFT_TO_USER]
     printer.line()
     if applied.transaction is None:
@@ -93,8 +114,8 @@ def say(printer: Printer, applied: Applied, root: str) -> None:
         if not made.rows:
             printer.pairs([(s.setting, s.reason) for s in made.skipped])
         plan_view.remarks(printer, made.diagnostics)
-    elif applied.planned.trial:
-        _say_trial(printer, applied, applied.planned.trial)
+    elif planned.trial:
+        _say_trial(printer, applied, planned.trial)
         return
     else:
         printer.line(f"Applied as transaction {applied.transaction}.")

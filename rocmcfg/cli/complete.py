@@ -15,13 +15,13 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Printer
 from rocmcfg.host.local import LocalHost
 
 if TYPE_CHECKING:
-    import typer
-
     from rocmcfg.model.catalogue import Catalogue
     from rocmcfg.model.profile import Profile
 
@@ -43,14 +43,15 @@ class Line:
 
 
 def complete(
-    kind: Annotated[str, typer.Argument(metavar="KIND")],
-    words: Annotated[list[str] | None, typer.Argument(metavar="WORD…")] = None,
+    printer: Printer,  # noqa: ARG001  # every command gets one
+    kind: str = opt.argument("KIND", "", "free"),
+    words: tuple[str, ...] = opt.argument("WORD…", "", "free", "texts", required=False),
 ) -> None:
     """Print what the last word may become."""
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
     with contextlib.suppress(Exception):
-        *before, word = [_bare(text) for text in words or [""]]
+        *before, word = [_bare(text) for text in words or ("",)]
         word = _value(word)
         line = _read(before)
         offered = [(text, about) for text, about in _KINDS[kind](line, word) if text.startswith(word)]
@@ -244,27 +245,6 @@ def _transactions(line: Line, word: str) -> Candidates:  # noqa: ARG001
     yield "0", "before the first transaction"
 
 
-# -- fixed words: the generator writes these into the scripts -----------------------------------------------
-
-
-def targets() -> tuple[str, ...]:
-    from rocmcfg.knowledge import catalogue
-
-    return tuple(sorted({model.gfx for model in catalogue.gpu_models()}))
-
-
-def boot_backends() -> tuple[str, ...]:
-    from rocmcfg.backends.boot import registry
-
-    return registry.NAMES
-
-
-def documents() -> tuple[str, ...]:
-    from rocmcfg.cli import documents
-
-    return tuple(documents.schemas())
-
-
 _KINDS: dict[str, Callable[[Line, str], Candidates]] = {
     "profile": _profiles_and_auto,
     "named-profile": _profiles,
@@ -276,40 +256,3 @@ _KINDS: dict[str, Callable[[Line, str], Candidates]] = {
     "transaction": _transactions,
 }
 ASKED = frozenset(_KINDS)
-FIXED: dict[str, Callable[[], tuple[str, ...]]] = {
-    "gfx": targets,
-    "boot-backend": boot_backends,
-    "document": documents,
-}
-# What each option and argument that takes a value is completed with. Beside the kinds above: `file`,
-# `directory`, `choice` (the words that the option itself declares), `command` (any command and its own
-# arguments), `profile-file` (a profile or a file), and `free`, of which nobody knows what it may be.
-TAKES = {
-    "--profile": "profile-file",
-    "--set": "setting",
-    "--with": "optional",
-    "--without": "leavable",
-    "--via": "choice",
-    "--format": "choice",
-    "--boot-backend": "boot-backend",
-    "--confirm-after": "free",
-    "--health-check": "free",
-    "--root": "directory",
-    "--log": "file",
-    "--bundle": "file",
-    "--gfx": "gfx",
-    "--kernel": "kernel",
-    "--rocm": "free",
-    "--pid": "free",
-    "--to": "transaction",
-    "--extends": "named-profile",
-    "profile show": "profile-file",
-    "profile validate": "profile-file",
-    "profile new": "free",
-    "explain": "name",
-    "doctor": "file",
-    "report": "file",
-    "lint": "file",
-    "run": "command",
-    "schema": "document",
-}

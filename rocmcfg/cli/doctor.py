@@ -3,46 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer, wrap
+from rocmcfg.cli.render import Misuse, Printer, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import typer
-
     from rocmcfg.doctor.judging.ranking import Match
     from rocmcfg.doctor.log_lines import LogLines
     from rocmcfg.workflow.diagnosing import Diagnosis, Found
-
-
-def _checked_gfx(values: list[str] | None) -> list[str] | None:
-    _check(gfx=values or ())
-    return values
-
-
-def _checked_kernel(value: str) -> str:
-    _check(kernel=value)
-    return value
-
-
-def _checked_rocm(value: str) -> str:
-    _check(rocm=value)
-    return value
-
-
-def _check(gfx: Sequence[str] = (), kernel: str = "", rocm: str = "") -> None:
-    if gfx or kernel or rocm:
-        import typer
-
-        from rocmcfg.workflow.diagnosing import parse_options
-
-        try:
-            parse_options(gfx, kernel, rocm)
-        except ValueError as problem:
-            raise typer.BadParameter(str(problem)) from problem
 
 
 _CANDIDATE = 0.35  # below it, a match is shown with -v only
@@ -51,49 +21,41 @@ _LONG, _WORD = 240, 68  # characters of such a line, and of a word in it
 
 
 def doctor(
-    more: opt.MoreLogs = None,
-    log: Annotated[
-        list[str] | None,
-        typer.Option("--log", metavar="FILE", help="A log, packed or not; - is piped in. May be repeated."),
-    ] = None,
-    gfx: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--gfx", metavar="G", help="The GPU that it happened on: gfx1100.", callback=_checked_gfx
-        ),
-    ] = None,
-    kernel: Annotated[
-        str,
-        typer.Option(
-            "--kernel", metavar="V", help="The kernel that it happened on.", callback=_checked_kernel
-        ),
-    ] = "",
-    rocm: Annotated[
-        str, typer.Option("--rocm", metavar="V", help="The ROCm release there.", callback=_checked_rocm)
-    ] = "",
-    root: opt.Root = "/",
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
+    printer: Printer,
+    more: tuple[str, ...] = opt.MORE_LOGS,
+    log: tuple[str, ...] = opt.texts(
+        "--log", metavar="FILE", help="A log, packed or not; - is piped in. May be repeated.", takes="file"
+    ),
+    gfx: tuple[str, ...] = opt.texts(
+        "--gfx", metavar="G", help="The GPU that it happened on: gfx1100.", takes="gfx"
+    ),
+    kernel: str = opt.text("--kernel", metavar="V", help="The kernel that it happened on.", takes="kernel"),
+    rocm: str = opt.text("--rocm", metavar="V", help="The ROCm release there.", takes="free"),
+    root: str = opt.ROOT,
 ) -> None:
     """Find known issues in the kernel's log, and what is wrong with this host.
 
     Reads the log of this boot and the one before, or the logs that --log names,
     which may be another machine's.
     """
-    with opt.session("doctor", json, quiet, verbose, debug) as printer:
-        from rocmcfg.workflow import diagnosing
+    from rocmcfg.workflow import diagnosing
 
-        options = diagnosing.parse_options(gfx or (), kernel, rocm)
-        host = opt.open_host(root)
-        environment = {} if host.offline else dict(os.environ)
-        found = diagnosing.diagnose(
-            host, [*(log or ()), *(more or ())], options, environment, printer.progress
-        )
-        printer.end_progress()
-        printer.document(found.diagnostics, found)
-        _show(printer, found)
+    for option, values in {
+        "--gfx": (gfx, "", ""),
+        "--kernel": ((), kernel, ""),
+        "--rocm": ((), "", rocm),
+    }.items():
+        try:
+            diagnosing.parse_options(*values)
+        except ValueError as problem:
+            raise Misuse(str(problem), option) from problem
+    options = diagnosing.parse_options(gfx, kernel, rocm)
+    host = hosts.open_host(printer, root)
+    environment = {} if host.offline else dict(os.environ)
+    found = diagnosing.diagnose(host, [*log, *more], options, environment, printer.progress)
+    printer.end_progress()
+    printer.document(found.diagnostics, found)
+    _show(printer, found)
 
 
 # -- text ---------------------------------------------------------------------------------------------------

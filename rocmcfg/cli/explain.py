@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
-    import typer
-
     from rocmcfg.explain.explanation import Caution, Explanation, Mention, OnKernel
     from rocmcfg.workflow.explaining import Explained
 
@@ -20,30 +19,22 @@ _ISSUES = 5
 
 
 def explain(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME[=VALUE]",
-            help="cwsr_enable, ppfeaturemask=0xfffd3fff, gfxoff, iommu=pt, a variable.",
-        ),
-    ],
-    kernel: Annotated[
-        list[str] | None, typer.Option("--kernel", metavar="V", help="For this kernel instead of those here.")
-    ] = None,
-    root: opt.Root = "/",
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
+    printer: Printer,
+    name: str = opt.argument(
+        "NAME[=VALUE]", "cwsr_enable, ppfeaturemask=0xfffd3fff, gfxoff, iommu=pt, a variable.", "name"
+    ),
+    kernel: tuple[str, ...] = opt.texts(
+        "--kernel", metavar="V", help="For this kernel instead of those here.", takes="kernel"
+    ),
+    root: str = opt.ROOT,
 ) -> None:
     """Explain a parameter, a feature, a kernel argument or a variable; decode a mask bit by bit."""
-    with opt.session("explain", json, quiet, verbose, debug) as printer:
-        from rocmcfg.workflow import explaining
+    from rocmcfg.workflow import explaining
 
-        host = opt.open_host(root)
-        found = explaining.explain_name(host, name, kernel or (), {} if host.offline else os.environ)
-        printer.document((), found)
-        _show(printer, found)
+    host = hosts.open_host(printer, root)
+    found = explaining.explain_name(host, name, kernel, {} if host.offline else os.environ)
+    printer.document((), found)
+    _show(printer, found)
 
 
 def _show(printer: Printer, found: Explained) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 from rocmcfg.model.trial import Outcome
@@ -38,59 +39,52 @@ class HistoryDocument(NamedTuple):
     transactions: tuple[Transaction, ...]
 
 
-def history(
-    root: opt.Root = "/",
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
-) -> None:
+def history(printer: Printer, root: str = opt.ROOT) -> None:
     """List the transactions: who, when, what, and whether each was taken back."""
-    with opt.session("history", json, quiet, verbose, debug) as printer:
-        import os
+    import os
 
-        from rocmcfg.model.diagnostic import fail
-        from rocmcfg.records.journal import read_all
+    from rocmcfg.model.diagnostic import fail
+    from rocmcfg.records.journal import read_all
 
-        host = opt.open_host(root)
-        if not host.offline and os.geteuid() != 0:
-            raise fail("RC3025", "the journals are readable by root only", hint="sudo rocmcfg history")
-        journals = read_all(host)
-        rows = tuple(
-            Transaction(
-                one.id,
-                one.header.time,
-                one.header.user,
-                one.header.profiles,
-                one.header.settings,
-                tuple(dict.fromkeys(step.path for step in one.of(FileChanged))),
-                one.state,
-                told(host, one, journals),
-            )
-            for one in journals
+    host = hosts.open_host(printer, root)
+    if not host.offline and os.geteuid() != 0:
+        raise fail("RC3025", "the journals are readable by root only", hint="sudo rocmcfg history")
+    journals = read_all(host)
+    rows = tuple(
+        Transaction(
+            one.id,
+            one.header.time,
+            one.header.user,
+            one.header.profiles,
+            one.header.settings,
+            tuple(dict.fromkeys(step.path for step in one.of(FileChanged))),
+            one.state,
+            told(host, one, journals),
         )
-        printer.document((), HistoryDocument(rows))
-        if not rows:
-            printer.line("No transaction yet.")
-            return
-        cells = [
-            (
-                str(row.transaction),
-                row.time.replace("T", " ")[:16],
-                row.user,
-                ",".join(row.profiles) or "-",
-                _state(row),
-            )
-            for row in rows
-        ]
-        printer.table(("N", "TIME (UTC)", "BY", "PROFILES", "STATE"), cells)
-        if verbose:
-            for row in rows:
-                printer.heading(f"Transaction {row.transaction}")
-                printer.wrapped(", ".join(row.settings) or "no settings")
-                _tell(printer, row.trial)
-                for path in row.files:
-                    printer.line(f"  {path}")
+        for one in journals
+    )
+    printer.document((), HistoryDocument(rows))
+    if not rows:
+        printer.line("No transaction yet.")
+        return
+    cells = [
+        (
+            str(row.transaction),
+            row.time.replace("T", " ")[:16],
+            row.user,
+            ",".join(row.profiles) or "-",
+            _state(row),
+        )
+        for row in rows
+    ]
+    printer.table(("N", "TIME (UTC)", "BY", "PROFILES", "STATE"), cells)
+    if printer.verbose:
+        for row in rows:
+            printer.heading(f"Transaction {row.transaction}")
+            printer.wrapped(", ".join(row.settings) or "no settings")
+            _tell(printer, row.trial)
+            for path in row.files:
+                printer.line(f"  {path}")
 
 
 def _state(row: Transaction) -> str:

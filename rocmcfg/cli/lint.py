@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer, wrap
 from rocmcfg.model.diagnostic import ExitCode, Severity
 
 if TYPE_CHECKING:
-    import typer
-
     from rocmcfg.lint.remark import Finding
     from rocmcfg.workflow.linting import Linted
 
@@ -19,47 +18,39 @@ _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "
 
 
 def lint(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[FILE]…",
-            help="GRUB and modprobe.d files, scripts, Dockerfiles, documents; - is the input. "
-            "None: this host's own files.",
-            show_default=False,
-        ),
-    ] = None,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Show the proposals as a diff; nothing is written.")
-    ] = False,
-    gfx: Annotated[
-        list[str] | None,
-        typer.Option("--gfx", metavar="GFX", help="For this GPU instead of those here. May be repeated."),
-    ] = None,
-    kernel: Annotated[
-        list[str] | None, typer.Option("--kernel", metavar="V", help="For this kernel instead of those here.")
-    ] = None,
-    root: opt.Root = "/",
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
+    printer: Printer,
+    files: tuple[str, ...] = opt.argument(
+        "[FILE]…",
+        "GRUB and modprobe.d files, scripts, Dockerfiles, documents; - is the input. "
+        "None: this host's own files.",
+        "file",
+        "texts",
+        required=False,
+    ),
+    fix: bool = opt.switch("--fix", help="Show the proposals as a diff; nothing is written."),
+    gfx: tuple[str, ...] = opt.texts(
+        "--gfx", metavar="GFX", help="For this GPU instead of those here. May be repeated.", takes="gfx"
+    ),
+    kernel: tuple[str, ...] = opt.texts(
+        "--kernel", metavar="V", help="For this kernel instead of those here.", takes="kernel"
+    ),
+    root: str = opt.ROOT,
 ) -> None:
     """Find what is unknown, misspelt, inverted, deprecated or without effect in files.
 
     A line that says "rocmcfg: ignore" is left alone.
     """
-    with opt.session("lint", json, quiet, verbose, debug) as printer:
-        from rocmcfg.workflow import linting
+    from rocmcfg.workflow import linting
 
-        host = opt.open_host(root)
-        found = linting.lint(host, files or (), gfx=gfx or (), kernels=kernel or (), fix=fix)
-        printer.document(found.diagnostics, found)
-        _show(printer, found, fix)
-        printer.problems(found.diagnostics)
-        if any(d.severity is Severity.ERROR for d in found.diagnostics):
-            raise SystemExit(int(ExitCode.ERROR))
-        if found.has_problems:
-            raise SystemExit(int(ExitCode.DIFFERENCES))
+    host = hosts.open_host(printer, root)
+    found = linting.lint(host, files, gfx=gfx, kernels=kernel, fix=fix)
+    printer.document(found.diagnostics, found)
+    _show(printer, found, fix)
+    printer.problems(found.diagnostics)
+    if any(d.severity is Severity.ERROR for d in found.diagnostics):
+        raise SystemExit(int(ExitCode.ERROR))
+    if found.has_problems:
+        raise SystemExit(int(ExitCode.DIFFERENCES))
 
 
 def _show(printer: Printer, found: Linted, fix: bool) -> None:

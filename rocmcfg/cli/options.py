@@ -1,96 +1,223 @@
-"""What commands do with the options that several of them share, so that these behave the same everywhere.
+"""How commands declare their options and arguments, and those that several commands share.
 
-`declarations` has the options themselves; `opt.Root` is found there when typer asks what a command's
-annotations mean, which most commands do without (`prepared`).
+A parameter of a command's function has its declaration as its default, or a group of declarations (a
+NamedTuple of them). `app.call` puts the values in their place, `words` reads a command line by them, and
+`parser` shows them to typer, which writes the help and says what is wrong. Typer itself is not loaded here.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from rocmcfg.cli import render
-from rocmcfg.cli.render import Printer
-from rocmcfg.host import interrupts
-from rocmcfg.host.local import LocalHost
-from rocmcfg.model.diagnostic import fail
+from rocmcfg.cli.render import Misuse
 
 if TYPE_CHECKING:
-    from rocmcfg.cli.declarations import *  # noqa: F403
-else:
+    from rocmcfg.model.request import Request
+    from rocmcfg.model.trial import Terms
 
-    def __getattr__(name: str) -> Any:
-        from rocmcfg.cli import declarations
-
-        return getattr(declarations, name)
+_SOONEST, _LATEST = 30, 24 * 3600  # seconds of --confirm-after; a boot itself takes longer than less
 
 
-# where --chroot finds what it runs
-_OF_PROGRAMS = ("/bin", "/sbin", "/lib", "/usr/bin", "/usr/sbin", "/usr/lib", "/etc", "/boot/grub")
+class Option(NamedTuple):
+    """An option, or an argument where it has no `names`. `takes` says what completes a value: a kind of
+    `complete`, `gfx`, `boot-backend` or `document` (words that the scripts know), `choice` (one of
+    `choices`), `file`, `directory`, `profile-file` (a profile or a file), `command` (any command and its own
+    arguments), and `free`, of which nobody knows what it may be."""
+
+    names: tuple[str, ...]
+    kind: Literal["switch", "text", "texts", "number"]
+    help: str
+    metavar: str = ""
+    takes: str = ""
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    required: bool = False
+
+    def value(self, given: Any) -> Any:
+        """What the function of the command gets, of what was read: None where nothing was given."""
+        if self.kind == "texts":
+            return tuple(given or ())
+        return self.default if given is None else given
 
 
-@contextmanager
-def session(
-    command: str, json: bool, quiet: bool = False, verbose: bool = False, debug: bool = False
-) -> Iterator[Printer]:
-    """A printer for one command; whatever stops the command is printed by it, in its format."""
-    render.root = "/"
-    printer = Printer(command, json=json, quiet=quiet, verbose=verbose)
-    with printer.errors(debug=debug):
-        yield printer
+def switch(*names: str, help: str) -> Any:
+    return Option(names, "switch", help, default=False)
 
 
-def open_host(root: str, *, chroot: bool = False) -> LocalHost:
-    """The host of --root. Raises RocmcfgError for a root that is none."""
-    if not os.path.isdir(root):
-        raise fail(
-            "RC3020", f"--root {root}: there is no such directory", hint="name the mounted root of a host"
+def text(
+    *names: str,
+    help: str,
+    takes: str = "choice",
+    metavar: str = "",
+    default: str = "",
+    choices: tuple[str, ...] = (),
+) -> Any:
+    return Option(names, "text", help, metavar, takes, default, choices)
+
+
+def texts(*names: str, metavar: str, help: str, takes: str) -> Any:
+    """An option that may be repeated."""
+    return Option(names, "texts", help, metavar, takes)
+
+
+def number(*names: str, metavar: str, help: str, takes: str) -> Any:
+    return Option(names, "number", help, metavar, takes)
+
+
+def argument(
+    metavar: str,
+    help: str,
+    takes: str,
+    kind: Literal["text", "texts"] = "text",
+    required: bool = True,
+) -> Any:
+    return Option((), kind, help, metavar, takes, None if kind == "texts" else "", required=required)
+
+
+def declared(function: Callable[..., None]) -> dict[str, Any]:
+    """The parameters of a command's function without the first, the printer: each an Option, or a group."""
+    code = function.__code__
+    return dict(zip(code.co_varnames[1 : code.co_argcount], function.__defaults__ or (), strict=True))
+
+
+# -- what several commands share ----------------------------------------------------------------------------
+
+# Of the printer that every command gets. `app.Command` says which of them a command has.
+OUTPUT: dict[str, Any] = {
+    "json": switch("--json", help="Print one JSON document and nothing else."),
+    "quiet": switch("--quiet", "-q", help="Print problems only."),
+    "verbose": switch("--verbose", "-v", help="Print evidence, sources and details."),
+    "debug": switch("--debug", help="Show the traceback of an unexpected error."),
+}
+ROOT = text(
+    "--root",
+    metavar="DIR",
+    help="Work on the host in DIR; nothing of the running one is touched.",
+    takes="directory",
+    default="/",
+)
+YES = switch("--yes", "-y", help="Do not ask.")
+BOOT_BACKEND = text(
+    "--boot-backend", metavar="NAME", help="The boot loader, where two are installed.", takes="boot-backend"
+)
+# `--log *.log` hands over one file as the option's and the others like this
+MORE_LOGS = argument("[FILE]…", "Logs as well, so that --log *.log works.", "file", "texts", required=False)
+
+
+PROFILES = texts(
+    "--profile",
+    "-p",
+    metavar="NAME",
+    help="A profile: its name, a .toml file, or auto. May be repeated.",
+    takes="profile-file",
+)
+
+
+class Place(NamedTuple):
+    """Which host, and whether its own tools are run there."""
+
+    root: str = ROOT
+    chroot: bool = switch("--chroot", help="With --root: run that host's own tools inside it.")
+
+
+class Asked(NamedTuple):
+    """What is asked of profiles and settings."""
+
+    profiles: tuple[str, ...] = PROFILES
+    set: tuple[str, ...] = texts(
+        "--set",
+        metavar="KEY=VALUE",
+        help="amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER "
+        "for what a profile leaves to you. May be repeated.",
+        takes="setting",
+    )
+    with_: tuple[str, ...] = texts(
+        "--with", metavar="SETTING", help="Add an optional setting of the profile.", takes="optional"
+    )
+    without: tuple[str, ...] = texts(
+        "--without", metavar="SETTING", help="Leave a setting of the profile out.", takes="leavable"
+    )
+    unconditional: bool = switch("--unconditional", help="Apply also what this kernel and ROCm do not need.")
+    any_gpu: bool = switch("--any-gpu", help="Apply although no GPU of the profile is here.")
+
+    def request(self, missing: str, via: str = "", boot_backend: str = "") -> Request:
+        """Raises Misuse for a malformed --set, and with the text `missing` where nothing is asked for."""
+        from rocmcfg.model.request import Request
+
+        for setting in self.set:
+            key, equals, _ = setting.partition("=")
+            scope, _, name = key.partition(".")
+            if not (scope and name) or (not equals and scope != "karg"):
+                raise Misuse(
+                    f"{setting!r} does not say what to set; write amdgpu.runpm=0, feature.gfxoff=false, "
+                    "karg.iommu=pt, env.NAME=VALUE or profile.NAME=NUMBER",
+                    "--set",
+                )
+        if missing and not self.profiles and not self.set:
+            raise Misuse(missing)
+        # a profile file is asked for again later, by the kernel hook, from another directory
+        profiles = (
+            os.path.abspath(name) if "/" in name or name.endswith(".toml") else name for name in self.profiles
         )
-    if chroot and not LocalHost(root).offline:
-        raise fail("RC3021", "--chroot needs --root DIR", hint="without --root the host's tools run anyway")
-    if chroot and os.geteuid() != 0:
-        raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
-    host = LocalHost(root, chroot=chroot)
-    render.root = host.root
-    weak = next(filter(None, map(host.weakness, _OF_PROGRAMS)), None) if chroot else None
-    if weak is not None:
-        raise fail(
-            "RC3026",
-            "--chroot would run programs of that host as root,"
-            f" and {weak.path} in it may be changed by others",
-            location=f"{root.rstrip('/')}{weak.path}",
-            hint="leave --chroot away, or give that tree back to root: no chroot keeps in what root runs",
-        )
-    return host
+        return Request(tuple(profiles), *self[1:], via=via, boot_backend=boot_backend)
 
 
-def require_root(host: LocalHost, command: str, look: str = "") -> None:
-    """Changing the running host is root's; an offline tree belongs to whoever can write it. `look` is the
-    command that shows without any rights what this one would do, where there is one."""
-    if not host.offline and os.geteuid() != 0:
-        raise fail(
-            "RC3023",
-            f"{command} changes this host and needs root",
-            hint=f"sudo rocmcfg {command} …"
-            + (f"; `rocmcfg {look}` shows what it would do without any rights" if look else ""),
-        )
+class Boot(NamedTuple):
+    """Through what the parameters reach the kernel."""
+
+    via: str = text(
+        "--via",
+        help="Where module parameters go (default: the kernel command line).",
+        choices=("cmdline", "modprobe"),
+    )
+    boot_backend: str = BOOT_BACKEND
 
 
-def may_change(printer: Printer, host: LocalHost) -> None:
-    """From here on the command changes things: a signal ends it where nothing is left half done, and before
-    it says how the host is, it looks."""
-    printer.looks(host)
-    interrupts.heed()
+class Trial(NamedTuple):
+    """Whether a plan is tried for one boot, and what then confirms it."""
+
+    trial: bool = switch(
+        "--trial", help="For the next boot only: kept if you confirm, forgotten by the boot after it if not."
+    )
+    confirm_after: str = text(
+        "--confirm-after",
+        metavar="TIME",
+        help="With --trial: it confirms itself so long after its boot began (90s, 10m, 1h) where verify "
+        "holds, the kernel log is clean and somebody has logged in.",
+        takes="free",
+    )
+    health_check: str = text(
+        "--health-check",
+        metavar="COMMAND",
+        help="With --confirm-after: a shell command, run as root, that has to succeed in place of a login. "
+        "Everybody can read it in the record: put secrets into a script.",
+        takes="free",
+    )
+
+    def terms(self) -> Terms | None:
+        """What is asked of a trial; None for no trial. Raises Misuse for what makes no sense."""
+        from rocmcfg.model.trial import Terms
+
+        after, check = self.confirm_after, self.health_check
+        if not self.trial:
+            if after or check:
+                raise Misuse("--confirm-after and --health-check belong to --trial")
+            return None
+        if check and not check.strip():
+            raise Misuse("--health-check is blank, and would find everything well")
+        if check and not after:
+            raise Misuse("--health-check decides with --confirm-after TIME; by hand it is yours to run")
+        if any(ord(character) < 32 for character in check):
+            raise Misuse("--health-check takes one line; put more into a script of its own")
+        return Terms(_seconds(after) if after else None, check)
 
 
-def require_terminal(yes: bool, look: str) -> None:
-    """`look` is the command that shows what would be asked about."""
-    if not yes and not sys.stdin.isatty():
-        raise fail(
-            "RC3024",
-            "nobody can be asked: the input is not a terminal",
-            hint=f"add --yes to go ahead without a question; `rocmcfg {look}` shows what it would do",
-        )
+def _seconds(after: str) -> int:
+    found = re.fullmatch(r"([0-9]{1,6})(s|m|h)", after)
+    seconds = int(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]] if found else 0
+    if not _SOONEST <= seconds <= _LATEST:
+        raise Misuse(f"--confirm-after {after}: write a time such as 90s, 10m or 1h, from 30s to 24h")
+    return seconds

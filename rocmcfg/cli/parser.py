@@ -1,16 +1,18 @@
-"""The command line as typer reads it: help, mistakes, and all that `prepared` leaves to it."""
+"""The command line as typer reads it: help, mistakes, and all that `words` leaves to it."""
 
 from __future__ import annotations
 
-import importlib
+import inspect
 import io
 import sys
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from rocmcfg.cli import app
+from rocmcfg.cli.app import COMMANDS, GROUPS
+from rocmcfg.cli.options import Option
 from rocmcfg.cli.render import Misuse, Printer, complain
 from rocmcfg.model.diagnostic import ExitCode, error
 
@@ -22,34 +24,63 @@ class _LazyGroup(TyperGroup):
     """Knows its commands by name and loads one when it is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # click's signature
-        return [name for name, command in app._COMMANDS.items() if command.listed]
+        return list(dict.fromkeys(name.partition(" ")[0] for name, one in COMMANDS.items() if one.listed))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  # click's signature
-        return command(cmd_name) if cmd_name in app._COMMANDS else None
+        return command(cmd_name) if cmd_name in COMMANDS or cmd_name in GROUPS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0] if args else ""
-        if name and not name.startswith("-") and name not in app._COMMANDS:
+        known = list(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
+        if name and not name.startswith("-") and name not in known:
             from rocmcfg.model.value import closest
 
-            near = closest(name, list(app._COMMANDS))
+            near = closest(name, known)
             ctx.fail(f"No such command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
         return super().resolve_command(ctx, args)
 
 
 def command(name: str) -> Any:
-    """A command as click knows it."""
-    module_name, group, listed, passes_on = app._COMMANDS[name]
-    module = importlib.import_module(f"rocmcfg.cli.{module_name}")
-    if group:
-        return typer.main.get_command(module.app)
-    vars(module)["typer"] = typer  # its annotations name it, and are looked at here alone
-    settings: dict[str, Any] = {"allow_interspersed_args": not passes_on}
-    if passes_on and not listed:
-        settings["help_option_names"] = []
-    single = typer.Typer(rich_markup_mode=None, add_completion=False)
-    single.command(name, hidden=not listed, context_settings=settings)(getattr(module, module_name))
-    return typer.main.get_command(single)
+    """A command, or a group of commands, as click knows it."""
+    group = GROUPS.get(name)
+    made = typer.Typer(
+        rich_markup_mode=None, add_completion=False, no_args_is_help=group is not None, help=group
+    )
+    for full, one in COMMANDS.items():
+        if full == name or (group and full.startswith(f"{name} ")):
+            settings: dict[str, Any] = {"allow_interspersed_args": not one.passes_on}
+            if one.passes_on and not one.listed:
+                settings["help_option_names"] = []
+            short = full.rpartition(" ")[2]
+            made.command(short, hidden=not one.listed, context_settings=settings)(_function(full, one))
+    return typer.main.get_command(made)
+
+
+def _function(name: str, found: app.Command) -> Any:
+    """What typer calls: with the parameters that the command declares, as typer reads them."""
+
+    def run(**given: Any) -> None:
+        app.call(name, given)
+
+    run.__doc__ = found.load().__doc__
+    declared = [_parameter(key, option) for key, option in found.declared().items()]
+    vars(run)["__signature__"] = inspect.Signature(declared)
+    return run
+
+
+def _parameter(name: str, option: Option) -> inspect.Parameter:
+    kinds: dict[str, Any] = {"switch": bool, "text": str, "texts": list[str], "number": int}
+    kind = Literal[option.choices] if option.choices else kinds[option.kind]
+    if option.names:
+        said: Any = typer.Option(*option.names, metavar=option.metavar or None, help=option.help)
+    else:
+        said = typer.Argument(metavar=option.metavar, help=option.help)
+    default = inspect.Parameter.empty if option.required else option.default
+    if option.choices and not option.default:
+        default = None
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, said]
+    )
 
 
 _program = typer.Typer(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from rocmcfg.cli.render import Misuse, Printer
+from rocmcfg.cli.render import Printer
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts, PyTorch
 from rocmcfg.model.plan import (
@@ -20,16 +20,11 @@ from rocmcfg.model.plan import (
 )
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind
-from rocmcfg.model.trial import Terms, TrialPlan
+from rocmcfg.model.trial import TrialPlan
 from rocmcfg.planning import diff
 from rocmcfg.workflow.planning import Planned
 
-if TYPE_CHECKING:
-    from rocmcfg.cli.options import Via
-
-_SOONEST, _LATEST = 30, 24 * 3600  # seconds of --confirm-after; a boot itself takes longer than less
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
 _STATES = {
     ActivationState.PLANNED: "to run",
@@ -37,69 +32,6 @@ _STATES = {
     ActivationState.LEFT_TO_USER: "left to you",
     ActivationState.SKIPPED: "not needed",
 }
-
-
-def request(
-    profile: list[str] | None,
-    set: list[str] | None,
-    with_: list[str] | None,
-    without: list[str] | None,
-    unconditional: bool,
-    any_gpu: bool,
-    via: Via | None,
-    boot_backend: str,
-) -> Request:
-    for text in set or ():
-        key, equals, _ = text.partition("=")
-        scope, _, name = key.partition(".")
-        if not (scope and name) or (not equals and scope != "karg"):
-            raise Misuse(
-                f"{text!r} does not say what to set; write amdgpu.runpm=0, feature.gfxoff=false, "
-                "karg.iommu=pt, env.NAME=VALUE or profile.NAME=NUMBER",
-                "--set",
-            )
-    return Request(
-        tuple(_absolute(name) for name in profile or ()),
-        tuple(set or ()),
-        tuple(with_ or ()),
-        tuple(without or ()),
-        unconditional,
-        any_gpu,
-        via.value if via else "",
-        boot_backend,
-    )
-
-
-def terms(trial: bool, confirm_after: str, health_check: str) -> Terms | None:
-    """What is asked of a trial; None for no trial. Raises Misuse for what makes no sense."""
-    if not trial and (confirm_after or health_check):
-        raise Misuse("--confirm-after and --health-check belong to --trial")
-    if not trial:
-        return None
-    if health_check and not health_check.strip():
-        raise Misuse("--health-check is blank, and would find everything well")
-    if health_check and not confirm_after:
-        raise Misuse("--health-check decides with --confirm-after TIME; by hand it is yours to run")
-    if any(ord(character) < 32 for character in health_check):
-        raise Misuse("--health-check takes one line; put more into a script of its own")
-    return Terms(_seconds(confirm_after), health_check)
-
-
-def _seconds(text: str) -> int | None:
-    if not text:
-        return None
-    found = re.fullmatch(r"([0-9]{1,6})(s|m|h)", text)
-    seconds = int(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]] if found else 0
-    if not _SOONEST <= seconds <= _LATEST:
-        raise Misuse(f"--confirm-after {text}: write a time such as 90s, 10m or 1h, from 30s to 24h")
-    return seconds
-
-
-def _absolute(name: str) -> str:
-    """A profile file is asked for again later, by the kernel hook, from another directory."""
-    import os
-
-    return os.path.abspath(name) if "/" in name or name.endswith(".toml") else name
 
 
 # -- JSON ---------------------------------------------------------------------------------------------
@@ -161,8 +93,8 @@ def _brings(torch: PyTorch) -> str:
     return f" (brings ROCm {torch.rocm_text})" if torch.rocm else ""
 
 
-def show(printer: Printer, planned: Planned, activations: Sequence[Activation]) -> None:
-    """The whole plan. Its last line says what it amounts to; the caller adds what to do next."""
+def show(printer: Printer, planned: Planned) -> None:
+    """The whole plan. Its last line says what it amounts to."""
     made = planned.plan
     show_host(printer, planned.facts)
     if made.rows:
@@ -177,10 +109,13 @@ def show(printer: Printer, planned: Planned, activations: Sequence[Activation]) 
     else:
         _show_command_line(printer, made.command_line)
     show_changes(printer, made.changes)
-    show_activations(printer, activations, made.tools)
+    show_activations(printer, made.activations, made.tools)
     for note in _notes(planned.profiles):
         printer.line()
         printer.wrapped(f"Note: {note}", indent="")
+    remarks(printer, made.diagnostics)
+    printer.line()
+    printer.line(_plan_summary(planned))
 
 
 def _notes(profiles: Sequence[Profile]) -> list[str]:
@@ -234,10 +169,7 @@ def present(printer: Printer, planned: Planned) -> None:
     """A plan as `plan` and `apply --dry-run` end with it."""
     made = planned.plan
     printer.document(made.diagnostics, PlanDocument(made, made.activations, trial=planned.trial))
-    show(printer, planned, made.activations)
-    remarks(printer, made.diagnostics)
-    printer.line()
-    printer.line(plan_summary(planned))
+    show(printer, planned)
 
 
 def _show_command_line(printer: Printer, line: CommandLine | None) -> None:
@@ -288,7 +220,7 @@ def duration(seconds: int) -> str:
     return f"{seconds}s"
 
 
-def plan_summary(planned: Planned) -> str:
+def _plan_summary(planned: Planned) -> str:
     made = planned.plan
     if made.empty:
         return "In sync: nothing to change."

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import typer
-
+from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Misuse, Printer
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors
@@ -14,16 +13,8 @@ from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile, ProfileParameter
 from rocmcfg.model.published import published
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    no_args_is_help=True,
-    help="List, show, validate and start profiles.",
-)
-Name = Annotated[
-    str,
-    typer.Argument(metavar="NAME", help="A profile's name, or a .toml file."),
-]
+if TYPE_CHECKING:
+    from rocmcfg.workflow.planning import Planned
 
 
 class ProfileListDocument(NamedTuple):
@@ -50,58 +41,43 @@ class ProfileNewDocument(NamedTuple):
     path: str
 
 
-@app.command("list")
-def list_(
-    root: opt.Root = "/",
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
-) -> None:
+def list_profiles(printer: Printer, root: str = opt.ROOT) -> None:
     """List the profiles: shipped ones and those of /etc/rocmcfg/profiles."""
-    with opt.session("profile list", json, quiet, verbose, debug) as printer:
-        from rocmcfg.knowledge import profiles
+    from rocmcfg.knowledge import profiles
 
-        view = opt.open_host(root)
-        found: list[Profile] = []
-        problems: list[Diagnostic] = []
-        for name in profiles.names(view):
-            try:
-                found += profiles.load(view, [name])
-            except RocmcfgError as broken:  # one broken file must not hide the others
-                problems += broken.diagnostics
-        printer.document(problems, ProfileListDocument(tuple(found)))
-        printer.pairs([(p.name, p.summary + ("" if p.shipped else "  (local)")) for p in found], indent="")
-        printer.problems(problems)
-        if problems:
-            raise SystemExit(int(ExitCode.ERROR))
+    view = hosts.open_host(printer, root)
+    found: list[Profile] = []
+    problems: list[Diagnostic] = []
+    for name in profiles.names(view):
+        try:
+            found += profiles.load(view, [name])
+        except RocmcfgError as broken:  # one broken file must not hide the others
+            problems += broken.diagnostics
+    printer.document(problems, ProfileListDocument(tuple(found)))
+    printer.pairs([(p.name, p.summary + ("" if p.shipped else "  (local)")) for p in found], indent="")
+    printer.problems(problems)
+    if problems:
+        raise SystemExit(int(ExitCode.ERROR))
 
 
-@app.command("show")
 def show(
-    name: Name,
-    root: opt.Root = "/",
-    boot_backend: opt.BootBackend = "",
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
+    printer: Printer,
+    name: str = opt.argument("NAME", "A profile's name, or a .toml file.", "profile-file"),
+    root: str = opt.ROOT,
+    boot_backend: str = opt.BOOT_BACKEND,
 ) -> None:
     """Explain each setting of a profile on this host: applied, skipped and why."""
-    with opt.session("profile show", json, quiet, verbose, debug) as printer:
-        from rocmcfg.workflow import profiles as workflow
+    from rocmcfg.workflow import profiles as workflow
 
-        planned = workflow.explain_profile(opt.open_host(root), name, boot_backend)
-        profile = planned.profiles[0]
-        printer.document(planned.plan.diagnostics, ProfileShowDocument(profile, planned.plan))
-        _show(printer, profile, planned)
+    planned = workflow.explain_profile(hosts.open_host(printer, root), name, boot_backend)
+    profile = planned.profiles[0]
+    printer.document(planned.plan.diagnostics, ProfileShowDocument(profile, planned.plan))
+    _show(printer, profile, planned)
 
 
-def _show(printer: Printer, profile: Profile, planned: object) -> None:
+def _show(printer: Printer, profile: Profile, planned: Planned) -> None:
     from rocmcfg.cli import plan_view
-    from rocmcfg.workflow.planning import Planned
 
-    assert isinstance(planned, Planned)
     printer.wrapped(f"{profile.name}: {profile.summary}", indent="")
     kind = {True: " (APUs)", False: " (no APUs)", None: ""}[profile.apu]
     gfx = ", ".join(profile.gfx) + kind if profile.gfx else "any GPU"
@@ -125,72 +101,57 @@ def _show(printer: Printer, profile: Profile, planned: object) -> None:
     plan_view.remarks(printer, problems)
 
 
-@app.command("validate")
 def validate(
-    name: Annotated[list[str], typer.Argument(metavar="NAME…", help="Names, or .toml files.")],
-    root: opt.Root = "/",
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
+    printer: Printer,
+    names: tuple[str, ...] = opt.argument("NAME…", "Names, or .toml files.", "profile-file", "texts"),
+    root: str = opt.ROOT,
 ) -> None:
     """Check profiles: format, names and values, against the catalogue and this host's kernels."""
-    with opt.session("profile validate", json, quiet, verbose, debug) as printer:
-        from rocmcfg.workflow import profiles as workflow
+    from rocmcfg.workflow import profiles as workflow
 
-        problems = workflow.validate_profiles(opt.open_host(root), name)
-        printer.document(problems, ProfileValidateDocument(not has_errors(problems)))
-        printer.problems(problems)
-        if has_errors(problems):
-            raise SystemExit(int(ExitCode.ERROR))
-        printer.line(f"Valid: {', '.join(name)}.")
+    problems = workflow.validate_profiles(hosts.open_host(printer, root), names)
+    printer.document(problems, ProfileValidateDocument(not has_errors(problems)))
+    printer.problems(problems)
+    if has_errors(problems):
+        raise SystemExit(int(ExitCode.ERROR))
+    printer.line(f"Valid: {', '.join(names)}.")
 
 
-@app.command("new")
 def new(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Of the new profile: letters, digits, - and _.")
-    ],
-    extends: Annotated[
-        str,
-        typer.Option("--extends", metavar="NAME", help="Add to this profile."),
-    ] = "",
-    gfx: Annotated[list[str] | None, typer.Option("--gfx", metavar="GFX", help="A target it is for.")] = None,
-    root: opt.Root = "/",
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
+    printer: Printer,
+    name: str = opt.argument("NAME", "Of the new profile: letters, digits, - and _.", "free"),
+    extends: str = opt.text("--extends", metavar="NAME", help="Add to this profile.", takes="named-profile"),
+    gfx: tuple[str, ...] = opt.texts("--gfx", metavar="GFX", help="A target it is for.", takes="gfx"),
+    root: str = opt.ROOT,
 ) -> None:
     """Start a local profile in /etc/rocmcfg/profiles."""
-    with opt.session("profile new", json, quiet, verbose, debug) as printer:
-        import re
+    import re
 
-        from rocmcfg.knowledge import profiles
-        from rocmcfg.planning.request import root_option
-        from rocmcfg.workflow import profiles as workflow
+    from rocmcfg.knowledge import profiles
+    from rocmcfg.planning.request import root_option
+    from rocmcfg.workflow import profiles as workflow
 
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "auto":
-            raise Misuse(f"{name!r} is no name for a profile: letters, digits, - and _")
-        for target in gfx or []:
-            if not re.fullmatch(r"gfx[0-9a-f]{3,5}", target):
-                raise Misuse(f"{target!r} is not a gfx target such as gfx1201")
-        if profiles.is_path(extends):
-            raise Misuse("--extends takes a profile's name, not a path")
-        host = opt.open_host(root)
-        opt.require_root(host, "profile new")
-        if extends:
-            profiles.load(host, [extends])
-        path = profiles.local_path(name)
-        if host.exists(path) or host.is_symlink(path):
-            raise fail("RC1013", f"{path} exists", location=path, hint="edit it, or choose another name")
-        workflow.write_profile(host, path, extends, tuple(gfx or ()))
-        remarks = [replace(d, severity=Severity.WARNING) for d in profiles.standing_in(host, [name])]
-        printer.document(remarks, ProfileNewDocument(path))
-        printer.line(f"Written: {path}")
-        printer.problems(remarks)
-        check = f"rocmcfg profile validate {name}{root_option(host.root)}"
-        printer.wrapped(f"Next: edit it, then `{check}`.", indent="")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "auto":
+        raise Misuse(f"{name!r} is no name for a profile: letters, digits, - and _")
+    for target in gfx:
+        if not re.fullmatch(r"gfx[0-9a-f]{3,5}", target):
+            raise Misuse(f"{target!r} is not a gfx target such as gfx1201")
+    if profiles.is_path(extends):
+        raise Misuse("--extends takes a profile's name, not a path")
+    host = hosts.open_host(printer, root)
+    hosts.require_root(printer, host)
+    if extends:
+        profiles.load(host, [extends])
+    path = profiles.local_path(name)
+    if host.exists(path) or host.is_symlink(path):
+        raise fail("RC1013", f"{path} exists", location=path, hint="edit it, or choose another name")
+    workflow.write_profile(host, path, extends, gfx)
+    remarks = [replace(d, severity=Severity.WARNING) for d in profiles.standing_in(host, [name])]
+    printer.document(remarks, ProfileNewDocument(path))
+    printer.line(f"Written: {path}")
+    printer.problems(remarks)
+    check = f"rocmcfg profile validate {name}{root_option(host.root)}"
+    printer.wrapped(f"Next: edit it, then `{check}`.", indent="")
 
 
 def _asked(parameter: ProfileParameter) -> str:

@@ -114,27 +114,20 @@ def wrap(text: str, first: str = "", rest: str = "") -> list[str]:
     )
 
 
-# What --root says: a command that a hint names is for the same host.
-root = "/"
 _FOR_A_HOST = re.compile(
     r"`((?:sudo )?rocmcfg (?:apply|confirm|history|plan|recover|reject|rollback|status|verify)(?: [^`]*)?)`"
 )
 
 
-def of_root(hint: str) -> str:
-    if root == "/" or "`" not in hint:
-        return hint
-    from rocmcfg.planning.request import root_option
-
-    option = root_option(root)
-    return _FOR_A_HOST.sub(lambda found: found[0] if "--root" in found[1] else f"`{found[1]}{option}`", hint)
-
-
 class Printer:
-    """Collects what a command has to say and prints it in the format that was asked for."""
+    """Collects what a command has to say and prints it in the format that was asked for. `root` is where the
+    host of the command lies."""
 
-    def __init__(self, command: str, *, json: bool, quiet: bool = False, verbose: bool = False) -> None:
+    def __init__(
+        self, command: str, *, json: bool = False, quiet: bool = False, verbose: bool = False
+    ) -> None:
         self.command, self.json, self.quiet, self.verbose = command, json, quiet, verbose
+        self.root = "/"
         self._progress_shown = False
         self._look: Callable[[ExitCode], Aftermath] | None = None
 
@@ -156,7 +149,7 @@ class Printer:
         document = {
             "schema_version": SCHEMA_VERSION,
             "command": self.command,
-            "diagnostics": [{**encode(one), "hint": of_root(one.hint)} for one in diagnostics],
+            "diagnostics": [{**encode(one), "hint": self._hint(one)} for one in diagnostics],
             **(encode(body) or {}),
         }
         write(_escaped(json_module.dumps(document, indent=1, ensure_ascii=False)) + "\n")
@@ -209,6 +202,17 @@ class Printer:
         if not self.json:  # beside the cause of a stop, remarks on what went well are noise
             self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
         raise SystemExit(int(code))
+
+    def _hint(self, of: Diagnostic) -> str:
+        """A command that a hint names is for the same host."""
+        if self.root == "/" or "`" not in of.hint:
+            return of.hint
+        from rocmcfg.planning.request import root_option
+
+        option = root_option(self.root)
+        return _FOR_A_HOST.sub(
+            lambda found: found[0] if "--root" in found[1] else f"`{found[1]}{option}`", of.hint
+        )
 
     # -- text ---------------------------------------------------------------------------------------
 
@@ -277,7 +281,7 @@ class Printer:
         lines[0] = lines[0].replace(f"{label}[{diagnostic.id}]", head, 1)
         if diagnostic.location and diagnostic.location not in diagnostic.summary:
             lines.append(f"  at {diagnostic.location}")
-        for text, prefix in ((diagnostic.detail, "  "), (of_root(diagnostic.hint), "  help: ")):
+        for text, prefix in ((diagnostic.detail, "  "), (self._hint(diagnostic), "  help: ")):
             for number, paragraph in enumerate(text.splitlines()):
                 first = prefix if number == 0 else " " * len(prefix)
                 lines += wrap(paragraph, first, " " * len(prefix)) or [""]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import NamedTuple
 
+from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-
-if TYPE_CHECKING:
-    import typer
+from rocmcfg.cli.render import Printer
 
 
 class ReportDocument(NamedTuple):
@@ -19,32 +18,26 @@ class ReportDocument(NamedTuple):
 
 
 def report(
-    more: opt.MoreLogs = None,
-    log: Annotated[
-        list[str] | None,
-        typer.Option("--log", metavar="FILE", help="A log in place of this host's own. May be repeated."),
-    ] = None,
-    bundle: Annotated[
-        str, typer.Option("--bundle", metavar="FILE", help="Also pack it, with the logs, into a new .tar.gz.")
-    ] = "",
-    root: opt.Root = "/",
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
+    printer: Printer,
+    more: tuple[str, ...] = opt.MORE_LOGS,
+    log: tuple[str, ...] = opt.texts(
+        "--log", metavar="FILE", help="A log in place of this host's own. May be repeated.", takes="file"
+    ),
+    bundle: str = opt.text(
+        "--bundle", metavar="FILE", help="Also pack it, with the logs, into a new .tar.gz.", takes="file"
+    ),
+    root: str = opt.ROOT,
 ) -> None:
     """Print what an issue tracker needs to know of this host, in Markdown.
 
     Host and user names, serial numbers, addresses, ids and secrets are replaced as
     far as rocmcfg knows their forms: read it before you post it.
     """
-    with opt.session("report", json, quiet, verbose, debug) as printer:
-        from rocmcfg.workflow import reporting
+    from rocmcfg.workflow import reporting
 
-        host = opt.open_host(root)
-        markdown, unread = reporting.report(
-            host, [*(log or ()), *(more or ())], {} if host.offline else dict(os.environ), bundle
-        )
-        printer.document(unread, ReportDocument(markdown, bundle or None))
-        printer.result(markdown)
-        printer.problems([d for d in unread if d.severity.value != "info"])
+    host = hosts.open_host(printer, root)
+    environment = {} if host.offline else dict(os.environ)
+    markdown, unread = reporting.report(host, [*log, *more], environment, bundle)
+    printer.document(unread, ReportDocument(markdown, bundle or None))
+    printer.result(markdown)
+    printer.problems([d for d in unread if d.severity.value != "info"])

@@ -1,79 +1,117 @@
-"""`rocmcfg rollback`: take back what was applied."""
+"""`rocmcfg rollback`, `reject` and `recover`: take back what was applied, is tried, or was interrupted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Misuse, Printer
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
-    import typer
-
     from rocmcfg.transaction.undo import Undo
 
 _NOTHING = "Nothing to roll back: no transaction is applied."
+_FORCE = opt.switch("--force", help="Drop edits that others made to our files.")
 
 
 def rollback(
-    to: Annotated[
-        int | None, typer.Option("--to", metavar="N", help="Back to how transaction N left it.")
-    ] = None,
-    pristine: Annotated[bool, typer.Option("--pristine", help="Undo all that rocmcfg ever wrote.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Drop edits that others made to our files.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what it would do, and change nothing.")
-    ] = False,
-    yes: opt.Yes = False,
-    root: opt.Root = "/",
-    chroot: opt.Chroot = False,
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
+    printer: Printer,
+    to: int | None = opt.number(
+        "--to", metavar="N", help="Back to how transaction N left it.", takes="transaction"
+    ),
+    pristine: bool = opt.switch("--pristine", help="Undo all that rocmcfg ever wrote."),
+    force: bool = _FORCE,
+    dry_run: bool = opt.switch("--dry-run", help="Show what it would do, and change nothing."),
+    yes: bool = opt.YES,
+    place: opt.Place = opt.Place(),
 ) -> None:
     """Undo the last transaction: files byte by byte, then the boot menu and images."""
-    with opt.session("rollback", json, quiet, verbose, debug) as printer:
-        from rocmcfg.transaction.undo import plan_rollback
-        from rocmcfg.workflow import undoing
+    from rocmcfg.transaction.undo import plan_rollback
+    from rocmcfg.workflow import undoing
 
-        if pristine and to is not None:
-            raise Misuse("--to and --pristine exclude each other")
-        host = opt.open_host(root, chroot=chroot)
-        to = 0 if pristine else to
-        if dry_run:
-            _present(printer, plan_rollback(host, to=to, force=force))
-            return
-        opt.require_root(host, "rollback")
-        opt.require_terminal(yes or json, "rollback --dry-run")
-        if json and not yes:
-            raise Misuse("--json asks no question: add --yes, or --dry-run to see what it would do")
-        opt.may_change(printer, host)
+    if pristine and to is not None:
+        raise Misuse("--to and --pristine exclude each other")
+    host = hosts.open_host(printer, *place)
+    to = 0 if pristine else to
+    if dry_run:
+        _present(printer, plan_rollback(host, to=to, force=force))
+        return
+    hosts.require_root(printer, host)
+    hosts.require_answer(printer, yes, "rollback --dry-run", ", or --dry-run to see what it would do")
+    hosts.may_change(printer, host)
+    ask = _ask(printer, yes, "Roll back?")
+    undone = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
+    _say(printer, _agreed(printer, undone, "Nothing was changed."), _NOTHING, host.offline)
 
-        def confirm(planned: Undo) -> bool:
-            show(printer, planned)
-            return yes or printer.ask("Roll back?")
 
-        undone = undoing.rollback(host, to=to, force=force, confirm=confirm, progress=printer.progress)
-        printer.end_progress()
-        if undone is None:
-            printer.line("Nothing was changed.")
-            raise SystemExit(int(ExitCode.ERROR))
-        say(printer, undone, _NOTHING, host.offline)
+def reject(
+    printer: Printer,
+    force: bool = opt.switch("--force", help="Drop edits that others made to the trial's files."),
+    yes: bool = opt.YES,
+    place: opt.Place = opt.Place(),
+) -> None:
+    """Forget the trial that was begun.
+
+    The next boot is as it was before the trial; a boot that tries it keeps what it has.
+    """
+    from rocmcfg.workflow import undoing
+
+    host = hosts.open_host(printer, *place)
+    hosts.require_root(printer, host)
+    hosts.require_answer(printer, yes, "status")
+    hosts.may_change(printer, host)
+    found = undoing.reject(host, _ask(printer, yes, "Forget this trial?"), printer.progress, force=force)
+    undone = _agreed(printer, found, "Nothing was changed: the trial stays.")
+    printer.problems(undone.diagnostics)
+    _say(printer, undone, "Nothing to reject: no trial is on record.", host.offline)
+
+
+def recover(printer: Printer, force: bool = _FORCE, place: opt.Place = opt.Place()) -> None:
+    """Finish an interrupted transaction by undoing it; safe to run at any time."""
+    from rocmcfg.workflow import undoing
+
+    host = hosts.open_host(printer, *place)
+    hosts.require_root(printer, host)
+    hosts.may_change(printer, host)
+    undone = undoing.recover(host, force=force, progress=printer.progress)
+    printer.end_progress()
+    printer.problems(undone.diagnostics)
+    _say(printer, undone, "Nothing to recover: no transaction was interrupted.", host.offline)
+
+
+def _ask(printer: Printer, yes: bool, question: str) -> Callable[[Undo], bool]:
+    """Shows what would be undone, and asks."""
+
+    def ask(planned: Undo) -> bool:
+        _show(printer, planned)
+        return yes or printer.ask(question)
+
+    return ask
+
+
+def _agreed(printer: Printer, undone: Undo | None, refused: str) -> Undo:
+    """Ends the command with the text `refused` where the user said no."""
+    printer.end_progress()
+    if undone is None:
+        printer.line(refused)
+        raise SystemExit(int(ExitCode.ERROR))
+    return undone
 
 
 def _present(printer: Printer, planned: Undo) -> None:
     printer.document(planned.diagnostics, planned)
     if planned.journals:
-        show(printer, planned)
+        _show(printer, planned)
         printer.line("Dry run: nothing was changed.")
     else:
         printer.line(_NOTHING)
         _remind(printer, planned.reboot_required, offline=False)
 
 
-def show(printer: Printer, planned: Undo) -> None:
+def _show(printer: Printer, planned: Undo) -> None:
     from rocmcfg.cli import plan_view
 
     for one in planned.journals:
@@ -86,8 +124,8 @@ def show(printer: Printer, planned: Undo) -> None:
     printer.line(plan_view.summary(planned.changes, planned.activations, planned.reboot_required))
 
 
-def say(printer: Printer, undone: Undo, nothing: str, offline: bool) -> None:
-    """What was undone, and what is left to do; for rollback and recover."""
+def _say(printer: Printer, undone: Undo, nothing: str, offline: bool) -> None:
+    """What was undone, and what is left to do."""
     from rocmcfg.model.state import ActivationState
 
     printer.document(undone.diagnostics, undone)

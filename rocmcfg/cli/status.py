@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
@@ -16,21 +17,17 @@ _LATE = 600  # seconds: a health check and another rocmcfg may take a while
 
 
 def status(
-    root: opt.Root = "/",
-    boot_backend: opt.BootBackend = "",
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
+    printer: Printer,
+    root: str = opt.ROOT,
+    boot_backend: str = opt.BOOT_BACKEND,
 ) -> None:
     """Show GPUs, kernels, ROCm, boot chain, and what rocmcfg has in force."""
-    with opt.session("status", json, quiet, verbose, debug) as printer:
-        from rocmcfg.workflow import status as workflow
+    from rocmcfg.workflow import status as workflow
 
-        host = opt.open_host(root)
-        found = workflow.status(host, boot_backend, host.root)
-        printer.document(found.diagnostics, found)
-        _show(printer, found)
+    host = hosts.open_host(printer, root)
+    found = workflow.status(host, boot_backend, host.root)
+    printer.document(found.diagnostics, found)
+    _show(printer, found)
 
 
 def _show(printer: Printer, found: Status) -> None:

@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
 
+from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 from rocmcfg.model.report import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
 
-if TYPE_CHECKING:
-    import typer
-
 
 def verify(
-    profile: opt.Profiles = None,
-    pid: Annotated[
-        int | None, typer.Option("--pid", metavar="N", help="Check the variables of a running process too.")
-    ] = None,
-    root: opt.Root = "/",
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
+    printer: Printer,
+    profiles: tuple[str, ...] = opt.PROFILES,
+    pid: int | None = opt.number(
+        "--pid", metavar="N", help="Check the variables of a running process too.", takes="free"
+    ),
+    root: str = opt.ROOT,
 ) -> None:
     """Prove on the running kernel what was applied. Exit 0 in effect, 6 pending, 3 not."""
-    with opt.session("verify", json, quiet, verbose, debug) as printer:
-        from rocmcfg.workflow import verifying
+    from rocmcfg.workflow import verifying
 
-        host = opt.open_host(root)
-        report = verifying.verify(host, profile or (), pid)
-        printer.document(report.diagnostics, report)
-        _show(printer, report, host.root)
-        if report.exit_code:
-            raise SystemExit(int(report.exit_code))
+    host = hosts.open_host(printer, root)
+    report = verifying.verify(host, profiles, pid)
+    printer.document(report.diagnostics, report)
+    _show(printer, report, host.root)
+    if report.exit_code:
+        raise SystemExit(int(report.exit_code))
 
 
 def _show(printer: Printer, report: VerificationReport, root: str) -> None:

@@ -79,7 +79,7 @@ def test_the_watch_of_a_trial_begins_after_recovery_and_nothing_waits_for_it() -
     assert dict(found["Install"]) == {"WantedBy": "multi-user.target"}
     program, command = shlex.split(found["Service"]["ExecStart"])
     assert program == "rocmcfg"
-    assert command in app._COMMANDS
+    assert command in app.COMMANDS
 
 
 def test_its_command_undoes_an_interrupted_apply(tmp_path: Path) -> None:

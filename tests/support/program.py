@@ -72,7 +72,7 @@ def rocmcfg(
 ) -> Result:
     """In this process. `answer` is typed at a terminal; `tools` lets the tree run its tools: see ToolHost.
     `host` is what --root is opened with in place of LocalHost."""
-    from rocmcfg.cli import app, options
+    from rocmcfg.cli import app, hosts
 
     out, err = io.StringIO(), io.StringIO()
     stdin = _Terminal(answer) if answer is not None else io.StringIO("")
@@ -85,9 +85,9 @@ def rocmcfg(
         stack.enter_context(contextlib.redirect_stderr(err))
         if tools is not None:
             stack.enter_context(mock.patch.object(ToolHost, "tools", tools))
-            stack.enter_context(mock.patch.object(options, "LocalHost", ToolHost))
+            stack.enter_context(mock.patch.object(hosts, "LocalHost", ToolHost))
         if host is not None:
-            stack.enter_context(mock.patch.object(options, "LocalHost", host))
+            stack.enter_context(mock.patch.object(hosts, "LocalHost", host))
         code: object = None
         try:
             app.main()

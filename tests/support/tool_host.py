@@ -89,10 +89,10 @@ class QuickHost(ToolHost):
 
 
 def main() -> None:
-    from rocmcfg.cli import app, options
+    from rocmcfg.cli import app, hosts
 
     ToolHost.tools = Path(sys.argv[1])
-    mock.patch.object(options, "LocalHost", ToolHost).start()
+    mock.patch.object(hosts, "LocalHost", ToolHost).start()
     sys.argv = ["rocmcfg", *sys.argv[2:]]
     app.main()
 

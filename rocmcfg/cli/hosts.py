@@ -1,0 +1,70 @@
+"""The host that a command works on, and what has to hold before the command may change it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rocmcfg.cli.render import Misuse, Printer
+from rocmcfg.host import interrupts
+from rocmcfg.host.local import LocalHost
+from rocmcfg.model.diagnostic import fail
+
+# where --chroot finds what it runs
+_OF_PROGRAMS = ("/bin", "/sbin", "/lib", "/usr/bin", "/usr/sbin", "/usr/lib", "/etc", "/boot/grub")
+
+
+def open_host(printer: Printer, root: str, chroot: bool = False) -> LocalHost:
+    """The host of --root. Raises RocmcfgError for a root that is none."""
+    if not os.path.isdir(root):
+        raise fail(
+            "RC3020", f"--root {root}: there is no such directory", hint="name the mounted root of a host"
+        )
+    if chroot and not LocalHost(root).offline:
+        raise fail("RC3021", "--chroot needs --root DIR", hint="without --root the host's tools run anyway")
+    if chroot and os.geteuid() != 0:
+        raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
+    host = LocalHost(root, chroot=chroot)
+    printer.root = host.root
+    weak = next(filter(None, map(host.weakness, _OF_PROGRAMS)), None) if chroot else None
+    if weak is not None:
+        raise fail(
+            "RC3026",
+            "--chroot would run programs of that host as root,"
+            f" and {weak.path} in it may be changed by others",
+            location=f"{root.rstrip('/')}{weak.path}",
+            hint="leave --chroot away, or give that tree back to root: no chroot keeps in what root runs",
+        )
+    return host
+
+
+def require_root(printer: Printer, host: LocalHost, look: str = "") -> None:
+    """Changing the running host is root's; an offline tree belongs to whoever can write it. `look` is the
+    command that shows without any rights what this one would do, where there is one."""
+    if not host.offline and os.geteuid() != 0:
+        raise fail(
+            "RC3023",
+            f"{printer.command} changes this host and needs root",
+            hint=f"sudo rocmcfg {printer.command} …"
+            + (f"; `rocmcfg {look}` shows what it would do without any rights" if look else ""),
+        )
+
+
+def require_answer(printer: Printer, yes: bool, look: str, instead: str = "") -> None:
+    """Somebody has to be there who can be asked. `look` is the command that shows what would be asked about,
+    `instead` what can be done with --json in place of --yes."""
+    if printer.json and not yes:
+        raise Misuse(f"--json asks no question: add --yes{instead}")
+    if not yes and not sys.stdin.isatty():
+        raise fail(
+            "RC3024",
+            "nobody can be asked: the input is not a terminal",
+            hint=f"add --yes to go ahead without a question; `rocmcfg {look}` shows what it would do",
+        )
+
+
+def may_change(printer: Printer, host: LocalHost) -> None:
+    """From here on the command changes things: a signal ends it where nothing is left half done, and before
+    it says how the host is, it looks."""
+    printer.looks(host)
+    interrupts.heed()
