@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.lint import host_files, proposal
-from rocmcfg.lint.check import Checked, Knowledge, check
+from rocmcfg.lint.check import Checked, check
 from rocmcfg.lint.kinds import Kind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
+from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, info
 from rocmcfg.model.facts import Driver, Gpu, Kernel
 from rocmcfg.model.machine import Machine

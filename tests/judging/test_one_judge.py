@@ -16,9 +16,10 @@ from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.knowledge import catalogue
-from rocmcfg.lint.check import Knowledge, check
+from rocmcfg.lint.check import check
 from rocmcfg.lint.kinds import Kind as FileKind
 from rocmcfg.lint.remark import Finding
+from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Os
 from rocmcfg.model.machine import Machine

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tools import require_tool, run
+from .tools import require_tool, run
 
 PROBE = """#!/bin/sh
 case "$*" in
@@ -36,8 +36,10 @@ class Mkconfig:
             assert cut == 1
         self.text = original
         linux = Path("/etc/grub.d/10_linux").read_text()
-        (root / "etc/grub.d/10_linux").write_text(
-            linux.replace(" /boot/", f" {root}/boot/").replace(" /vmlinuz-*", "").replace(" /vmlinux-*", "")
+        (root / "etc/grub.d").mkdir(exist_ok=True)
+        self._write(
+            "etc/grub.d/10_linux",
+            linux.replace(" /boot/", f" {root}/boot/").replace(" /vmlinuz-*", "").replace(" /vmlinux-*", ""),
         )
         replaced = []
         for line in original.splitlines():
@@ -55,11 +57,12 @@ class Mkconfig:
         (self.root / name).write_text(text)
         (self.root / name).chmod(0o755)
 
-    def run(self) -> None:
-        out = self.root / "boot/grub/grub.cfg"
+    def run(self, menu: str = "boot/grub/grub.cfg") -> None:
+        """Writes `menu`. Commands of the defaults run in the root of the scratch host."""
+        out = self.root / menu
         tools = {"grub_probe": f"{self.root}/probe", "grub_mkrelpath": f"{self.root}/mkrelpath"}
         result = run(
-            ["sh", f"{self.root}/grub-mkconfig", "-o", str(out)],
+            ["sh", "-c", 'cd "$1"; exec sh ./grub-mkconfig -o "$2"', "sh", str(self.root), str(out)],
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "EUID": "0", **tools},
         )
         assert result.returncode == 0, result.stderr

@@ -1,9 +1,10 @@
-"""The recorded hosts of the transcripts, built from one line that a transcript says about its host.
+"""The recorded hosts of transcripts and cases, built from the one line that says which host it is.
 
     Host: sample                        the one of `make demo`
     Host: debian gfx=gfx1100 rocm=none  tests.support.hosts.debian_grub_host
     Host: fedora-bls                    one of tests.support.hosts.OTHER_HOSTS
     Host: partitioned-instinct          eight MI300X, 64 partitions
+    Host: machine loader_info=limine    tests.support.hosts.machine: no boot loader, for a tree laid over it
     Host: none                          an empty folder
 
 Options are those of the builder; a comma separates the members of a list. `tools` lets the host run its
@@ -18,12 +19,12 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.support import boots, hosts
-from tests.support.program import DEMO
-from tests.support.tools import require_root, require_tool
+from . import boots, hosts
+from .program import DEMO
+from .tools import require_root, require_tool
 
 _LISTS = ("gfx", "kernels", "without")
-_LINES = ("cmdline", "booted_with")  # kernel command lines, with + for a blank
+_LINES = ("cmdline", "booted_with", "loader_info", "stub_info")  # texts, with + for a blank
 _WORDS = {"yes": True, "no": False, "none": None}
 
 
@@ -47,6 +48,8 @@ def build(described: str, folder: Path) -> Recorded:
         hosts.debian_grub_host(folder, name="host", **given)
     elif kind == "partitioned-instinct":
         hosts.partitioned_instinct_host(folder).rename(folder / "host")
+    elif kind == "machine":
+        hosts.machine(folder, name="host", **given)
     elif kind != "none":
         hosts.other_host(folder, kind, name="host", **given)
     if asked:
