@@ -93,8 +93,8 @@ def _ask(printer: Printer, yes: bool, question: str) -> Callable[[Planned], bool
 def _say(printer: Printer, applied: Applied | None, root: str, refused: str) -> None:
     """What was applied, and what is left to do; `refused` where the user said no."""
     from rocmcfg.cli import plan_view
+    from rocmcfg.model.request import root_option
     from rocmcfg.model.state import ActivationState
-    from rocmcfg.planning.request import root_option
 
     printer.end_progress()
     if applied is None:

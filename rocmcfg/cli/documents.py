@@ -28,7 +28,7 @@ from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.lint.remark import Finding
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.plan import SettingRow
+from rocmcfg.model.plan import FileChange, SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.report import CheckStatus, VerificationReport
 from rocmcfg.records.steps import Evidence
@@ -54,6 +54,7 @@ _TITLES: dict[type, str] = {
     Diagnosis: "DoctorDocument",
     Explained: "ExplainDocument",
     Finding: "LintFinding",
+    FileChange: "Change",
     Found: "Match",
     Linted: "LintDocument",
     LogRead: "ReadLog",

@@ -13,7 +13,7 @@ from rocmcfg.model.facts import Kernel
 from rocmcfg.model.machine import Machine
 from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import parameter
-from rocmcfg.planning.request import named
+from rocmcfg.planning.combine import named
 from rocmcfg.planning.wording import worded
 from rocmcfg.records.receipt import Receipt
 

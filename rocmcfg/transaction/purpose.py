@@ -38,7 +38,7 @@ class Purpose:
         return any(change.path in trial_paths() for change in self.plan.changes)
 
     def header(self, host: Host) -> Begin:
-        settings = [row.setting for row in self.plan.rows]
+        settings = self.plan.settings
         return Begin(
             journal.now(),
             host.user(),
@@ -90,7 +90,7 @@ class Purpose:
                 self.request,
                 self.plan.boot_backend,
                 done.header.boot_id,
-                tuple(row.setting for row in self.plan.rows),
+                self.plan.settings,
                 {path: receipt.digest(content) for path, content in found.items() if content is not None},
                 {**pending, **ran},
             )

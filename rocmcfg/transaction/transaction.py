@@ -23,19 +23,9 @@ from rocmcfg.transaction.purpose import Done, Purpose
 from rocmcfg.transaction.tool_changes import change_by_tool, keeper_of
 
 
-class RolledBack(RocmcfgError):
-    """Something failed and everything was taken back. The first diagnostic is the cause."""
-
-    exit_code = ExitCode.ROLLED_BACK
-
-
-class RollbackIncomplete(RocmcfgError):
-    exit_code = ExitCode.RECOVERY_REQUIRED
-
-
 def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
-    """The plan of a purpose, all of it or nothing. The caller holds the lock and has checked that the plan is
-    fresh. Tool changes come last: what a trial changes by them is what makes it one."""
+    """The plan of a purpose, all of it or nothing. Raises RocmcfgError. The caller holds the lock and has
+    checked that the plan is fresh. Tool changes come last: a trial becomes one by them."""
     plan = purpose.plan
     _preflight(host, plan)
     header = purpose.header(host)
@@ -156,7 +146,8 @@ def _clear(host: Host, boot_backend: str, progress: Progress, mark: str) -> None
 
 
 def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> BaseException:
-    """Take everything back. The cause itself where nothing had begun."""
+    """Take everything back. What to raise then: its first diagnostic is the cause; the cause itself where
+    nothing had begun."""
     first = recovery.cause(cause)
     try:
         found = journal.read(host, id)
@@ -165,7 +156,7 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
         remarks = recovery.undo(host, found, progress, after_failure=True).remarks
     except BaseException as second:
         also = recovery.cause(second)
-        return RollbackIncomplete(
+        return RocmcfgError(
             *first,
             error(
                 "RC4011",
@@ -175,10 +166,12 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
                 hint="mend what is named, then run `rocmcfg recover`",
             ),
             *also,
+            exit_code=ExitCode.RECOVERY_REQUIRED,
         )
     host.log(f"transaction {id} by {host.user()} failed and was rolled back: {first[0].summary}")
-    return RolledBack(
+    return RocmcfgError(
         *first,
         warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id)),
         *remarks,
+        exit_code=ExitCode.ROLLED_BACK,
     )

@@ -14,7 +14,6 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severit
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.published import published
 from rocmcfg.model.state import ActivationState, FileState
-from rocmcfg.planning import diff
 from rocmcfg.planning.owned import replaces
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
@@ -27,7 +26,7 @@ from rocmcfg.transaction.unrecorded import beyond_undo, left_behind
 _LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
 
 
-@published("transactions", "changes=shown", "activations", "reboot_required")
+@published("transactions", "changes", "activations", "reboot_required")
 class Undo(NamedTuple):
     """The undo of transactions, newest first: as planned, or with what became of its programs."""
 
@@ -40,10 +39,6 @@ class Undo(NamedTuple):
     @property
     def transactions(self) -> tuple[int, ...]:
         return tuple(one.id for one in self.journals)
-
-    @property
-    def shown(self) -> tuple[diff.Change, ...]:
-        return tuple(map(diff.shown, self.changes))
 
 
 def joined(done: Sequence[Undo]) -> Undo:

@@ -14,7 +14,6 @@ from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.steps import Event, Evidence, Journal, JournalState, ToolChanged, TrialEvent, UndoBegun
 from rocmcfg.state import reboot
 from rocmcfg.state.running import trial_token
-from rocmcfg.transaction import recovery
 from rocmcfg.transaction.programs import Progress
 from rocmcfg.transaction.undo import Undo, carry_out, plan_of
 from rocmcfg.trial import leftovers, record
@@ -130,5 +129,5 @@ def sweep(host: Host, made: Plan, progress: Progress) -> Undo:
         location=record.PATH,
         hint="`rocmcfg status` says what this host has",
     )
-    itself = recovery.read_existing(host, done.id)
-    return Undo((itself,), made.changes, done.activations, reboot.due_now(host), (remark,))
+    newest = tuple(journal.read_all(host)[:1])
+    return Undo(newest, made.changes, done.activations, reboot.due_now(host), (remark,))

@@ -9,6 +9,7 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import FileChange, Plan
 from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Trial, TrialPlan
+from rocmcfg.records import receipt
 from rocmcfg.records.steps import Begin, Expectations, OneBoot
 from rocmcfg.transaction.purpose import Done, Purpose
 from rocmcfg.trial import record
@@ -33,7 +34,7 @@ class OfOneBoot(Purpose):
         return record.loader_of(self.plan.boot_backend).check(host, self.tried.arguments)
 
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:
-        content = record.dump(
+        content = receipt.dump(
             Trial(
                 done.id,
                 self.plan.profiles,

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
-from rocmcfg.model.request import Request
-from rocmcfg.model.trial import Outcome, Stage, Terms, Trial
+from rocmcfg.model.trial import Outcome, Stage, Trial
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import boot_id
-from rocmcfg.records.shapes import exactly, listed, noun, optional, text
 from rocmcfg.state.running import trial_token
 
 if TYPE_CHECKING:
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from rocmcfg.records.steps import Journal, TrialEvent
 
 PATH = journal.TRIAL
-_VERSION = 1
 
 
 class BadTrial(RocmcfgError):
@@ -90,34 +87,7 @@ def load(view: HostView) -> Trial | None:
     journal.require_trusted(view)  # which a trial is nothing without
     journal.require_trusted(view, PATH)
     content = view.read(PATH)
-    return None if content is None else parse(content)
-
-
-_TEXTS, _SETTINGS = listed(text), listed(receipt.SETTING)
-_TRIAL = noun(
-    Trial,
-    {
-        "transaction": exactly(int),
-        "request": noun(Request, receipt.REQUEST, may_lack=receipt.REQUEST),
-        "terms": noun(Terms, {"confirm_after": optional(exactly(int)), "health_check": text}),
-        **dict.fromkeys(("boot_backend", "boot_id", "time", "token"), text),
-        **dict.fromkeys(("profiles", "arguments", "gpus"), _TEXTS),
-        **dict.fromkeys(("settings", "kept", "approved"), _SETTINGS),
-    },
-    may_lack=("approved",),
-)
-
-
-def parse(content: bytes) -> Trial:
-    """Raises BadTrial or NewerRecord."""
-    try:
-        return _TRIAL(receipt.versioned(content, PATH, _VERSION))
-    except (ValueError, RecursionError) as problem:
-        raise BadTrial(f"it is damaged ({problem})") from problem
-
-
-def dump(trial: Trial) -> bytes:
-    return receipt.written(trial, _VERSION)
+    return None if content is None else receipt.parsed(Trial, content, PATH, BadTrial)
 
 
 def stage(view: HostView, trial: Trial) -> Stage:

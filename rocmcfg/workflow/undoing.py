@@ -87,13 +87,13 @@ def _recovery_due(view: HostView) -> bool:
 def _undo_unfinished(host: Host, progress: Progress, *, force: bool) -> list[Undo]:
     """Every transaction that is open: a rollback of several may have been cut off among them."""
     done = []
-    while (id := journal.open_transaction(host)) is not None:
-        found = recovery.read_existing(host, id)
+    while (found := journal.open_transaction(host)) is not None:
         programs.wait_for_survivors(host, found.header.mark, progress)
         recovery.begin_together(host, recovery.begun_with(found))
         if ends.is_this_boot(host, found):
-            journal.append(host, id, Committed())
-            host.log(f"transaction {id}, a trial, was cut off at its last step, and this boot is its own")
+            journal.append(host, found.id, Committed())
+            said = "a trial, was cut off at its last step, and this boot is its own"
+            host.log(f"transaction {found.id}, {said}")
             continue
         planned, how = plan_of(host, [found]), "was interrupted and is undone,"
         done.append(carry_out(host, planned, progress, logged_as=how, after_failure=True, force=force))
