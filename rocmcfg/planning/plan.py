@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Observed as ObservedBoot
-from rocmcfg.backends.environment.observe import later_assignments
+from rocmcfg.backends.environment import later_assignments
 from rocmcfg.backends.initramfs.contract import Generator, Image
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue

@@ -248,7 +248,7 @@ def _variables(
     view: HostView, environment: Mapping[str, str], known: Catalogue
 ) -> tuple[ReportedVariable, ...]:
     """Variables that the catalogue knows, from the files for all users and from who asks."""
-    from rocmcfg.backends.environment.observe import for_everybody
+    from rocmcfg.backends.environment import for_everybody
 
     found = [
         ReportedVariable(one.name, one.value, f"{one.path}:{one.line}")
