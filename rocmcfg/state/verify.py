@@ -17,7 +17,7 @@ from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
 from rocmcfg.model.value import ParamType, as_number, hexint, printed, same
 from rocmcfg.records.journal import TRANSACTIONS
 from rocmcfg.records.receipt import Receipt, boot_id, digest
-from rocmcfg.state.effective import Effective, effective
+from rocmcfg.state.configured import Effective, effective
 from rocmcfg.state.running import Now, Running
 
 _ENV_FILES = tuple(file.path for file in environment.FILES)

@@ -21,7 +21,7 @@ def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
     from rocmcfg.model.state import Kind
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.resolve import resolve
-    from rocmcfg.state.effective import Effective
+    from rocmcfg.state.configured import Effective
 
     facts = collect_facts(view, ask_modinfo=False, environments=_environments(view))
     names, _ = expand_auto(view, request, facts.gpus)

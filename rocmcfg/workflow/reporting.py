@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from rocmcfg.host.view import HostView, text_or_empty
@@ -36,15 +35,12 @@ _OF_GPU = re.compile(
 _SERIALS = ("product_serial", "board_serial", "chassis_serial", "product_uuid", "chassis_asset_tag")
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    markdown: str
-    diagnostics: tuple[Diagnostic, ...]
-
-
-def report(view: HostView, paths: Sequence[str], environment: Mapping[str, str], bundle: str = "") -> Made:
-    """The report as text; `paths` are logs that take the place of this host's own. With `bundle` it is packed
-    into that new file of the caller's as well, with what the logs say of GPUs. Raises Unwritable."""
+def report(
+    view: HostView, paths: Sequence[str], environment: Mapping[str, str], bundle: str = ""
+) -> tuple[str, tuple[Diagnostic, ...]]:
+    """The report as Markdown, and what of the logs could not be read; `paths` are logs that take the place of
+    this host's own. With `bundle` it is packed into that new file of the caller's as well, with what the logs
+    say of GPUs. Raises Unwritable."""
     from rocmcfg.report.markdown import markdown
 
     content, problems = gather(view, paths, environment)
@@ -60,7 +56,7 @@ def report(view: HostView, paths: Sequence[str], environment: Mapping[str, str],
 
         texts = {f"log-{n}.txt": redact(text) for n, text in enumerate(logs, 1)}
         write_callers_file(bundle, pack({"report.md": made, **texts}))
-    return Made(made, problems)
+    return made, problems
 
 
 def gather(

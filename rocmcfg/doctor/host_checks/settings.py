@@ -16,7 +16,7 @@ from rocmcfg.model.report import PASSES, PENDING, CheckStatus
 from rocmcfg.model.state import DesiredSetting, Kind
 from rocmcfg.model.value import as_number, same
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.effective import effective
+from rocmcfg.state.configured import effective
 from rocmcfg.state.inventory import default_of, next_boot_kargs, set_parameters
 from rocmcfg.state.verify import verify
 
@@ -137,6 +137,7 @@ def _rival(karg: Karg, wanted: Sequence[DesiredSetting]) -> DesiredSetting | Non
 
 def tuners(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnostic]:
     """Programs that were told to change what the mask of the next boot does not let them change."""
+    running = next((kernel for kernel in facts.kernels if kernel.running), None)
     for tuner in of_hosts().tuners:
         keys = tuner.key.findall(text_or_empty(view, tuner.file))
         feature = known.features.get(tuner.feature)
@@ -144,7 +145,6 @@ def tuners(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnosti
             continue
         kargs = next_boot_kargs(view, facts.boot.loader)
         won = effective(feature.parameter, modprobe.read_options(view), kargs)
-        running = next((kernel for kernel in facts.kernels if kernel.running), None)
         value = won.value or default_of(feature.parameter, running, known)
         if feature.is_on(as_number(value)) is False:
             yield warning(
