@@ -117,7 +117,7 @@ def diagnose(
     from rocmcfg.doctor.judging.workarounds import HostState
     from rocmcfg.doctor.reading import log_facts, probes
     from rocmcfg.facts.hardware import read_hardware
-    from rocmcfg.knowledge import catalogue, hosts, issues, logs
+    from rocmcfg.knowledge import catalogue, issues, logs
     from rocmcfg.records.receipt import load as load_receipt
     from rocmcfg.state.running import Running
     from rocmcfg.workflow.planning import collect_facts
@@ -144,7 +144,7 @@ def diagnose(
     except RocmcfgError as problem:  # the logs are worth reading all the same
         problems += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
     state = HostState(Running(view), set_variables(view, environment), receipt.settings if receipt else ())
-    ranked = rank(every, scanner.hits, where, state, known, hosts.of_hosts().firmware, firmware)
+    ranked = rank(every, scanner.hits, where, state, known, firmware)
     asked = receipt.request if receipt else Request()
     by_profile = cures.by_profile(view, ranked, facts, known) if where.host is not None else {}
     found = []
