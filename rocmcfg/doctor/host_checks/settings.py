@@ -76,7 +76,7 @@ def not_generated(view: HostView, facts: Facts, known: Catalogue) -> list[Diagno
     """Edits of the boot loader's defaults that its menu does not have yet, as far as they concern the GPU."""
     loader = facts.boot.loader
     observed = registry.backend(loader.name).observe(view) if loader and loader.supported else None
-    if loader is None or observed is None or not observed.plain or not observed.normal:
+    if loader is None or observed is None or observed.unknown_at or not observed.normal:
         return []
     wanted = [karg for karg in observed.foreign if _concerns(karg, known)]
     booted = observed.normal[0].kargs
