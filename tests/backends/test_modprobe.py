@@ -17,7 +17,6 @@ from tests.backends.settings import feature, parameter
 from tests.support.hosts import File, make_root
 from tests.support.tools import require_tool, run
 
-GOLDEN = Path(__file__).parent / "golden"
 DIRECTORIES = ("etc", "run", "usr/local/lib", "usr/lib", "lib")
 SETTINGS = (
     parameter("amdgpu.runpm", "0", because="It hangs; $(see) \\", channel=Channel.MODPROBE),
@@ -150,9 +149,8 @@ def test_any_file_is_read_as_kmod_reads_it(tmp_path: Path, texts: tuple[str, str
     )
 
 
-def test_our_file_is_as_recorded_and_gives_one_line_per_parameter(tmp_path: Path) -> None:
+def test_our_file_gives_one_line_per_parameter(tmp_path: Path) -> None:
     content = modprobe.propose(SETTINGS)
-    assert content == (GOLDEN / "zz-rocmcfg.conf").read_bytes()
     assert modprobe.propose(()) is None
     found = oracle(
         tmp_path,
