@@ -27,7 +27,10 @@ SETTINGS = (
 
 
 def read(root: Path) -> list[tuple[str, str]]:
-    return [(o.module, o.karg.text) for o in modprobe.read_options(LocalHost(str(root)))]
+    return [
+        (o.key.partition(".")[0], o.text.partition(".")[2])
+        for o in modprobe.read_options(LocalHost(str(root)))
+    ]
 
 
 def merged(root: Path) -> list[tuple[str, str]]:
@@ -66,8 +69,8 @@ def test_a_later_modprobe_file_wins_whatever_its_directory(tmp_path: Path) -> No
         },
     )
     assert [text for _, text in found] == ["runpm=9", "runpm=0", "runpm=1", "runpm=2"]
-    kargs = [o.karg for o in modprobe.read_options(LocalHost(str(tmp_path / "root")))]
-    winner = last(kargs, "runpm")
+    kargs = modprobe.read_options(LocalHost(str(tmp_path / "root")))
+    winner = last(kargs, "amdgpu.runpm")
     assert winner is not None
     assert winner.source == "/lib/modprobe.d/c.conf:1"
 
@@ -172,7 +175,7 @@ def test_what_others_wrote_is_seen_without_ours(tmp_path: Path) -> None:
         tmp_path, {modprobe.PATH: "options amdgpu a=1\n", "etc/modprobe.d/a.conf": "options amdgpu b=1\n"}
     )
     view = LocalHost(str(root))
-    assert [o.karg.text for o in modprobe.read_options(view, include_ours=False)] == ["b=1"]
+    assert [o.text for o in modprobe.read_options(view, include_ours=False)] == ["amdgpu.b=1"]
     assert [o.source for o in modprobe.read_options(view)] == [
         "/etc/modprobe.d/a.conf:1",
         f"{modprobe.PATH}:1",

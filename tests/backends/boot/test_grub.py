@@ -74,7 +74,7 @@ def test_the_menu_of_an_ubuntu_host_is_read(tmp_path: Path) -> None:
         "/boot/vmlinuz-6.14.0-37-generic",
         "/boot/vmlinuz-6.8.0-90-generic",
     }
-    assert found.plain
+    assert not found.unknown_at
     assert not found.menu.unreadable
 
 
@@ -115,7 +115,7 @@ def test_defaults_that_need_a_shell_are_read_from_the_menu_instead(tmp_path: Pat
     )
     write_drop_in(root, drop_in([parameter("amdgpu.runpm", "0")]))
     found = grub.observe(view(root))
-    assert not found.plain
+    assert found.unknown_at
     assert found.unknown_at == "/etc/default/grub:2"
     assert "quiet" in texts(found.foreign)
     assert "amdgpu.runpm=0" not in texts(found.foreign)
