@@ -50,8 +50,7 @@ _STATES = {
     "trial",
 )
 class PlanDocument(NamedTuple):
-    """Of `plan`, `apply` and `confirm`: the plan, what became of its activations, and the transaction that
-    carried it out."""
+    """Of `plan`, `apply` and `confirm`. `trial` is null where the plan is for good."""
 
     plan: Plan
     activations: tuple[Activation, ...]
