@@ -82,18 +82,14 @@ def _show(printer: Printer, profile: Profile, planned: Planned) -> None:
     kind = {True: " (APUs)", False: " (no APUs)", None: ""}[profile.apu]
     gfx = ", ".join(profile.gfx) + kind if profile.gfx else "any GPU"
     printer.wrapped(f"For {gfx}; from {profile.location}", indent="")
-    if profile.parameters:
-        printer.heading("You say")
-        printer.pairs([(f"profile.{p.name}", _asked(p)) for p in profile.parameters])
+    printer.section("You say", [(f"profile.{p.name}", _asked(p)) for p in profile.parameters])
     here = not profile.gfx or any(profile.fits(gpu.gfx, gpu.integrated) for gpu in planned.facts.gpus)
     printer.heading("On this host it sets" if here else "No GPU of it is here; with --any-gpu it would set")
     for row in planned.plan.rows:
-        plan_view.show_setting(printer, row.setting, row, judged=True)
+        plan_view.show_setting(printer, row, judged=True)
     if not planned.plan.rows:
         printer.line("  nothing")
-    if planned.plan.skipped:
-        printer.heading("and leaves out")
-        printer.pairs([(s.setting, s.reason) for s in planned.plan.skipped])
+    printer.section("and leaves out", [(s.setting, s.reason) for s in planned.plan.skipped])
     for note in profile.notes:
         printer.line()
         printer.wrapped(f"Note: {note}", indent="")
