@@ -192,11 +192,11 @@ class Printer:
         if self._look is not None and looks:
             found = self._look(code)
             code, outcome, remarks = found.code, found.outcome.value, found.remarks
-        untouched = "; nothing was changed" if outcome == "nothing_changed" else ""
-        diagnostics = [*(causes or [error("RC9001", f"interrupted{untouched}")]), *remarks]
+        interrupted = "interrupted" + ("; nothing was changed" if outcome == "nothing_changed" else "")
+        diagnostics = [*(causes or [error("RC9001", interrupted)]), *remarks]
         self.failure(diagnostics, code, outcome)
-        if not self.json:  # beside the cause of a stop, remarks on what went well are noise
-            self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
+        # beside the cause of a stop, remarks on what went well are noise
+        self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
         raise SystemExit(int(code))
 
     def _hint(self, of: Diagnostic) -> str:
@@ -267,7 +267,7 @@ class Printer:
             self.line(self.paint(line, colour) if colour else line)
 
     def problems(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Errors and warnings on stderr; remarks (info) too, unless quiet."""
+        """Errors and warnings on stderr, remarks (info) too, unless quiet; nothing with --json."""
         for diagnostic in () if self.json else diagnostics:
             if diagnostic.severity is not Severity.INFO or not self.quiet:
                 self._problem(diagnostic)
