@@ -68,21 +68,21 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place(
     They are applied for good, and no other reboot is needed.
     """
     from rocmcfg.cli import plan_view
-    from rocmcfg.workflow import trying
+    from rocmcfg.workflow import confirming
 
     host = hosts.open_host(printer, *place)
     hosts.require_root(printer, host)
     hosts.require_answer(printer, yes, "status")
     hosts.may_change(printer, host)
     ask = hosts.asking(printer, yes, plan_view.show, "Keep this?")
-    applied = trying.confirm(host, ask, printer.progress, asks=not yes)
+    applied = confirming.confirm(host, ask, printer.progress, asks=not yes)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial goes on."), host.root)
 
 
 def _say(printer: Printer, applied: Applied, root: str) -> None:
     """What was applied, and what is left to do."""
     from rocmcfg.cli import plan_view
-    from rocmcfg.planning.request import root_option
+    from rocmcfg.model.request import root_option
 
     made, trial, transaction = applied.planned.plan, applied.planned.trial, applied.transaction
     printer.document(made.diagnostics, plan_view.PlanDocument(made, applied.activations, transaction, trial))

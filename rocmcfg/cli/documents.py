@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from rocmcfg.cli.env import EnvDocument
 from rocmcfg.cli.history import HistoryDocument
-from rocmcfg.cli.plan_view import PlanDocument, UndoneDocument
+from rocmcfg.cli.plan_view import PlanDocument
 from rocmcfg.cli.profile import (
     ProfileListDocument,
     ProfileNewDocument,
@@ -30,11 +30,12 @@ from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.lint.remark import Finding
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.plan import SettingRow
+from rocmcfg.model.plan import FileChange, SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import entries, is_text
 from rocmcfg.model.report import CheckStatus, VerificationReport
 from rocmcfg.records.steps import Evidence
+from rocmcfg.transaction.undo import Undo
 from rocmcfg.trial.standing import Standing, Told
 from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, Found
@@ -60,6 +61,7 @@ _TITLES: dict[type, str] = {
     Diagnosis: "DoctorDocument",
     Explained: "ExplainDocument",
     Finding: "LintFinding",
+    FileChange: "Change",
     Found: "Match",
     Linted: "LintDocument",
     LogRead: "ReadLog",
@@ -69,6 +71,7 @@ _TITLES: dict[type, str] = {
     Standing: "TrialOnRecord",
     Status: "StatusDocument",
     Told: "PastTrial",
+    Undo: "UndoneDocument",
     VerificationReport: "VerifyDocument",
 }
 _TEXTS: dict[str, str | None] = {
@@ -113,7 +116,7 @@ _TEXTS: dict[str, str | None] = {
     `waits` is false where the boot loader lost it before its boot. `withheld` is why it did not confirm
     itself, and empty also where only root can tell.""",
     "TrialPlan": "`arguments` is all that the one boot carries, `confirm_after` in seconds after its begin.",
-    "UndoneDocument": UndoneDocument.__doc__,
+    "UndoneDocument": "Of `rollback`, `recover` and `reject`.",
     "Unnecessary": "`command` applies the same again, which asks every condition anew and drops it.",
     "VerifyDocument": (
         "`trial` is the transaction of the trial that was checked; null where it was what is applied."
@@ -126,10 +129,10 @@ _NOUNS: dict[str, type] = {
     "plan": PlanDocument,
     "apply": PlanDocument,
     "confirm": PlanDocument,
-    "reject": UndoneDocument,
+    "reject": Undo,
     "verify": VerificationReport,
-    "rollback": UndoneDocument,
-    "recover": UndoneDocument,
+    "rollback": Undo,
+    "recover": Undo,
     "history": HistoryDocument,
     "status": Status,
     "profile list": ProfileListDocument,

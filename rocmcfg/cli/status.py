@@ -31,7 +31,7 @@ def status(
 
 def _show(printer: Printer, found: Status) -> None:
     from rocmcfg.cli.plan_view import host_rows
-    from rocmcfg.planning.request import root_option
+    from rocmcfg.model.request import root_option
 
     rows = host_rows(found.facts)
     if found.facts.container:

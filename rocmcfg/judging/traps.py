@@ -6,12 +6,21 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rocmcfg.judging.verdict import About, Verdict
-from rocmcfg.model.catalogue import Hardware, ValueTrap
+from rocmcfg.model.catalogue import Hardware, TrapKind, ValueTrap
 from rocmcfg.model.machine import Machine
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import as_number
 
-_GRAVE = ("dangerous", "inverted")
+GRAVE = ("dangerous", "inverted")
+# What a value of each kind does, as it stands behind the value.
+TRAPPED: dict[TrapKind, str] = {
+    "inverted": "does the opposite of what it is set for",
+    "dangerous": "is harmful",
+    "default": "is what happens anyway",
+    "obsolete": "is no longer needed",
+    "misread": "is not what many take it for",
+    "no_effect": "has no effect here",
+}
 
 
 def meets(trap: ValueTrap, value: str | None) -> bool:
@@ -28,8 +37,9 @@ def trap_holds(trap: ValueTrap, machine: Machine) -> bool | None:
     Where no GPU is known, what holds for all but a few is taken to hold."""
     if machine.runs(trap.kernel) is False:
         return False
-    common = not machine.gpus and trap.on is not None and trap.on == Hardware(not_gfx=trap.on.not_gfx)
-    return True if common else machine.has(trap.on)
+    acts_on = trap.acts_on
+    common = not machine.gpus and acts_on is not None and acts_on == Hardware(not_gfx=acts_on.not_gfx)
+    return True if common else machine.has(acts_on)
 
 
 def traps_of(
@@ -41,13 +51,13 @@ def traps_of(
 ) -> list[Verdict]:
     """The gravest first. Of a machine that is not known the worst matters, and no more."""
     found: list[Verdict] = []
-    for trap in sorted(traps, key=lambda trap: trap.kind not in _GRAVE):
+    for trap in sorted(traps, key=lambda trap: trap.kind not in GRAVE):
         if trap.asked or not meets(trap, asked.value):
             continue
         if trap.intended and re.search(trap.intended, beside):
             break
         holds, now = trap_holds(trap, machine), machine.runs(trap.kernel)
-        graver = any(one.trap and one.trap.kind in _GRAVE for one in found)
+        graver = any(one.trap and one.trap.kind in GRAVE for one in found)
         unsure = holds is None or now is None
         if holds is False or (unsure and graver) or (now is None and trap.kind == "default"):
             continue

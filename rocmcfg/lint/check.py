@@ -12,11 +12,8 @@ from rocmcfg.lint.kinds import Kind
 from rocmcfg.lint.placing import Spelt, spell
 from rocmcfg.lint.remark import Finding, Remark
 from rocmcfg.lint.source import Source, whole
-from rocmcfg.lint.wording import remarks
-from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.issue import KnownIssue
+from rocmcfg.lint.wording import Knowledge, remarks
 from rocmcfg.model.kargs import canonical
-from rocmcfg.model.machine import Machine
 from rocmcfg.model.state import Kind as SettingKind
 from rocmcfg.model.value import as_number, hexint
 
@@ -25,15 +22,6 @@ IGNORE = "rocmcfg: ignore"
 _LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
 _WORDS = 200  # characters before and behind a setting that may speak of it
 MOST = 1000  # findings of one text that are told
-
-
-@dataclass(frozen=True, slots=True)
-class Knowledge:
-    """What a text is judged by. `issues` may be empty where the machine is not known."""
-
-    catalogue: Catalogue
-    machine: Machine
-    issues: tuple[KnownIssue, ...] = ()
 
 
 @dataclass(slots=True)
@@ -53,8 +41,7 @@ class Checked:
         if len(self.findings) >= MOST:
             self.left_out += 1
             return
-        text = self.source.text
-        spelt = spell(found, remark, text, knowledge.catalogue, knowledge.machine)
+        spelt = spell(found, remark, self.source.text, knowledge)
         self._add(found.start, found.stop, remark, spelt)
 
     def _add(self, start: int, stop: int, remark: Remark, spelt: Spelt) -> None:
@@ -126,7 +113,7 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
     for start, stop, slip in reading.slips:
         checked.add_slip(start, stop, slip)
     numbers = {
-        (each.scope, canonical(each.name)): each
+        (each.where.scope, canonical(each.name)): each
         for each in together.in_turn(reading.assignments)
         if each.what is What.PARAMETER and as_number(each.value) is not None
     }
@@ -136,9 +123,10 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
         if found.what is What.PARAMETER and names.may_be_intended(found.name):
             found = replace(each, beside=checked.beside(each))
         # equal assignments are judged once: a text of megabytes repeats itself
-        key = (found.what, found.name, found.value, found.opaque, found.trust, found.builds, found.beside)
+        where = found.where
+        key = (found.what, found.name, found.value, found.opaque, where.trust, where.builds, found.beside)
         if key not in said:
-            said[key] = tuple(remarks(found, knowledge.catalogue, knowledge.machine, knowledge.issues))
+            said[key] = tuple(remarks(found, knowledge))
         for remark in said[key]:
             mask = _mask_beside(found, remark, numbers, knowledge)
             checked.add(found, _composed(remark, mask, checked, knowledge) if mask else remark, knowledge)
@@ -158,9 +146,9 @@ def _mask_beside(
 ) -> Assignment | None:
     """The mask that the same reader gets, where a feature is proposed: a second mask would replace it."""
     instead = remark.instead
-    if not found.scope or instead is None or instead.kind is not SettingKind.FEATURE:
+    if not found.where.scope or instead is None or instead.kind is not SettingKind.FEATURE:
         return None
-    return numbers.get((found.scope, knowledge.catalogue.features[instead.name].parameter))
+    return numbers.get((found.where.scope, knowledge.catalogue.features[instead.name].parameter))
 
 
 def _composed(remark: Remark, mask: Assignment, checked: Checked, knowledge: Knowledge) -> Remark:

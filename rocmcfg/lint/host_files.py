@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from rocmcfg.lint import together
 from rocmcfg.lint.assignment import Assignment, What
-from rocmcfg.lint.check import Checked, Knowledge
+from rocmcfg.lint.check import Checked
+from rocmcfg.lint.wording import Knowledge
 
 Order = tuple[bool, int, bool, int]
 
@@ -20,7 +21,7 @@ def overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
     }  # by the last that does so
     for number, checked in enumerate(files):
         for key, last in _last(checked):
-            kept = anew.get(last.carrier, number) <= number
+            kept = anew.get(last.where.carrier, number) <= number
             found.setdefault(key, []).append((_order(last, number, kept=kept), checked, last))
     for group in found.values():
         _, file, winner = max(group, key=lambda entry: entry[0])
@@ -34,8 +35,8 @@ def overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
 def _order(each: Assignment, number: int, *, kept: bool) -> Order:
     """A higher one is read later. Not `kept` is what a later file sets anew: it reaches nobody. What is put
     in front of an earlier file's value is read before it."""
-    front = each.turn[1] < 0
-    return kept, each.turn[0], not front, -number if front else number
+    front = each.where.turn[1] < 0
+    return kept, each.where.turn[0], not front, -number if front else number
 
 
 def beaten_by_command_line(
@@ -62,6 +63,6 @@ def _last(checked: Checked) -> Iterator[tuple[str, Assignment]]:
     """The assignment of each name that counts in the file, in what the file as a whole is read for."""
     found: dict[str, Assignment] = {}
     for each in together.in_turn(checked.assignments):
-        if each.scope == "file" and not each.opaque and together.counts_once(each):
+        if each.where.scope == "file" and not each.opaque and together.counts_once(each):
             found[together.key(each)] = each
     return iter(found.items())

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from rocmcfg.judging.masks import default_mask
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.remark import Remark
-from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.machine import Machine
+from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.spelling import Spelling, parameter
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import hexint
@@ -26,14 +25,14 @@ class Spelt:
     setting: str = ""
 
 
-def spell(found: Assignment, remark: Remark, text: str, known: Catalogue, machine: Machine) -> Spelt:
+def spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
     """`text` is the file's."""
     if remark.literal is not None:
         return Spelt(remark.literal, ((found.start, found.stop, remark.literal),))
     if remark.instead is None:
-        removable = remark.remove and found.removable and found.what is not What.PATH
+        removable = remark.remove and found.where.removable and found.what is not What.PATH
         return Spelt("", ((found.start, found.stop, ""),)) if removable else Spelt()
-    target = _target(remark.instead, known, machine)
+    target = _target(remark.instead, knowledge)
     name = _name(found, target) if target is not None else None
     if target is None or name is None:
         return Spelt()
@@ -49,12 +48,13 @@ def spell(found: Assignment, remark: Remark, text: str, known: Catalogue, machin
     return Spelt(applied(text, edits, found.start, found.stop), tuple(edits), setting)
 
 
-def _target(instead: Spelling, known: Catalogue, machine: Machine) -> Spelling | None:
+def _target(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
     """What to write; a feature becomes the mask that differs from the default in it alone."""
     if instead.kind is not Kind.FEATURE:
         return instead
+    known = knowledge.catalogue
     feature = known.features[instead.name]
-    default = default_mask(known.parameters[feature.parameter], machine.kernels)
+    default = default_mask(known.parameters[feature.parameter], knowledge.machine.kernels)
     if default is None:
         return None
     return parameter(feature.parameter, hexint(feature.compose(default, instead.enabled)))

@@ -49,6 +49,24 @@ class Span(NamedTuple):
             yield start, stop - (stop > start and self.text[stop - 1] == "\r")
             start = stop + 1
 
+    def logical_lines(self, comments: tuple[str, ...] = (), *, blanks_behind: bool = False) -> Iterator[Span]:
+        """Lines, joined where a backslash at the end continues one that is not escaped itself; with
+        `blanks_behind` also where blanks follow it. Those that begin with one of `comments` are left out,
+        also between continued lines."""
+        parts: list[Span] = []
+        for start, stop in self.lines():
+            text = self.text[start:stop]
+            if text.lstrip().startswith(comments):
+                continue
+            said = text.rstrip() if blanks_behind else text
+            continues = (len(said) - len(said.rstrip("\\"))) % 2 == 1
+            parts.append(self.cut(start, start + len(said) - 1 if continues else stop))
+            if not continues:
+                yield joined(parts) if len(parts) > 1 else parts[0]
+                parts = []
+        if parts:
+            yield joined(parts)
+
 
 def whole(text: str) -> Span:
     return Span(text, ((0, 0),))

@@ -18,13 +18,13 @@ def repeated(found: Sequence[Assignment], place: Place) -> Iterator[tuple[Assign
     """The loser of each pair, with why. `place` is a phrase for where an assignment stands."""
     groups: dict[tuple[str, str], list[Assignment]] = {}
     for each in in_turn(found):
-        if each.scope and not each.opaque and counts_once(each):
-            groups.setdefault((each.scope, key(each)), []).append(each)
+        if each.where.scope and not each.opaque and counts_once(each):
+            groups.setdefault((each.where.scope, key(each)), []).append(each)
     for group in groups.values():
         winner = group[-1]
         agreed = all(same(each.value, winner.value) for each in group)
         for each in group[:-1]:
-            if agreed and each.turn[0] != winner.turn[0]:
+            if agreed and each.where.turn[0] != winner.where.turn[0]:
                 # of equal ones the needless one is that which fewer entries get
                 yield winner, remark(winner, each, place(each))
                 break
@@ -34,9 +34,9 @@ def repeated(found: Sequence[Assignment], place: Place) -> Iterator[tuple[Assign
 
 def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
     """In the order in which they are read."""
-    if len({each.turn for each in found}) < 2:
+    if len({each.where.turn for each in found}) < 2:
         return found
-    return sorted(found, key=lambda each: each.turn)  # stable: equal ones stay in the text's order
+    return sorted(found, key=lambda each: each.where.turn)  # stable: equal ones stay in the text's order
 
 
 def needless(
@@ -90,7 +90,8 @@ def _adds_words(each: Assignment) -> bool:
 
 def remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
     # what the recovery entries alone get is not taken out: they would change
-    recovery = bool(loser.carrier and winner.carrier) and loser.turn[0] < winner.turn[0]
+    first, later = loser.where, winner.where
+    recovery = bool(first.carrier and later.carrier) and first.turn[0] < later.turn[0]
     if same(loser.value, winner.value):
         said = f"{loser.name} is set to the same value {where} as well"
         return info("RC7112", said, remove=not recovery)
@@ -98,8 +99,8 @@ def remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
     said = f"{loser.name} is set {value} {where}, and that one wins"
     if recovery:
         why = (
-            f"GRUB puts {winner.carrier} behind {loser.carrier}, whatever their order in the file. Recovery "
-            f"entries get {loser.carrier} alone, and with it this value."
+            f"GRUB puts {later.carrier} behind {first.carrier}, whatever their order in the file. Recovery "
+            f"entries get {first.carrier} alone, and with it this value."
         )
         return warning("RC7111", said, why=why)
     why = "Of two assignments the later one counts; keep the one that you mean."

@@ -4,9 +4,12 @@ the author means, and what it proposes."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rocmcfg.judging import names
 from rocmcfg.judging.judge import judge, of_the_name
+from rocmcfg.judging.traps import GRAVE, TRAPPED
 from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About, Verdict
 from rocmcfg.lint.assignment import Assignment, Trust, What
 from rocmcfg.lint.remark import Remark, error, info, warning
@@ -18,33 +21,70 @@ from rocmcfg.model.state import Kind
 
 _IGNORED = "The driver loads without it and logs `unknown parameter … ignored`."
 _KINDS = {What.ARGUMENT: Kind.KARG, What.VARIABLE: Kind.ENV}
+_OF_A_TRAP = {
+    "inverted": "RC7104",
+    "dangerous": "RC7109",
+    "no_effect": "RC7113",
+    "default": "RC7114",
+    "obsolete": "RC7115",
+    "misread": "RC7116",
+}
+# Where not every GPU is known.
+_PERHAPS_TRAPPED = {
+    "inverted": "may do the opposite of what it is set for",
+    "dangerous": "is harmful on some GPUs",
+    "default": "is what happens anyway on some GPUs",
+}
 
 
-def remarks(
-    found: Assignment, known: Catalogue, machine: Machine, issues: tuple[KnownIssue, ...]
-) -> Iterator[Remark]:
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What a text is judged by. `issues` may be empty where the machine is not known."""
+
+    catalogue: Catalogue
+    machine: Machine
+    issues: tuple[KnownIssue, ...] = ()
+
+
+class _Case(NamedTuple):
+    """An assignment, the setting that it makes, and what it is judged by."""
+
+    found: Assignment
+    asked: Spelling
+    known: Catalogue
+    machine: Machine
+
+    @property
+    def name(self) -> str:
+        return self.asked.id if self.asked.kind is Kind.PARAMETER else self.asked.name
+
+    @property
+    def written(self) -> str:
+        return self.name if self.asked.value is None else f"{self.name}={self.asked.value}"
+
+
+def remarks(found: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
     """Everything that is said of one assignment."""
+    known, machine = knowledge.catalogue, knowledge.machine
     asked = spelled(found)
-    if asked.kind is Kind.PARAMETER and found.trust is not Trust.FILE and _stands_for_any(asked.name):
+    trust, parameter, path = found.where.trust, asked.kind is Kind.PARAMETER, found.what is What.PATH
+    if parameter and trust is not Trust.FILE and _stands_for_any(asked.name):
         return
-    mention = found.value is None and found.trust is not Trust.FILE and found.dotted  # in a document
-    if (
-        found.opaque
-        or (asked.kind is Kind.PARAMETER and mention)
-        or (asked.value is None and _is_path(found))
-    ):
+    mentioned = found.value is None and trust is not Trust.FILE and found.dotted
+    if found.opaque or (parameter and mentioned) or (path and asked.value is None):
         verdicts = list(of_the_name(asked, machine, known))
     else:
-        verdicts = judge(asked, machine, known, issues, found.beside)
-    if any(verdict.about is About.BUILD_ONLY for verdict in verdicts) and found.builds:
+        verdicts = judge(asked, machine, known, knowledge.issues, found.beside)
+    if any(verdict.about is About.BUILD_ONLY for verdict in verdicts) and found.where.builds:
         return
+    case = _Case(found, asked, known, machine)
     for verdict in verdicts:
-        unsure_of_its_end = found.trust is Trust.PROSE and (
+        unsure_of_its_end = trust is Trust.PROSE and (
             verdict.about in REFUSED or (verdict.about is About.DEFAULT and asked.kind is Kind.KARG)
         )
         if not unsure_of_its_end:
-            yield _worded(verdict, found, asked, known, machine)
-    if _is_path(found) and found.value is not None and not any(v.about is About.ABSENT for v in verdicts):
+            yield replace(_worded(verdict, case), sources=verdict.sources)
+    if path and found.value is not None and not any(v.about is About.ABSENT for v in verdicts):
         yield from _read_only(known.parameters.get(asked.id), machine)
 
 
@@ -57,129 +97,107 @@ def spelled(found: Assignment) -> Spelling:
     return Spelling(Kind.PARAMETER, name, value, module)
 
 
-def _is_path(found: Assignment) -> bool:
-    return found.what is What.PATH
-
-
 def _stands_for_any(name: str) -> bool:
     """`amdgpu.x=1`, `amdgpu.NAME=VALUE`: how documents speak of any parameter."""
     return len(name) <= 2 or name.isupper() or name in ("name", "param", "parameter", "option", "foo", "bar")
 
 
-def _worded(
-    verdict: Verdict, found: Assignment, asked: Spelling, known: Catalogue, machine: Machine
-) -> Remark:
+def _worded(verdict: Verdict, case: _Case) -> Remark:
     if verdict.about in (About.MISNAMED, About.UNKNOWN, About.UNKNOWN_MODULE):
-        name_of = {Kind.PARAMETER: _parameter_name, Kind.KARG: _argument_name}.get(asked.kind, _variable_name)
-        return name_of(verdict, found, asked, known, machine)
+        name_of = {Kind.PARAMETER: _parameter_name, Kind.KARG: _argument_name}
+        return name_of.get(case.asked.kind, _variable_name)(verdict, case)
     if verdict.about in OF_THE_NAME:
-        return _name(verdict, asked, known)
-    name = asked.id if asked.kind is Kind.PARAMETER else asked.name
-    written = name if asked.value is None else f"{name}={asked.value}"
-    return _value(verdict, asked, written, machine) or _effect(verdict, asked, name, written, known, machine)
+        return _name(verdict, case)
+    return _value(verdict, case) or _effect(verdict, case)
 
 
-def _name(verdict: Verdict, asked: Spelling, known: Catalogue) -> Remark:
-    about, why, sources = verdict.about, verdict.why, verdict.sources
-    parameter = asked.kind is Kind.PARAMETER
-    name = asked.id if parameter else asked.name
+def _name(verdict: Verdict, case: _Case) -> Remark:
+    about, why, name = verdict.about, verdict.why, case.name
     if about is About.ABSENT:
-        said = f"{asked.id} does not exist on kernel {', '.join(verdict.kernels)}"
+        said = f"{name} does not exist on kernel {', '.join(verdict.kernels)}"
         if verdict.others:
             why = f"It is ignored there; kernels that have it: {', '.join(verdict.others)}."
+        if verdict.others or case.known.parameters[name].dkms_only:
             return info("RC7117", said, why)
-        if known.parameters[asked.id].dkms_only:
-            return info("RC7117", said, why, sources=sources)
-        return warning("RC7117", said, why, remove=True, sources=sources)
+        return warning("RC7117", said, why, remove=True)
     if about is About.BUILD_ONLY:
         said = f"{name} is read when software is compiled, and never when it runs"
-        return warning("RC7106", said, why, remove=True, sources=sources)
-    if parameter:
+        return warning("RC7106", said, why, remove=True)
+    if case.asked.kind is Kind.PARAMETER:
         instead = verdict.instead if verdict.instead and verdict.instead.value is not None else None
-        return warning("RC7107", f"{name} is deprecated", _sentence(why), instead=instead, sources=sources)
+        why = why[:1].upper() + why[1:] + ("" if why.endswith(".") else ".")
+        return warning("RC7107", f"{name} is deprecated", why, instead=instead)
     variable = names.variable(name)
-    summary = variable.summary if variable is not None else ""
-    return info("RC7107", f"{name} is deprecated: {why}", summary, sources=sources)
+    return info("RC7107", f"{name} is deprecated: {why}", variable.summary if variable is not None else "")
 
 
-def _value(verdict: Verdict, asked: Spelling, written: str, machine: Machine) -> Remark | None:
-    about, why, sources = verdict.about, verdict.why, verdict.sources
+def _value(verdict: Verdict, case: _Case) -> Remark | None:
+    about, why, written = verdict.about, verdict.why, case.written
     if about is About.OCTAL:
         said = f"{written} is read as {why}: a leading 0 makes a number octal"
         return warning("RC7116", said, "Write it without the 0, or in full as 0x and hexadecimal digits.")
     if about is About.ILLEGAL:
-        return _illegal(verdict, asked, written)
+        return _illegal(verdict, case)
     if about is About.OUT_OF_RANGE:
         low, high = verdict.names
-        said = f"{written} is out of range: its meanings run from {low} to {high}"
-        return warning("RC7103", said, why, sources=sources)
+        return warning("RC7103", f"{written} is out of range: its meanings run from {low} to {high}", why)
     if about is About.PRESENCE_ONLY:
         said = f"{written} switches it on: only its presence counts"
-        return warning("RC7105", said, f"{why} To switch it off, unset it.", remove=True, sources=sources)
-    if about is About.TRAP:
-        return _trap(verdict, written, machine)
-    return None
+        return warning("RC7105", said, f"{why} To switch it off, unset it.", remove=True)
+    return _trap(verdict, case) if about is About.TRAP else None
 
 
-def _effect(
-    verdict: Verdict, asked: Spelling, name: str, written: str, known: Catalogue, machine: Machine
-) -> Remark:
-    about, why, sources = verdict.about, verdict.why, verdict.sources
+def _effect(verdict: Verdict, case: _Case) -> Remark:
+    about, why, machine, written = verdict.about, verdict.why, case.machine, case.written
     if about is About.NO_EFFECT:
         (where,) = verdict.names
         if verdict.holds is None:
-            return info("RC7113", f"{name} acts on {where} only", why, sources=sources)
-        said = f"{name} does nothing on {machine.gpu_names}"
-        return info("RC7113", said, f"It acts on {where} only. {why}", remove=True, sources=sources)
+            return info("RC7113", f"{case.name} acts on {where} only", why)
+        said = f"{case.name} does nothing on {machine.gpu_names}"
+        return info("RC7113", said, f"It acts on {where} only. {why}", remove=True)
     if about is About.TAINTS:
         on = f" (seen in {', '.join(verdict.kernels)})" if verdict.others else ""
-        since = known.parameters[asked.id].taints_since
+        since = case.known.parameters[case.name].taints_since
         if since is not None and not machine.kernels:
             on = f" (from {'.'.join(map(str, since.numbers[:2]))} on)"
         why = "The kernel logs `Setting dangerous option`, and maintainers may turn a bug report away."
-        return warning("RC7108", f"setting {name} taints the kernel{on}", why, sources=sources)
+        return warning("RC7108", f"setting {case.name} taints the kernel{on}", why)
     if about is About.FEATURE_TAINTS:
         feature, kernels = verdict.names
         said = f"{written} turns {feature} on and taints the kernel"
-        return warning("RC7108", said, f"Kernels {kernels} do so. {why}", sources=sources)
+        return warning("RC7108", said, f"Kernels {kernels} do so. {why}")
     if about is About.SIDE_EFFECT:
-        parts = verdict.names
-        listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-        return warning("RC7110", f"{written} {listed}", why, instead=verdict.instead, sources=sources)
+        *most, last = verdict.names
+        listed = f"{', '.join(most)} and {last}" if most else last
+        return warning("RC7110", f"{written} {listed}", why, instead=verdict.instead)
     if about is About.DEFAULT:
-        every = "" if machine.kernels or asked.kind is not Kind.PARAMETER else " of every kernel known"
-        return info("RC7114", f"{written} is the default{every}", why, remove=True, sources=sources)
+        every = "" if machine.kernels or case.asked.kind is not Kind.PARAMETER else " of every kernel known"
+        return info("RC7114", f"{written} is the default{every}", why, remove=True)
     said = f"{written} is no longer needed: every kernel here has the fix ({', '.join(verdict.kernels)})"
-    return info("RC7115", said, why, remove=True, sources=sources)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    return info("RC7115", said, why, remove=True)
 
 
 # -- names ------------------------------------------------------------------------------------------------
 
 
-def _parameter_name(
-    verdict: Verdict, found: Assignment, asked: Spelling, known: Catalogue, machine: Machine
-) -> Remark:
-    instead = verdict.instead
+def _parameter_name(verdict: Verdict, case: _Case) -> Remark:
+    found, asked, instead = case.found, case.asked, verdict.instead
     if asked.name.startswith(f"{asked.module}."):
-        return warning(
-            "RC7102", f"{found.name} names the module twice; the driver ignores it", instead=instead
-        )
+        said = f"{found.name} names the module twice; the driver ignores it"
+        return warning("RC7102", said, instead=instead)
     said = f"{asked.id} is not a parameter of any kernel"
     if verdict.why and instead is not None:  # a name that people write
         if instead.kind is Kind.FEATURE:
-            return warning("RC7101", said, verdict.why, instead=instead, sources=verdict.sources)
-        if known.traps[asked.name].times == 1:
+            return warning("RC7101", said, verdict.why, instead=instead)
+        if case.known.traps[asked.name].times == 1:
             return warning("RC7102", said, verdict.why, instead=instead)
         # in another unit: the value as it stands must not be handed on
-        why = verdict.why if instead.value is None else f"{verdict.why} This value would be {instead}."
-        if instead.value is not None and found.dotted:
-            return warning("RC7102", said, why, instead=instead)
-        return warning("RC7102", said, why, remove=True)
-    releases = ", ".join(kernel.release for kernel in machine.kernels)
+        if instead.value is None:
+            return warning("RC7102", said, verdict.why, remove=True)
+        why = f"{verdict.why} This value would be {instead}."
+        proposed = instead if found.dotted else None
+        return warning("RC7102", said, why, instead=proposed, remove=proposed is None)
+    releases = ", ".join(kernel.release for kernel in case.machine.kernels)
     said += f" known ({releases})" if releases else " known"
     if verdict.about is About.MISNAMED and instead is not None:
         return warning("RC7102", said, f"{instead.id} is one. {_IGNORED}", instead=instead)
@@ -189,47 +207,31 @@ def _parameter_name(
     return warning("RC7101", said, _IGNORED, remove=True)
 
 
-def _argument_name(
-    verdict: Verdict,
-    found: Assignment,
-    asked: Spelling,
-    known: Catalogue,  # noqa: ARG001
-    machine: Machine,  # noqa: ARG001
-) -> Remark:
-    written = asked.name if asked.value is None else f"{asked.name}={asked.value}"
-    instead = verdict.instead
+def _argument_name(verdict: Verdict, case: _Case) -> Remark:
+    name, instead = case.asked.name, verdict.instead
     if verdict.about is About.UNKNOWN_MODULE:
-        module = found.name.strip('"').partition(".")[0]
+        module = name.strip('"').partition(".")[0]
         said = f"there is no module {module}; the argument reaches nobody"
         return warning("RC7102", said, f"The parameter is one of {verdict.names[0]}.", instead=instead)
-    if verdict.why and verdict.about is About.MISNAMED:
-        return warning("RC7102", f"{written} is not what it seems", verdict.why, instead=instead)
+    if verdict.about is About.MISNAMED and verdict.why:
+        return warning("RC7102", f"{case.written} is not what it seems", verdict.why, instead=instead)
     if verdict.about is About.MISNAMED:
-        said = f"{asked.name} without its module reaches nobody on a kernel command line"
+        said = f"{name} without its module reaches nobody on a kernel command line"
         return warning("RC7102", said, instead=instead)
-    said = f"{asked.name} is no argument of the kernel that is known here"
+    said = f"{name} is no argument of the kernel that is known here"
     if verdict.holds is None:  # it may be an argument of somebody else's driver
         return info("RC7102", said, f"Did you mean {verdict.names[0]}?")
-    right = f"{verdict.names[0]}={asked.value}"
-    return warning("RC7102", said, f"{right} is one. {verdict.why}", instead=instead)
+    why = f"{verdict.names[0]}={case.asked.value} is one. {verdict.why}"
+    return warning("RC7102", said, why, instead=instead)
 
 
-def _variable_name(
-    verdict: Verdict,
-    found: Assignment,
-    asked: Spelling,
-    known: Catalogue,  # noqa: ARG001
-    machine: Machine,  # noqa: ARG001
-) -> Remark:
-    said = f"nothing reads {found.name}"
-    instead = verdict.instead
-    if instead is not None and not asked.value:
+def _variable_name(verdict: Verdict, case: _Case) -> Remark:
+    said, instead = f"nothing reads {case.found.name}", verdict.instead
+    if instead is not None and not case.asked.value:
         instead = instead._replace(value=None)
     if verdict.about is About.UNKNOWN:
         return warning("RC7102", said, f"Did you mean {verdict.names[0]}?", instead=instead)
-    return warning(
-        "RC7101", said, verdict.why, instead=instead, remove=instead is None, sources=verdict.sources
-    )
+    return warning("RC7101", said, verdict.why, instead=instead, remove=instead is None)
 
 
 def _read_only(parameter: Parameter | None, machine: Machine) -> Iterator[Remark]:
@@ -250,18 +252,17 @@ def _read_only(parameter: Parameter | None, machine: Machine) -> Iterator[Remark
 # -- values -----------------------------------------------------------------------------------------------
 
 
-def _illegal(verdict: Verdict, asked: Spelling, written: str) -> Remark:
-    why, sources = verdict.why, verdict.sources
+def _illegal(verdict: Verdict, case: _Case) -> Remark:
+    asked, written, why = case.asked, case.written, verdict.why
     if asked.kind is Kind.KARG:
-        said = f"{written} is no value that the kernel knows; it ignores the argument"
-        return warning("RC7103", said, why, sources=sources)
+        return warning("RC7103", f"{written} is no value that the kernel knows; it ignores the argument", why)
     if asked.kind is Kind.PARAMETER:
-        on = f" (kernel {', '.join(verdict.kernels)})" if verdict.others else ""
+        on = f" (kernel {', '.join(verdict.kernels)})"
         if verdict.holds is None:
-            said = f"{written} may stop {asked.module} from loading (kernel {', '.join(verdict.kernels)})"
-            return warning("RC7103", said, f"{why}.", sources=sources)
+            return warning("RC7103", f"{written} may stop {asked.module} from loading{on}", f"{why}.")
         why = f"{why}. With it the driver does not start, and the screen may stay black."
-        return error("RC7103", f"{written} stops {asked.module} from loading{on}", why, sources=sources)
+        said = f"{written} stops {asked.module} from loading"
+        return error("RC7103", said + on if verdict.others else said, why)
     variable = names.variable(asked.name)
     reader = (variable.reader if variable else "") or "its reader"
     bare = (asked.value or "").strip("\"'")
@@ -270,46 +271,32 @@ def _illegal(verdict: Verdict, asked: Spelling, written: str) -> Remark:
         said = f"the quotes in {written} are part of the value, and {reader} takes none"
         literal = f"{asked.name}={bare}"
     if verdict.strict:
-        return warning("RC7103", said, why, literal=literal, sources=sources)
+        return warning("RC7103", said, why, literal=literal)
     if literal is None:
         said = f"{written} is none of the values that are documented; {reader} may pass over it"
-    return info("RC7103", said, why, literal=literal, sources=sources)
+    return info("RC7103", said, why, literal=literal)
 
 
-def _trap(verdict: Verdict, written: str, machine: Machine) -> Remark:
-    trap, instead, sources = verdict.trap, verdict.instead, verdict.sources
+def _trap(verdict: Verdict, case: _Case) -> Remark:
+    trap, instead, written, unsure = verdict.trap, verdict.instead, case.written, verdict.holds is None
     assert trap is not None
-    unsure = verdict.holds is None
-    why = trap.summary + (f" (kernel {trap.kernel})" if trap.kernel else "")
-    if unsure and trap.on:
-        known = "not every GPU" if machine.gpus else "no GPU"
-        why += f" That is so on {trap.on.words()}; {known} is known here."
     if not verdict.strict:
-        return warning(
-            "RC7102", f"{written} is not what it seems", trap.summary, instead=instead, sources=sources
-        )
-    if trap.kind in ("inverted", "dangerous"):
-        id = "RC7104" if trap.kind == "inverted" else "RC7109"
-        sure, perhaps = {
-            "inverted": (
-                "does the opposite of what it is set for",
-                "may do the opposite of what it is set for",
-            ),
-            "dangerous": ("is harmful", "is harmful on some GPUs"),
-        }[trap.kind]
-        if unsure:
-            return info(id, f"{written} {perhaps}", why, sources=sources)
-        return warning(id, f"{written} {sure}", why, instead=instead, sources=sources)
-    if trap.kind == "default":
-        said = f"{written} is what happens anyway" + (" on some GPUs" if unsure else "")
-        return info("RC7114", said, why, remove=not unsure, sources=sources)
-    if trap.kind == "obsolete":
-        return info("RC7115", f"{written} is no longer needed", why, instead=instead, sources=sources)
-    if trap.kind == "misread":
-        said = f"{written} is not what many take it for"
-        return info("RC7116", said, why, instead=instead, sources=sources)
-    if unsure or trap.on is None:
-        said = f"{written} does nothing on some {'GPUs' if unsure else 'hosts'}"
-        return info("RC7113", said, why, instead=instead, sources=sources)
-    said = f"{written} does nothing on {machine.gpu_names}"
-    return info("RC7113", said, why, instead=instead, remove=instead is None, sources=sources)
+        return warning("RC7102", f"{written} is not what it seems", trap.summary, instead=instead)
+    id, kind = _OF_A_TRAP[trap.kind], trap.kind
+    why = trap.summary + (f" (kernel {trap.kernel})" if trap.kernel else "")
+    if unsure and trap.acts_on:
+        which = "not every GPU" if case.machine.gpus else "no GPU"
+        why += f" That is so on {trap.acts_on.words()}; {which} is known here."
+    said = f"{written} {TRAPPED[kind]}"
+    if kind == "no_effect":
+        where = "some GPUs" if unsure else case.machine.gpu_names if trap.acts_on else "some hosts"
+        said = f"{written} does nothing on {where}"
+        needless = not unsure and trap.acts_on is not None and instead is None
+        return info(id, said, why, instead=instead, remove=needless)
+    if unsure and kind in _PERHAPS_TRAPPED:
+        return info(id, f"{written} {_PERHAPS_TRAPPED[kind]}", why)
+    if kind in GRAVE:
+        return warning(id, said, why, instead=instead)
+    if kind == "default":
+        return info(id, said, why, remove=True)
+    return info(id, said, why, instead=instead)

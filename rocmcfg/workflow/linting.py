@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.lint import host_files, proposal
-from rocmcfg.lint.check import Checked, Knowledge, check
+from rocmcfg.lint.check import Checked, check
 from rocmcfg.lint.kinds import Kind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
+from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, info
 from rocmcfg.model.facts import Driver, Gpu, Kernel
 from rocmcfg.model.machine import Machine
@@ -160,21 +161,17 @@ def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]
 
 
 def _host_paths(view: HostView) -> list[str]:
-    from rocmcfg.backends import modprobe
-    from rocmcfg.backends.environment import observe
+    from rocmcfg.backends import environment, modprobe
+    from rocmcfg.host.view import drop_ins
 
-    grub = [
-        f"/etc/default/grub.d/{name}" for name in view.names("/etc/default/grub.d") if name.endswith(".cfg")
-    ]
-    scripts = [f"/etc/profile.d/{name}" for name in view.names("/etc/profile.d") if name.endswith(".sh")]
     return [
         "/etc/default/grub",
-        *grub,
+        *drop_ins(view, ("/etc/default/grub.d",), ".cfg"),
         "/etc/kernel/cmdline",
         *modprobe.files(view),
         "/etc/environment",
-        *observe.files(view),
-        *scripts,
+        *environment.environment_d(view),
+        *environment.profile_d(view),
         "/proc/cmdline",
     ]
 

@@ -11,8 +11,7 @@ from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.report import Overall, VerificationReport
-from rocmcfg.model.request import Request
-from rocmcfg.planning.request import command_line
+from rocmcfg.model.request import Request, command_line
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
@@ -75,7 +74,7 @@ class Status:
 
 def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
-    from rocmcfg.doctor.judging.known_here import known_here
+    from rocmcfg.doctor.judging.conditions import known_here
     from rocmcfg.knowledge import catalogue, issues, profiles
     from rocmcfg.model.report import CheckStatus
 

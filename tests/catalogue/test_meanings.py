@@ -20,7 +20,7 @@ from rocmcfg.model.spelling import split
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, IllegalValue, as_number, parse
 from rocmcfg.model.version import parse_range
-from rocmcfg.planning.request import parse_set
+from rocmcfg.planning.combine import parse_set
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -163,7 +163,7 @@ def test_hardware_names_gpus_that_exist() -> None:
 
 def _hardware() -> Iterator[Hardware]:
     for entry in entries():
-        yield from (trap.on for trap in entry.traps if trap.on)
+        yield from (trap.acts_on for trap in entry.traps if trap.acts_on)
     yield from (p.acts_on for p in PARAMETERS if p.acts_on)
     yield from (v.acts_on for v in VARIABLES if v.acts_on)
     yield from (f.acts_on for f in KNOWN.features.values() if f.acts_on)

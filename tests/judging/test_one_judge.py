@@ -16,9 +16,10 @@ from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.knowledge import catalogue
-from rocmcfg.lint.check import Knowledge, check
+from rocmcfg.lint.check import check
 from rocmcfg.lint.kinds import Kind as FileKind
 from rocmcfg.lint.remark import Finding
+from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Os
 from rocmcfg.model.machine import Machine
@@ -28,7 +29,7 @@ from rocmcfg.model.state import Kind
 from rocmcfg.model.value import SAFE_NAME, SAFE_VALUE
 from rocmcfg.model.version import parse_kernel
 from rocmcfg.planning.resolve import resolve
-from rocmcfg.state.effective import Effective
+from rocmcfg.state.configured import Effective
 
 KNOWN = catalogue.load()
 APUS = {model.gfx for model in KNOWN.gpus if model.apu}

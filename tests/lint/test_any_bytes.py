@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint import proposal
-from rocmcfg.lint.check import Checked, Knowledge, check
+from rocmcfg.lint.check import Checked, check
 from rocmcfg.lint.kinds import Kind
 from rocmcfg.lint.source import decode
+from rocmcfg.lint.wording import Knowledge
 from tests.lint.judging import machine
 from tests.support.growth import AT_MOST, growth
 

@@ -48,3 +48,8 @@ def test_a_proposal(name: str) -> None:
     again = judged(file, after, machine("gfx1100"))
     assert proposal.proposed(again) == after, "what is proposed has nothing left to propose"
     assert bool(proposal.diff(checked)) == (before != after)
+
+
+def test_quotes_that_docker_takes_for_part_of_a_value_are_not_doubled() -> None:
+    (finding,) = judged("env.list", 'TORCH_USE_HIPBLASLT="0"\n').findings
+    assert finding.replacement == 'TORCH_BLAS_PREFER_HIPBLASLT="0"'

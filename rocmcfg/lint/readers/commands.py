@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from os.path import basename
 
 from rocmcfg.judging import names
@@ -69,9 +70,8 @@ def read_separate(words: Sequence[Span], out: Reading, where: Where) -> None:
             finish,
             (start, stop),
             value_at,
+            replace(where, scope="", removable=False),
             opaque=bool(value) and "$" in str(value),
-            trust=where.trust,
-            builds=where.builds,
         )
     )
 

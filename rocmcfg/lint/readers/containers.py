@@ -8,8 +8,7 @@ from dataclasses import replace
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, Reading, Trust, What, Where
 from rocmcfg.lint.readers import environment, lines
-from rocmcfg.lint.readers.words import commands as split_commands
-from rocmcfg.lint.source import Span, joined
+from rocmcfg.lint.source import Span
 
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+")
 # Between two ENV they run nothing that would have had the first value.
@@ -23,23 +22,13 @@ _VALUE = re.compile(r"[ \t]*value:[ \t]*")
 
 
 def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
-    parts: list[Span] = []
     run = 0
-    for start, stop in [*piece.lines(), (len(piece.text), len(piece.text))]:
-        text = piece.text[start:stop]
-        if text.lstrip().startswith("#"):  # also between continued lines
-            continue
-        continues = text.rstrip().endswith("\\")
-        parts.append(piece.cut(start, start + len(text.rstrip()) - 1 if continues else stop))
-        if not continues or stop == len(piece.text):
-            line = joined(parts)
-            found = _INSTRUCTION.match(line.text)
-            parts = []
-            if found is not None:
-                run += found[1].upper() not in _ONLY_DESCRIBE
-                straight = where.scope or where.trust is not Trust.FILE
-                scope = where.scope if straight else f"straight on {piece.at(0)} {run}"
-                _instruction(line, found, out, replace(where, scope=scope))
+    for line in piece.logical_lines(("#",), blanks_behind=True):
+        if found := _INSTRUCTION.match(line.text):
+            run += found[1].upper() not in _ONLY_DESCRIBE
+            straight = where.scope or where.trust is not Trust.FILE
+            scope = where.scope if straight else f"straight on {piece.at(0)} {run}"
+            _instruction(line, found, out, replace(where, scope=scope))
 
 
 def _instruction(line: Span, found: re.Match[str], out: Reading, where: Where) -> None:
@@ -51,10 +40,8 @@ def _instruction(line: Span, found: re.Match[str], out: Reading, where: Where) -
         separate = _SEPARATE.match(rest.text)
         if separate and "=" not in separate[1]:
             _pair(rest, separate.span(1), separate.span(2), out, where, line.range(0, len(line.text)))
-            return
-        for command in split_commands(rest):
-            for each in command.words:
-                environment.read_word(rest, each, out, where)
+        else:
+            environment.read_words(rest, out, where)
     elif word in ("RUN", "CMD", "ENTRYPOINT"):
         shell.read(rest, out, replace(where, scope=""))
 
@@ -83,12 +70,9 @@ def _pair(
             max(name_stop, value_at[1] + (piece.text[value[1] : value[1] + 1] in ("'", '"'))),
             (start, name_stop),
             value_at if said else None,
+            replace(where, removable=statement is not None),
             opaque="$" in said or "{{" in said or not said,
-            scope=where.scope,
-            trust=where.trust,
             statement=statement,
-            removable=statement is not None,
-            builds=where.builds,
         )
     )
 
@@ -120,7 +104,7 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
                     stop=end,
                     where=free,
                     statement=statement,
-                    verbatim=opened == found.end(),
+                    quotes="" if opened == found.end() else '"',
                 )
             else:
                 lines.read_line(piece.cut(start, stop), out, free)

@@ -7,12 +7,11 @@ argument, in any file that looks like one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 from rocmcfg.lint.assignment import Reading, Where
 from rocmcfg.lint.readers import cmdline
-from rocmcfg.lint.source import Span, joined
+from rocmcfg.lint.source import Span
 
 # `linux /vmlinuz ARGUMENTS`; under Xen the kernel is its first module
 _LINUX = re.compile(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*")
@@ -23,7 +22,7 @@ _TITLED = re.compile(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')
 
 
 def read_grub_cfg(piece: Span, out: Reading, where: Where) -> None:
-    for number, line in enumerate(_logical_lines(piece)):
+    for number, line in enumerate(piece.logical_lines()):
         text = line.text
         found = _LINUX.match(text) or _SET.match(text)
         if found is None:
@@ -31,19 +30,6 @@ def read_grub_cfg(piece: Span, out: Reading, where: Where) -> None:
         end = len(text) - 1 if found.re is _SET and text[-1:] in ("'", '"') else len(text)
         scope = where.scope and f"{where.scope} entry {number}"
         cmdline.read(line.cut(found.end(), max(found.end(), end)), out, replace(where, scope=scope))
-
-
-def _logical_lines(piece: Span) -> Iterator[Span]:
-    """A backslash at the end continues a line, as in a shell."""
-    parts: list[Span] = []
-    for start, stop in piece.lines():
-        continues = piece.text[stop - 1 : stop] == "\\" and stop > start
-        parts.append(piece.cut(start, stop - continues))
-        if not continues:
-            yield joined(parts) if len(parts) > 1 else parts[0]
-            parts = []
-    if parts:
-        yield joined(parts)
 
 
 def read_entry(piece: Span, out: Reading, where: Where) -> None:

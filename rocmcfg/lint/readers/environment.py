@@ -10,7 +10,7 @@ from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import lines
 from rocmcfg.lint.readers.words import Word
 from rocmcfg.lint.readers.words import commands as split_commands
-from rocmcfg.lint.source import Span, joined
+from rocmcfg.lint.source import Span
 
 _LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
 _DIRECTIVE = re.compile(r"[ \t]*(Environment|DefaultEnvironment|ManagerEnvironment)[ \t]*=[ \t]*")
@@ -23,8 +23,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         if found and names.concerns(found[1]):
             at = found.start(1)
             end = start + len(_without_comment(piece.text[start:stop], where).rstrip())
-            whole_line = piece.range(start, stop)
-            lines.add_variable(piece, out, where, at, end, statement=whole_line)
+            lines.add_variable(piece, out, where, at, end, statement=piece.range(start, stop))
 
 
 def read_verbatim(piece: Span, out: Reading, where: Where) -> None:
@@ -39,7 +38,7 @@ def read_verbatim(piece: Span, out: Reading, where: Where) -> None:
                 stop=stop,
                 where=where,
                 statement=piece.range(start, stop),
-                verbatim=True,
+                quotes="",
             )
 
 
@@ -51,44 +50,36 @@ def _without_comment(line: str, where: Where) -> str:
 
 def read_unit(piece: Span, out: Reading, where: Where) -> None:
     """systemd.syntax(7): words in quotes of either kind, a backslash at the end continues a line."""
-    parts: list[Span] = []
-    for start, stop in piece.lines():
-        text = piece.text[start:stop]
-        if not parts and text.lstrip().startswith(("#", ";")):
-            continue
-        continues = text.endswith("\\")
-        parts.append(piece.cut(start, stop - continues))
-        if not continues:
-            _unit_line(joined(parts), out, where)
-            parts = []
-    if parts:
-        _unit_line(joined(parts), out, where)
+    from rocmcfg.lint.readers import shell
+
+    for line in piece.logical_lines(("#", ";")):
+        if found := _DIRECTIVE.match(line.text):
+            read_words(line.cut(found.end(), len(line.text)), out, where)
+        elif found := _EXEC.match(line.text):
+            shell.read(line.cut(found.end(), len(line.text)), out, replace(where, scope=""))
+        else:
+            lines.read_paths(line, out, where)
 
 
-def _unit_line(line: Span, out: Reading, where: Where) -> None:
-    if found := _DIRECTIVE.match(line.text):
-        rest = line.cut(found.end(), len(line.text))
-        for command in split_commands(rest):
-            for word in command.words:
-                read_word(rest, word, out, where)
-    elif found := _EXEC.match(line.text):
-        from rocmcfg.lint.readers import shell
-
-        shell.read(line.cut(found.end(), len(line.text)), out, replace(where, scope=""))
-    else:
-        lines.read_paths(line, out, where)
+def read_words(piece: Span, out: Reading, where: Where) -> None:
+    """A list of NAME=VALUE that is split as a shell does."""
+    for command in split_commands(piece):
+        for word in command.words:
+            name, equals, _ = word.span(piece).text.partition("=")
+            if equals and names.concerns(name):
+                add_word(piece, word, out, where)
 
 
-def read_word(piece: Span, word: Word, out: Reading, where: Where) -> None:
-    """One word of a shell-like list, NAME=VALUE; the token keeps a quote that closes its value."""
-    span = word.span(piece)
-    name, equals, _ = span.text.partition("=")
-    if not equals or not names.concerns(name):
-        return
+def add_word(
+    piece: Span,
+    word: Word,
+    out: Reading,
+    where: Where,
+    statement: tuple[int, int] | None = None,
+    start: int = 0,
+) -> None:
+    """A word that holds NAME=VALUE from `start` on; the token keeps a quote that closes its value."""
     enclosed = piece.text[word.start] in "'\""
-    out.add(
-        What.VARIABLE,
-        span,
-        where=where,
-        written_to=0 if enclosed else piece.at(word.stop - 1) + 1,
-    )
+    written_to = 0 if enclosed else piece.at(word.stop - 1) + 1
+    span = word.span(piece)
+    out.add(What.VARIABLE, span, start=start, where=where, statement=statement, written_to=written_to)

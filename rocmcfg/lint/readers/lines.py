@@ -116,21 +116,7 @@ def add_variable(
     statement: tuple[int, int] | None = None,
 ) -> None:
     """NAME=VALUE where the value may stand in quotes of either kind."""
-    out.add(What.VARIABLE, line, start=start, stop=stop, where=where, statement=statement)
-    added = out.assignments[-1] if out.assignments else None
-    if added and added.value and len(added.value) > 1 and added.value[0] == added.value[-1] == "'":
-        unquote(out)
-
-
-def unquote(out: Reading) -> None:
-    """The last assignment's value stands in single quotes: they are not part of it."""
-    from dataclasses import replace
-
-    last = out.assignments[-1]
-    assert last.value is not None
-    assert last.value_at is not None
-    start, stop = last.value_at
-    out.assignments[-1] = replace(last, value=last.value[1:-1], value_at=(start + 1, stop - 1))
+    out.add(What.VARIABLE, line, start=start, stop=stop, where=where, statement=statement, quotes="\"'")
 
 
 def read_paths(line: Span, out: Reading, where: Where) -> None:

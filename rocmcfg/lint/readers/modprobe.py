@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.remark import warning
-from rocmcfg.lint.source import Span, joined
+from rocmcfg.lint.source import Span
 from rocmcfg.model.kargs import canonical, tokens
 
 # They are all that modprobe.d(5) names.
@@ -14,7 +14,8 @@ SOURCE = ("modprobe.d(5)",)
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
-    for line in _logical_lines(piece):
+    # kmod joins continued lines before it looks for a comment (freadline_wrapped in shared/util.c)
+    for line in piece.logical_lines():
         if not line.text.lstrip().startswith("#"):
             read_line(line, out, where)
 
@@ -62,17 +63,3 @@ def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Rea
             where=where,
             statement=statement,
         )
-
-
-def _logical_lines(piece: Span) -> list[Span]:
-    """Lines, a backslash at the end continuing one (kmod drops it, freadline_wrapped in shared/util.c)."""
-    found, parts = [], []
-    for start, stop in piece.lines():
-        text = piece.text[start:stop]
-        # an odd number of them: the last one is not escaped itself
-        continues = (len(text) - len(text.rstrip("\\"))) % 2 == 1
-        parts.append(piece.cut(start, stop - continues))
-        if not continues:
-            found.append(joined(parts))
-            parts = []
-    return [*found, joined(parts)] if parts else found

@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, Reading, What, Where
@@ -167,11 +168,9 @@ def _add(
             *piece.range(start, stop),
             _inside(piece, *places.range(key)),
             _inside(piece, *places.range(value)) if text and value is not None else None,
+            replace(where, removable=statement is not None),
             opaque=text is None,
-            trust=where.trust,
             statement=statement,
-            removable=statement is not None,
-            builds=where.builds,
         )
     )
 
@@ -201,7 +200,6 @@ def _read_lines(piece: Span, out: Reading, where: Where) -> None:
                     *piece.range(start + found.start(), start + found.end()),
                     piece.range(start + found.start(2), start + found.end(2)),
                     piece.range(start + found.start(4), start + found.end(4)) if found[4] else None,
-                    trust=where.trust,
-                    builds=where.builds,
+                    replace(where, removable=False),
                 )
             )

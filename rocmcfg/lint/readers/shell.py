@@ -10,8 +10,8 @@ from dataclasses import replace
 from os.path import basename
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Reading, Trust, What, Where
-from rocmcfg.lint.readers import cmdline, commands, lines, modprobe
+from rocmcfg.lint.assignment import Reading, Trust, Where
+from rocmcfg.lint.readers import cmdline, commands, environment, lines, modprobe
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
 from rocmcfg.lint.source import Span, joined, whole
@@ -202,14 +202,15 @@ class _Reader:
         held = self.filled.setdefault(name, [])
         if not adds:
             for number in held:
-                out.assignments[number] = replace(out.assignments[number], scope="")
+                held_before = out.assignments[number]
+                out.assignments[number] = replace(held_before, where=replace(held_before.where, scope=""))
             held.clear()
             out.anew.add(name)
         scope = self.where.scope if name in _TOGETHER else self.where.scope and f"{self.where.scope} {name}"
         later = _TOGETHER.index(name) if name in _TOGETHER else 0
         before = len(out.assignments)
         if itself is not None:  # what stands in front of the old value is read before it
-            fronts = {out.assignments[number].turn[1] for number in held}
+            fronts = {out.assignments[number].where.turn[1] for number in held}
             first = replace(self.where, scope=scope, carrier=name, turn=(later, min(fronts, default=0) - 1))
             cmdline.read(word.cut(value, itself.start()), out, first)
             value = itself.start()
@@ -218,25 +219,13 @@ class _Reader:
         held += range(before, len(out.assignments))
 
     def _statement(self) -> tuple[int, int]:
-        return self.words[0].at(0), self._end(-1)
-
-    def _end(self, at: int) -> int:
-        """Behind a word, its closing quote included."""
-        return self.piece.at(self.command.words[at].stop - 1) + 1
+        """From the first word to the quote that closes the last one."""
+        return self.words[0].at(0), self.piece.at(self.command.words[-1].stop - 1) + 1
 
     def _variable(
         self, at: int, where: Where, statement: tuple[int, int] | None = None, start: int = 0
     ) -> None:
-        raw = self.command.words[at]
-        enclosed = self.piece.text[raw.start] in "'\""
-        self.out.add(
-            What.VARIABLE,
-            self.words[at],
-            start=start,
-            where=where,
-            statement=statement,
-            written_to=0 if enclosed else self._end(at),
-        )
+        environment.add_word(self.piece, self.command.words[at], self.out, where, statement, start)
 
     def _command(self, name: str, at: int) -> None:
         rest = self.words[at + 1 :]
