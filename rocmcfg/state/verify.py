@@ -28,7 +28,7 @@ class _Host(NamedTuple):
 
     view: HostView
     running: Running
-    options: tuple[modprobe.Option, ...]
+    options: tuple[Karg, ...]
     loader: str
     menu: Menu | None
     entries: tuple[Entry, ...] | None
@@ -244,10 +244,9 @@ def _proven(host: _Host, setting: DesiredSetting) -> bool:
 def _written_by_us(host: _Host, setting: DesiredSetting) -> bool:
     """Whether our own line is in place everywhere, so that another writer must be what wins."""
     if setting.channel is Channel.MODPROBE:
-        module, _, name = setting.parameter.partition(".")
         return any(
-            o.source.startswith(modprobe.PATH) and o.module == module and o.karg.key == name
-            for o in host.options
+            option.source.startswith(modprobe.PATH) and option.key == setting.parameter
+            for option in host.options
         )
     return bool(host.entries) and all(contains(e.kargs, setting.karg) for e in host.entries or ())
 
