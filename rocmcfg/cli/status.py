@@ -9,7 +9,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
-    from rocmcfg.trial.standing import Standing
+    from rocmcfg.trial.standing import TrialOnRecord
     from rocmcfg.workflow.status import Status
 
 _LATE = 600  # seconds: a health check and another rocmcfg may take a while
@@ -71,7 +71,7 @@ def _applied(found: Status) -> str:
     return f"{', '.join(found.profiles) or 'settings'} (transaction {found.transaction})"
 
 
-def _trial(found: Status, standing: Standing) -> list[tuple[str, str]]:
+def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
     """What is tried, how it stands, and beside it what is applied for good."""
     from rocmcfg.cli.plan_view import duration
     from rocmcfg.model.trial import Stage
