@@ -18,7 +18,7 @@ from __future__ import annotations
 import difflib
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,7 +42,7 @@ _RECORDS = re.compile(r"var(/lib(/rocmcfg(/.*)?)?)?$")  # tests/golden shows wha
 
 
 class Case(NamedTuple):
-    """`stays`: paths that a rollback leaves behind, each with the reason why that is right."""
+    """`stays`: paths that a rollback leaves changed, each with the reason why that is right."""
 
     folder: Path
     shows: str
@@ -65,6 +65,13 @@ class Played(NamedTuple):
     expectations: dict[str, str]
     pristine: Tree
     undone: Tree
+
+    @property
+    def stayed(self) -> dict[str, tuple[object, object]]:
+        """Paths that the rollback left changed: what each is without rocmcfg, and what it is."""
+        paths = self.pristine.keys() | self.undone.keys()
+        both = {path: (self.pristine.get(path), self.undone.get(path)) for path in paths}
+        return {path: (was, found) for path, (was, found) in both.items() if was != found}
 
 
 def cases() -> dict[str, Path]:
@@ -104,15 +111,8 @@ def _typed(command: str) -> Typed:
     return Typed(line, tuple(text for text in more if not text.startswith("< ")), tuple(answers))
 
 
-def _unwatched(root: Path, said: Said) -> None:
-    del root, said
-
-
-def play(case: Case, watch: Callable[[Path, Said], None] = _unwatched) -> Played:
-    """Types the commands and then a rollback of everything; beside it, the shell's lines alone.
-
-    `watch` is told of the host and of what came, after each command.
-    """
+def play(case: Case) -> Played:
+    """Types the commands and then a rollback of everything; beside it, the shell's lines alone."""
     with empty_folder() as place:
         stage = _stage(case, place)
         view = LocalHost(str(place / "host"))
@@ -120,16 +120,25 @@ def play(case: Case, watch: Callable[[Path, Said], None] = _unwatched) -> Played
         for typed in case.commands:
             if typed.program not in ("rocmcfg", "reboot"):
                 stage.run(typed)
-        pristine = _tree(place / "host", case)
+        pristine = _tree(place / "host")
     with empty_folder() as place:
         stage = _stage(case, place)
         written = Written()
         for typed in case.commands:
-            watch(place / "host", written.add(stage, typed))
+            written.add(stage, typed)
         if (place / "host" / JOURNALS).exists():
             written.add(stage, Typed(_ROLLBACK), closing=True)
-        undone = _tree(place / "host", case)
+        undone = _tree(place / "host")
     return Played(loader.name if loader else "", written.expectations, pristine, undone)
+
+
+def steps(case: Case) -> Iterator[tuple[Path, Said]]:
+    """The host and what was said, after each command."""
+    with empty_folder() as place:
+        stage = _stage(case, place)
+        for typed in case.commands:
+            said = stage.run(typed)
+            yield place / "host", said
 
 
 def _stage(case: Case, place: Path) -> Stage:
@@ -139,11 +148,9 @@ def _stage(case: Case, place: Path) -> Stage:
     return Stage(place, host, case.tools)
 
 
-def _tree(root: Path, case: Case) -> Tree:
-    """Without what a boot makes, and without what the case says that it stays."""
+def _tree(root: Path) -> Tree:
     found = tree(root, state=False, times=False)
-    left_out = {path for path in found if _MADE_BY_A_BOOT.match(path)} | case.stays.keys()
-    return {path: entry for path, entry in found.items() if path not in left_out}
+    return {path: entry for path, entry in found.items() if not _MADE_BY_A_BOOT.match(path)}
 
 
 class Written:
@@ -152,7 +159,7 @@ class Written:
     def __init__(self) -> None:
         self.expectations: dict[str, str] = {}
 
-    def add(self, stage: Stage, typed: Typed, *, closing: bool = False) -> Said:
+    def add(self, stage: Stage, typed: Typed, *, closing: bool = False) -> None:
         """`closing`: the rollback at the end, of which the programs that it runs are noted, and a failure."""
         host = stage.place / "host"
         before = files(host)
@@ -164,7 +171,6 @@ class Written:
             self._add("tree.diff", typed, changed)
         if said.ran:
             self._add("tools.txt", typed, said.ran)
-        return said
 
     def _add(self, name: str, typed: Typed, lines: Sequence[str]) -> None:
         head = [f"$ {typed.line}", *(f"> {line}" for line in typed.more)]
