@@ -14,6 +14,7 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.facts import Driver, Facts, Kernel
 from rocmcfg.model.kargs import last
+from rocmcfg.model.machine import Machine
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.version import parse_kernel
@@ -71,9 +72,8 @@ def explain_name(
     question = Question(
         name,
         value if equals else None,
-        _kernels(facts, versions, known),
+        Machine(_kernels(facts, versions, known), facts.gpus),
         known,
-        facts.gpus,
         issues.load(),
         seen,
     )
@@ -145,7 +145,7 @@ def _new(view: HostView, question: Question) -> Explanation | None:
     id = question.name.removeprefix("karg.").replace("-", "_")
     id = id if "." in id else f"amdgpu.{id}"
     module, _, name = id.partition(".")
-    declared = [k for k in question.kernels if name in k.parameters.get(module, {})]
+    declared = [k for k in question.machine.kernels if name in k.parameters.get(module, {})]
     if not declared and question.seen(id) is not True:
         return None
     return explain_new(question, id, _description(view, declared[-1], module, name) if declared else "")
