@@ -153,7 +153,7 @@ def named(arguments: list[str]) -> str:
 
 def _damaged(problem: Exception) -> int:
     """A command that could not be loaded."""
-    from rocmcfg.model.installation import damage
+    from rocmcfg.model.diagnostic import damage
 
     found = damage(problem)
     if found is None or "--debug" in sys.argv:

@@ -68,13 +68,13 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place(
 
     They are applied for good, and no other reboot is needed.
     """
-    from rocmcfg.workflow import trying
+    from rocmcfg.workflow import confirming
 
     host = hosts.open_host(printer, *place)
     hosts.require_root(printer, host)
     hosts.require_answer(printer, yes, "status")
     hosts.may_change(printer, host)
-    applied = trying.confirm(host, _ask(printer, yes, "Keep this?"), printer.progress, asks=not yes)
+    applied = confirming.confirm(host, _ask(printer, yes, "Keep this?"), printer.progress, asks=not yes)
     _say(printer, applied, host.root, "Nothing was changed: the trial goes on.")
 
 
@@ -93,8 +93,8 @@ def _ask(printer: Printer, yes: bool, question: str) -> Callable[[Planned], bool
 def _say(printer: Printer, applied: Applied | None, root: str, refused: str) -> None:
     """What was applied, and what is left to do; `refused` where the user said no."""
     from rocmcfg.cli import plan_view
+    from rocmcfg.model.request import root_option
     from rocmcfg.model.state import ActivationState
-    from rocmcfg.planning.request import root_option
 
     printer.end_progress()
     if applied is None:

@@ -22,7 +22,6 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.state import ActivationState, DesiredSetting, Kind
 from rocmcfg.model.trial import TrialPlan
-from rocmcfg.planning import diff
 from rocmcfg.workflow.planning import Planned
 
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
@@ -59,22 +58,8 @@ class PlanDocument(NamedTuple):
     trial: TrialPlan | None = None
 
     @property
-    def changes(self) -> tuple[diff.Change | ToolChange, ...]:
-        return (*map(diff.shown, self.plan.changes), *self.plan.tools)
-
-
-@published("transactions", "changes", "activations", "reboot_required")
-class UndoneDocument(NamedTuple):
-    """Of `rollback`, `recover` and `reject`."""
-
-    transactions: tuple[int, ...]
-    undone: tuple[FileChange, ...]
-    activations: tuple[Activation, ...]
-    reboot_required: bool
-
-    @property
-    def changes(self) -> tuple[diff.Change, ...]:
-        return tuple(map(diff.shown, self.undone))
+    def changes(self) -> tuple[FileChange | ToolChange, ...]:
+        return (*self.plan.changes, *self.plan.tools)
 
 
 # -- text ---------------------------------------------------------------------------------------------
@@ -189,7 +174,7 @@ def present(printer: Printer, planned: Planned) -> None:
 def _show_command_line(printer: Printer, line: CommandLine | None) -> None:
     if line and line.before != line.after:
         printer.heading("Kernel command line (what the boot loader adds to every normal entry)")
-        marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in diff.words(line)]
+        marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in line.marked]
         printer.wrapped(" ".join(marked))
 
 
@@ -200,7 +185,7 @@ def show_changes(printer: Printer, changes: Sequence[FileChange]) -> None:
         if number:
             printer.line()
         printer.line(f"# {one.reason}")
-        printer.diff(diff.unified(one))
+        printer.diff(one.diff)
 
 
 def show_activations(

@@ -128,7 +128,7 @@ def new(
     import re
 
     from rocmcfg.knowledge import profiles
-    from rocmcfg.planning.request import root_option
+    from rocmcfg.model.request import root_option
     from rocmcfg.workflow import profiles as workflow
 
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "auto":

@@ -177,7 +177,7 @@ class Printer:
         except Exception as defect:
             if debug:
                 raise
-            from rocmcfg.model.installation import damage
+            from rocmcfg.model.diagnostic import damage
 
             unexpected = error(
                 "RC9000",
@@ -207,7 +207,7 @@ class Printer:
         """A command that a hint names is for the same host."""
         if self.root == "/" or "`" not in of.hint:
             return of.hint
-        from rocmcfg.planning.request import root_option
+        from rocmcfg.model.request import root_option
 
         option = root_option(self.root)
         return _FOR_A_HOST.sub(

@@ -32,7 +32,7 @@ def status(
 
 def _show(printer: Printer, found: Status) -> None:
     from rocmcfg.cli.plan_view import host_rows
-    from rocmcfg.planning.request import root_option
+    from rocmcfg.model.request import root_option
 
     root = root_option(found.root)
     rows = host_rows(found.facts)

@@ -80,7 +80,7 @@ def _verdict(report: VerificationReport, root: str) -> str:
             return f"Configured: {said}. What runs cannot be seen on an offline host."
         return f"In effect: {said}."
     if report.status == "pending":
-        from rocmcfg.planning.request import root_option
+        from rocmcfg.model.request import root_option
 
         reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in wrong)
         rest = (

@@ -18,6 +18,7 @@ class ChangeKind(str, Enum):
     REMOVE = "remove"
 
 
+@published("path", "kind", "before=text_before", "after=text_after", "diff", "reason")
 class FileChange(NamedTuple):
     """`before` is None for a new file, `after` for one that goes away. `mode` is that of a new file. `edit`
     is what changes in a file that somebody else owns, who keeps owner, mode and everything else of it."""
@@ -34,6 +35,36 @@ class FileChange(NamedTuple):
         if self.before is None:
             return ChangeKind.CREATE
         return ChangeKind.REMOVE if self.after is None else ChangeKind.MODIFY
+
+    @property
+    def text_before(self) -> str | None:
+        return _text(self.before.content) if self.before else None
+
+    @property
+    def text_after(self) -> str | None:
+        return _text(self.after) if self.after is not None else None
+
+    @property
+    def diff(self) -> str:
+        """As `diff -u`; /dev/null for a file that is not there before or after."""
+        import difflib
+
+        before, after = self.text_before, self.text_after
+        lines = difflib.unified_diff(
+            (before or "").splitlines(keepends=True),
+            (after or "").splitlines(keepends=True),
+            "/dev/null" if before is None else self.path,
+            "/dev/null" if after is None else self.path,
+        )
+        ended = (one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in lines)
+        changed = "".join(ended)
+        if not changed and self.before is not None:
+            return f"{self.path}: mode {self.before.mode:04o} → {self.mode:04o}\n"
+        return changed
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
 
 
 @published("tool", "kind", "before", "after", "diff", "reason")
@@ -83,6 +114,18 @@ class CommandLine(NamedTuple):
     before: tuple[str, ...]
     after: tuple[str, ...]
 
+    @property
+    def marked(self) -> list[tuple[str, str]]:
+        """Arguments in order, each behind " " (kept), "-" (goes) or "+" (comes)."""
+        import difflib
+
+        found: list[tuple[str, str]] = []
+        matcher = difflib.SequenceMatcher(a=self.before, b=self.after, autojunk=False)
+        for tag, a1, a2, b1, b2 in matcher.get_opcodes():
+            found += [(" " if tag == "equal" else "-", word) for word in self.before[a1:a2]]
+            found += [("+", word) for word in self.after[b1:b2] if tag != "equal"]
+        return found
+
 
 @published(
     "setting=setting.id",
@@ -119,6 +162,10 @@ class Plan(NamedTuple):
     reboot_required: bool
     boot_backend: str
     tools: tuple[ToolChange, ...] = ()
+
+    @property
+    def settings(self) -> tuple[DesiredSetting, ...]:
+        return tuple(row.setting for row in self.rows)
 
     @property
     def empty(self) -> bool:

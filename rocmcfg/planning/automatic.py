@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import profiles
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info
+from rocmcfg.model.diagnostic import Diagnostic, fail, info
 from rocmcfg.model.facts import Gpu, computing
 from rocmcfg.model.request import Request
 
@@ -26,12 +26,10 @@ def expand_auto(
     chosen = tuple(dict.fromkeys(name for gpu, names in fitting if gpu in computed_on for name in names))
     if not chosen:
         seen = ", ".join(gfx) or "no AMD GPU"
-        raise RocmcfgError(
-            error(
-                "RC2024",
-                f"--profile auto finds no profile for this host ({seen})",
-                hint="`rocmcfg profile list` shows the profiles; name one",
-            )
+        raise fail(
+            "RC2024",
+            f"--profile auto finds no profile for this host ({seen})",
+            hint="`rocmcfg profile list` shows the profiles; name one",
         )
     left = [(gpu, names) for gpu, names in fitting if gpu not in computed_on or not names]
     remark = _chosen(chosen, gfx, left)

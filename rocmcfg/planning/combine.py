@@ -12,9 +12,8 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import adds_up
 from rocmcfg.model.profile import Profile, Setting, Use
 from rocmcfg.model.request import Request
-from rocmcfg.model.spelling import ProfileValue
+from rocmcfg.model.spelling import ProfileValue, Spelling, parse
 from rocmcfg.model.state import Channel, Kind
-from rocmcfg.planning.request import named, parse_set
 
 
 class Combined(NamedTuple):
@@ -136,4 +135,26 @@ def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
         return setting
     return setting._replace(
         kind=Kind.PARAMETER, module=module, name=name.replace("-", "_"), via=Channel.CMDLINE
+    )
+
+
+def named(id: str, names: Iterable[str]) -> bool:
+    """Whether one of the names is this setting: its id, or the id's last part; - and _ are one."""
+    full = id.replace("-", "_")
+    return any(name.replace("-", "_") in (full, full.partition(".")[2]) for name in names)
+
+
+def parse_set(text: str) -> Setting | ProfileValue | Diagnostic:
+    """One `--set` option as the setting that it asks for."""
+    asked = parse(text)
+    if not isinstance(asked, Spelling):
+        return asked
+    value = asked.enabled if asked.kind is Kind.FEATURE else True if asked.value is None else asked.value
+    return Setting(
+        asked.kind,
+        asked.name,
+        value,
+        module=asked.module,
+        location="--set",
+        because="asked for on the command line",
     )

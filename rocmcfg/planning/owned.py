@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import kernel_hook, modprobe
+from rocmcfg.backends import environment, kernel_hook, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Editor
-from rocmcfg.backends.environment import files as environment
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.plan import FileChange
-from rocmcfg.model.state import Channel, DesiredSetting, Kind
+from rocmcfg.model.state import Channel, DesiredSetting, FileState, Kind
 from rocmcfg.records import receipt as receipts
 from rocmcfg.records.receipt import Receipt
 
@@ -110,11 +109,6 @@ def changes_to(
     for file in owned:
         if file.editor is not None and file.content is None and not _holds_ours(view, file):
             continue
-        try:
-            before = None if view.is_symlink(file.path) else view.state(file.path)
-        except Unreadable as problem:
-            problems.extend(problem.diagnostics)
-            continue
         if view.is_symlink(file.path):
             problems.append(
                 error(
@@ -125,25 +119,28 @@ def changes_to(
                 )
             )
             continue
+        try:
+            before = view.state(file.path)
+        except Unreadable as problem:
+            problems.extend(problem.diagnostics)
+            continue
         current = before.content if before else None
         if file.editor is not None and current is not None:
             current = file.editor.own(current)
-        if current is not None:
-            foreign = _not_ours(file, current, known.get(file.path))
-            if foreign is not None:
-                problems.append(foreign)
-                continue
-        if file.editor is not None:
-            if current != file.content:
-                content, edit = file.editor.put(before.content if before else b"", file.content)
-                mode = before.mode if before else file.mode
-                changes.append(FileChange(file.path, before, content, file.reason, mode, edit))
-            continue
-        if current != file.content or (
-            before is not None and file.content is not None and before.mode != file.mode
-        ):
+        foreign = None if current is None else _not_ours(file, current, known.get(file.path))
+        if foreign is not None:
+            problems.append(foreign)
+        elif file.editor is not None and current != file.content:
+            content, edit = file.editor.put(before.content if before else b"", file.content)
+            mode = before.mode if before else file.mode
+            changes.append(FileChange(file.path, before, content, file.reason, mode, edit))
+        elif file.editor is None and (current != file.content or _other_mode(file, before)):
             changes.append(FileChange(file.path, before, file.content, file.reason, file.mode))
     return changes, problems
+
+
+def _other_mode(file: OwnedFile, before: FileState | None) -> bool:
+    return before is not None and file.content is not None and before.mode != file.mode
 
 
 def _holds_ours(view: HostView, file: OwnedFile) -> bool:

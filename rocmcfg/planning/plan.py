@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Observed as ObservedBoot
-from rocmcfg.backends.environment.observe import later_assignments
+from rocmcfg.backends.environment import later_assignments
 from rocmcfg.backends.initramfs.contract import Generator, Image
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
@@ -24,7 +24,7 @@ from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kern
 from rocmcfg.planning.resolve import Resolution, refused, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
-from rocmcfg.state.observe import Observed, observe
+from rocmcfg.state.configured import Observed, observe
 
 
 def make_plan(

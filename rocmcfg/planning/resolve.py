@@ -21,11 +21,10 @@ from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import Spelling, parameter
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, Skipped
 from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint
-from rocmcfg.planning.combine import combine, match
+from rocmcfg.planning.combine import combine, match, named
 from rocmcfg.planning.profile_values import filled, missing, wrong_values
-from rocmcfg.planning.request import named
 from rocmcfg.planning.wording import is_caution, worded
-from rocmcfg.state.effective import Effective
+from rocmcfg.state.configured import Effective
 
 _OF_A_COMPOSED_MASK = REFUSED | {About.TAINTS, About.DEPRECATED}
 
@@ -189,21 +188,9 @@ def _check_names(work: _Work, option: str, names: Sequence[str], settings: Seque
 
 
 def _base(work: _Work, setting: Setting, text: str | None, channel: Channel) -> DesiredSetting:
-    return DesiredSetting(
-        id=setting.id,
-        kind=setting.kind,
-        name=setting.name,
-        text=text,
-        channel=channel,
-        module=setting.module,
-        because=setting.because,
-        evidence=setting.evidence,
-        cost=setting.cost,
-        confidence=setting.confidence,
-        decision=_decision(work, setting),
-        location=setting.location,
-        profile=setting.profile,
-    )
+    shared = {name: value for name, value in setting._asdict().items() if name in DesiredSetting._fields}
+    decision = _decision(work, setting)
+    return DesiredSetting(id=setting.id, text=text, channel=channel, decision=decision, **shared)
 
 
 def _channel(work: _Work, setting: Setting) -> Channel:
@@ -230,11 +217,8 @@ def _parameter(work: _Work, setting: Setting) -> None:
         text = to_text(setting.value, known, declarations(setting.id, of_facts(work.facts), work.catalogue))
     except IllegalValue as problem:
         if _judged(work, setting, None, only=OF_THE_NAME):
-            work.problems.append(
-                error(
-                    "RC2104", f"{setting.id}: {problem}", location=setting.location, hint="write the number"
-                )
-            )
+            wrong = f"{setting.id}: {problem}"
+            work.problems.append(error("RC2104", wrong, location=setting.location, hint="write the number"))
         return
     if _judged(work, setting, text):
         desired = _base(work, setting, text, _channel(work, setting))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 
@@ -10,11 +11,9 @@ def _implementation() -> Callable[[bytes], Any]:
     import importlib
 
     for module in ("_sha2", "_sha256", "hashlib"):  # CPython ≥ 3.12, older ones, any other build
-        try:
+        with suppress(ImportError):
             found: Callable[[bytes], Any] = importlib.import_module(module).sha256
-        except ImportError:
-            continue
-        return found
+            return found
     raise ImportError("this Python has no SHA-256")
 
 

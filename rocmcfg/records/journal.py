@@ -14,10 +14,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.view import Host, HostView, Unreadable
-from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.state import FileState
 from rocmcfg.records.digest import sha256
-from rocmcfg.records.newer import newer
 
 if TYPE_CHECKING:
     from rocmcfg.records.steps import Begin, Journal, Line, Saved
@@ -31,17 +30,34 @@ RECEIPT, TRIAL = f"{STATE_DIR}/receipt.json", f"{STATE_DIR}/trial.json"
 VERSION = 1
 
 
+_DAMAGED = (
+    "the saved files lie in backups/ beside it and are whole: compare them with the host, put back by "
+    "hand what is needed, then move the transaction's folder away"
+)
+
+
+class NewerRecord(RocmcfgError):
+    """A receipt or a trial that nobody may take for a damaged one: it holds what we do not know."""
+
+
+def newer(path: str, what: str) -> Diagnostic:
+    """What every reader of a record says of one that a newer rocmcfg wrote."""
+    return error(
+        "RC4029",
+        f"{path} was written by a newer rocmcfg: this one does not know {what}",
+        location=path,
+        hint="use the rocmcfg that wrote it, or a newer one",
+    )
+
+
 class BadJournal(RocmcfgError):
+    """A journal that cannot be used."""
+
     exit_code = ExitCode.RECOVERY_REQUIRED
 
-    def __init__(self, path: str, line: int, reason: str, hint: str) -> None:
-        place = f"{path}:{line}" if line else path
-        super().__init__(error("RC4020", f"the journal cannot be used: {reason}", location=place, hint=hint))
 
-
-class NewerJournal(BadJournal):
-    def __init__(self, path: str, version: int) -> None:
-        RocmcfgError.__init__(self, newer(path, f"format {version}"))
+def bad(place: str, reason: str, hint: str = _DAMAGED) -> BadJournal:
+    return BadJournal(error("RC4020", f"the journal cannot be used: {reason}", location=place, hint=hint))
 
 
 class RecoveryRequired(RocmcfgError):
@@ -98,7 +114,7 @@ def ids(view: HostView) -> tuple[int, ...]:
     is in its place: that is not "none"."""
     require_trusted(view)
     if not view.is_dir(TRANSACTIONS) and (view.exists(TRANSACTIONS) or view.is_symlink(TRANSACTIONS)):
-        raise BadJournal(TRANSACTIONS, 0, "this is no directory", "move it away, and put the directory back")
+        raise bad(TRANSACTIONS, "this is no directory", "move it away, and put the directory back")
     return tuple(int(name) for name in view.names(TRANSACTIONS) if name.isascii() and name.isdigit())
 
 
@@ -127,8 +143,8 @@ def begin(host: Host, id: int, header: Begin) -> str:
 
     host.require_lock()
     for path, mode in ((STATE_DIR, STATE_MODE), (TRANSACTIONS, 0o700), (folder(id), 0o700)):
-        _make_dirs(host, path, mode)
-    _make_dirs(host, f"{folder(id)}/backups", 0o700)
+        make_dirs(host, path, mode)
+    make_dirs(host, f"{folder(id)}/backups", 0o700)
     mark = token_hex(16)
     append(host, id, header._replace(mark=mark))
     return mark
@@ -140,10 +156,11 @@ def now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
-def _make_dirs(host: Host, path: str, mode: int) -> None:
+def make_dirs(host: Host, path: str, mode: int) -> None:
+    """`mode` is that of the last one; those above it that are missing get 0755."""
     parent = path.rpartition("/")[0]
     if parent and not host.is_dir(parent):
-        _make_dirs(host, parent, 0o755)
+        make_dirs(host, parent, 0o755)
     host.make_dir(path, mode)
 
 
@@ -173,7 +190,7 @@ def read(view: HostView, id: int) -> Journal | None:
             if isinstance(line, Begin) is not (number == 1):
                 raise Malformed("it begins in its middle" if number == 1 else "it begins twice")
         except Malformed as problem:
-            raise BadJournal(path_of(id), number, str(problem), _DAMAGED) from problem
+            raise bad(f"{path_of(id)}:{number}", str(problem)) from problem
         lines.append(line)
     header = lines[0] if lines else None
     return Journal(id, header, tuple(lines)) if isinstance(header, Begin) else None
@@ -184,31 +201,24 @@ def _records(view: HostView, id: int) -> Iterator[dict[str, Any]]:
     path = path_of(id)
     require_trusted(view, path)
     lines = (view.read(path) or b"").split(b"\n")
-    torn = lines.pop()  # what follows the last line break: empty, or a line that a crash cut
-    del torn
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines[:-1], 1):  # behind the last line break is what a crash cut
+        place = f"{path}:{number}"
         try:
             record = json.loads(line)
             version = record["v"]
         except (ValueError, KeyError, TypeError, RecursionError) as problem:
-            raise BadJournal(path, number, "it is damaged", _DAMAGED) from problem
+            raise bad(place, "it is damaged") from problem
+        if isinstance(version, int) and version > VERSION:
+            raise BadJournal(newer(path, f"format {version}"))
         if version != VERSION:
-            if isinstance(version, int) and version > VERSION:
-                raise NewerJournal(path, version)
-            raise BadJournal(path, number, "it is damaged", _DAMAGED)
+            raise bad(place, "it is damaged")
         body, _, _ = line.decode("utf-8", "replace").rpartition(',"sum":')
         if _sum(body + "}") != record.get("sum"):
-            raise BadJournal(path, number, "a checksum is wrong", _DAMAGED)
+            raise bad(place, "a checksum is wrong")
         yield record
 
 
-_DAMAGED = (
-    "the saved files lie in backups/ beside it and are whole: compare them with the host, put back by "
-    "hand what is needed, then move the transaction's folder away"
-)
-
-
-def open_transaction(view: HostView) -> int | None:
+def open_transaction(view: HostView) -> Journal | None:
     """The newest transaction that a crash left unfinished. Behind one that is rolled back there may be
     another: a rollback of several takes them back one after the other."""
     for id in reversed(ids(view)):
@@ -217,16 +227,17 @@ def open_transaction(view: HostView) -> int | None:
             last = record["kind"] if record.get("kind") in ("begin", "commit", "undo", "undone") else last
         if last == "commit":
             return None
-        if last != "undone" and read(view, id) is not None:
-            return id
+        found = read(view, id) if last != "undone" else None
+        if found is not None:
+            return found
     return None
 
 
 def require_finished(view: HostView) -> None:
     """Raises RecoveryRequired where a crash left a transaction open, Locked where it is still at work."""
-    id = open_transaction(view)
-    if id is not None:
-        raise view.locked_by() or RecoveryRequired(id)
+    found = open_transaction(view)
+    if found is not None:
+        raise view.locked_by() or RecoveryRequired(found.id)
 
 
 # -- before-images ------------------------------------------------------------------------------------
@@ -253,9 +264,7 @@ def restore(view: HostView, id: int, saved: Saved) -> FileState:
     path = f"{folder(id)}/backups/{saved.sha256}"
     content = view.read(path)
     if content is None or sha256(content) != saved.sha256:
-        raise BadJournal(
-            path, 0, "a saved file is missing or damaged", "restore that file from a backup of yours"
-        )
+        raise bad(path, "a saved file is missing or damaged", "restore that file from a backup of yours")
     return FileState(
         content,
         saved.mode & 0o777,

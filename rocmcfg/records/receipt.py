@@ -4,28 +4,17 @@ everybody: the receipt is world-readable and holds no secret, journals and backu
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.published import encode
 from rocmcfg.model.request import Request
-from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
+from rocmcfg.model.state import ActivationState, DesiredSetting
 from rocmcfg.records.digest import sha256
-from rocmcfg.records.journal import RECEIPT, require_trusted
-from rocmcfg.records.newer import NewerRecord
-from rocmcfg.records.shapes import (
-    Malformed,
-    Shape,
-    exactly,
-    listed,
-    noun,
-    one_of,
-    optional,
-    path,
-    plain,
-    table,
-    text,
-)
+from rocmcfg.records.journal import RECEIPT, NewerRecord, newer, require_trusted
+from rocmcfg.records.shapes import Malformed, N, Path, exactly, read
 
 PATH = RECEIPT
 _VERSION = 1
@@ -53,7 +42,7 @@ class Receipt(NamedTuple):
     boot_backend: str
     boot_id: str
     settings: tuple[DesiredSetting, ...]
-    files: dict[str, str]
+    files: dict[Path, str]
     activations: dict[str, ActivationState]
 
 
@@ -70,72 +59,32 @@ def load(view: HostView) -> Receipt | None:
     return None if content is None else parse(content)
 
 
-_TEXTS = listed(text)
-REQUEST: dict[str, Shape[Any]] = {
-    **dict.fromkeys(("profiles", "set", "with_", "without"), _TEXTS),
-    **dict.fromkeys(("unconditional", "any_gpu"), exactly(bool)),
-    **dict.fromkeys(("via", "boot_backend"), text),
-}
-_SETTING_TEXTS = (
-    *("id", "name", "module", "parameter", "because", "cost", "confidence", "decision"),
-    *("location", "profile", "adopted_from"),
-)
-SETTING = noun(
-    DesiredSetting,
-    {
-        **dict.fromkeys(_SETTING_TEXTS, text),
-        "kind": one_of(Kind),
-        "channel": one_of(Channel),
-        "text": optional(text),
-        "evidence": _TEXTS,
-        "rewritten": exactly(bool),
-    },
-    may_lack=_SETTING_TEXTS[2:],
-    closed=True,
-)
-_RECEIPT = noun(
-    Receipt,
-    {
-        "transaction": exactly(int),
-        "profiles": _TEXTS,
-        "request": noun(Request, REQUEST, may_lack=REQUEST),
-        "boot_backend": text,
-        "boot_id": text,
-        "settings": listed(SETTING),
-        "files": table(text, path),
-        "activations": table(one_of(ActivationState)),
-    },
-)
-
-
 def parse(content: bytes) -> Receipt:
     """Raises BadReceipt or NewerRecord."""
+    return parsed(Receipt, content, PATH, BadReceipt)
+
+
+def parsed(noun: type[N], content: bytes, path: str, bad: Callable[[str], RocmcfgError]) -> N:
+    """A record of one file. Raises what `bad` makes of the reason why it is none, or NewerRecord for one of a
+    newer format, or that was asked for with an option that we do not know."""
     try:
-        return _RECEIPT(versioned(content, PATH, _VERSION))
+        document = exactly(dict, json.loads(content))
+        version = document.get("schema_version")
+        if not isinstance(version, int):
+            raise Malformed("is no number", "schema_version")
+        asked = document.get("request")
+        options = set(asked) - set(Request._fields) if isinstance(asked, dict) else set()
+        if version > _VERSION or options:
+            what = f"format {version}" if version > _VERSION else f"the option {min(options)!r}"
+            raise NewerRecord(newer(path, what))
+        return read(noun, document)
     except (ValueError, RecursionError) as problem:
-        raise BadReceipt(f"it is damaged ({problem})") from problem
+        raise bad(f"it is damaged ({problem})") from problem
 
 
-def versioned(content: bytes, path: str, known: int) -> dict[str, Any]:
-    """The table of a record that this version reads. Raises NewerRecord for one of a newer format, or for one
-    that was asked for with an option that we do not know; ValueError for what is none."""
-    document = exactly(dict)(json.loads(content))
-    version = document.get("schema_version")
-    if not isinstance(version, int):
-        raise Malformed("is no number", "schema_version")
-    asked = document.get("request")
-    more = set(asked) - set(REQUEST) if isinstance(asked, dict) else set()
-    if version > known or more:
-        raise NewerRecord(path, f"format {version}" if version > known else f"the option {min(more)!r}")
-    return document
-
-
-def dump(receipt: Receipt) -> bytes:
-    return written(receipt, _VERSION)
-
-
-def written(record: NamedTuple, version: int) -> bytes:
-    document = {"schema_version": version, **plain(record)}
+def dump(record: NamedTuple) -> bytes:
+    """A receipt, or another record, as the content of its file."""
+    document = {"schema_version": _VERSION, **encode(record)}
     return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
 
 

@@ -1,15 +1,22 @@
-"""Reads values of JSON into nouns. A checksum proves that a record is whole, not that it is one of ours: what
-has another shape is refused here, and nowhere later."""
+"""Reads JSON into nouns by the types of their fields. A checksum proves that a record is whole, not that it
+is one of ours: what has another shape is refused here, and nowhere later."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, is_dataclass
+import re
+from collections.abc import Callable
 from enum import Enum
-from typing import Any, TypeVar
+from functools import cache, partial
+from types import UnionType
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from rocmcfg.model.state import DesiredSetting
 
 T = TypeVar("T")
-Shape = Callable[[Any], T]
+N = TypeVar("N", bound=NamedTuple)
+
+# Other fields of a table are ignored. Settings are planned and written again, so all of one must be known.
+_CLOSED = (DesiredSetting,)
 
 
 class Malformed(ValueError):
@@ -20,19 +27,67 @@ class Malformed(ValueError):
         super().__init__(f"{field}: {problem}" if field and ":" in problem else f"{field} {problem}".strip())
 
 
-def exactly(wanted: type[T]) -> Shape[T]:
+def read(noun: type[N], value: Any) -> N:
+    """A table as a noun. Fields that have a default may be missing. Raises Malformed."""
+    found = exactly(dict, value)
+    fields = _fields(noun)
+    missing = next((name for name in fields if name not in found and name not in noun._field_defaults), "")
+    if missing:
+        raise Malformed("is missing", missing)
+    unknown = next((name for name in found if name not in fields), "")
+    if noun in _CLOSED and unknown:
+        raise Malformed("is not known", unknown)
+    make: Callable[..., N] = noun
+    return make(**{name: _field(name, kind, found[name]) for name, kind in fields.items() if name in found})
+
+
+@cache
+def _fields(noun: type) -> dict[str, Any]:
+    return get_type_hints(noun, include_extras=True)
+
+
+def _field(name: str, kind: Any, value: Any) -> Any:
+    try:
+        return _value(kind, value)
+    except Malformed as problem:
+        raise Malformed(str(problem), name) from problem
+
+
+def _value(kind: Any, value: Any) -> Any:
+    """A value of this type; one that is annotated names the function that reads it."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return inner[1](value)
+    if kind in _SCALARS:
+        return _SCALARS[kind](value)
+    if origin in (Union, UnionType):  # with None alone
+        return None if value is None else _value(inner[0], value)
+    if origin is tuple:
+        return tuple(_value(inner[0], item) for item in exactly(list, value))
+    if origin is None and issubclass(kind, Enum):
+        return _one_of({member.value: member for member in kind}, value)
+    if origin is Literal:
+        return _one_of({one: one for one in inner}, value)
+    if inner:
+        return {_value(inner[0], name): _value(inner[1], item) for name, item in exactly(dict, value).items()}
+    return read(kind, value)
+
+
+def _one_of(known: dict[str, T], value: Any) -> T:
+    if not isinstance(value, str) or value not in known:
+        raise Malformed(f"is {value!r}, which is none of those that there are")
+    return known[value]
+
+
+def exactly(wanted: type[T], value: Any) -> T:
     """Of this type and no other: true is no number."""
-
-    def read(value: Any) -> T:
-        if type(value) is not wanted:
-            raise Malformed(f"is of type {type(value).__name__}, not {wanted.__name__}")
-        return value
-
-    return read
+    if type(value) is not wanted:
+        raise Malformed(f"is of type {type(value).__name__}, not {wanted.__name__}")
+    return value
 
 
-def text(value: Any) -> str:
-    found = exactly(str)(value)
+def _text(value: Any) -> str:
+    found = exactly(str, value)
     try:
         found.encode("utf-8", "surrogateescape")  # a name becomes a path in /sys: half a character raises
     except UnicodeError as problem:
@@ -42,82 +97,53 @@ def text(value: Any) -> str:
     return found
 
 
-def path(value: Any) -> str:
-    found = text(value)
+def _path(value: Any) -> str:
+    found = _text(value)
     if not found.startswith("/") or not found.isprintable():
         raise Malformed(f"{found!r} is not a path")
     return found
 
 
-def number(value: Any) -> int:
-    found = exactly(int)(value)
-    if found < 0:
+def _digest(value: Any) -> str:
+    if re.fullmatch("[0-9a-f]{64}", found := _text(value)) is None:
+        raise Malformed("is no digest")
+    return found
+
+
+def _number(value: Any) -> int:
+    if (found := exactly(int, value)) < 0:
         raise Malformed("is negative")
     return found
 
 
-def listed(of: Shape[T]) -> Shape[tuple[T, ...]]:
-    return lambda value: tuple(of(item) for item in exactly(list)(value))
+def _mode(value: Any) -> int:
+    if (found := _number(value)) > 0o7777:
+        raise Malformed("is no mode")
+    return found
 
 
-def table(of: Shape[T], keys: Shape[str] = text) -> Shape[dict[str, T]]:
-    return lambda value: {keys(name): of(item) for name, item in exactly(dict)(value).items()}
+def _time(value: Any) -> int:
+    if abs(found := exactly(int, value)) >= 1 << 63:
+        raise Malformed("is no time")
+    return found
 
 
-def optional(of: Shape[T]) -> Shape[T | None]:
-    return lambda value: None if value is None else of(value)
+def _attribute(value: Any) -> tuple[str, str]:
+    base64 = r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
+    found = _value(tuple[str, ...], value)
+    if len(found) != 2 or re.fullmatch(base64, found[1]) is None:
+        raise Malformed("is no attribute")
+    return found[0], found[1]
 
 
-def one_of(wanted: Callable[[Any], T]) -> Shape[T]:
-    """A member of a closed enum."""
-
-    def read(value: Any) -> T:
-        try:
-            return wanted(value)
-        except ValueError as problem:
-            raise Malformed(f"is {value!r}, which is none of those that there are") from problem
-
-    return read
-
-
-def noun(
-    make: Callable[..., T],
-    fields: Mapping[str, Shape[Any]],
-    *,
-    may_lack: Collection[str] = (),
-    closed: bool = False,
-) -> Shape[T]:
-    """A table with these fields. Others are left alone, unless it is `closed`."""
-
-    def read(value: Any) -> T:
-        found = exactly(dict)(value)
-        missing = next((name for name in fields if name not in found and name not in may_lack), "")
-        if missing:
-            raise Malformed("is missing", missing)
-        unknown = next((name for name in found if name not in fields), "")
-        if closed and unknown:
-            raise Malformed("is not known", unknown)
-        return make(**{name: _field(name, fields[name], found[name]) for name in fields if name in found})
-
-    return read
-
-
-def _field(name: str, shape: Shape[T], value: Any) -> T:
-    try:
-        return shape(value)
-    except Malformed as problem:
-        raise Malformed(str(problem), name) from problem
-
-
-def plain(value: Any) -> Any:
-    """The way back: what JSON can say of a noun."""
-    if isinstance(value, Mapping):
-        return {name: plain(item) for name, item in value.items()}
-    if isinstance(value, tuple):
-        fields = getattr(value, "_asdict", None)
-        return plain(fields()) if fields else [plain(item) for item in value]
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "surrogateescape")
-    if isinstance(value, Enum):
-        return value.value
-    return plain(asdict(value)) if is_dataclass(value) and not isinstance(value, type) else value
+_SCALARS: dict[Any, Callable[[Any], Any]] = {
+    str: _text,
+    int: _number,
+    bool: partial(exactly, bool),
+    bytes: lambda value: _text(value).encode("utf-8", "surrogateescape"),
+}
+Path = Annotated[str, _path]
+Digest = Annotated[str, _digest]
+Mode = Annotated[int, _mode]
+Time = Annotated[int, _time]  # nanoseconds
+Attribute = Annotated[tuple[str, str], _attribute]  # name, and content in base64

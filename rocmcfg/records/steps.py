@@ -3,29 +3,14 @@ that something is over."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from rocmcfg.model.edit import Edit
-from rocmcfg.model.published import published
+from rocmcfg.model.published import encode, published
 from rocmcfg.model.request import Request
-from rocmcfg.records.receipt import REQUEST
-from rocmcfg.records.shapes import (
-    Malformed,
-    Shape,
-    exactly,
-    listed,
-    noun,
-    number,
-    one_of,
-    optional,
-    path,
-    plain,
-    table,
-    text,
-)
+from rocmcfg.records.shapes import Attribute, Digest, Malformed, Mode, Path, Time, read
 
 
 class JournalState(str, Enum):
@@ -35,14 +20,14 @@ class JournalState(str, Enum):
 
 
 class Saved(NamedTuple):
-    """A file whose content lies in backups/ under its digest; values of `xattrs` are in base64."""
+    """A file whose content lies in backups/ under its digest."""
 
-    sha256: str
-    mode: int
+    sha256: Digest
+    mode: Mode
     uid: int
     gid: int
-    mtime_ns: int
-    xattrs: tuple[tuple[str, str], ...]
+    mtime_ns: Time
+    xattrs: tuple[Attribute, ...]
 
 
 class Expectations(NamedTuple):
@@ -84,29 +69,29 @@ class FileChanged(NamedTuple):
     """None: there was no such file, or shall be none. `after` is a digest. `edit` is what changes in a file
     that somebody else owns."""
 
-    path: str
+    path: Path
     before: Saved | None
-    after: str | None
+    after: Digest | None
     edit: Edit | None = None
 
 
 class DirectoryMade(NamedTuple):
-    path: str
+    path: Path
 
 
 class ToolRun(NamedTuple):
     """A program that generates something: what it writes, as it was before."""
 
     tool: str
-    outputs: Mapping[str, Saved | None]
-    scratch: tuple[str, ...] = ()
+    outputs: Mapping[Path, Saved | None]
+    scratch: tuple[Path, ...] = ()
 
 
 class ToolRan(NamedTuple):
-    """It is done; `outputs` are digests."""
+    """It is done; `outputs` are digests, empty for a file that is not there."""
 
     tool: str
-    outputs: Mapping[str, str]
+    outputs: Mapping[Path, str]
 
 
 class ToolChanged(NamedTuple):
@@ -135,7 +120,7 @@ class UndoBegun(NamedTuple):
 class Kept(NamedTuple):
     """An edit of somebody else's, which an undo drops."""
 
-    path: str
+    path: Path
     copy: Saved | None
 
 
@@ -204,6 +189,16 @@ class Journal(NamedTuple):
             state = _STATES.get(type(line), state)
         return state
 
+    @property
+    def files(self) -> frozenset[str]:
+        """The paths that it wrote to."""
+        return frozenset(step.path for step in self.of(FileChanged))
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The programs that it ran."""
+        return frozenset(step.tool for step in self.of(ToolRun))
+
     def of(self, kind: type[L]) -> tuple[L, ...]:
         return tuple(line for line in self.lines if isinstance(line, kind))
 
@@ -215,104 +210,21 @@ _STATES: Mapping[type, JournalState] = {
 }
 
 
-# -- their shapes -------------------------------------------------------------------------------------
-
-
-def _digest(value: Any) -> str:
-    if re.fullmatch("[0-9a-f]{64}", found := text(value)) is None:
-        raise Malformed("is no digest")
-    return found
-
-
-def _bytes(value: Any) -> bytes:
-    return text(value).encode("utf-8", "surrogateescape")
-
-
-def _mode(value: Any) -> int:
-    if (found := number(value)) > 0o7777:
-        raise Malformed("is no mode")
-    return found
-
-
-def _time(value: Any) -> int:
-    if abs(found := exactly(int)(value)) >= 1 << 63:
-        raise Malformed("is no time")
-    return found
-
-
-def _attribute(value: Any) -> tuple[str, str]:
-    base64 = r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
-    found = listed(text)(value)
-    if len(found) != 2 or re.fullmatch(base64, found[1]) is None:
-        raise Malformed("is no attribute")
-    return found[0], found[1]
-
-
-_TEXTS = listed(text)
-_SAVED: Shape[Saved | None] = optional(
-    noun(
-        Saved,
-        {
-            "sha256": _digest,
-            "mode": _mode,
-            "uid": number,
-            "gid": number,
-            "mtime_ns": _time,
-            "xattrs": listed(_attribute),
-        },
-    )
-)
-_BEGIN: dict[str, Shape[Any]] = {
-    "time": text,
-    "user": text,
-    "boot_id": text,
-    "profiles": _TEXTS,
-    "request": noun(Request, REQUEST, may_lack=REQUEST),
-    "settings": _TEXTS,
-    "expect": noun(Expectations, {"backend": text, "wanted": _TEXTS, "added": _TEXTS, "removed": _TEXTS}),
-    "kernel": table(optional(text)),
-    "mark": text,
-    "confirms": number,
-    "swept": exactly(bool),
-    "trial": noun(OneBoot, {"token": text, "arguments": _TEXTS}),
+# By the word for it in the file.
+_LINES: Mapping[str, type[Line]] = {
+    "begin": Begin,
+    "file": FileChanged,
+    "mkdir": DirectoryMade,
+    "activation": ToolRun,
+    "activated": ToolRan,
+    "tool": ToolChanged,
+    "commit": Committed,
+    "undo": UndoBegun,
+    "kept": Kept,
+    "undone": Undone,
+    "trial": TrialEvent,
 }
-_EVIDENCE = noun(Evidence, {"source": text, "boot_id": text, "text": text, "lines": _TEXTS})
-_UNDO: dict[str, Shape[Any]] = {"user": text, "time": text, "boot_id": text, "together": listed(number)}
-_EVENT: dict[str, Shape[Any]] = {
-    "event": one_of(Event),
-    "boot_id": text,
-    "reasons": _TEXTS,
-    "evidence": _EVIDENCE,
-}
-_FILE: dict[str, Shape[Any]] = {
-    "path": path,
-    "before": _SAVED,
-    "after": optional(_digest),
-    "edit": noun(Edit, dict.fromkeys(("removed", "inserted"), _bytes)),
-}
-# By the word for it in the file: the noun, its fields, and those among them that it may lack.
-_LINES: Mapping[str, tuple[type[Line], Mapping[str, Shape[Any]], tuple[str, ...]]] = {
-    "begin": (Begin, _BEGIN, ("kernel", "mark", "confirms", "swept", "trial")),
-    "file": (FileChanged, _FILE, ("edit",)),
-    "mkdir": (DirectoryMade, {"path": path}, ()),
-    "activation": (
-        ToolRun,
-        {"tool": text, "outputs": table(_SAVED, path), "scratch": listed(path)},
-        ("scratch",),
-    ),
-    "activated": (ToolRan, {"tool": text, "outputs": table(text, path)}, ()),
-    "tool": (
-        ToolChanged,
-        {"tool": text, "saved": _SAVED, "before": optional(text), "after": optional(text)},
-        ("before", "after"),
-    ),
-    "commit": (Committed, {}, ()),
-    "undo": (UndoBegun, _UNDO, tuple(_UNDO)),
-    "kept": (Kept, {"path": path, "copy": _SAVED}, ()),
-    "undone": (Undone, {}, ()),
-    "trial": (TrialEvent, _EVENT, ("boot_id", "reasons", "evidence")),
-}
-_KINDS = {noun: kind for kind, (noun, _, _) in _LINES.items()}
+_KINDS = {noun: kind for kind, noun in _LINES.items()}
 
 
 def parse(record: Any) -> Line:
@@ -320,20 +232,24 @@ def parse(record: Any) -> Line:
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str) or kind not in _LINES:
         raise Malformed("a line is of no kind that this rocmcfg knows")
-    make, fields, may_lack = _LINES[kind]
     try:
-        read: Shape[Line] = noun(make, fields, may_lack=may_lack)
-        return read(record)
+        return read(_LINES[kind], record)
     except Malformed as problem:
         raise Malformed(f"{problem.field!r} of a {kind} line is not what it should be") from problem
 
 
 def document(line: Line) -> dict[str, Any]:
-    """The table that goes into the file. What a line may lack is left out where it says nothing."""
-    may_lack = _LINES[_KINDS[type(line)]][2]
+    """The table that goes into the file. A field that holds its default is left out."""
+    defaults = line._field_defaults
     said = {
-        name: plain(value)
+        name: _encoded(value)
         for name, value in line._asdict().items()
-        if name not in may_lack or value != line._field_defaults[name]
+        if name not in defaults or value != defaults[name]
     }
     return {"kind": _KINDS[type(line)], **said}
+
+
+def _encoded(value: object) -> Any:
+    if isinstance(value, Edit):
+        return {name: part.decode("utf-8", "surrogateescape") for name, part in value._asdict().items()}
+    return encode(value)

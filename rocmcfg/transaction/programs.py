@@ -11,7 +11,7 @@ from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, fail
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 
@@ -47,12 +47,7 @@ def run_tool(host: Host, argv: Sequence[str], progress: Progress, mark: str) -> 
         interrupts.check()
         progress(f"{argv[0]} … {time.monotonic() - started:.0f} s")
 
-    result = host.execute(
-        argv,
-        timeout=limit,
-        progress=told,
-        mark=mark,
-    )
+    result = host.execute(argv, timeout=limit, progress=told, mark=mark)
     if result.status is None:
         raise ToolFailed(
             result,
@@ -77,12 +72,10 @@ def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
         interrupts.check()
         waited = time.monotonic() - started
         if waited > timeout():
-            raise RocmcfgError(
-                error(
-                    "RC4025",
-                    f"{', '.join(left)} of the interrupted run is still at work",
-                    hint="wait for its end, or end it, then run `rocmcfg recover` again",
-                ),
+            raise fail(
+                "RC4025",
+                f"{', '.join(left)} of the interrupted run is still at work",
+                hint="wait for its end, or end it, then run `rocmcfg recover` again",
                 exit_code=ExitCode.RECOVERY_REQUIRED,
             )
         progress(f"waiting for {left[0]} of the interrupted run … {waited:.0f} s")

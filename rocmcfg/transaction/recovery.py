@@ -4,20 +4,18 @@ all three, and it may be run again at any point: it compares before it acts."""
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, has_errors, warning
-from rocmcfg.model.installation import damage
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, damage, error, has_errors, warning
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 from rocmcfg.planning.owned import owned_paths
 from rocmcfg.records import journal
-from rocmcfg.records.journal import BadJournal
 from rocmcfg.records.receipt import boot_id, digest
 from rocmcfg.records.steps import (
     Committed,
@@ -62,46 +60,18 @@ class ThirdPartyEdit(RocmcfgError):
         )
 
 
-class UndoIncomplete(RocmcfgError):
-    """An undo that was begun and did not come to its end: `recover` goes on with it."""
-
-    exit_code = ExitCode.RECOVERY_REQUIRED
-
-    def __init__(self, id: int, first: Sequence[Diagnostic]) -> None:
-        super().__init__(
-            *first,
-            warning(
-                "RC4013",
-                f"transaction {id} is not wholly undone",
-                location=journal.folder(id),
-                hint="mend what is named, then run `rocmcfg recover`",
-            ),
-        )
-
-
 def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
     """What the user must be told of whatever stopped a transaction or its undo."""
     if isinstance(problem, RocmcfgError):
         return problem.diagnostics
     if isinstance(problem, KeyboardInterrupt):
         return (error("RC4010", "interrupted", hint="run the command again when you are ready"),)
-    damaged = damage(problem)
-    if damaged is not None:
-        return (damaged,)
-    return (
-        error(
-            "RC9000",
-            f"unexpected: {problem!r}",
-            hint="this is a defect of rocmcfg: please report it, with what --debug prints",
-        ),
+    unexpected = error(
+        "RC9000",
+        f"unexpected: {problem!r}",
+        hint="this is a defect of rocmcfg: please report it, with what --debug prints",
     )
-
-
-def read_existing(view: HostView, id: int) -> Journal:
-    found = journal.read(view, id)
-    if found is None:
-        raise RocmcfgError(error("RC4023", f"there is no transaction {id}", hint="see `rocmcfg history`"))
-    return found
+    return (damage(problem) or unexpected,)
 
 
 def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
@@ -125,8 +95,7 @@ def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-@dataclass(frozen=True, slots=True)
-class Undo:
+class TakenBack(NamedTuple):
     """How an undo went: the programs that ran, or are left to the user, and what is worth a word."""
 
     activations: tuple[Activation, ...]
@@ -140,12 +109,12 @@ def undo(
     *,
     after_failure: bool = False,
     force: bool = False,
-) -> Undo:
+) -> TakenBack:
     """Bring back every file of one transaction, then run its activations again.
 
-    Raises ThirdPartyEdit or BadJournal before anything is touched, or UndoIncomplete with the transaction
-    left open for another try. `after_failure`: the tool itself may be what broke, so what it wrote is put
-    back as it was.
+    Raises ThirdPartyEdit or BadJournal before anything is touched; any other RocmcfgError leaves the
+    transaction open for another try. `after_failure`: the tool itself may be what broke, so what it wrote is
+    put back as it was.
     """
     with interrupts.held():
         require_ours(host, found)
@@ -174,8 +143,15 @@ def undo(
             host.settle([path for activation in ran for path in activation.writes_at])
             journal.append(host, found.id, Undone())
         except BaseException as problem:
-            raise UndoIncomplete(found.id, cause(problem)) from problem
-    return Undo((*taken, *done.activations), done.remarks)
+            remark = warning(
+                "RC4013",
+                f"transaction {found.id} is not wholly undone",
+                location=journal.folder(found.id),
+                hint="mend what is named, then run `rocmcfg recover`",
+            )
+            code = ExitCode.RECOVERY_REQUIRED
+            raise RocmcfgError(*cause(problem), remark, exit_code=code) from problem
+    return TakenBack((*taken, *done.activations), done.remarks)
 
 
 def require_ours(view: HostView, found: Journal) -> None:
@@ -199,9 +175,8 @@ def require_ours(view: HostView, found: Journal) -> None:
             named = {line.tool, *line.outputs, *(line.scratch if isinstance(line, ToolRun) else ())}
             allowed = {program.tool, *program.outputs, *program.scratch} if program else set()
         if not named <= allowed:
-            raise BadJournal(
+            raise journal.bad(
                 journal.path_of(found.id),
-                0,
                 f"it names {min(named - allowed)}, which rocmcfg neither writes nor runs",
                 "somebody else wrote it, or a newer rocmcfg: use that one, or move the transaction's folder "
                 "away",
@@ -241,97 +216,75 @@ def _undo_file(host: Host, id: int, step: FileChanged) -> None:
         if host.exists(path):
             host.remove(path)
         return
-    _parents_again(host, os.path.dirname(path))
+    if not host.is_dir(os.path.dirname(path)):  # somebody removed it with our file in it
+        journal.make_dirs(host, os.path.dirname(path), 0o755)
     state = journal.restore(host, id, before)
     if host.state(path) != state:
         host.write(path, state, keep_mtime=True)
 
 
-def _parents_again(host: Host, directory: str) -> None:
-    """A directory that somebody removed with our file in it."""
-    if not host.is_dir(directory):
-        _parents_again(host, os.path.dirname(directory))
-        host.make_dir(directory, 0o755)
-
-
-def _activate_again(host: Host, found: Journal, progress: Progress, after_failure: bool) -> Undo:
+def _activate_again(host: Host, found: Journal, progress: Progress, after_failure: bool) -> TakenBack:
     done: list[Activation] = []
     known = programs(host)
     for step in found.of(ToolRun):
-        activation = known[step.tool]
+        state = ActivationState.DONE
         if not host.runs_tools:
-            put_back = _restore_unchanged_outputs(host, found, step)
-            done.append(
-                activation._replace(state=ActivationState.DONE if put_back else ActivationState.LEFT_TO_USER)
-            )
-            continue
-        try:
-            run_tool(host, activation.argv, progress, found.header.mark)
-        except ToolFailed:
-            if not after_failure:
-                raise
-            wait_for_survivors(host, found.header.mark, progress)
-            _restore_outputs(host, found.id, step)
+            if not _restore_unchanged_outputs(host, found, step):
+                state = ActivationState.LEFT_TO_USER
+        else:
+            try:
+                run_tool(host, known[step.tool].argv, progress, found.header.mark)
+            except ToolFailed:
+                if not after_failure:
+                    raise
+                wait_for_survivors(host, found.header.mark, progress)
+                _restore_outputs(host, found.id, step)
+        done.append(known[step.tool]._replace(state=state))
+    for activation in _made_by_others(host, found) if host.runs_tools else ():
+        run_tool(host, activation.argv, progress, found.header.mark)
         done.append(activation._replace(state=ActivationState.DONE))
-    done += _menu_again(host, found, progress)
-    done += _images_again(host, found, progress)
     left = [] if host.runs_tools else left_to_user(host, found)
     expect = found.header.expect
     problems = look_at_results(host, expect.backend, expect.removed, expect.added, done)
     if has_errors(problems):
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
-    return Undo((*done, *left), tuple(problems))
+    return TakenBack((*done, *left), tuple(problems))
 
 
-def _menu_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
-    for activation in (due := menu_with_ours(host, found) if host.runs_tools else ()):
-        run_tool(host, activation.argv, progress, found.header.mark)
-    return [activation._replace(state=ActivationState.DONE) for activation in due]
+def _made_by_others(host: Host, found: Journal) -> Iterator[Activation]:
+    """What generates results anew that were generated after the apply, and hold what is taken back. An image
+    that carried no driver then may carry it now, and our file with it."""
+    yield from menu_with_ours(host, found)
+    generator = initramfs.backend(initramfs.detect(host))
+    if modprobe.PATH not in found.files or generator is None or generator.TOOL in found.tools:
+        return
+    images = generator.images(host, "amdgpu", registry.entries(host, found.header.expect.backend))
+    if has_errors(generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))):
+        yield from generator.activations(host, "an image holds the options that were taken back")
 
 
 def menu_with_ours(view: HostView, found: Journal) -> tuple[Activation, ...]:
     """What generates a menu anew that somebody else generated with our arguments: an apply that could run no
     tools leaves that to the user."""
     expect = found.header.expect
-    ours = {step.path for step in found.of(FileChanged)} & set(registry.paths(expect.backend))
-    if not found.of(Committed) or not ours:
+    if not found.of(Committed) or found.files.isdisjoint(registry.paths(expect.backend)):
         return ()
     backend = registry.backend(expect.backend)
     due = backend.activations(view, "the boot menu has the arguments that are taken back")
-    ran = {step.tool for step in found.of(ToolRun)} & {step.tool for step in due}
+    ran = any(step.tool in found.tools for step in due)
     return due if not ran and has_errors(backend.check(view, expect.removed, expect.added)) else ()
-
-
-def _images_again(host: Host, found: Journal, progress: Progress) -> list[Activation]:
-    """An image that carried no driver at the time of the apply may have been built anew since, with our
-    file in it: look, and rebuild where it is so."""
-    ran = {step.tool for step in found.of(ToolRun)}
-    if not host.runs_tools or all(step.path != modprobe.PATH for step in found.of(FileChanged)):
-        return []
-    generator = initramfs.backend(initramfs.detect(host))
-    if generator is None or generator.TOOL in ran:
-        return []
-    images = generator.images(host, "amdgpu", registry.entries(host, found.header.expect.backend))
-    if not has_errors(generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))):
-        return []
-    due = generator.activations(host, "an image holds the options that were taken back")
-    for activation in due:
-        run_tool(host, activation.argv, progress, found.header.mark)
-    return [activation._replace(state=ActivationState.DONE) for activation in due]
 
 
 def left_to_user(view: HostView, found: Journal) -> list[Activation]:
     """What an apply on an offline root left for the user to run is due again after its undo."""
-    ran = {step.tool for step in found.of(ToolRun)}
-    changed = {step.path for step in found.of(FileChanged)}
     due: list[Activation] = []
-    if modprobe.PATH in changed:
+    if modprobe.PATH in found.files:
         for generator in initramfs.backends():
             due += generator.activations(view, "modprobe.d was put back")
     for name in registry.NAMES:
-        if changed & registry.inputs(name):
+        if found.files & registry.inputs(name):
             due += registry.backend(name).activations(view, "the files it reads were put back")
-    return [a._replace(state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in ran]
+    return [a._replace(state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in found.tools]
 
 
 def _restore_unchanged_outputs(host: Host, found: Journal, step: ToolRun) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Keeper
 from rocmcfg.host.view import Host, HostView, ToolFailed
-from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.plan import Activation, ToolChange
 from rocmcfg.model.state import ActivationState
 from rocmcfg.records import journal
@@ -30,42 +30,41 @@ def change_by_tool(host: Host, id: int, change: ToolChange, progress: Progress, 
     run_tool(host, change.argv, progress, mark)
     host.settle((keeper.BLOCK,))
     if keeper.held(host) != change.holds:
-        raise RocmcfgError(
-            error(
-                "RC4315",
-                f"{change.tool} ended well, and {keeper.BLOCK} does not hold what it was given",
-                location=keeper.BLOCK,
-                hint="run it by hand and see: " + " ".join(keeper.SHOWS),
-            )
+        raise fail(
+            "RC4315",
+            f"{change.tool} ended well, and {keeper.BLOCK} does not hold what it was given",
+            location=keeper.BLOCK,
+            hint="run it by hand and see: " + " ".join(keeper.SHOWS),
         )
+
+
+def _steps(found: Journal) -> list[tuple[Keeper, ToolChanged]]:
+    """What a transaction changed by programs, newest first; without those of keepers that nobody knows."""
+    steps = [(registry.keeper(step.tool), step) for step in reversed(found.of(ToolChanged))]
+    return [(keeper, step) for keeper, step in steps if keeper is not None]
 
 
 def altered(view: HostView, journals: Sequence[Journal]) -> list[str]:
     """Where a program holds neither what a transaction gave it nor what was there before; newest first."""
     found = []
     expected: dict[str, str | None] = {}
-    for one in journals:
-        for step in reversed(one.of(ToolChanged)):
-            keeper = registry.keeper(step.tool)
-            if keeper is None:
-                continue
-            now = expected.get(step.tool, keeper.held(view))
-            # an older rocmcfg did not write what it gave
-            if step.after is not None and now not in (None, "", step.before, step.after):
-                found.append(keeper.BLOCK)
-            expected[step.tool] = step.before
+    for keeper, step in (pair for one in journals for pair in _steps(one)):
+        now = expected.get(step.tool, keeper.held(view))
+        # an older rocmcfg did not write what it gave
+        if step.after is not None and now not in (None, "", step.before, step.after):
+            found.append(keeper.BLOCK)
+        expected[step.tool] = step.before
     return found
 
 
 def due_back(view: HostView, found: Journal) -> list[Activation]:
     """The programs that take back what a transaction changed by them, where it is still there."""
-    due = []
-    for step in {step.tool: step for step in reversed(found.of(ToolChanged))}.values():
-        keeper = registry.keeper(step.tool)
-        if keeper is not None and keeper.held(view) != step.before:
-            back = keeper.keep(step.before)
-            due.append(Activation(step.tool, back, keeper.KEEPS, writes_at=(keeper.BLOCK,)))
-    return due
+    oldest = {step.tool: (keeper, step) for keeper, step in _steps(found)}
+    return [
+        Activation(step.tool, keeper.keep(step.before), keeper.KEEPS, writes_at=(keeper.BLOCK,))
+        for keeper, step in oldest.values()
+        if keeper.held(view) != step.before
+    ]
 
 
 def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation]:
@@ -87,9 +86,8 @@ def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation
 def _blocks_back(host: Host, found: Journal) -> bool:
     """Whether a block that its program left damaged could be put back as it was."""
     back = False
-    for step in found.of(ToolChanged):
-        keeper = registry.keeper(step.tool)
-        if keeper is not None and step.saved is not None and keeper.damaged(host):
+    for keeper, step in reversed(_steps(found)):
+        if step.saved is not None and keeper.damaged(host):
             host.write(keeper.BLOCK, journal.restore(host, found.id, step.saved), keep_mtime=True)
             host.settle((keeper.BLOCK,))
             back = True

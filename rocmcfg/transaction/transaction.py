@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import NamedTuple
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
@@ -20,28 +19,13 @@ from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Committed, DirectoryMade, FileChanged, ToolRan, ToolRun
 from rocmcfg.transaction import recovery
 from rocmcfg.transaction.programs import Progress, look_at_results, run_tool
-from rocmcfg.transaction.purpose import Purpose
+from rocmcfg.transaction.purpose import Done, Purpose
 from rocmcfg.transaction.tool_changes import change_by_tool, keeper_of
 
 
-class RolledBack(RocmcfgError):
-    """Something failed and everything was taken back. The first diagnostic is the cause."""
-
-    exit_code = ExitCode.ROLLED_BACK
-
-
-class RollbackIncomplete(RocmcfgError):
-    exit_code = ExitCode.RECOVERY_REQUIRED
-
-
-class Executed(NamedTuple):
-    transaction: int
-    activations: tuple[Activation, ...]
-
-
-def execute(host: Host, purpose: Purpose, progress: Progress) -> Executed:
-    """The plan of a purpose, all of it or nothing. The caller holds the lock and has checked that the plan is
-    fresh. Tool changes come last: what a trial changes by them is what makes it one."""
+def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
+    """The plan of a purpose, all of it or nothing. Raises RocmcfgError. The caller holds the lock and has
+    checked that the plan is fresh. Tool changes come last: a trial becomes one by them."""
     plan = purpose.plan
     _preflight(host, plan)
     header = purpose.header(host)
@@ -60,7 +44,8 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Executed:
             problems += purpose.proof(host)
             if problems:  # what could not be looked at is not proven either
                 raise RocmcfgError(*(replace(d, severity=Severity.ERROR) for d in problems))
-            for change in purpose.records(host, id, header, activations):
+            done = Done(id, header, activations)
+            for change in purpose.records(host, done):
                 _change(host, id, change)
             for tool in plan.tools:
                 change_by_tool(host, id, tool, progress, mark)
@@ -69,8 +54,8 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Executed:
             interrupts.done()
         except BaseException as cause:
             raise _rolled_back(host, id, cause, progress) from cause
-    host.log(purpose.log_line(host.user(), id))
-    return Executed(id, activations)
+    host.log(purpose.log_line(done))
+    return done
 
 
 def _preflight(host: Host, plan: Plan) -> None:
@@ -161,7 +146,8 @@ def _clear(host: Host, boot_backend: str, progress: Progress, mark: str) -> None
 
 
 def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> BaseException:
-    """Take everything back. The cause itself where nothing had begun."""
+    """Take everything back. What to raise then: its first diagnostic is the cause; the cause itself where
+    nothing had begun."""
     first = recovery.cause(cause)
     try:
         found = journal.read(host, id)
@@ -170,7 +156,7 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
         remarks = recovery.undo(host, found, progress, after_failure=True).remarks
     except BaseException as second:
         also = recovery.cause(second)
-        return RollbackIncomplete(
+        return RocmcfgError(
             *first,
             error(
                 "RC4011",
@@ -180,10 +166,12 @@ def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) 
                 hint="mend what is named, then run `rocmcfg recover`",
             ),
             *also,
+            exit_code=ExitCode.RECOVERY_REQUIRED,
         )
     host.log(f"transaction {id} by {host.user()} failed and was rolled back: {first[0].summary}")
-    return RolledBack(
+    return RocmcfgError(
         *first,
         warning("RC4012", "everything was rolled back; the host is as it was", location=journal.folder(id)),
         *remarks,
+        exit_code=ExitCode.ROLLED_BACK,
     )

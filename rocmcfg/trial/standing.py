@@ -8,7 +8,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.published import published
 from rocmcfg.model.trial import Outcome, Stage, Trial
 from rocmcfg.records import journal
-from rocmcfg.records.newer import NewerRecord
+from rocmcfg.records.journal import NewerRecord
 from rocmcfg.records.steps import ENDS, Committed, Event, Evidence, Journal, JournalState, TrialEvent
 from rocmcfg.trial import record
 

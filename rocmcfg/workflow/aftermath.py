@@ -34,7 +34,8 @@ class OnRecord:
 
 def on_record(view: HostView) -> OnRecord:
     try:
-        return OnRecord(journal.open_transaction(view), (view.read(receipt.PATH), view.read(trial.PATH)))
+        found = journal.open_transaction(view)
+        return OnRecord(found.id if found else None, (view.read(receipt.PATH), view.read(trial.PATH)))
     except RocmcfgError:
         return OnRecord(seen=False)
 

@@ -18,11 +18,10 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.published import published
-from rocmcfg.model.request import Request
+from rocmcfg.model.request import Request, command_line
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import same
 from rocmcfg.model.version import Version, format_version, parse_kernel, parse_version
-from rocmcfg.planning.request import command_line
 from rocmcfg.records.receipt import Receipt
 
 

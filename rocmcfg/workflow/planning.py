@@ -76,9 +76,9 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.profile import Setting
     from rocmcfg.planning.automatic import expand_auto
+    from rocmcfg.planning.combine import parse_set
     from rocmcfg.planning.plan import blocked, make_plan
     from rocmcfg.planning.profile_values import forgotten
-    from rocmcfg.planning.request import parse_set
     from rocmcfg.planning.resolve import modules_of
 
     known = catalogue.load()

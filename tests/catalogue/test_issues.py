@@ -20,7 +20,7 @@ from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import parse
-from rocmcfg.planning.request import parse_set
+from rocmcfg.planning.combine import parse_set
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / "rocmcfg" / "knowledge" / "data" / "issues"

@@ -20,7 +20,7 @@ from rocmcfg.model.spelling import split
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, IllegalValue, as_number, parse
 from rocmcfg.model.version import parse_range
-from rocmcfg.planning.request import parse_set
+from rocmcfg.planning.combine import parse_set
 
 if sys.version_info >= (3, 11):
     import tomllib

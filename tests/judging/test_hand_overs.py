@@ -7,7 +7,7 @@ import pytest
 from rocmcfg.judging.hand_overs import hand_overs
 from rocmcfg.knowledge import catalogue, issues, profiles
 from rocmcfg.model.profile import Setting
-from rocmcfg.planning.request import parse_set
+from rocmcfg.planning.combine import parse_set
 from tests.support.program import SOURCE
 
 KNOWN = catalogue.load()

@@ -39,18 +39,29 @@ def next_boot(root: Path) -> str:
 
 def reboot(root: Path) -> str:
     """The command line of the new boot."""
-    menu = (root / "boot/grub/grub.cfg").read_text()
-    given = next_boot(root) if "save_env rocmcfg_next" in menu else ""
+    line = grub_line(root)
+    boot(root, line, str(uuid.uuid4()))
+    return line
+
+
+def grub_line(root: Path) -> str:
+    """The command line that GRUB gives to the first entry of its menu; the block is changed as GRUB does."""
+    menu = next(path for path in (root / "boot/grub/grub.cfg", root / "boot/grub2/grub.cfg") if path.exists())
+    text = menu.read_text()
+    given = next_boot(root) if "save_env rocmcfg_next" in text else ""
     if given:
         subprocess.run(["grub-editenv", root / BLOCK, "set", "rocmcfg_next="], check=True)
-    entry = re.search(r"^\s*linux\s+(\S+) (.*)$", menu, re.M)
+    entry = re.search(r"^\s*linux\s+(\S+) (.*)$", text, re.M)
     assert entry is not None
-    line = " ".join(f"BOOT_IMAGE={entry[1]} {entry[2].replace('$rocmcfg_trial', given)}".split())
+    return " ".join(f"BOOT_IMAGE={entry[1]} {entry[2].replace('$rocmcfg_trial', given)}".split())
+
+
+def boot(root: Path, line: str, boot_id: str) -> None:
+    """What the kernel shows of a boot with the command line `line`: it, and the driver's parameters."""
     (root / "proc/cmdline").write_text(f"{line}\n")
-    (root / "proc/sys/kernel/random/boot_id").write_text(f"{uuid.uuid4()}\n")
+    (root / "proc/sys/kernel/random/boot_id").write_text(f"{boot_id}\n")
     for name, value in PARAMETERS.items():
         place = root / f"sys/module/amdgpu/parameters/{name}"
         asked = re.findall(rf"(?:^| )amdgpu\.{name}=(\S+)", line)
         if place.exists():
             place.write_text(f"{asked[-1] if asked else value}\n")
-    return line

@@ -41,6 +41,8 @@ printf '%s\\0%s' "$GRUB_CMDLINE_LINUX" "$GRUB_CMDLINE_LINUX_DEFAULT"
 
 
 _OURS = "/etc/grub.d/01_rocmcfg_trial"
+# Those that change something, by their first word.
+TOOLS = ("update-grub", "grub-mkconfig", "grub2-mkconfig", "update-initramfs", "grub-editenv")
 
 
 def update_grub(root: Path) -> int:
@@ -60,13 +62,15 @@ def _mkconfig(root: Path, written: str, script: str) -> int:
         return 1
     always, default = shell.stdout.split("\0")
     menu = root / written
-    lines, recovery = [], False
+    lines, generated, recovery = [], False, False
     for line in menu.read_text().splitlines(keepends=True):
+        if line.startswith("### BEGIN "):
+            generated = line.endswith("/10_linux ###\n")
         if line.lstrip().startswith("menuentry "):
             recovery = "-recovery-" in line
         found = re.match(r"\s*linux\s+\S+ root=\S+ (?:r[ow] )?", line)
         arguments = f"single {always}" if recovery else f"{always} {default}"
-        lines.append(f"{found.group()}{arguments}\n" if found else line)
+        lines.append(f"{found.group()}{arguments}\n" if found and generated else line)
     _replace(menu, (_printed(root) + _without_printed("".join(lines))).encode())
     print("Generating grub configuration file ...\ndone", file=sys.stderr)
     return 0
@@ -111,10 +115,11 @@ def update_initramfs(root: Path) -> int:
 
 def unpacked(image: Path) -> dict[str, bytes]:
     """The files of an uncompressed newc archive."""
-    return dict(_members(image.read_bytes()))
+    return dict(members_of(image.read_bytes()))
 
 
-def _members(content: bytes) -> Iterator[tuple[str, bytes]]:
+def members_of(content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Path and content of each member of an uncompressed newc archive."""
     at = 0
     while content[at : at + 6] == b"070701":
         size, length = int(content[at + 54 : at + 62], 16), int(content[at + 94 : at + 102], 16)

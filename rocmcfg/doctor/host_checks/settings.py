@@ -17,8 +17,8 @@ from rocmcfg.model.report import PASSES, PENDING, CheckStatus
 from rocmcfg.model.state import DesiredSetting, Kind
 from rocmcfg.model.value import as_number, same
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.effective import effective
-from rocmcfg.state.inventory import next_boot_kargs, set_parameters
+from rocmcfg.state.configured import effective
+from rocmcfg.state.inventory import default_of, next_boot_kargs, set_parameters
 from rocmcfg.state.verify import verify
 
 _NOT_TOLD = frozenset({CheckStatus.NOT_READABLE})  # of no consequence: another right to read is missing
@@ -155,6 +155,7 @@ def _rival(karg: Karg, wanted: Sequence[DesiredSetting]) -> DesiredSetting | Non
 def tuners(view: HostView, facts: Facts, known: Catalogue) -> list[Diagnostic]:
     """Programs that were told to change what the mask of the next boot does not let them change."""
     found = []
+    running = next((kernel for kernel in facts.kernels if kernel.running), None)
     for tuner in of_hosts().tuners:
         keys = tuner.key.findall(text_or_empty(view, tuner.file))
         feature = known.features.get(tuner.feature)
@@ -162,7 +163,7 @@ def tuners(view: HostView, facts: Facts, known: Catalogue) -> list[Diagnostic]:
             continue
         kargs = next_boot_kargs(view, facts.boot.loader)
         won = effective(feature.parameter, modprobe.read_options(view), kargs)
-        value = won.value or _default(feature.parameter, facts, known)
+        value = won.value or default_of(feature.parameter, running, known)
         mask = as_number(value)
         if mask is not None and bool(mask & feature.bit) != feature.set_means_on:
             found.append(
@@ -176,13 +177,3 @@ def tuners(view: HostView, facts: Facts, known: Catalogue) -> list[Diagnostic]:
                 )
             )
     return found
-
-
-def _default(name: str, facts: Facts, known: Catalogue) -> str:
-    """Of the running kernel; empty where it is not known, or its neighbours in the catalogue disagree."""
-    kernel = next((kernel for kernel in facts.kernels if kernel.running), None)
-    parameter = known.parameters.get(name)
-    if kernel is None or parameter is None:
-        return ""
-    defaults = {variant.default for variant in parameter.on(kernel.version).variants}
-    return defaults.pop() if len(defaults) == 1 else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from rocmcfg.backends.environment.observe import for_everybody
+from rocmcfg.backends.environment import for_everybody
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge.hosts import of_hosts

@@ -16,9 +16,9 @@ from rocmcfg.host.view import Unreadable
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
-from tests.backends.boot.real_mkconfig import Mkconfig
 from tests.backends.settings import KARGS, SETTINGS, parameter
 from tests.support.hosts import debian_grub_cfg, debian_grub_host, make_root
+from tests.support.real_mkconfig import Mkconfig
 from tests.support.tools import require_tool, run
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -12,9 +12,9 @@ from rocmcfg.backends.boot.grub_mkconfig import backend, reader
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.facts import Detection
-from tests.backends.boot.real_mkconfig import Mkconfig
 from tests.backends.settings import KARGS, SETTINGS
 from tests.support.hosts import MKCONFIG, File, debian_grub_host, other_host, programs
+from tests.support.real_mkconfig import Mkconfig
 from tests.support.tools import require_tool, run
 
 DEFAULTS = "etc/default/grub"

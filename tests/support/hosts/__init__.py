@@ -2,8 +2,8 @@
 
 `debian_grub_host` builds a Debian 13 host with GRUB and takes options for everything that facts and
 planners look at. The other boot chains have a module per kind of boot loader: `OTHER_HOSTS` holds one file
-map for each of them, and `other_host` writes one. A test that needs something special passes `extra`,
-which wins over everything generated.
+map for each of them, and `other_host` writes one. `machine` has no loader: cases lay files of theirs over it.
+A test that needs something special passes `extra`, which wins over everything generated.
 
 The trees are layouts, not systems: images, modules and programs are placeholders, and no program in them may
 be run. They must not be used to prove what GRUB, kmod or the kernel do; other tests run the real ones.
@@ -38,6 +38,7 @@ from .kernels import (
     running_kernel,
 )
 from .limine import limine
+from .machine import machine
 from .system import (
     BOOT_ID,
     CONTAINER_MARKERS,
@@ -100,6 +101,7 @@ __all__ = [
     "initramfs_image",
     "kernel_modules",
     "limine",
+    "machine",
     "make_root",
     "module_state",
     "nixos",

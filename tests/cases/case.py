@@ -1,0 +1,202 @@
+"""A case: a folder that tells of a host, what is typed there, and what must come of it.
+
+    tests/cases/LOADER/CASE/
+        case.toml        what the case shows, the host, the commands
+        tree/            files laid over the host, if it has some of its own
+        transcript.txt   what the commands print
+        tree.diff        which files of the host they make, change and remove; none: no such file
+        tools.txt        which programs of the host they run, in order; none: no such file
+    tests/cases/LOADER/trees/NAME/    files that several cases lay over their hosts
+    tests/cases/LOADER/tools/NAME     a program that stands for the host's own of that name
+
+README.md says how one is written. At the end everything is rolled back, and the host must be as if rocmcfg
+had never been there.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rocmcfg.backends import initramfs
+from rocmcfg.backends.boot import registry
+from rocmcfg.host.local import LocalHost
+from rocmcfg.knowledge import toml
+from tests.support import recorded
+from tests.support.fake_tools import members_of
+from tests.support.stage import Entry, Files, Said, Stage, Typed, empty_folder, files
+from tests.support.trees import Tree, tree
+
+CASES = Path(__file__).parent
+EXPECTATIONS = ("transcript.txt", "tree.diff", "tools.txt")
+_NO_CASES = ("trees", "tools")
+_KEYS = {"shows": str, "host": str, "trees": list, "commands": list, "stays": dict}
+JOURNALS = "var/lib/rocmcfg/transactions"
+_ROLLBACK = "rocmcfg rollback --pristine --yes -q --root host"
+_MADE_BY_A_BOOT = re.compile(r"(proc|sys|run)(/|$)")
+_RECORDS = re.compile(r"var(/lib(/rocmcfg(/.*)?)?)?$")  # tests/golden shows what rocmcfg notes for itself
+
+
+class Case(NamedTuple):
+    """`stays`: paths that a rollback leaves behind, each with the reason why that is right."""
+
+    folder: Path
+    shows: str
+    host: str
+    commands: tuple[Typed, ...]
+    trees: tuple[Path, ...]
+    stays: dict[str, str]
+
+    @property
+    def tools(self) -> Path:
+        return self.folder.parent / "tools"
+
+
+class Played(NamedTuple):
+    """`loader`: the name of the host's loader; `expectations`: by file name, what came of the commands;
+    `pristine`: the tree of a host on which only the shell's lines were typed; `undone`: after the rollback.
+    """
+
+    loader: str
+    expectations: dict[str, str]
+    pristine: Tree
+    undone: Tree
+
+
+def cases() -> dict[str, Path]:
+    """Every case's folder, by LOADER/CASE."""
+    found = (path for path in sorted(CASES.glob("*/*")) if path.is_dir() and path.parent.is_dir())
+    return {
+        str(path.relative_to(CASES)): path
+        for path in found
+        if path.name not in _NO_CASES and "__pycache__" not in path.parts
+    }
+
+
+def read(folder: Path) -> Case:
+    """Raises ValueError for a key that no case has, and for a folder that holds something else."""
+    table: dict[str, Any] = toml.loads((folder / "case.toml").read_text())
+    wrong = [key for key, value in table.items() if not isinstance(value, _KEYS.get(key, ()))]
+    foreign = {path.name for path in folder.iterdir()} - {"case.toml", "tree", *EXPECTATIONS}
+    missing = {"shows", "host", "commands"} - table.keys()
+    if wrong or foreign or missing:
+        raise ValueError(f"{folder}: unknown {[*wrong, *sorted(foreign)]}, missing {sorted(missing)}")
+    trees = [folder.parent / "trees" / name for name in table.get("trees", [])]
+    own = folder / "tree"
+    return Case(
+        folder,
+        table["shows"],
+        table["host"],
+        tuple(_typed(line) for line in table["commands"]),
+        (*trees, *([own] if own.exists() else [])),
+        table.get("stays", {}),
+    )
+
+
+def _typed(command: str) -> Typed:
+    """The first line of a command, those that continue it, and behind `< ` the answers to its questions."""
+    line, *more = command.strip().splitlines()
+    answers = [text.removeprefix("< ") for text in more if text.startswith("< ")]
+    return Typed(line, tuple(text for text in more if not text.startswith("< ")), tuple(answers))
+
+
+def _unwatched(root: Path, said: Said) -> None:
+    del root, said
+
+
+def play(case: Case, watch: Callable[[Path, Said], None] = _unwatched) -> Played:
+    """Types the commands and then a rollback of everything; beside it, the shell's lines alone.
+
+    `watch` is told of the host and of what came, after each command.
+    """
+    with empty_folder() as place:
+        stage = _stage(case, place)
+        view = LocalHost(str(place / "host"))
+        loader = registry.detect(view, initramfs.detect(view)).loader
+        for typed in case.commands:
+            if typed.program not in ("rocmcfg", "reboot"):
+                stage.run(typed)
+        pristine = _tree(place / "host", case)
+    with empty_folder() as place:
+        stage = _stage(case, place)
+        written = Written()
+        for typed in case.commands:
+            watch(place / "host", written.add(stage, typed))
+        if (place / "host" / JOURNALS).exists():
+            written.add(stage, Typed(_ROLLBACK), closing=True)
+        undone = _tree(place / "host", case)
+    return Played(loader.name if loader else "", written.expectations, pristine, undone)
+
+
+def _stage(case: Case, place: Path) -> Stage:
+    host = recorded.build(case.host, place)
+    for overlay in case.trees:
+        shutil.copytree(overlay, place / "host", symlinks=True, dirs_exist_ok=True)
+    return Stage(place, host, case.tools)
+
+
+def _tree(root: Path, case: Case) -> Tree:
+    """Without what a boot makes, and without what the case says that it stays."""
+    found = tree(root, state=False, times=False)
+    left_out = {path for path in found if _MADE_BY_A_BOOT.match(path)} | case.stays.keys()
+    return {path: entry for path, entry in found.items() if path not in left_out}
+
+
+class Written:
+    """The three texts while they grow: each has the command, and below it what came of it."""
+
+    def __init__(self) -> None:
+        self.expectations: dict[str, str] = {}
+
+    def add(self, stage: Stage, typed: Typed, *, closing: bool = False) -> Said:
+        """`closing`: the rollback at the end, of which the programs that it runs are noted, and a failure."""
+        host = stage.place / "host"
+        before = files(host)
+        said = stage.run(typed)
+        if said.code or not closing:
+            self._add("transcript.txt", typed, [stage.normal(line) for line in said.lines])
+        changed = difference(before, files(host)) if typed.program == "rocmcfg" and not closing else []
+        if changed:
+            self._add("tree.diff", typed, changed)
+        if said.ran:
+            self._add("tools.txt", typed, said.ran)
+        return said
+
+    def _add(self, name: str, typed: Typed, lines: Sequence[str]) -> None:
+        head = [f"$ {typed.line}", *(f"> {line}" for line in typed.more)]
+        head += [f"< {line}" for line in typed.answers]
+        block = "\n".join([*head, *lines]) + "\n"
+        self.expectations[name] = "\n".join(filter(None, (self.expectations.get(name), block)))
+
+
+def difference(before: Files, after: Files) -> list[str]:
+    """For each path its modes, and a unified diff of what is there now with what was there before."""
+    shown: list[str] = []
+    for path in sorted(before.keys() | after.keys()):
+        old, new = before.get(path), after.get(path)
+        if old == new or _MADE_BY_A_BOOT.match(path) or _RECORDS.match(path):
+            continue
+        modes = " -> ".join(dict.fromkeys(entry.mode if entry else "nothing" for entry in (old, new)))
+        shown.append(f"=== /{path}: {modes}")
+        if new is None:
+            continue
+        shown += list(difflib.unified_diff(_text(old), _text(new), n=1, lineterm=""))[2:]
+    return shown
+
+
+def _text(entry: Entry | None) -> list[str]:
+    """The lines of a file, or of all files in an archive. A last line without its end is marked as such."""
+    if entry is None or entry.mode.startswith("d"):
+        return []
+    if entry.content.startswith(b"070701"):
+        members = members_of(entry.content)
+        return [f"{path}: {line}" for path, content in members for line in _text(Entry("-", content)) or [""]]
+    lines = entry.content.decode("utf-8", "backslashreplace").split("\n")
+    last = lines.pop()
+    # the rest of a block that grub-editenv fills up
+    lines += [f"{re.sub('#{70,}$', '', last)}\\ no end of line, {len(last)} characters"] if last else []
+    return lines

@@ -1,0 +1,73 @@
+"""Every case, played. `UPDATE_GOLDEN=1` writes what came of it in place of what was expected."""
+
+from __future__ import annotations
+
+import difflib
+import os
+
+import pytest
+
+from rocmcfg.backends.boot import registry
+from tests.golden import diagnostics
+
+from .case import CASES, EXPECTATIONS, Case, Played, cases, play, read
+
+FOLDERS = cases()
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_case(name: str) -> None:
+    case = read(FOLDERS[name])
+    with diagnostics.seen() as made:
+        played = play(case)
+    assert played.loader == case.folder.parent.name, "the folder is called as the loader of its hosts"
+    assert _changed(played) == {}, "the rollback did not give back what was there"
+    if os.environ.get("UPDATE_GOLDEN"):
+        _write(case, played.expectations)
+        diagnostics.add(diagnostics.TABLE, made)
+        return
+    changed = _differences(case, played.expectations)
+    assert not changed, "\n".join(["UPDATE_GOLDEN=1 takes this over:", *changed])
+    new = made - diagnostics.read(diagnostics.TABLE)
+    assert not new, f"{diagnostics.TABLE.name} does not have these yet; UPDATE_GOLDEN=1 adds them"
+
+
+def _changed(played: Played) -> dict[str, tuple[object, object]]:
+    """Paths that are not after the rollback what they are without rocmcfg: what each was, what it is."""
+    was, found = played.pristine, played.undone
+    return {
+        path: (was.get(path), found.get(path)) for path in was | found if was.get(path) != found.get(path)
+    }
+
+
+def _differences(case: Case, found: dict[str, str]) -> list[str]:
+    """What is missing, and what is left over of an older case, differs from nothing."""
+    shown: list[str] = []
+    for name in EXPECTATIONS:
+        place = case.folder / name
+        expected = place.read_text().splitlines() if place.exists() else []
+        lines = found.get(name, "").splitlines()
+        shown += difflib.unified_diff(expected, lines, f"{name}, expected", f"{name}, found", lineterm="")
+        if place.exists() and name not in found:
+            shown.append(f"{name} is left over")
+    return shown
+
+
+def _write(case: Case, found: dict[str, str]) -> None:
+    for name in EXPECTATIONS:
+        place = case.folder / name
+        place.unlink(missing_ok=True)
+        if name in found:
+            place.write_text(found[name])
+
+
+def test_every_loader_that_is_configured_has_cases() -> None:
+    assert {backend.NAME for backend in registry.backends()} <= {name.partition("/")[0] for name in FOLDERS}
+
+
+def test_a_folder_of_cases_holds_nothing_else() -> None:
+    assert {path.name for path in CASES.glob("*/*")} - {path.name for path in FOLDERS.values()} <= {
+        "trees",
+        "tools",
+        "__pycache__",
+    }

@@ -1,0 +1,57 @@
+"""This machine's own grub-mkconfig makes of each host what the stand-in makes of it: the same arguments for
+the same kernels, wherever a case has it run."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.menu import Role
+from rocmcfg.host.local import LocalHost
+from tests.support.real_mkconfig import Mkconfig
+from tests.support.stage import Said
+
+from .case import cases, play, read
+
+_GENERATORS = ("update-grub", "grub-mkconfig", "grub2-mkconfig")
+NAMES = [name for name in cases() if name.partition("/")[0] in ("grub", "grub-mkconfig")]
+Entries = dict[tuple[str, bool], set[tuple[str, ...]]]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_real_program_makes_the_same_entries(name: str, tmp_path: Path) -> None:
+    case, compared = read(cases()[name]), 0
+    tools = case.folder / "tools.txt"
+    if not (tools.exists() and any(word in tools.read_text() for word in _GENERATORS)):
+        return
+
+    def compare(root: Path, said: Said) -> None:
+        nonlocal compared
+        if said.code or not any(argv.split()[0] in _GENERATORS for argv in said.ran):
+            return
+        compared += 1
+        copy = tmp_path / str(compared)
+        shutil.copytree(root, copy, symlinks=True)
+        menu = "boot/grub2/grub.cfg" if (copy / "boot/grub2").exists() else "boot/grub/grub.cfg"
+        Mkconfig(copy, drop_ins=name.startswith("grub/")).run(menu)
+        real, fake = entries(copy), entries(root)
+        assert {key: real.get(key) for key in fake} == fake
+        assert {path for path, _ in real} == {path for path, _ in fake}
+
+    play(case, compare)
+
+
+def entries(root: Path) -> Entries:
+    """Arguments by kernel, and by whether the entry is for recovery; 10_linux adds root= itself."""
+    found: Entries = {}
+    reader = registry.reader_on(LocalHost(str(root)))
+    assert reader is not None
+    for entry in reader.read(LocalHost(str(root))).entries:
+        if entry.role is not Role.FOREIGN:
+            texts = tuple(k.text for k in entry.kargs)
+            left = tuple(text for text in texts if not text.startswith("root=") and text not in ("ro", "rw"))
+            found.setdefault((entry.path, entry.role is Role.RECOVERY), set()).add(left)
+    return found
