@@ -150,22 +150,18 @@ def _on_kernel(on: OnKernel) -> str:
         return "does not exist: it would be ignored"
     if not on.types:
         return "exists" if on.present else "whether it exists depends on how the kernel was built"
-    parts = [" or ".join(on.types)]
-    if on.defaults:
-        parts.append("default " + " or ".join(d or "empty" for d in on.defaults))
-    if on.permission:
-        parts.append(on.permission)
-    if on.taints:
-        parts.append("setting it taints the kernel")
-    if on.present is None:
-        parts.append("may be missing")
-    if on.verdict:
-        parts.append(f"REFUSES the value, and with it the driver: {on.verdict}")
-    elif on.doubt:
-        parts.append(f"may REFUSE the value, and with it the driver: {on.doubt}")
-    elif on.reads_back:
-        parts.append(f"reads back {on.reads_back}")
-    return "; ".join(parts)
+    defaults = " or ".join(default or "empty" for default in on.defaults)
+    said = [
+        (True, " or ".join(on.types)),
+        (on.defaults, f"default {defaults}"),
+        (on.permission, on.permission),
+        (on.taints, "setting it taints the kernel"),
+        (on.present is None, "may be missing"),
+        (on.verdict, f"REFUSES the value, and with it the driver: {on.verdict}"),
+        (on.doubt, f"may REFUSE the value, and with it the driver: {on.doubt}"),
+        (on.reads_back and not on.verdict and not on.doubt, f"reads back {on.reads_back}"),
+    ]
+    return "; ".join(text for holds, text in said if holds)
 
 
 def _show_bits(printer: Printer, what: Explanation) -> None:

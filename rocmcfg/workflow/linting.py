@@ -97,7 +97,7 @@ def _check(view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, 
         knowledge = _knowledge(view, asked, ask_modinfo=True)
         checked = [check(path, text, knowledge) for path, text in texts]
     if own:
-        _compare(checked, knowledge)
+        host_files.compare(checked, knowledge)
     return checked
 
 
@@ -177,26 +177,9 @@ def _host_paths(view: HostView) -> list[str]:
     ]
 
 
-def _compare(checked: Sequence[Checked], knowledge: Knowledge) -> None:
-    """What the host's files make of each other. The running command line is the work of one of them: it is
-    told of only where no file holds the same."""
-
-    def of(*kinds: Kind) -> list[Checked]:
-        return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]
-
-    boot = of(Kind.GRUB_DEFAULTS) or of(Kind.CMDLINE)
-    running = [each for each in checked if each.file == "/proc/cmdline"]
-    for group in (boot, of(Kind.MODPROBE), [e for e in of(Kind.ENVIRONMENT) if "/environment.d/" in e.file]):
-        host_files.overridden(group, knowledge)
-    host_files.beaten_by_command_line(of(Kind.MODPROBE), boot or running, knowledge)
-    told = {(f.id, f.text) for each in of(*Kind) for f in each.findings}
-    for each in running:
-        each.findings = [f for f in each.findings if (f.id, f.text) not in told]
-
-
 def _command(checked: Sequence[Checked]) -> str:
     findings = [f for each in checked if each.kind in _SET_BY_US for f in each.findings]
-    settings = [s for s in proposal.settings(findings) if isinstance(parse(s), Spelling)]
+    settings = dict.fromkeys(f.setting for f in findings if isinstance(parse(f.setting), Spelling))
     return " ".join(["rocmcfg plan", *(f"--set {setting}" for setting in settings)]) if settings else ""
 
 

@@ -31,9 +31,9 @@ def read(piece: Span, out: Reading, where: Where) -> None:
             shell.read(cell.cut(bash.end()), out, where)
         elif kind == "code":
             _read_code(cell, out, where)
-    for number in range(before, len(out.assignments)):
-        found = out.assignments[number]
-        out.assignments[number] = replace(found, stop=_behind_escape(piece, found.stop))
+    out.assignments[before:] = [
+        replace(found, stop=_behind_escape(piece, found.stop)) for found in out.assignments[before:]
+    ]
 
 
 def _behind_escape(piece: Span, stop: int) -> int:
