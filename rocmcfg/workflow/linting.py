@@ -178,8 +178,8 @@ def _host_paths(view: HostView) -> list[str]:
 
 
 def _command(checked: Sequence[Checked]) -> str:
-    findings = [f for each in checked if each.kind in _SET_BY_US for f in each.findings]
-    settings = dict.fromkeys(f.setting for f in findings if isinstance(parse(f.setting), Spelling))
+    proposed = (f.setting for each in checked if each.kind in _SET_BY_US for f in each.findings)
+    settings = dict.fromkeys(s for s in proposed if s and isinstance(parse(s), Spelling))
     return " ".join(["rocmcfg plan", *(f"--set {setting}" for setting in settings)]) if settings else ""
 
 
