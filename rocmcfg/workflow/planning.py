@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile
@@ -77,7 +77,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     from rocmcfg.model.profile import Setting
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.combine import parse_set
-    from rocmcfg.planning.plan import blocked, make_plan
+    from rocmcfg.planning.plan import Known, make_plan
     from rocmcfg.planning.profile_values import forgotten
     from rocmcfg.planning.resolve import modules_of
 
@@ -90,7 +90,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     settings = [s for profile in loaded for s in profile.settings] + asked
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings), gpus=gpus)
     last = receipt_or_none(view)
-    made, tried = make_plan(view, loaded, request, facts, known, last), None
+    made, tried = make_plan(view, loaded, request, Known(facts, known, last)), None
     if terms is not None:
         from rocmcfg.trial.plan import trial_plan
 
@@ -100,7 +100,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     remarks += _state_of_ours(view)
     if remarks:
         made = made._replace(diagnostics=first((*remarks, *made.diagnostics)))
-    if blocked(made):
+    if has_errors(made.diagnostics):
         raise RocmcfgError(*errors_first(made.diagnostics))
     return Planned(made, request, facts, loaded, tried)
 
@@ -118,14 +118,13 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     """What it takes to have exactly these settings; no profile is read. `request` goes on record with them.
     Raises RocmcfgError with every reason against it."""
     from rocmcfg.knowledge import catalogue
-    from rocmcfg.planning.plan import blocked, plan_of_approved
+    from rocmcfg.planning.plan import Known, plan_of_approved
 
     modules = tuple(dict.fromkeys(["amdgpu", *(s.module for s in approved.settings if s.module)]))
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules)
-    made = plan_of_approved(
-        view, approved.profiles, approved.settings, facts, catalogue.load(), receipt_or_none(view)
-    )
-    if blocked(made):
+    known = Known(facts, catalogue.load(), receipt_or_none(view))
+    made = plan_of_approved(view, approved.profiles, approved.settings, known)
+    if has_errors(made.diagnostics):
         raise RocmcfgError(*errors_first(made.diagnostics))
     return Planned(made, request, facts, ())
 

@@ -52,7 +52,7 @@ def _verify_profiles(
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.request import Request
     from rocmcfg.planning.automatic import expand_auto
-    from rocmcfg.planning.plan import make_plan
+    from rocmcfg.planning.plan import Known, make_plan
     from rocmcfg.workflow.planning import collect_facts, errors_first
 
     gpus = read_gpus(view, catalogue.gpu_models()) if "auto" in names else None
@@ -62,7 +62,7 @@ def _verify_profiles(
     if known is not None and covers:
         return check(view, known.settings, known, known.profiles, pid)
     facts = collect_facts(view, ask_modinfo=False, gpus=gpus)
-    made = make_plan(view, loaded, Request(any_gpu=True), facts, catalogue.load(), known)
+    made = make_plan(view, loaded, Request(any_gpu=True), Known(facts, catalogue.load(), known))
     settings = tuple(row.setting for row in made.rows)
     # remarks of a plan are about an apply, and nothing is applied here
     told = [d for d in errors_first(made.diagnostics) if d.severity is not Severity.INFO]
