@@ -68,13 +68,13 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place(
 
     They are applied for good, and no other reboot is needed.
     """
-    from rocmcfg.workflow import trying
+    from rocmcfg.workflow import confirming
 
     host = hosts.open_host(printer, *place)
     hosts.require_root(printer, host)
     hosts.require_answer(printer, yes, "status")
     hosts.may_change(printer, host)
-    applied = trying.confirm(host, _ask(printer, yes, "Keep this?"), printer.progress, asks=not yes)
+    applied = confirming.confirm(host, _ask(printer, yes, "Keep this?"), printer.progress, asks=not yes)
     _say(printer, applied, host.root, "Nothing was changed: the trial goes on.")
 
 

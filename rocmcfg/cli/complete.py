@@ -237,9 +237,9 @@ def _kernels(line: Line, word: str) -> Candidates:  # noqa: ARG001
 
 
 def _transactions(line: Line, word: str) -> Candidates:  # noqa: ARG001
-    from rocmcfg.workflow import undoing
+    from rocmcfg.records.journal import read_all
 
-    for one in undoing.read_journals(line.host):
+    for one in read_all(line.host):
         if one.state == "committed":
             yield str(one.id), f"{one.header.time[:10]} {', '.join(one.header.settings)}"
     yield "0", "before the first transaction"

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from rocmcfg.cli.document_models import Models
 from rocmcfg.cli.env import EnvDocument
 from rocmcfg.cli.history import HistoryDocument
-from rocmcfg.cli.plan_view import PlanDocument, UndoneDocument
+from rocmcfg.cli.plan_view import PlanDocument
 from rocmcfg.cli.profile import (
     ProfileListDocument,
     ProfileNewDocument,
@@ -32,6 +32,7 @@ from rocmcfg.model.plan import FileChange, SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.report import CheckStatus, VerificationReport
 from rocmcfg.records.steps import Evidence
+from rocmcfg.transaction.undo import Undo
 from rocmcfg.trial.standing import Standing, Told
 from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, Found
@@ -63,6 +64,7 @@ _TITLES: dict[type, str] = {
     Standing: "TrialOnRecord",
     Status: "StatusDocument",
     Told: "PastTrial",
+    Undo: "UndoneDocument",
     VerificationReport: "VerifyDocument",
 }
 _TEXTS = {
@@ -122,10 +124,10 @@ _NOUNS: dict[str, type] = {
     "plan": PlanDocument,
     "apply": PlanDocument,
     "confirm": PlanDocument,
-    "reject": UndoneDocument,
+    "reject": Undo,
     "verify": VerificationReport,
-    "rollback": UndoneDocument,
-    "recover": UndoneDocument,
+    "rollback": Undo,
+    "recover": Undo,
     "history": HistoryDocument,
     "status": Status,
     "profile list": ProfileListDocument,

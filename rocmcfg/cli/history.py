@@ -44,12 +44,12 @@ def history(printer: Printer, root: str = opt.ROOT) -> None:
     import os
 
     from rocmcfg.model.diagnostic import fail
-    from rocmcfg.workflow import undoing
+    from rocmcfg.records.journal import read_all
 
     host = hosts.open_host(printer, root)
     if not host.offline and os.geteuid() != 0:
         raise fail("RC3025", "the journals are readable by root only", hint="sudo rocmcfg history")
-    journals = undoing.read_journals(host)
+    journals = read_all(host)
     rows = tuple(
         Transaction(
             one.id,

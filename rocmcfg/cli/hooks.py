@@ -35,7 +35,7 @@ def check_kernel(
 
 def watch_trial(printer: Printer, place: opt.Place = opt.Place()) -> None:
     """Wait until the trial's time has come; confirm it where all is well, else say why not."""
-    from rocmcfg.workflow import watching
+    from rocmcfg.workflow import confirming
 
     host = hosts.open_host(printer, *place)
     hosts.require_root(printer, host)
@@ -47,7 +47,7 @@ def watch_trial(printer: Printer, place: opt.Place = opt.Place()) -> None:
         interrupts.heed()  # from here on files change: a shutdown ends it with a rollback
         return True
 
-    watched = watching.watch(host, time.sleep, ask, printer.progress)
+    watched = confirming.watch(host, time.sleep, ask, printer.progress)
     printer.end_progress()
     printer.document([])
     if watched.applied is None:

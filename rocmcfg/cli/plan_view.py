@@ -62,15 +62,6 @@ class PlanDocument(NamedTuple):
         return (*self.plan.changes, *self.plan.tools)
 
 
-class UndoneDocument(NamedTuple):
-    """Of `rollback`, `recover` and `reject`."""
-
-    transactions: tuple[int, ...]
-    changes: tuple[FileChange, ...]
-    activations: tuple[Activation, ...]
-    reboot_required: bool
-
-
 # -- text ---------------------------------------------------------------------------------------------
 
 

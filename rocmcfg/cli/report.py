@@ -36,7 +36,8 @@ def report(
     from rocmcfg.workflow import reporting
 
     host = hosts.open_host(printer, root)
-    made = reporting.report(host, [*log, *more], {} if host.offline else dict(os.environ), bundle)
-    printer.document(made.diagnostics, ReportDocument(made.markdown, bundle or None))
-    printer.result(made.markdown)
-    printer.problems([d for d in made.diagnostics if d.severity.value != "info"])
+    environment = {} if host.offline else dict(os.environ)
+    markdown, unread = reporting.report(host, [*log, *more], environment, bundle)
+    printer.document(unread, ReportDocument(markdown, bundle or None))
+    printer.result(markdown)
+    printer.problems([d for d in unread if d.severity.value != "info"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
@@ -11,7 +11,7 @@ from rocmcfg.cli.render import Misuse, Printer
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
-    from rocmcfg.workflow.undoing import Undone, UndoPlan
+    from rocmcfg.transaction.undo import Undo
 
 _NOTHING = "Nothing to roll back: no transaction is applied."
 _FORCE = opt.switch("--force", help="Drop edits that others made to our files.")
@@ -29,6 +29,7 @@ def rollback(
     place: opt.Place = opt.Place(),
 ) -> None:
     """Undo the last transaction: files byte by byte, then the boot menu and images."""
+    from rocmcfg.transaction.undo import plan_rollback
     from rocmcfg.workflow import undoing
 
     if pristine and to is not None:
@@ -36,7 +37,7 @@ def rollback(
     host = hosts.open_host(printer, *place)
     to = 0 if pristine else to
     if dry_run:
-        _present(printer, undoing.plan_rollback(host, to=to, force=force))
+        _present(printer, plan_rollback(host, to=to, force=force))
         return
     hosts.require_root(printer, host)
     hosts.require_answer(printer, yes, "rollback --dry-run", ", or --dry-run to see what it would do")
@@ -56,13 +57,13 @@ def reject(
 
     The next boot is as it was before the trial; a boot that tries it keeps what it has.
     """
-    from rocmcfg.workflow import trying
+    from rocmcfg.workflow import undoing
 
     host = hosts.open_host(printer, *place)
     hosts.require_root(printer, host)
     hosts.require_answer(printer, yes, "status")
     hosts.may_change(printer, host)
-    found = trying.reject(host, _ask(printer, yes, "Forget this trial?"), printer.progress, force=force)
+    found = undoing.reject(host, _ask(printer, yes, "Forget this trial?"), printer.progress, force=force)
     undone = _agreed(printer, found, "Nothing was changed: the trial stays.")
     printer.problems(undone.diagnostics)
     _say(printer, undone, "Nothing to reject: no trial is on record.", host.offline)
@@ -70,28 +71,28 @@ def reject(
 
 def recover(printer: Printer, force: bool = _FORCE, place: opt.Place = opt.Place()) -> None:
     """Finish an interrupted transaction by undoing it; safe to run at any time."""
-    from rocmcfg.workflow import recovering
+    from rocmcfg.workflow import undoing
 
     host = hosts.open_host(printer, *place)
     hosts.require_root(printer, host)
     hosts.may_change(printer, host)
-    undone = recovering.recover(host, force=force, progress=printer.progress)
+    undone = undoing.recover(host, force=force, progress=printer.progress)
     printer.end_progress()
     printer.problems(undone.diagnostics)
     _say(printer, undone, "Nothing to recover: no transaction was interrupted.", host.offline)
 
 
-def _ask(printer: Printer, yes: bool, question: str) -> Callable[[UndoPlan], bool]:
+def _ask(printer: Printer, yes: bool, question: str) -> Callable[[Undo], bool]:
     """Shows what would be undone, and asks."""
 
-    def ask(planned: UndoPlan) -> bool:
+    def ask(planned: Undo) -> bool:
         _show(printer, planned)
         return yes or printer.ask(question)
 
     return ask
 
 
-def _agreed(printer: Printer, undone: Undone | None, refused: str) -> Undone:
+def _agreed(printer: Printer, undone: Undo | None, refused: str) -> Undo:
     """Ends the command with the text `refused` where the user said no."""
     printer.end_progress()
     if undone is None:
@@ -100,8 +101,8 @@ def _agreed(printer: Printer, undone: Undone | None, refused: str) -> Undone:
     return undone
 
 
-def _present(printer: Printer, planned: UndoPlan) -> None:
-    _document(printer, [j.id for j in planned.journals], planned)
+def _present(printer: Printer, planned: Undo) -> None:
+    printer.document(planned.diagnostics, planned)
     if planned.journals:
         _show(printer, planned)
         printer.line("Dry run: nothing was changed.")
@@ -110,7 +111,7 @@ def _present(printer: Printer, planned: UndoPlan) -> None:
         _remind(printer, planned.reboot_required, offline=False)
 
 
-def _show(printer: Printer, planned: UndoPlan) -> None:
+def _show(printer: Printer, planned: Undo) -> None:
     from rocmcfg.cli import plan_view
 
     for one in planned.journals:
@@ -123,20 +124,11 @@ def _show(printer: Printer, planned: UndoPlan) -> None:
     printer.line(plan_view.summary(planned.changes, planned.activations, planned.reboot_required))
 
 
-def _document(printer: Printer, transactions: Sequence[int], found: UndoPlan | Undone) -> None:
-    if not printer.json:
-        return
-    from rocmcfg.cli.plan_view import UndoneDocument
-
-    body = UndoneDocument(tuple(transactions), found.changes, found.activations, found.reboot_required)
-    printer.document(found.diagnostics, body)
-
-
-def _say(printer: Printer, undone: Undone, nothing: str, offline: bool) -> None:
+def _say(printer: Printer, undone: Undo, nothing: str, offline: bool) -> None:
     """What was undone, and what is left to do."""
     from rocmcfg.model.state import ActivationState
 
-    _document(printer, undone.transactions, undone)
+    printer.document(undone.diagnostics, undone)
     if not undone.transactions:
         printer.line(nothing)
         _remind(printer, undone.reboot_required, offline)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rocmcfg.doctor.judging.ranking import Match
-from rocmcfg.doctor.reading.grouping import Group
 from rocmcfg.doctor.reading.scan import Hits, Scanner
 from rocmcfg.knowledge.kernel_names import KernelName, decode
 from rocmcfg.model.issue import Strength
@@ -27,13 +26,8 @@ class LogLines:
 
 
 def of_match(match: Match, scanner: Scanner) -> tuple[LogLines, ...]:
-    """The strongest signatures first; a line that speaks for several counts once."""
-    found: dict[int, LogLines] = {}
-    for hit in match.hits:
-        strength = hit.probe.signature.strength if hit.probe.signature else ""
-        for group in hit.groups:
-            found.setdefault(group.first, _evidence(group, hit, scanner, strength))
-    return tuple(found.values())
+    """The strongest signatures first."""
+    return tuple(_lines(match.hits, scanner).values())
 
 
 def unknown(
@@ -41,26 +35,15 @@ def unknown(
 ) -> tuple[LogLines, ...]:
     """Certain errors of driver and libraries that no issue explains, in the order of the log. `ours`: nothing
     says that lines which other vendors' libraries print too are theirs."""
-    found: dict[int, LogLines] = {}
     errors = [hit for hit in hits if hit.probe.role == "error"]
     ours = ours or any(hit.positions and not hit.probe.shared for hit in errors)
-    for hit in errors:
-        if hit.probe.shared and not ours:
-            continue
-        for group in hit.groups:
-            if group.first not in covered:
-                found.setdefault(group.first, _evidence(group, hit, scanner, ""))
-    return tuple(found[position] for position in sorted(found))
+    found = _lines([hit for hit in errors if ours or not hit.probe.shared], scanner)
+    return tuple(found[position] for position in sorted(found) if position not in covered)
 
 
 def resets(hits: Sequence[Hits], scanner: Scanner) -> tuple[LogLines, ...]:
     """Hangs and resets of a GPU, in the order of the log, whether an issue explains them or not."""
-    found = {
-        group.first: _evidence(group, hit, scanner, "")
-        for hit in hits
-        if hit.probe.role == "reset"
-        for group in hit.groups
-    }
+    found = _lines([hit for hit in hits if hit.probe.role == "reset"], scanner)
     return tuple(found[position] for position in sorted(found))
 
 
@@ -70,7 +53,14 @@ def kernel_names(evidence: Sequence[LogLines]) -> tuple[KernelName, ...]:
     return tuple(names.values())
 
 
-def _evidence(group: Group, hit: Hits, scanner: Scanner, strength: Literal[Strength, ""]) -> LogLines:
-    log, line = scanner.place(group.first)
-    _, last = scanner.place(group.last)
-    return LogLines(log, line, last, group.count, hit.full, group.text, strength)
+def _lines(hits: Sequence[Hits], scanner: Scanner) -> dict[int, LogLines]:
+    """By the position of the first of each kind. One that several hits have counts once, for the first."""
+    found: dict[int, LogLines] = {}
+    for hit in hits:
+        strength = hit.probe.signature.strength if hit.probe.signature else ""
+        for group in hit.groups:
+            log, line = scanner.place(group.first)
+            _, last = scanner.place(group.last)
+            lines = LogLines(log, line, last, group.count, hit.full, group.text, strength)
+            found.setdefault(group.first, lines)
+    return found

@@ -68,7 +68,7 @@ def cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, .
             trap.kind,
             trap.summary,
             str(trap.instead or ""),
-            trap.on.words() if trap.on else "",
+            trap.acts_on.words() if trap.acts_on else "",
             trap.kernel,
             trap_holds(trap, question.machine),
         )

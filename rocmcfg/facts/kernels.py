@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.facts import Driver, Kernel
-from rocmcfg.model.version import KernelVersion, parse_kernel
+from rocmcfg.model.version import parse_kernel
 
-_NO_VERSION = KernelVersion((0, 0, 0, 0), False)
 _MODULE_DIRS = ("/lib/modules", "/usr/lib/modules")
 _SUFFIXES = ("", ".xz", ".zst", ".gz")
 _AMDGPU = "kernel/drivers/gpu/drm/amd/amdgpu/amdgpu.ko"
@@ -32,32 +31,23 @@ def read_kernels(view: HostView, modules: Iterable[str] = ("amdgpu",)) -> tuple[
     """Every kernel that has a module directory with an index or an image in /boot, oldest first."""
     running = running_release(view)
     base = next((d for d in _MODULE_DIRS if view.is_dir(d)), _MODULE_DIRS[0])
-    releases = [name for name in view.names(base) if _installed(view, base, name)]
-    kernels = [_kernel(view, base, release, release == running, modules) for release in releases]
-    return tuple(sorted(kernels, key=lambda k: (k.version.numbers, k.release)))
+    kernels = []
+    for release in view.names(base):
+        version = parse_kernel(release)
+        if version is None or not _installed(view, f"{base}/{release}", release):
+            continue
+        driver, dkms = _driver(view, f"{base}/{release}")
+        asked = modules if driver is not Driver.ABSENT else ()
+        types = {module: parameter_types(view, release, module) for module in asked}
+        known = {module: parameters for module, parameters in types.items() if parameters is not None}
+        kernels.append(Kernel(release, version, driver, dkms, release == running, known))
+    return tuple(sorted(kernels, key=lambda kernel: (kernel.version.numbers, kernel.release)))
 
 
-def _installed(view: HostView, base: str, release: str) -> bool:
+def _installed(view: HostView, folder: str, release: str) -> bool:
     # An uninstalled kernel leaves its directory behind when something else (DKMS) still has files in it.
-    marks = (
-        f"{base}/{release}/modules.builtin",
-        f"{base}/{release}/modules.order",
-        f"{base}/{release}/kernel",
-    )
-    return parse_kernel(release) is not None and (
-        any(view.exists(mark) for mark in marks) or view.exists(f"/boot/vmlinuz-{release}")
-    )
-
-
-def _kernel(view: HostView, base: str, release: str, running: bool, modules: Iterable[str]) -> Kernel:
-    driver, dkms = _driver(view, f"{base}/{release}")
-    parameters = {}
-    if driver is not Driver.ABSENT:
-        for module in modules:
-            types = parameter_types(view, release, module)
-            if types is not None:
-                parameters[module] = types
-    return Kernel(release, parse_kernel(release) or _NO_VERSION, driver, dkms, running, parameters)
+    marks = (f"{folder}/modules.builtin", f"{folder}/modules.order", f"{folder}/kernel")
+    return any(view.exists(mark) for mark in (*marks, f"/boot/vmlinuz-{release}"))
 
 
 def _driver(view: HostView, directory: str) -> tuple[Driver, bool]:

@@ -7,6 +7,7 @@ also where somebody exchanges directories and links meanwhile.
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +30,6 @@ class LocalView:
         # Never realpath: it reads a link such as /proc/PID/root as "/", which is another tree altogether.
         self._root = "/" if _is_running_root(root) else os.path.abspath(root)
         self._chroot = chroot and self._root != "/"
-        self._tree: Root | None = None
         self._lock_is_ours: Callable[[], bool] | None = None
 
     @property
@@ -47,12 +47,9 @@ class LocalView:
     # -- reading ------------------------------------------------------------------------------------
 
     def read(self, path: str) -> bytes | None:
-        try:
-            descriptor = self._open(path)
-        except (FileNotFoundError, NotADirectoryError):
+        descriptor = self._opened(path)
+        if descriptor is None:
             return None
-        except OSError as problem:
-            raise Unreadable(path, problem) from problem
         try:
             return _content(path, descriptor)
         finally:
@@ -63,13 +60,9 @@ class LocalView:
         return None if content is None else content.decode("utf-8", "replace")
 
     def state(self, path: str) -> FileState | None:
-        try:
-            descriptor = self._open(path, follow_last=False)
-        except (FileNotFoundError, NotADirectoryError):
+        descriptor = self._opened(path, follow_last=False)
+        if descriptor is None:
             return None
-        except OSError as problem:
-            is_link = problem.errno == errno.ELOOP
-            raise Unreadable(path, "it is a symbolic link" if is_link else problem) from problem
         try:
             meta = os.fstat(descriptor)
             return FileState(
@@ -96,7 +89,7 @@ class LocalView:
 
     def real_path(self, path: str) -> str:
         try:
-            with self._inside_root().place(path) as place:
+            with self._tree.place(path) as place:
                 return place.path
         except OSError:
             return path
@@ -105,7 +98,7 @@ class LocalView:
         if os.geteuid() != 0:
             return None
         try:
-            return self._inside_root().weakness(path)[0]
+            return self._tree.weakness(path)[0]
         except OSError as problem:
             raise Unreadable(path, problem) from problem
 
@@ -158,13 +151,8 @@ class LocalView:
     def stream(self, path: str) -> BinaryIO | None:
         from rocmcfg.host.streams import log_from
 
-        try:
-            descriptor = self._open(path)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as problem:
-            raise Unreadable(path, problem) from problem
-        return log_from(descriptor, path, pipes=False)
+        descriptor = self._opened(path)
+        return None if descriptor is None else log_from(descriptor, path, pipes=False)
 
     def stream_query(self, argv: Sequence[str]) -> BinaryIO | None:
         if not self.runs_tools:
@@ -196,7 +184,7 @@ class LocalView:
         if not self._walked:
             yield Place(None, path, path)
             return
-        with self._inside_root().place(path, follow_last=follow_last) as place:
+        with self._tree.place(path, follow_last=follow_last) as place:
             yield place
 
     @property
@@ -204,11 +192,20 @@ class LocalView:
         """Whether paths are walked by us; those of the running system, which is root's own, by the kernel."""
         return self._root != "/"
 
-    def _inside_root(self) -> Root:
+    @functools.cached_property
+    def _tree(self) -> Root:
         """Opened once: whoever exchanges the root's own name meanwhile changes nothing of what we see."""
-        if self._tree is None:
-            self._tree = Root(self._root)
-        return self._tree
+        return Root(self._root)
+
+    def _opened(self, path: str, *, follow_last: bool = True) -> int | None:
+        """A descriptor to read from; None where there is no such file. Raises Unreadable."""
+        try:
+            return self._open(path, follow_last=follow_last)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as problem:
+            is_link = not follow_last and problem.errno == errno.ELOOP
+            raise Unreadable(path, "it is a symbolic link" if is_link else problem) from problem
 
     def _open(self, path: str, flags: int = 0, *, follow_last: bool = True) -> int:
         # O_NONBLOCK: a pipe among the files would otherwise be waited on for ever

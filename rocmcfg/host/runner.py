@@ -34,15 +34,10 @@ MARK = "ROCMCFG_STARTED"
 
 
 def _environment() -> dict[str, str]:
-    keep = {k: v for k, v in os.environ.items() if k in ("HOME", "TERM", "TMPDIR")}
-    folders = ":".join(folders_of_programs())
+    kept = {name: os.environ[name] for name in ("HOME", "TERM", "TMPDIR") if name in os.environ}
     # DEBIAN_FRONTEND: hooks that would open a dialogue take their default instead.
-    return {
-        **keep,
-        "PATH": folders,
-        "LC_ALL": "C.UTF-8",
-        "DEBIAN_FRONTEND": "noninteractive",
-    }
+    fixed = {"LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+    return {**kept, **fixed, "PATH": ":".join(folders_of_programs())}
 
 
 def folders_of_programs() -> list[str]:
@@ -57,7 +52,7 @@ def folders_of_programs() -> list[str]:
 def query(argv: Sequence[str]) -> CommandResult | None:
     """A program that changes nothing; None where it is not installed. Its output is whole, since it is
     parsed: one that prints without end is stopped, as at its time limit."""
-    result = _run(argv, QUERY_TIMEOUT, None, {}, _Whole)
+    result = _run(argv, QUERY_TIMEOUT, None, "", whole=True)
     return None if result.status == 127 and not result.stdout else result
 
 
@@ -65,7 +60,7 @@ def execute(
     argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
 ) -> CommandResult:
     """As `view.Host.execute`. A missing program has status 127, one that cannot start 126, as in a shell."""
-    return _run(argv, timeout, progress, {MARK: mark} if mark else {}, _End)
+    return _run(argv, timeout, progress, mark, whole=False)
 
 
 def stream(argv: Sequence[str | bytes], stdin: int | None = None, *, failed: int = 0) -> BinaryIO:
@@ -82,10 +77,11 @@ class _Output(io.RawIOBase):
 
     def __init__(self, argv: Sequence[str | bytes], stdin: int | None, failed: int) -> None:
         import subprocess
+        from shutil import which
 
         environment = _environment()
         name = os.fsdecode(argv[0])
-        program = _which(name, environment["PATH"])
+        program = which(name, path=environment["PATH"])
         if program is None:
             raise FileNotFoundError(f"{name}: not found")
         self._failed = failed
@@ -149,15 +145,11 @@ def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
                     later.append(entry)
                 if wanted not in environment.split(b"\0"):
                     continue
-                with open(f"/proc/{entry}/status", "rb") as stream:
-                    status = dict(
-                        line.split(b":", 1) for line in stream.read(1 << 16).splitlines() if b":" in line
-                    )
             except OSError:
                 continue  # it ended meanwhile, is none of ours, or is the kernel's own and has no program
-            owners = {int(number) for number in status[b"Uid"].split()}
-            if owners == {os.geteuid()} and not status[b"State"].strip().startswith((b"Z", b"X")):
-                yield int(entry), status[b"Name"].strip().decode("utf-8", "replace")
+            status = _status(entry)
+            if {int(number) for number in status.get(b"Uid", b"").split()} == {os.geteuid()}:
+                yield int(entry), status[b"Name"].decode("utf-8", "replace")
         if not later or time.monotonic() > until:
             return
         time.sleep(0.01)
@@ -170,6 +162,17 @@ def _numbers() -> list[str]:
         return [entry for entry in os.listdir("/proc") if entry.isdigit()]
     except OSError:
         return []
+
+
+def _status(entry: str) -> dict[bytes, bytes]:
+    """As in proc(5), /proc/pid/status; empty where the process has ended, noticed by its parent or not."""
+    try:
+        with open(f"/proc/{entry}/status", "rb") as stream:
+            lines = stream.read(1 << 16).splitlines()
+    except OSError:
+        return {}
+    status = {name: value.strip() for name, _, value in (line.partition(b":") for line in lines)}
+    return {} if status[b"State"].startswith((b"Z", b"X")) else status
 
 
 def _has_pipe(pid: int) -> bool:
@@ -187,55 +190,47 @@ def _session(pid: int) -> int:
         return 0
 
 
-class _End:
-    """What a program prints: its end, however much comes before."""
+class _Printed:
+    """What a program prints: all of it, up to what is too much; or its end, however much comes before."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool) -> None:
+        self._whole = whole
         self._parts: deque[str] = deque()
         self._size = 0
-        self.too_much = False
+
+    @property
+    def too_much(self) -> bool:
+        return self._whole and self._size > _MOST
 
     def add(self, part: str) -> None:
+        if self.too_much:
+            return
         self._parts.append(part)
         self._size += len(part)
-        while self._size - len(self._parts[0]) >= _KEEP:
+        while not self._whole and self._size - len(self._parts[0]) >= _KEEP:
             self._size -= len(self._parts.popleft())
 
     def text(self) -> str:
-        return _decoded("".join(self._parts)[-_KEEP:])
-
-
-class _Whole(_End):
-    """All of it, up to what is too much."""
-
-    def add(self, part: str) -> None:
-        if not self.too_much:
-            self._parts.append(part)
-            self._size += len(part)
-            self.too_much = self._size > _MOST
-
-    def text(self) -> str:
-        return _decoded("".join(self._parts))
-
-
-def _decoded(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        text = "".join(self._parts)
+        return (
+            (text if self._whole else text[-_KEEP:])
+            .encode("utf-8", "surrogateescape")
+            .decode("utf-8", "replace")
+        )
 
 
 def _run(
-    argv: Sequence[str],
-    timeout: float,
-    progress: Callable[[], None] | None,
-    extra: dict[str, str],
-    kept: type[_End],
+    argv: Sequence[str], timeout: float, progress: Callable[[], None] | None, mark: str, *, whole: bool
 ) -> CommandResult:
+    from shutil import which
+
     import sh
 
-    environment = {**_environment(), **extra}
-    program = _which(argv[0], environment["PATH"])
+    environment = _environment() | ({MARK: mark} if mark else {})
+    program = which(argv[0], path=environment["PATH"])
     if program is None:
         return CommandResult(tuple(argv), 127, "", f"{argv[0]}: not found")
-    out, err = kept(), kept()
+    out, err = _Printed(whole=whole), _Printed(whole=whole)
     finished = threading.Event()
     started = time.monotonic()
     try:
@@ -255,7 +250,7 @@ def _run(
             _out_bufsize=_BLOCK,
             _err_bufsize=_BLOCK,
             _encoding="utf-8",
-            _decode_errors="surrogateescape",  # a block may end inside a character: see `_decoded`
+            _decode_errors="surrogateescape",  # a block may end inside a character
             _done=lambda *_: finished.set(),
         )
     except sh.ForkException as problem:  # no machine code, no interpreter
@@ -266,12 +261,12 @@ def _run(
             if progress:
                 progress()
             if time.monotonic() - started > timeout or out.too_much or err.too_much:
-                _stop(command.pid, extra.get(MARK, ""))
+                _stop(command.pid, mark)
                 return CommandResult(tuple(argv), None, out.text(), err.text())
         command.wait()
         status = command.exit_code
     except BaseException:
-        _stop(command.pid, extra.get(MARK, ""))
+        _stop(command.pid, mark)
         raise
     return CommandResult(tuple(argv), status, out.text(), err.text())
 
@@ -300,26 +295,5 @@ def _stop(leader: int, mark: str) -> None:
 def _family(leader: int, mark: str) -> set[int]:
     """The processes of its session, and those that carry its mark."""
     found = {pid for pid, _ in _processes(f"{MARK}={mark}".encode())} if mark else set()
-    for entry in _numbers():
-        if _session(int(entry)) == leader and not _ended(int(entry)):
-            found.add(int(entry))
+    found |= {int(entry) for entry in _numbers() if _session(int(entry)) == leader and _status(entry)}
     return found - {os.getpid()}
-
-
-def _ended(pid: int) -> bool:
-    """Also a process that waits for its parent to notice (proc(5), /proc/pid/stat, state)."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stream:
-            return stream.read().rpartition(b") ")[2][:1] in (b"Z", b"X")
-    except OSError:
-        return True
-
-
-def _which(name: str, path: str) -> str | None:
-    if "/" in name:
-        return name if os.path.isfile(name) and os.access(name, os.X_OK) else None
-    for directory in path.split(":"):
-        candidate = os.path.join(directory, name)
-        if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
-            return candidate
-    return None

@@ -24,9 +24,9 @@ _REFUSED = {
 }
 
 
-# A file that is FREELY large and EVEN times what it takes up was made to be endless. gzip packs 1,032 bytes
-# into one at most, and file systems that pack less still.
-EVEN, FREELY = 1100, 1 << 30
+# A file of more than READ_ANYWAY bytes that is more than MOST_PACKED times what it takes up was made to be
+# endless. gzip packs 1,032 bytes into one at most, and file systems that pack less still.
+MOST_PACKED, READ_ANYWAY = 1100, 1 << 30
 
 
 def open_callers_log(path: str) -> BinaryIO:
@@ -81,7 +81,7 @@ def _refuse(kind: int, path: str, *, pipes: bool) -> None:
 
 
 def _is_hollow(descriptor: int, meta: os.stat_result) -> bool:
-    if meta.st_size <= max(FREELY, EVEN * 512 * meta.st_blocks):
+    if meta.st_size <= max(READ_ANYWAY, MOST_PACKED * 512 * meta.st_blocks):
         return False
     # some file systems do not tell what a file takes up; those know of no holes either (lseek(2))
     hole = os.lseek(descriptor, 0, os.SEEK_HOLE)

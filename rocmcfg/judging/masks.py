@@ -13,7 +13,7 @@ from rocmcfg.model.machine import Machine
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import as_number, hexint
 from rocmcfg.model.version import KernelVersion
-from rocmcfg.state.effective import Effective
+from rocmcfg.state.configured import Effective
 
 
 def starting_mask(

@@ -37,8 +37,9 @@ def trap_holds(trap: ValueTrap, machine: Machine) -> bool | None:
     Where no GPU is known, what holds for all but a few is taken to hold."""
     if machine.runs(trap.kernel) is False:
         return False
-    common = not machine.gpus and trap.on is not None and trap.on == Hardware(not_gfx=trap.on.not_gfx)
-    return True if common else machine.has(trap.on)
+    acts_on = trap.acts_on
+    common = not machine.gpus and acts_on is not None and acts_on == Hardware(not_gfx=acts_on.not_gfx)
+    return True if common else machine.has(acts_on)
 
 
 def traps_of(

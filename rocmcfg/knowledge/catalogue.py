@@ -7,10 +7,11 @@ little else, `explain` and `lint` need everything.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from rocmcfg.knowledge import compiled
+from rocmcfg.knowledge.compiled import noun
 from rocmcfg.model.catalogue import (
     Catalogue,
     Description,
@@ -26,8 +27,7 @@ from rocmcfg.model.catalogue import (
     ValueTrap,
     Variable,
 )
-from rocmcfg.model.spelling import Spelling, split
-from rocmcfg.model.state import Kind
+from rocmcfg.model.spelling import split
 from rocmcfg.model.value import ParamType
 from rocmcfg.model.version import KernelVersion, parse_kernel
 
@@ -59,30 +59,25 @@ class _OnDemand(Mapping[str, T], Generic[T]):
 def load() -> Catalogue:
     return Catalogue(
         parameters=_parameters(),
-        features=_features(),
+        features=_with_sources("features", _feature),
         fixes=_OnDemand(lambda: _data("fixes"), _fix),
         gpus=gpu_models(),
-        arguments=_arguments(),
-        variables=_OnDemand(_variables, _variable),
-        traps=_OnDemand(lambda: {row["name"]: row for row in _data("traps")["trap"]}, _trap),
+        arguments=_with_sources(
+            "kernel_arguments",
+            lambda name, row, common: _described(KernelArgument, row, common, name=name),
+        ),
+        variables=_OnDemand(_variables, lambda name, row: _described(Variable, row, name=name)),
+        traps=_OnDemand(
+            lambda: {row["name"]: row for row in _data("traps")["trap"]},
+            lambda _, row: _described(Trap, row),
+        ),
         hand_overs=_hand_overs(),
     )
 
 
 @functools.cache
 def gpu_models() -> tuple[GpuModel, ...]:
-    return tuple(
-        GpuModel(
-            row["gc_ip"],
-            row["gfx"],
-            row["family"],
-            row.get("codename", ""),
-            row.get("products", ""),
-            tuple(row.get("pci", ())),
-            row.get("apu", False),
-        )
-        for row in _data("gpus")["gpu"]
-    )
+    return tuple(noun(GpuModel, row) for row in _data("gpus")["gpu"])
 
 
 def _data(name: str) -> dict[str, Any]:
@@ -112,34 +107,20 @@ def _parameters() -> Mapping[str, Parameter]:
 def _parameter(id: str, row: dict[str, Any], read: Mapping[str, KernelVersion]) -> Parameter:
     module, _, name = id.partition(".")
     # A kernel that one parameter alone names was read for that one: it says nothing of the others.
-    builds = dict(read)
-    for epoch in row.get("epochs", ()):
+    builds, epochs = dict(read), row.get("epochs", ())
+    for epoch in epochs:
         builds |= {text: _version(text) for text in (epoch["from"], epoch["to"]) if text not in read}
-    return Parameter(
-        module,
-        name,
-        row["summary"],
-        tuple(
-            Epoch(
-                builds[e["from"]],
-                builds[e["to"]],
-                ParamType(e["type"]),
-                e["default"],
-                e["permission"],
-                e.get("taints", False),
-            )
-            for e in row.get("epochs", ())
+    return noun(
+        Parameter,
+        row,
+        module=module,
+        name=name,
+        epochs=tuple(
+            noun(Epoch, e, first=builds[e["from"]], last=builds[e["to"]], type=ParamType(e["type"]))
+            for e in epochs
         ),
-        tuple(sorted(builds.values())),
-        rewritten=row.get("rewritten", False),
-        computed=row.get("computed", False),
-        mask=row.get("mask", False),
-        since=row.get("since", ""),
-        removed=row.get("removed", ""),
-        deprecated=row.get("deprecated", ""),
-        config=row.get("config", ""),
+        builds=tuple(sorted(builds.values())),
         bounds=tuple(row["range"]) if "range" in row else None,
-        dkms_only=row.get("dkms_only", False),
         dkms_type=ParamType(row["type"]) if "type" in row else None,
         taints_since=_version(row["taints_since"]) if "taints_since" in row else None,
         describe=functools.partial(_describe, module, name, row.get("dkms_only", False)),
@@ -150,12 +131,12 @@ def _describe(module: str, name: str, dkms_only: bool) -> Description:
     """What the notes say; the sources of a module are those of the kernel's own driver."""
     common, rows = _notes()
     row = rows.get(module, {}).get(name, {})
-    return Description(
-        unit=row.get("unit", ""),
+    return _described(
+        Description,
+        row,
+        () if dkms_only else common.get(module, ()),
         bits={int(bit, 0): text for bit, text in row.get("bits", {}).items()},
-        acts_on=_hardware(row),
         copied={int(mask, 0): tuple(names) for mask, names in row.get("copied", {}).items()},
-        **_described(row, () if dkms_only else tuple(common.get(module, ()))),
     )
 
 
@@ -165,20 +146,12 @@ def _notes() -> tuple[dict[str, Any], dict[str, Any]]:
     return document.pop("sources"), document
 
 
-def _features() -> Mapping[str, Feature]:
-    return _with_sources("features", _feature)
-
-
-def _arguments() -> Mapping[str, KernelArgument]:
-    return _with_sources("kernel_arguments", _argument)
-
-
-def _with_sources(file: str, make: Callable[[str, Any, tuple[str, ...]], T]) -> Mapping[str, T]:
+def _with_sources(file: str, make: Callable[[str, dict[str, Any], Sequence[str]], T]) -> Mapping[str, T]:
     """A file whose own `sources` hold for each of its rows."""
 
     def rows() -> dict[str, Any]:
         document = _data(file)
-        common = tuple(document.pop("sources", ()))
+        common = document.pop("sources", ())
         return {name: (row, common) for name, row in document.items()}
 
     return _OnDemand(rows, lambda name, found: make(name, *found))
@@ -199,14 +172,8 @@ def _hand_overs() -> Mapping[str, tuple[HandOver, ...]]:
     document = functools.cache(lambda: _data("hand_overs"))
 
     def made(row: dict[str, Any]) -> HandOver:
-        return HandOver(
-            tuple(row["names"]),
-            row["gives"],
-            tuple(row["sources"]),
-            tuple(row.get("but", ())),
-            tuple(document()["folders"]) if row.get("system", False) else (),
-            row.get("bare", False),
-        )
+        folders = document()["folders"] if row.get("system", False) else ()
+        return noun(HandOver, row, folders=tuple(folders))
 
     def kinds() -> dict[str, Any]:
         return {kind: rows for kind, rows in document().items() if kind != "folders"}
@@ -214,101 +181,30 @@ def _hand_overs() -> Mapping[str, tuple[HandOver, ...]]:
     return _OnDemand(kinds, lambda _, rows: tuple(made(row) for row in rows))
 
 
-def _described(row: dict[str, Any], common: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What parameters, kernel arguments and variables have in common. `common` are the file's own sources."""
-    return {
-        "meanings": row.get("meanings", {}),
-        "notes": tuple(row.get("notes", ())),
-        "traps": tuple(_value_trap(trap) for trap in row.get("traps", ())),
-        "sources": (*row.get("sources", ()), *common),
-    }
+def _described(kind: Callable[..., T], row: dict[str, Any], common: Sequence[str] = (), **given: Any) -> T:
+    """With the parts that rows of several files have. `common` are the file's own sources."""
+    parts: dict[str, Any] = {}
+    if "acts_on" in row:
+        parts["acts_on"] = noun(Hardware, row["acts_on"])
+    if "instead" in row:
+        parts["instead"] = split(row["instead"])
+    if "traps" in row:
+        parts["traps"] = tuple(_described(ValueTrap, trap) for trap in row["traps"])
+    if common:
+        parts["sources"] = (*row.get("sources", ()), *common)
+    return noun(kind, row, **parts, **given)
 
 
-def _hardware(row: dict[str, Any]) -> Hardware | None:
-    given = row.get("acts_on")
-    if given is None:
-        return None
-    return Hardware(
-        tuple(given.get("gfx", ())),
-        tuple(given.get("not_gfx", ())),
-        given.get("apu"),
-        given.get("panel", False),
-    )
-
-
-def _value_trap(row: dict[str, Any]) -> ValueTrap:
-    return ValueTrap(
-        tuple(row["values"]),
-        row["kind"],
-        row["summary"],
-        split(row["instead"]) if "instead" in row else None,
-        _hardware(row),
-        row.get("kernel", ""),
-        row.get("asked", False),
-        row.get("intended", ""),
-    )
-
-
-def _feature(name: str, row: dict[str, Any], common: tuple[str, ...]) -> Feature:
-    return Feature(
-        name,
-        row["parameter"],
-        row["bit"],
-        row["set_means"] == "on",
-        row["summary"],
-        _hardware(row),
-        tuple(row.get("notes", ())),
-        (*row.get("sources", ()), *common),
-        row.get("taints", ""),
-    )
-
-
-def _trap(name: str, row: dict[str, Any]) -> Trap:
-    return Trap(name, split(row["instead"]), row["summary"], row.get("times", 1))
-
-
-def _argument(name: str, row: dict[str, Any], common: tuple[str, ...]) -> KernelArgument:
-    return KernelArgument(
-        name,
-        row["summary"],
-        tuple(row.get("values", ())),
-        row.get("pattern", ""),
-        row.get("words_join", False),
-        row.get("flag", False),
-        row.get("default", ""),
-        **_described(row, common),
-    )
-
-
-def _variable(name: str, row: dict[str, Any]) -> Variable:
-    return Variable(
-        name,
-        row["summary"],
-        row.get("reader", ""),
-        tuple(row.get("values", ())),
-        row.get("presence_only", False),
-        row.get("unknown", False),
-        Spelling(Kind.ENV, row["instead"]) if "instead" in row else None,
-        row.get("pattern", ""),
-        row.get("default", ""),
-        row.get("build_only", False),
-        row.get("indexed", ""),
-        row.get("since", ""),
-        row.get("until", ""),
-        row.get("deprecated", ""),
-        acts_on=_hardware(row),
-        beside=row.get("beside", {}),
-        strict=row.get("strict", False),
-        **_described(row),
-    )
+def _feature(name: str, row: dict[str, Any], common: Sequence[str]) -> Feature:
+    return _described(Feature, row, common, name=name, set_means_on=row["set_means"] == "on")
 
 
 def _fix(name: str, row: dict[str, Any]) -> Fix:
-    return Fix(
-        name,
-        row["summary"],
-        _version(row["mainline"]),
-        tuple(_version(text) for text in row["stable"]),
-        row.get("probe", {}).get("kfd_property", ""),
-        tuple(row["evidence"]),
+    return noun(
+        Fix,
+        row,
+        name=name,
+        mainline=_version(row["mainline"]),
+        stable=tuple(map(_version, row["stable"])),
+        kfd_property=row.get("probe", {}).get("kfd_property", ""),
     )

@@ -1,4 +1,5 @@
-"""The TOML files that come with the program, made ready for it: as JSON, which loads many times faster.
+"""The TOML files that come with the program, made ready for it: as JSON, which loads many times faster; and
+the nouns that are made of their rows.
 
 `compiled.tsv` has a line for each file: its name, checksums of the file and of what follows, and its content
 as JSON; of a profile, what `profile_schema` made of it. TOML stays the source: a line counts only while the
@@ -10,10 +11,12 @@ from __future__ import annotations
 import functools
 import os
 import zlib
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from rocmcfg.host.reading import read_own_file
 
+N = TypeVar("N")
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
 PATH = os.path.join(PACKAGE, "knowledge/compiled.tsv")
 
@@ -27,6 +30,15 @@ def packaged(name: str) -> dict[str, Any]:
 
         document = toml.loads(content.decode("utf-8"))
     return document
+
+
+def noun(kind: Callable[..., N], row: Mapping[str, Any], /, **given: Any) -> N:
+    """A NamedTuple of the class `kind`, its fields from the keys of a row that are called like them; `given`
+    are the others, and those that a row has in another form. Lists become tuples. A field that nothing gives
+    has its default."""
+    fields = vars(kind)["_fields"]
+    said = {key: tuple(v) if isinstance(v, list) else v for key, v in row.items() if key in fields}
+    return kind(**{**said, **given})
 
 
 def known(name: str, content: bytes) -> dict[str, Any] | None:

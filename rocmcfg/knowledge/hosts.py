@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from rocmcfg.knowledge import compiled
+from rocmcfg.knowledge.compiled import noun
 from rocmcfg.model.version import VersionRange, parse_range
 
 
@@ -22,15 +23,17 @@ class DriverRelease(NamedTuple):
 
 
 class BadFirmware(NamedTuple):
+    """`counted` are the bits of the number that the driver prints which tell the version; the upper ones say
+    something else."""
+
     block: str
     gfx: tuple[str, ...]
     version: int
     issue: str
     counted: int
 
-    def of(self, printed: int) -> int:
-        """The version in the number that the driver prints, whose upper bits say something else."""
-        return printed & self.counted
+    def is_bad(self, printed: int) -> bool:
+        return printed & self.counted == self.version
 
 
 class Writer(NamedTuple):
@@ -41,7 +44,7 @@ class Writer(NamedTuple):
     file: str
     key: re.Pattern[str]
     stop: str
-    told: re.Pattern[str] | None
+    told: re.Pattern[str] | None = None
 
 
 class Tuner(NamedTuple):
@@ -73,24 +76,13 @@ def of_hosts() -> HostKnowledge:
             DriverRelease(parse_range(row["version"]), row["release"], parse_range(row["rocm"]))
             for row in document["driver"]
         ),
-        tuple(
-            BadFirmware(row["block"], tuple(row["gfx"]), row["version"], row["issue"], row["counted"])
-            for row in document["firmware"]
-        ),
-        tuple(
-            Writer(
-                row["name"],
-                row["file"],
-                re.compile(row["key"], re.M),
-                row["stop"],
-                re.compile(row["told"]) if "told" in row else None,
-            )
-            for row in document["writer"]
-        ),
-        tuple(
-            Tuner(row["name"], row["file"], re.compile(row["key"], re.M), row["feature"])
-            for row in document["tuner"]
-        ),
+        tuple(noun(BadFirmware, row) for row in document["firmware"]),
+        tuple(noun(Writer, row, **_patterns(row)) for row in document["writer"]),
+        tuple(noun(Tuner, row, **_patterns(row)) for row in document["tuner"]),
         document["variables"]["target"],
         tuple(document["variables"]["choosers"]),
     )
+
+
+def _patterns(row: dict[str, str]) -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(row[name], re.M) for name in ("key", "told") if name in row}

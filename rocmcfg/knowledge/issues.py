@@ -7,11 +7,13 @@ import os
 from typing import Any
 
 from rocmcfg.knowledge import compiled
+from rocmcfg.knowledge.compiled import noun
 from rocmcfg.model.issue import KnownIssue, Signature, Workaround
 from rocmcfg.model.spelling import split
-from rocmcfg.model.version import VersionRange, parse_range
+from rocmcfg.model.version import parse_range
 
 _FOLDER = "knowledge/data/issues"
+_RANGES = ("kernel", "rocm", "fixed_kernels", "fixed_rocm")
 
 
 @functools.cache
@@ -22,47 +24,12 @@ def load() -> tuple[KnownIssue, ...]:
 
 
 def issue(id: str, row: dict[str, Any]) -> KnownIssue:
-    workaround = row.get("workaround", {})
-    return KnownIssue(
+    cure = row.get("workaround", {})
+    return noun(
+        KnownIssue,
+        row,
         id=id,
-        kind=row["kind"],
-        title=row["title"],
-        summary=row["summary"],
-        gfx=tuple(row.get("gfx", ())),
-        kernel=_range(row, "kernel"),
-        rocm=_range(row, "rocm"),
-        firmware=row.get("firmware", ""),
-        signatures=tuple(_signature(s) for s in row.get("signature", ())),
-        stages=tuple(row.get("stages", ())),
-        workaround=Workaround(
-            tuple(map(split, workaround.get("settings", ()))),
-            tuple(workaround.get("unset", ())),
-            tuple(workaround.get("steps", ())),
-            workaround.get("profile", ""),
-        ),
-        does_not_help=tuple(row.get("does_not_help", ())),
-        cost=row.get("cost", ""),
-        fixed_in=row.get("fixed_in", ""),
-        fixed_kernels=_range(row, "fixed_kernels"),
-        fixed_rocm=_range(row, "fixed_rocm"),
-        evidence=tuple(row["evidence"]),
-        confidence=row["confidence"],
-        notes=tuple(row.get("notes", ())),
-        several_gpus=row.get("several_gpus", False),
-        lacks_fix=row.get("lacks_fix", ""),
-        fixed_by=row.get("fixed_by", "either"),
-    )
-
-
-def _range(row: dict[str, Any], key: str) -> VersionRange | None:
-    return parse_range(row[key]) if row.get(key) else None
-
-
-def _signature(row: dict[str, Any]) -> Signature:
-    return Signature(
-        row["pattern"],
-        row["strength"],
-        tuple(row["samples"]),
-        row.get("name", ""),
-        row.get("beside", ""),
+        signatures=tuple(noun(Signature, signature) for signature in row.get("signature", ())),
+        workaround=noun(Workaround, cure, settings=tuple(map(split, cure.get("settings", ())))),
+        **{key: parse_range(row[key]) for key in _RANGES if key in row},
     )

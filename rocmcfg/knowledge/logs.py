@@ -17,8 +17,8 @@ class FactPattern(NamedTuple):
 
     kind: str
     pattern: str
-    group: int
-    weight: int
+    group: int = 1
+    weight: int = 1
 
 
 class ErrorPattern(NamedTuple):
@@ -26,8 +26,8 @@ class ErrorPattern(NamedTuple):
     such a line too."""
 
     pattern: str
-    needs: tuple[str, ...]
-    shared: bool
+    needs: tuple[str, ...] = ()
+    shared: bool = False
 
 
 class LogKnowledge(NamedTuple):
@@ -46,14 +46,8 @@ class LogKnowledge(NamedTuple):
 def of_logs() -> LogKnowledge:
     document = compiled.packaged("knowledge/data/logs.toml")
     return LogKnowledge(
-        tuple(
-            FactPattern(row["kind"], row["pattern"], row.get("group", 1), row.get("weight", 1))
-            for row in document["fact"]
-        ),
-        tuple(
-            ErrorPattern(row["pattern"], tuple(row.get("needs", ())), row.get("shared", False))
-            for row in document["error"]
-        ),
+        tuple(compiled.noun(FactPattern, row) for row in document["fact"]),
+        tuple(compiled.noun(ErrorPattern, row) for row in document["error"]),
         tuple(row["pattern"] for row in document["reset"]),
         {name: tuple(patterns) for name, patterns in document["family"].items()},
         tuple(document["cmdline"]["boot_words"]),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.profile import Multiple, Profile, Setting
+from rocmcfg.model.profile import Profile, Setting
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import closest
 
@@ -32,28 +32,30 @@ def parameters(profile: Profile) -> Iterable[Diagnostic]:
     from which no value comes."""
     known = [p.name for p in profile.parameters]
     for setting in profile.settings:
-        if isinstance(setting.value, Multiple) and setting.value.parameter not in known:
+        parameter = setting.multiple_of
+        if parameter not in (None, *known):
             yield error(
                 "RC1007",
-                f"{setting.id}: the profile has no parameter {setting.value.parameter!r}",
+                f"{setting.id}: the profile has no parameter {parameter!r}",
                 location=setting.location,
-                hint=f"declare it: [parameters.{setting.value.parameter}]",
+                hint=f"declare it: [parameters.{parameter}]",
             )
-    used = {s.value.parameter for s in profile.settings if isinstance(s.value, Multiple)}
-    for parameter in profile.parameters:
-        if parameter.name not in used:
+    used = {setting.multiple_of for setting in profile.settings}
+    for one in profile.parameters:
+        if one.name not in used:
             yield error(
                 "RC1008",
-                f"parameters.{parameter.name}: no setting of the profile takes its value from it",
-                location=parameter.location,
-                hint=f'use it: value = {{ from = "{parameter.name}" }}, or take it away',
+                f"parameters.{one.name}: no setting of the profile takes its value from it",
+                location=one.location,
+                hint=f'use it: value = {{ from = "{one.name}" }}, or take it away',
             )
 
 
-def declared(settings: Iterable[Setting], profile: Profile) -> tuple[Setting, ...]:
-    """Those whose value can be had, as far as this profile tells."""
-    known = [p.name for p in profile.parameters]
-    return tuple(s for s in settings if not isinstance(s.value, Multiple) or s.value.parameter in known)
+def declared(profile: Profile) -> Profile:
+    """With the settings whose value can be had, as far as this profile tells: not those that are a multiple
+    of what only a profile that it extends may declare."""
+    known = (None, *(p.name for p in profile.parameters))
+    return profile._replace(settings=tuple(s for s in profile.settings if s.multiple_of in known))
 
 
 def unknown_fixes(settings: Sequence[Setting]) -> Iterable[Diagnostic]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from rocmcfg.knowledge.compiled import noun
 from rocmcfg.model.profile import Condition, Doubt, Multiple, Profile, ProfileParameter, Setting, Use
 from rocmcfg.model.state import Channel, Kind
-from rocmcfg.model.version import VersionRange, parse_range
+from rocmcfg.model.version import parse_range
 
 Row = tuple[Kind, str, str, dict[str, Any], tuple[str, ...]]
 _SECTIONS = ((Kind.FEATURE, "features"), (Kind.KARG, "cmdline"), (Kind.ENV, "env"))
@@ -24,83 +25,54 @@ def rows(document: dict[str, Any]) -> Iterator[Row]:
 
 
 def profile(
-    document: dict[str, Any],
-    name: str,
-    place: str,
-    located: Callable[[Sequence[str]], str],
-    shipped: bool,
-    doubts: tuple[Doubt, ...],
+    document: dict[str, Any], located: Callable[[Sequence[str]], str], name: str, doubt: Doubt | None
 ) -> Profile:
-    """`located` tells where a key path stands."""
-    doubt = doubts[0] if doubts else None
-    return Profile(
-        name,
-        document["summary"],
-        tuple(document["gfx"]),
-        tuple(
-            _setting(kind, module, key, row, located(path), name, doubt)
-            for kind, module, key, row, path in rows(document)
-        ),
-        place,
-        document["extends"],
-        tuple(document["notes"]),
-        shipped,
-        Use(document["use"]),
-        document["apu"],
-        tuple(
-            ProfileParameter(
-                key,
-                row["summary"],
-                row["unit"],
-                row["min"],
-                row["max"],
-                row["within"],
-                row["unset"],
-                located(("parameters", key)),
-            )
-            for key, row in document["parameters"].items()
-        ),
-        doubts,
+    """`located` tells where a key path stands. Where the file lies, the caller says."""
+    settings = (
+        noun(
+            Setting,
+            row,
+            kind=kind,
+            module=module,
+            name=key.replace("-", "_") if kind is Kind.PARAMETER else key,
+            value=_value(row["value"]),
+            when=tuple(map(_condition, row["when"])),
+            via=Channel(row["via"]) if row["via"] else None,
+            location=located(path),
+            profile=name,
+            doubt=doubt,
+        )
+        for kind, module, key, row, path in rows(document)
+    )
+    parameters = (
+        noun(
+            ProfileParameter,
+            row,
+            name=key,
+            low=row["min"],
+            high=row["max"],
+            location=located(("parameters", key)),
+        )
+        for key, row in document["parameters"].items()
+    )
+    return noun(
+        Profile,
+        document,
+        name=name,
+        settings=tuple(settings),
+        location="",
+        use=Use(document["use"]),
+        parameters=tuple(parameters),
+        doubts=(doubt,) if doubt else (),
     )
 
 
-def _setting(
-    kind: Kind, module: str, name: str, row: dict[str, Any], location: str, profile: str, doubt: Doubt | None
-) -> Setting:
-    value = row["value"]
-    if isinstance(value, list):
-        value = tuple(value)
-    elif isinstance(value, dict):
-        value = Multiple(value["from"], value["times"])
-    return Setting(
-        kind,
-        name.replace("-", "_") if kind is Kind.PARAMETER else name,
-        value,
-        module,
-        row["because"],
-        tuple(row["evidence"]),
-        row["cost"],
-        row["confidence"],
-        tuple(_condition(table) for table in row["when"]),
-        row["optional"],
-        Channel(row["via"]) if row["via"] else None,
-        location,
-        profile,
-        doubt,
-    )
+def _value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Multiple(value["from"], value["times"])
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _condition(table: dict[str, Any]) -> Condition:
-    def versions(text: str | None) -> VersionRange | None:
-        return parse_range(text) if text else None
-
-    return Condition(
-        kernel=versions(table["kernel"]),
-        rocm=versions(table["rocm"]),
-        lacks_fix=table["lacks-fix"],
-        gfx=tuple(table["gfx"]),
-        pytorch=versions(table["pytorch"]),
-        igpu=table["igpu"],
-        dkms=table["dkms"],
-        gpus=versions(table["gpus"]),
-    )
+    ranges = {key: table[key] and parse_range(table[key]) for key in ("kernel", "rocm", "pytorch", "gpus")}
+    return noun(Condition, table, lacks_fix=table["lacks-fix"], **ranges)

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from rocmcfg.knowledge import catalogue, profile_schema
-from rocmcfg.model.catalogue import Catalogue, Feature, KernelArgument, Parameter, Variable
+from rocmcfg.model.catalogue import Catalogue, KernelArgument, Parameter, Variable
 from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE
 
 Schema = dict[str, Any]
@@ -62,11 +62,11 @@ def document() -> Schema:
                 "use": {"enum": ["auto", "named", "diagnosis"]},
                 "extends": {"type": "string", "pattern": _PROFILE},
                 "notes": {"type": "array", "items": _TEXT},
-                "parameters": _names({}, "#/definitions/number", SAFE_VARIABLE),
+                "parameters": _names({}, "number", SAFE_VARIABLE),
                 "module": _modules(known),
-                "features": _features(known.features.values()),
-                "cmdline": _names(_arguments(known), "#/definitions/argument", SAFE_NAME),
-                "env": _names(_variables(known), "#/definitions/variable", SAFE_VARIABLE),
+                "features": _features(known),
+                "cmdline": _names(_arguments(known), "argument", SAFE_NAME),
+                "env": _names(_variables(known), "variable", SAFE_VARIABLE),
             },
         ),
         "definitions": {
@@ -96,24 +96,27 @@ def _said(text: str | None) -> str:
 
 
 def _names(known: Mapping[str, Schema], others: str, names: re.Pattern[str]) -> Schema:
+    """`others` is the definition of what the catalogue does not know."""
     return {
         "type": "object",
         "properties": dict(known),
-        "additionalProperties": {"$ref": others},
+        "additionalProperties": {"$ref": f"#/definitions/{others}"},
         "propertyNames": {"pattern": names.pattern.replace(r"\Z", "$")},
     }
 
 
 def _setting(kind: str) -> Schema:
     """The short form or the table."""
-    short = _SHORT[kind]
+    short, when = _SHORT[kind], {"$ref": "#/definitions/when"}
+    times = {"type": "integer", "minimum": 1, "maximum": 1 << 32}
+    multiple = _table(profile_schema.From, {"from": _TEXT, "times": times})
     rows: dict[str, Schema] = {
-        "value": _or_table(short, _multiple()) if kind in _MULTIPLIED else short,
+        "value": _or_table(short, multiple) if kind in _MULTIPLIED else short,
         "because": _TEXT,
         "evidence": {"type": "array", "items": _TEXT},
         "cost": _TEXT,
         "confidence": {"enum": ["confirmed", "reported", "asked for"]},
-        "when": {"anyOf": [{"$ref": "#/definitions/when"}, _list({"$ref": "#/definitions/when"})]},
+        "when": {"anyOf": [when, {"type": "array", "items": when, "minItems": 1}]},
         "optional": _FLAG,
     }
     if kind in _MOVABLE:
@@ -123,15 +126,6 @@ def _setting(kind: str) -> Schema:
 
 def _or_table(short: Schema, table: Schema) -> Schema:
     return {**table, **short, "type": [*short["type"], "object"]}
-
-
-def _multiple() -> Schema:
-    times = {"type": "integer", "minimum": 1, "maximum": 1 << 32}
-    return _table(profile_schema.From, {"from": _TEXT, "times": times})
-
-
-def _list(items: Schema) -> Schema:
-    return {"type": "array", "items": items, "minItems": 1}
 
 
 def _when(known: Catalogue, gfx: Schema) -> Schema:
@@ -176,57 +170,43 @@ def _number() -> Schema:
 
 def _modules(known: Catalogue) -> Schema:
     found: dict[str, dict[str, Schema]] = {}
-    for parameter in known.parameters.values():
-        words = [int(v) for v in parameter.meanings if re.fullmatch("-?[0-9]+", v)]
-        entry = _known("parameter", _parameter_says(parameter), words)
-        found.setdefault(parameter.module, {})[parameter.name] = entry
-    tables = {name: _names(entries, "#/definitions/parameter", SAFE_NAME) for name, entries in found.items()}
-    return {
-        "type": "object",
-        "properties": tables,
-        "additionalProperties": _names({}, "#/definitions/parameter", SAFE_NAME),
-        "propertyNames": {"pattern": SAFE_MODULE.pattern.replace(r"\Z", "$")},
-    }
+    for one in known.parameters.values():
+        words = [int(v) for v in one.meanings if re.fullmatch("-?[0-9]+", v)]
+        unit = one.unit and f"In {one.unit}."
+        gone = one.removed and f"Gone since Linux {one.removed}."
+        entry = _known("parameter", _says(one, unit, gone), words)
+        found.setdefault(one.module, {})[one.name] = entry
+    modules = {name: _names(entries, "parameter", SAFE_NAME) for name, entries in found.items()}
+    return {**_names(modules, "", SAFE_MODULE), "additionalProperties": _names({}, "parameter", SAFE_NAME)}
 
 
-def _parameter_says(parameter: Parameter) -> str:
-    parts = [parameter.summary, *_meanings(parameter.meanings)]
-    parts += [f"In {parameter.unit}."] if parameter.unit else []
-    parts += [f"Gone since Linux {parameter.removed}."] if parameter.removed else []
-    return " ".join(parts)
-
-
-def _features(features: Iterable[Feature]) -> Schema:
+def _features(known: Catalogue) -> Schema:
     # a name that the catalogue does not know has no bit
-    entries = {f.name: _known("feature", f"{f.summary} ({f.parameter})", []) for f in features}
+    entries = {f.name: _known("feature", f"{f.summary} ({f.parameter})") for f in known.features.values()}
     return {"type": "object", "properties": entries, "additionalProperties": False}
 
 
 def _arguments(known: Catalogue) -> dict[str, Schema]:
-    return {a.name: _known("argument", _argument_says(a), a.values) for a in known.arguments.values()}
-
-
-def _argument_says(argument: KernelArgument) -> str:
-    return " ".join([argument.summary, *_meanings(argument.meanings)])
+    return {a.name: _known("argument", _says(a), a.values) for a in known.arguments.values()}
 
 
 def _variables(known: Catalogue) -> dict[str, Schema]:
     """Without those that nothing reads, or nothing that runs: nobody shall be offered them."""
-    useful = [v for v in known.variables.values() if not v.unknown and not v.build_only]
-    return {v.name: _known("variable", _variable_says(v), v.values) for v in useful}
+    found = {}
+    for one in known.variables.values():
+        if not (one.unknown or one.build_only):
+            presence = "Any value switches it on, also 0." if one.presence_only else ""
+            reader = one.reader and f"Read by {one.reader}."
+            found[one.name] = _known("variable", _says(one, presence, reader), one.values)
+    return found
 
 
-def _variable_says(variable: Variable) -> str:
-    reader = [f"Read by {variable.reader}."] if variable.reader else []
-    presence = ["Any value switches it on, also 0."] if variable.presence_only else []
-    return " ".join([variable.summary, *_meanings(variable.meanings), *presence, *reader])
+def _says(one: Parameter | KernelArgument | Variable, *more: str) -> str:
+    meanings = "; ".join(f"{value}: {text}" for value, text in one.meanings.items())
+    return " ".join(filter(None, (one.summary, meanings and f"{meanings}.", *more)))
 
 
-def _meanings(meanings: Mapping[str, str]) -> list[str]:
-    return ["; ".join(f"{value}: {text}" for value, text in meanings.items()) + "."] if meanings else []
-
-
-def _known(kind: str, text: str, words: Iterable[object]) -> Schema:
+def _known(kind: str, text: str, words: Iterable[object] = ()) -> Schema:
     """`words` are offered; others are taken."""
     offered = list(dict.fromkeys(words))
     row = {"$ref": f"#/definitions/{kind}"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +13,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import compiled, profile_checks, profile_document, toml
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, info
 from rocmcfg.model.facts import Gpu
-from rocmcfg.model.profile import Doubt, Multiple, Profile, Use
+from rocmcfg.model.profile import Doubt, Profile, Use
 from rocmcfg.model.value import closest
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def read(view: HostView, wanted: Iterable[str]) -> tuple[tuple[Profile, ...], tu
         profile = _complete(view, name, (), problems)
         if profile is not None:
             problems.extend(profile_checks.parameters(profile))
-            found.append(profile._replace(settings=profile_checks.declared(profile.settings, profile)))
+            found.append(profile_checks.declared(profile))
     return tuple(found), tuple(dict.fromkeys(problems))
 
 
@@ -135,43 +135,38 @@ def _complete(
     if unwritable is not None and (is_path(name) or "\0" not in name):  # no profile can have a NUL
         problems.append(unwritable)
         return None
-    found = _locate(view, name, problems)
-    if found is None:
+    file = _locate(view, name, problems)
+    if file is None:
         return None
-    content, place, shipped, doubt = found
     called = label(name)
-    profile = _read(content, place, called, shipped, problems, doubt)
+    profile = _read(file, called, problems)
     if profile is None or not profile.extends:
         return profile
-    at = f"{place}:{toml.line_of(toml.key_lines(content.decode()), ('extends',))}"
-    alone = profile._replace(settings=profile_checks.declared(profile.settings, profile))
+    at = _places(file)(("extends",))
     if profile.extends in (*chain, called):
-        problems.append(
-            error(
-                "RC1011",
-                f"profile {called} extends itself: {' → '.join((*chain, called, profile.extends))}",
-                location=at,
-                hint="take one `extends` away",
-            )
+        problem = error(
+            "RC1011",
+            f"profile {called} extends itself: {' → '.join((*chain, called, profile.extends))}",
+            location=at,
+            hint="take one `extends` away",
         )
-        return alone
-    if len(chain) >= _MAX_EXTENDS:
-        problems.append(
-            error(
-                "RC1014",
-                f"profile {called} is at the end of a chain of more than {_MAX_EXTENDS} `extends`",
-                location=at,
-                hint="copy the settings into fewer profiles",
-            )
+    elif len(chain) >= _MAX_EXTENDS:
+        problem = error(
+            "RC1014",
+            f"profile {called} is at the end of a chain of more than {_MAX_EXTENDS} `extends`",
+            location=at,
+            hint="copy the settings into fewer profiles",
         )
-        return alone
-    try:
-        base = _complete(view, profile.extends, (*chain, called), problems)
-    except NoSuchProfile as problem:
-        told = problem.diagnostics[0]
-        problems.append(replace(told, summary=f"extends: {told.summary}", location=at))
-        return alone
-    return alone if base is None else _extend(profile, base, problems)
+    else:
+        try:
+            base = _complete(view, profile.extends, (*chain, called), problems)
+        except NoSuchProfile as missing:
+            told = missing.diagnostics[0]
+            problem = replace(told, summary=f"extends: {told.summary}", location=at)
+        else:
+            return _extend(profile, base, problems) if base else profile_checks.declared(profile)
+    problems.append(problem)
+    return profile_checks.declared(profile)
 
 
 def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Profile:
@@ -209,14 +204,14 @@ def label(name: str) -> str:
     return os.path.splitext(os.path.basename(name))[0] if is_path(name) else name
 
 
-class _Found(NamedTuple):
+class _File(NamedTuple):
     content: bytes
     place: str
-    shipped: bool
+    shipped: bool = False
     doubt: Doubt | None = None
 
 
-def _locate(view: HostView, name: str, problems: list[Diagnostic]) -> _Found | None:
+def _locate(view: HostView, name: str, problems: list[Diagnostic]) -> _File | None:
     """None where the file can be no profile."""
     if is_path(name):
         content, why = read_callers_file(name, _MAX_BYTES)
@@ -232,7 +227,7 @@ def _locate(view: HostView, name: str, problems: list[Diagnostic]) -> _Found | N
             return _bounded(content, local, "", _of_local(view, local), problems)
         shipped = shipped_path(name)
         if os.path.isfile(shipped):
-            return _Found(read_own_file(shipped), f"{name}.toml", shipped=True)
+            return _File(read_own_file(shipped), f"{name}.toml", shipped=True)
     raise NoSuchProfile(name, [one for one in names(view) if profile_checks.unwritable_name(one) is None])
 
 
@@ -249,9 +244,9 @@ def _of_local(view: HostView, place: str) -> Doubt | None:
 
 def _bounded(
     content: bytes | None, place: str, reason: str, doubt: Doubt | None, problems: list[Diagnostic]
-) -> _Found | None:
+) -> _File | None:
     if content is not None and len(content) <= _MAX_BYTES:
-        return _Found(content, place, shipped=False, doubt=doubt)
+        return _File(content, place, doubt=doubt)
     reason = reason if content is None else "it is larger than 1 MiB"
     problems.append(
         error(
@@ -264,61 +259,47 @@ def _bounded(
     return None
 
 
-def _read(
-    content: bytes,
-    place: str,
-    name: str,
-    shipped: bool,
-    problems: list[Diagnostic],
-    doubt: Doubt | None = None,
-) -> Profile | None:
-    checked = _checked(content, place, shipped, problems)
-    if checked is None:
+def _places(file: _File) -> Callable[[Sequence[str | int]], str]:
+    """From a key path to file and line."""
+    lines = toml.key_lines(file.content.decode())
+    return lambda path: f"{file.place}:{toml.line_of(lines, path)}"
+
+
+def _read(file: _File, name: str, problems: list[Diagnostic]) -> Profile | None:
+    document, wrong = _checked(file, problems)
+    if document is None and not wrong:
         return None
-    document, wrong = checked
-    lines = toml.key_lines(content.decode("utf-8"))
+    located = _places(file)
     problems.extend(
-        error(
-            "RC1003",
-            f"{'.'.join(str(p) for p in path)}: {message}",
-            location=f"{place}:{toml.line_of(lines, path)}",
-            hint=hint,
-        )
+        error("RC1003", f"{'.'.join(map(str, path))}: {message}", location=located(path), hint=hint)
         for path, message, hint in wrong
     )
     if document is None:
         return None
-
-    def located(path: Sequence[str]) -> str:
-        return f"{place}:{toml.line_of(lines, path)}"
-
-    doubts = (doubt,) if doubt is not None else ()
+    profile = profile_document.profile(document, located, name, file.doubt)
     broken = {str(path[1]) for path, _, _ in wrong if path[:1] == ("parameters",) and len(path) > 1}
-    profile = profile_document.profile(document, name, place, located, shipped, doubts)
-    settings = [
-        s for s in profile.settings if not (isinstance(s.value, Multiple) and s.value.parameter in broken)
-    ]
-    used = {s.value.parameter for s in settings if isinstance(s.value, Multiple)}
+    settings = [s for s in profile.settings if s.multiple_of not in broken]
+    used = {s.multiple_of for s in settings}
     # what used a parameter may be among what is wrong
     parameters = tuple(p for p in profile.parameters if p.name in used or not wrong)
-    problems.extend(profile_checks.too_many(settings, place))
+    problems.extend(profile_checks.too_many(settings, file.place))
     settings = settings[: profile_checks.MOST]
     problems.extend(profile_checks.duplicates(settings))
     problems.extend(profile_checks.unknown_fixes(settings))
-    return profile._replace(settings=tuple(settings), parameters=parameters)
+    return profile._replace(
+        settings=tuple(settings), parameters=parameters, location=file.place, shipped=file.shipped
+    )
 
 
-def _checked(
-    content: bytes, place: str, shipped: bool, problems: list[Diagnostic]
-) -> tuple[dict[str, Any] | None, list[Wrong]] | None:
-    """The document of what is right in a file, and what is wrong with it; None where it is no TOML."""
-    ready = compiled.known(f"profiles/{place}", content) if shipped else None
+def _checked(file: _File, problems: list[Diagnostic]) -> tuple[dict[str, Any] | None, list[Wrong]]:
+    """The document of what is right in a file, None where nothing is; and what is wrong in a file of TOML."""
+    ready = compiled.known(f"profiles/{file.place}", file.content) if file.shipped else None
     if ready is not None:
         return ready, []
-    document, syntax = toml.parse(content, place)
+    document, syntax = toml.parse(file.content, file.place)
     if document is None:
         problems.extend([syntax] if syntax else [])
-        return None
+        return None, []
     from rocmcfg.knowledge.profile_schema import validate
 
     return validate(document)

@@ -284,14 +284,14 @@ def _trap(verdict: Verdict, case: _Case) -> Remark:
         return warning("RC7102", f"{written} is not what it seems", trap.summary, instead=instead)
     id, kind = _OF_A_TRAP[trap.kind], trap.kind
     why = trap.summary + (f" (kernel {trap.kernel})" if trap.kernel else "")
-    if unsure and trap.on:
+    if unsure and trap.acts_on:
         which = "not every GPU" if case.machine.gpus else "no GPU"
-        why += f" That is so on {trap.on.words()}; {which} is known here."
+        why += f" That is so on {trap.acts_on.words()}; {which} is known here."
     said = f"{written} {TRAPPED[kind]}"
     if kind == "no_effect":
-        where = "some GPUs" if unsure else case.machine.gpu_names if trap.on else "some hosts"
+        where = "some GPUs" if unsure else case.machine.gpu_names if trap.acts_on else "some hosts"
         said = f"{written} does nothing on {where}"
-        needless = not unsure and trap.on is not None and instead is None
+        needless = not unsure and trap.acts_on is not None and instead is None
         return info(id, said, why, instead=instead, remove=needless)
     if unsure and kind in _PERHAPS_TRAPPED:
         return info(id, f"{written} {_PERHAPS_TRAPPED[kind]}", why)

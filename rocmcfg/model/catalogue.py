@@ -70,8 +70,8 @@ class ValueTrap(NamedTuple):
 
     `values` are texts as written (numbers are compared as numbers), or "*" for any. `kind`: inverted (the
     opposite of what is meant), default (changes nothing), no_effect, dangerous, obsolete, misread (something
-    else). `on` restricts it to hardware, `kernel` to a range such as ">=6.19". `asked`: told to those who ask
-    for the name; a file with the value is right enough, and lint keeps silent. `intended`: a regular
+    else). `acts_on` restricts it to hardware, `kernel` to a range such as ">=6.19". `asked`: told to those
+    who ask for the name; a file with the value is right enough, and lint keeps silent. `intended`: a regular
     expression for words beside a setting that tell that its author means just that.
     """
 
@@ -79,7 +79,7 @@ class ValueTrap(NamedTuple):
     kind: TrapKind
     summary: str
     instead: Spelling | None = None
-    on: Hardware | None = None
+    acts_on: Hardware | None = None
     kernel: str = ""
     asked: bool = False
     intended: str = ""
@@ -255,9 +255,9 @@ class GpuModel(NamedTuple):
     gc_ip: str
     gfx: str
     family: str
-    codename: str
-    products: str
-    pci: tuple[str, ...]
+    codename: str = ""
+    products: str = ""
+    pci: tuple[str, ...] = ()
     apu: bool = False
 
 

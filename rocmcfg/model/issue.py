@@ -59,20 +59,20 @@ class KnownIssue(NamedTuple):
     kind: Literal["fault", "advice", "spelling"]
     title: str
     summary: str
-    gfx: tuple[str, ...]
-    kernel: VersionRange | None
-    rocm: VersionRange | None
-    firmware: str
-    signatures: tuple[Signature, ...]
-    stages: tuple[str, ...]
-    workaround: Workaround
-    does_not_help: tuple[str, ...]
-    cost: str
-    fixed_in: str
-    fixed_kernels: VersionRange | None
-    fixed_rocm: VersionRange | None
     evidence: tuple[str, ...]
     confidence: Confidence
+    gfx: tuple[str, ...] = ()
+    kernel: VersionRange | None = None
+    rocm: VersionRange | None = None
+    firmware: str = ""
+    signatures: tuple[Signature, ...] = ()
+    stages: tuple[str, ...] = ()
+    workaround: Workaround = Workaround()
+    does_not_help: tuple[str, ...] = ()
+    cost: str = ""
+    fixed_in: str = ""
+    fixed_kernels: VersionRange | None = None
+    fixed_rocm: VersionRange | None = None
     notes: tuple[str, ...] = ()
     several_gpus: bool = False
     lacks_fix: str = ""

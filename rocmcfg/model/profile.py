@@ -102,6 +102,11 @@ class Setting(NamedTuple):
             return f"{self.module}.{self.name}"
         return f"{self.kind.value}.{self.name}"
 
+    @property
+    def multiple_of(self) -> str | None:
+        """The profile's parameter that the value is a multiple of; None for a value of its own."""
+        return self.value.parameter if isinstance(self.value, Multiple) else None
+
 
 class Use(str, Enum):
     """How a profile comes to be used. One for diagnosis is for `rocmcfg run`, not for a whole host."""

@@ -71,7 +71,7 @@ class TrialPlan(NamedTuple):
     """What makes a plan one of a trial: `arguments` is all that one boot will carry, `token` the marker's
     value among them, `gpus` the PCI addresses that amdgpu drives now. `kept` are the parameters that have
     for this boot the value that they would have without us; `approved` are all settings that a confirmation
-    will apply. `checked` is False where it could not be asked whether the loader can do it."""
+    will apply."""
 
     arguments: tuple[str, ...]
     token: str
@@ -79,4 +79,3 @@ class TrialPlan(NamedTuple):
     gpus: tuple[str, ...] = ()
     kept: tuple[DesiredSetting, ...] = ()
     approved: tuple[DesiredSetting, ...] = ()
-    checked: bool = True

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import kernel_hook, modprobe
+from rocmcfg.backends import environment, kernel_hook, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Editor
-from rocmcfg.backends.environment import files as environment
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.plan import FileChange

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.environment.observe import later_assignments
+from rocmcfg.backends.environment import later_assignments
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic
@@ -23,7 +23,7 @@ from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kern
 from rocmcfg.planning.resolve import Resolution, refused, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
-from rocmcfg.state.observe import Observed, observe
+from rocmcfg.state.configured import Observed, observe
 
 
 class Known(NamedTuple):

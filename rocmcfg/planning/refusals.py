@@ -13,7 +13,7 @@ from rocmcfg.model.facts import Detection, Facts
 from rocmcfg.model.kargs import Karg, join, split
 from rocmcfg.model.machine import of_facts
 from rocmcfg.model.state import Channel, DesiredSetting, unique_kargs
-from rocmcfg.state.observe import Observed
+from rocmcfg.state.configured import Observed
 
 
 def host_problems(

@@ -24,7 +24,7 @@ from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hex
 from rocmcfg.planning.combine import combine, match, named
 from rocmcfg.planning.profile_values import filled, missing, wrong_values
 from rocmcfg.planning.wording import is_caution, worded
-from rocmcfg.state.effective import Effective
+from rocmcfg.state.configured import Effective
 
 _OF_A_COMPOSED_MASK = REFUSED | {About.TAINTS, About.DEPRECATED}
 

@@ -71,8 +71,8 @@ def _caution(verdict: Verdict, case: _Case) -> _Text:
     if trap is not None:
         said = f"{asked} {TRAPPED[trap.kind]}" + (", on some GPUs" if unsure else "")
         detail = trap.summary
-        if unsure and trap.on is not None:
-            detail += f" That is so on {trap.on.words()}; not every GPU of this host is known."
+        if unsure and trap.acts_on is not None:
+            detail += f" That is so on {trap.acts_on.words()}; not every GPU of this host is known."
         return _told(verdict, asked, said, detail, grave=not unsure and trap.kind in GRAVE)
     if verdict.about is About.BUILD_ONLY:
         said = f"{asked.id} is read when software is compiled, and never when it runs"

@@ -8,18 +8,7 @@ from dataclasses import dataclass
 from rocmcfg.facts.hardware import Hardware
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedParameter:
-    """A parameter that is not at its default. `running` and `next_boot` are None where nothing says them;
-    `default` is empty where the catalogue does not know this kernel's. `source` is who sets it."""
-
-    name: str
-    running: str | None
-    next_boot: str | None
-    default: str
-    source: str
+from rocmcfg.state.inventory import Deviation
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +48,7 @@ class Report:
     hardware: Hardware
     rocm: str
     pytorch: str
-    parameters: tuple[ReportedParameter, ...]
+    parameters: tuple[Deviation, ...]
     arguments: tuple[str, ...]
     other_arguments: int
     variables: tuple[ReportedVariable, ...]

@@ -55,8 +55,7 @@ def _environment(report: Report, redact: Redact) -> Iterator[str]:
         ("Board", " ".join(filter(None, (hardware.board, hardware.bios and f"(BIOS {hardware.bios})")))),
         ("Boot", _boot(report)),
     ]
-    yield "## Environment"
-    yield ""
+    yield "## Environment\n"
     yield from _table(("what", "found"), [(name, redact(text)) for name, text in rows if text])
 
 
@@ -82,8 +81,7 @@ def _boot(report: Report) -> str:
 
 
 def _parameters(report: Report, redact: Redact) -> Iterator[str]:
-    yield "## Driver parameters that differ from the default"
-    yield ""
+    yield "## Driver parameters that differ from the default\n"
     if report.parameters:
         rows = [
             [f"`{p.name}`", *map(redact, (p.running or "", p.next_boot or "", p.default, p.source))]
@@ -94,21 +92,19 @@ def _parameters(report: Report, redact: Redact) -> Iterator[str]:
         yield "None."
     if report.arguments or report.other_arguments:
         named = " ".join(f"`{redact(argument)}`" for argument in report.arguments) or "none"
-        yield ""
-        yield f"Other kernel arguments that concern a GPU: {named} ({report.other_arguments} more not shown)."
+        more = report.other_arguments
+        yield f"\nOther kernel arguments that concern a GPU: {named} ({more} more not shown)."
 
 
 def _variables(report: Report, redact: Redact) -> Iterator[str]:
     if report.variables:
-        yield "## Environment variables"
-        yield ""
+        yield "## Environment variables\n"
         rows = [(f"`{v.name}`", redact(v.value), redact(v.source)) for v in report.variables]
         yield from _table(("variable", "value", "from"), rows)
 
 
 def _rocmcfg(report: Report, redact: Redact) -> Iterator[str]:
-    yield "## rocmcfg"
-    yield ""
+    yield "## rocmcfg\n"
     if report.profiles:
         yield f"Profile {', '.join(redact(name) for name in report.profiles)}: {redact(report.state)}."
     elif report.state:
@@ -118,20 +114,16 @@ def _rocmcfg(report: Report, redact: Redact) -> Iterator[str]:
 
 
 def _issues(report: Report, redact: Redact) -> Iterator[str]:
-    yield "## Known issues that match"
-    yield ""
+    yield "## Known issues that match\n"
     if report.elsewhere:
-        yield f"The logs are of another machine than the one above: {redact(report.elsewhere)}."
-        yield ""
+        yield f"The logs are of another machine than the one above: {redact(report.elsewhere)}.\n"
     if not report.matches:
         yield "None."
     for match in report.matches:
         yield f"- **{match.issue}** ({match.score:.2f}): {match.title}"
         yield from (f"  - {redact(reason)}" for reason in match.reasons)
     if report.checks:
-        yield ""
-        yield "Found on the host:"
-        yield ""
+        yield "\nFound on the host:\n"
         yield from (f"- {check.id}: {_inline(redact(check.summary))}" for check in report.checks)
 
 
@@ -141,13 +133,10 @@ def _excerpt(excerpt: Excerpt, redact: Redact) -> Iterator[str]:
     lines = [_plain(line) for line in redact("\n".join(excerpt.lines)).splitlines()]
     fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
     count = f", {excerpt.left_out} more lines left out" if excerpt.left_out else ""
-    yield f"<details><summary>Log: {_inline(redact(excerpt.source))}{count}</summary>"
-    yield ""
+    yield f"<details><summary>Log: {_inline(redact(excerpt.source))}{count}</summary>\n"
     yield f"{fence}text"
     yield from lines
-    yield fence
-    yield ""
-    yield "</details>"
+    yield f"{fence}\n\n</details>"
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -145,12 +145,9 @@ def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value
         if value.quoted or (is_mixed(text) and not shape("number").match(text)):
             return True
         return len(text) > 7 and not is_ordinary(text) and bool(_ENDS.match(line, value.end))
-    if (
-        not meant.sure
-        or key.lower() in listed("verbs")
-        or re.match(r"[\w.-]+[=:]", text)
-        or shape("number").match(text)
-    ):
+    if not meant.sure or key.lower() in listed("verbs"):
+        return False
+    if re.match(r"[\w.-]+[=:]", text) or shape("number").match(text):
         return False
     return (value.quoted and any(c.isalpha() for c in text)) or (is_mixed(text) and len(text) > 5)
 
@@ -207,13 +204,7 @@ def _after_scheme(line: str, start: int, meant: Meaning) -> int:
 
 def _is_prose(line: str, found: re.Match[str], value: _Value) -> bool:
     """`word: value` in running text, where a key may be a word like any other."""
-    if (
-        found["option"]
-        or found["element"]
-        or found["closing"]
-        or value.quoted
-        or found["sign"] not in (":", "->")
-    ):
+    if found["closing"] or value.quoted or found["sign"] not in (":", "->"):
         return False
     return not re.search(r"[-_]", found["key"]) and not _begins(line, found)
 
@@ -243,12 +234,11 @@ def _is_secret(text: str, meant: Meaning, *, prose: bool) -> bool:
         return False
     if meant.sure:
         return not (prose and text.isalpha() and text.islower() and len(text) < 6)
+    if len(text) < meant.least or shape("number").match(text):
+        return False
     if prose:
-        return len(text) >= max(8, meant.least) and is_mixed(text) and not shape("number").match(text)
-    letter, digit = any(c.isalpha() for c in text), any(c.isdigit() for c in text)
-    return (
-        len(text) >= meant.least and letter and (digit or len(text) >= 12) and not shape("number").match(text)
-    )
+        return len(text) >= 8 and is_mixed(text)
+    return is_mixed(text) or (len(text) >= 12 and any(c.isalpha() for c in text))
 
 
 def _is_taught(meant: Meaning, found: re.Match[str], text: str, value: _Value) -> bool:

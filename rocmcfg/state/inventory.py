@@ -12,7 +12,7 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.facts import Detection, Kernel
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.value import same
-from rocmcfg.state.effective import effective
+from rocmcfg.state.configured import effective
 from rocmcfg.state.running import Running
 
 
@@ -51,8 +51,9 @@ def set_parameters(
 
 
 class Deviation(NamedTuple):
-    """A parameter whose running value is not the default of the running kernel. `default` is empty where the
-    catalogue does not know it, and then only what somebody sets is told."""
+    """A parameter whose running value is not the default of the running kernel. `running` and `next_boot` are
+    None where nothing says them; `default` is empty where the catalogue does not know it, and then only what
+    somebody sets is told. `source` is who sets it."""
 
     name: str
     running: str | None

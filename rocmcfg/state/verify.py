@@ -6,11 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import modprobe
+from rocmcfg.backends import environment, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.menu import Entry, Menu
-from rocmcfg.backends.environment import observe as environment
-from rocmcfg.backends.environment.files import FILES
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
@@ -19,10 +17,10 @@ from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
 from rocmcfg.model.value import ParamType, as_number, hexint, printed, same
 from rocmcfg.records.journal import TRANSACTIONS
 from rocmcfg.records.receipt import Receipt, boot_id, digest
-from rocmcfg.state.effective import Effective, effective
+from rocmcfg.state.configured import Effective, effective
 from rocmcfg.state.running import Now, Running
 
-_ENV_FILES = tuple(file.path for file in FILES)
+_ENV_FILES = tuple(file.path for file in environment.FILES)
 
 
 class _Host(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host
@@ -15,6 +16,14 @@ from rocmcfg.planning.owned import owned_paths, trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Expectations
 from rocmcfg.state import reboot
+
+
+class Done(NamedTuple):
+    """A transaction whose programs have run: its number, its header, and what became of each program."""
+
+    id: int
+    header: Begin
+    activations: tuple[Activation, ...]
 
 
 class Purpose:
@@ -64,7 +73,7 @@ class Purpose:
         del host
         return []
 
-    def records(self, host: Host, id: int, header: Begin, done: Sequence[Activation]) -> Sequence[FileChange]:
+    def records(self, host: Host, done: Done) -> Sequence[FileChange]:
         """The changes to our own state, in the order in which they are made."""
         found = {path: registry.own_part(path, host.read(path)) for path in owned_paths()}
         old = receipt.load_quietly(host)
@@ -73,14 +82,14 @@ class Purpose:
             for tool, state in (old.activations if old else {}).items()
             if state is ActivationState.LEFT_TO_USER
         }
-        ran = {a.tool: a.state for a in done if a.state is not ActivationState.SKIPPED}
+        ran = {a.tool: a.state for a in done.activations if a.state is not ActivationState.SKIPPED}
         content = receipt.dump(
             receipt.Receipt(
-                id,
+                done.id,
                 self.plan.profiles,
                 self.request,
                 self.plan.boot_backend,
-                header.boot_id,
+                done.header.boot_id,
                 self.plan.settings,
                 {path: receipt.digest(content) for path, content in found.items() if content is not None},
                 {**pending, **ran},
@@ -88,7 +97,8 @@ class Purpose:
         )
         return [FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt")]
 
-    def log_line(self, user: str, id: int) -> str:
-        settings = " ".join(setting.spelled for setting in self.plan.settings)
+    def log_line(self, done: Done) -> str:
+        settings = " ".join(done.header.settings)
         profiles = ",".join(self.plan.profiles) or "none"
-        return f"transaction {id} committed by {user}: profile {profiles}: {settings or 'nothing'}"
+        said = f"profile {profiles}: {settings or 'nothing'}"
+        return f"transaction {done.id} committed by {done.header.user}: {said}"

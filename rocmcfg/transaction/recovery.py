@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
@@ -95,8 +95,7 @@ def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-@dataclass(frozen=True, slots=True)
-class Undo:
+class TakenBack(NamedTuple):
     """How an undo went: the programs that ran, or are left to the user, and what is worth a word."""
 
     activations: tuple[Activation, ...]
@@ -110,7 +109,7 @@ def undo(
     *,
     after_failure: bool = False,
     force: bool = False,
-) -> Undo:
+) -> TakenBack:
     """Bring back every file of one transaction, then run its activations again.
 
     Raises ThirdPartyEdit or BadJournal before anything is touched; any other RocmcfgError leaves the
@@ -152,7 +151,7 @@ def undo(
             )
             code = ExitCode.RECOVERY_REQUIRED
             raise RocmcfgError(*cause(problem), remark, exit_code=code) from problem
-    return Undo((*taken, *done.activations), done.remarks)
+    return TakenBack((*taken, *done.activations), done.remarks)
 
 
 def require_ours(view: HostView, found: Journal) -> None:
@@ -224,7 +223,7 @@ def _undo_file(host: Host, id: int, step: FileChanged) -> None:
         host.write(path, state, keep_mtime=True)
 
 
-def _activate_again(host: Host, found: Journal, progress: Progress, after_failure: bool) -> Undo:
+def _activate_again(host: Host, found: Journal, progress: Progress, after_failure: bool) -> TakenBack:
     done: list[Activation] = []
     known = programs(host)
     for step in found.of(ToolRun):
@@ -249,7 +248,7 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
     problems = look_at_results(host, expect.backend, expect.removed, expect.added, done)
     if has_errors(problems):
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
-    return Undo((*done, *left), tuple(problems))
+    return TakenBack((*done, *left), tuple(problems))
 
 
 def _made_by_others(host: Host, found: Journal) -> Iterator[Activation]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import NamedTuple
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
@@ -20,16 +19,11 @@ from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Committed, DirectoryMade, FileChanged, ToolRan, ToolRun
 from rocmcfg.transaction import recovery
 from rocmcfg.transaction.programs import Progress, look_at_results, run_tool
-from rocmcfg.transaction.purpose import Purpose
+from rocmcfg.transaction.purpose import Done, Purpose
 from rocmcfg.transaction.tool_changes import change_by_tool, keeper_of
 
 
-class Executed(NamedTuple):
-    transaction: int
-    activations: tuple[Activation, ...]
-
-
-def execute(host: Host, purpose: Purpose, progress: Progress) -> Executed:
+def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
     """The plan of a purpose, all of it or nothing. Raises RocmcfgError. The caller holds the lock and has
     checked that the plan is fresh. Tool changes come last: a trial becomes one by them."""
     plan = purpose.plan
@@ -50,7 +44,8 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Executed:
             problems += purpose.proof(host)
             if problems:  # what could not be looked at is not proven either
                 raise RocmcfgError(*(replace(d, severity=Severity.ERROR) for d in problems))
-            for change in purpose.records(host, id, header, activations):
+            done = Done(id, header, activations)
+            for change in purpose.records(host, done):
                 _change(host, id, change)
             for tool in plan.tools:
                 change_by_tool(host, id, tool, progress, mark)
@@ -59,8 +54,8 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Executed:
             interrupts.done()
         except BaseException as cause:
             raise _rolled_back(host, id, cause, progress) from cause
-    host.log(purpose.log_line(host.user(), id))
-    return Executed(id, activations)
+    host.log(purpose.log_line(done))
+    return done
 
 
 def _preflight(host: Host, plan: Plan) -> None:

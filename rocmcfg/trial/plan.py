@@ -22,8 +22,8 @@ from rocmcfg.records.digest import sha256
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.records.steps import JournalState, UndoBegun
 from rocmcfg.state import reboot
+from rocmcfg.state.configured import Observed, observe
 from rocmcfg.state.inventory import default_of
-from rocmcfg.state.observe import Observed, observe
 from rocmcfg.state.running import Running, trial_token
 from rocmcfg.trial import record as trial
 from rocmcfg.trial.unit import unit_ready
@@ -77,7 +77,6 @@ def trial_plan(
         driven_gpus(view),
         tuple(kept),
         tuple(row.setting for row in made.rows),
-        not any(problem.id == "RC4303" for problem in problems),
     )
     why = "the boot menu gets a place for one boot's arguments"
     return made._replace(

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.plan import Activation, FileChange, Plan
+from rocmcfg.model.plan import FileChange, Plan
 from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Trial, TrialPlan
 from rocmcfg.records import receipt
 from rocmcfg.records.steps import Begin, Expectations, OneBoot
-from rocmcfg.transaction.purpose import Purpose
+from rocmcfg.transaction.purpose import Done, Purpose
 from rocmcfg.trial import record
 
 
@@ -33,30 +33,24 @@ class OfOneBoot(Purpose):
     def proof(self, host: Host) -> list[Diagnostic]:
         return record.loader_of(self.plan.boot_backend).check(host, self.tried.arguments)
 
-    def records(self, host: Host, id: int, header: Begin, done: Sequence[Activation]) -> Sequence[FileChange]:
-        del done
+    def records(self, host: Host, done: Done) -> Sequence[FileChange]:
         content = receipt.dump(
             Trial(
-                id,
+                done.id,
                 self.plan.profiles,
                 self.request,
                 self.plan.boot_backend,
-                header.boot_id,
-                header.time,
+                done.header.boot_id,
+                done.header.time,
                 tuple(row.setting for row in self.plan.rows),
-                self.tried.arguments,
-                self.tried.token,
-                self.tried.terms,
-                self.tried.gpus,
-                self.tried.kept,
-                self.tried.approved,
+                **self.tried._asdict(),
             )
         )
         return [FileChange(record.PATH, host.state(record.PATH), content, "trial")]
 
-    def log_line(self, user: str, id: int) -> str:
-        settings = " ".join(row.setting.spelled for row in self.plan.rows)
-        return f"transaction {id}, a trial of the next boot, by {user}: {settings}"
+    def log_line(self, done: Done) -> str:
+        settings = " ".join(done.header.settings)
+        return f"transaction {done.id}, a trial of the next boot, by {done.header.user}: {settings}"
 
 
 class Confirmation(Purpose):
@@ -69,8 +63,8 @@ class Confirmation(Purpose):
     def header(self, host: Host) -> Begin:
         return super().header(host)._replace(confirms=self.confirms.transaction)
 
-    def records(self, host: Host, id: int, header: Begin, done: Sequence[Activation]) -> Sequence[FileChange]:
-        return [*super().records(host, id, header, done), *_forgotten(host)]
+    def records(self, host: Host, done: Done) -> Sequence[FileChange]:
+        return [*super().records(host, done), *_forgotten(host)]
 
 
 class Sweep(Purpose):
@@ -84,8 +78,7 @@ class Sweep(Purpose):
     def header(self, host: Host) -> Begin:
         return super().header(host)._replace(swept=True)
 
-    def records(self, host: Host, id: int, header: Begin, done: Sequence[Activation]) -> Sequence[FileChange]:
-        del id, header, done
+    def records(self, host: Host, done: Done) -> Sequence[FileChange]:  # noqa: ARG002
         return _forgotten(host)
 
 

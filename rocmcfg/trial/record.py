@@ -14,6 +14,8 @@ from rocmcfg.state.running import trial_token
 
 if TYPE_CHECKING:
     from rocmcfg.backends.boot.contract import BootTrial
+    from rocmcfg.model.report import VerificationReport
+    from rocmcfg.records.receipt import Receipt
     from rocmcfg.records.steps import Journal, TrialEvent
 
 PATH = journal.TRIAL
@@ -125,13 +127,6 @@ def _begun(view: HostView, id: int) -> str:
         return ""
 
 
-def note_begin(host: Host, trial: Trial) -> None:
-    """Once, in the trial's boot: it tells a later one, which was handed the same command line, from it."""
-    from rocmcfg.records.steps import Event, TrialEvent
-
-    note(host, trial.transaction, TrialEvent(Event.BEGUN, boot_id=boot_id(host)))
-
-
 def waits(view: HostView, trial: Trial) -> bool:
     """Whether the boot loader has its arguments for the next boot; True also where only root may look."""
     loader = registry.trial(trial.boot_backend)
@@ -139,6 +134,23 @@ def waits(view: HostView, trial: Trial) -> bool:
         return loader is not None and bool(loader.held(view))
     except Unreadable:
         return True
+
+
+def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | None) -> VerificationReport:
+    """What a trial's boot made of its settings."""
+    from rocmcfg.model.report import CheckStatus, VerificationReport
+    from rocmcfg.state.verify import verify_running
+
+    settings = (*trial.settings, *trial.kept)
+    status, detail = CheckStatus.PENDING_REBOOT, "the next boot tries it"
+    if stage is Stage.ARMED and not waits(view, trial):
+        status = CheckStatus.DRIFT
+        detail = "the boot loader does not have it any more: reject the trial, or try anew"
+    checks = []
+    for setting, found in zip(settings, verify_running(view, settings, receipt), strict=True):
+        check = found if setting.adopted_from else found._replace(source="the trial's arguments")
+        checks.append(check._replace(status=status, detail=detail) if stage is Stage.ARMED else check)
+    return VerificationReport(trial.profiles, None, tuple(checks), (), trial=trial.transaction)
 
 
 def note(host: Host, id: int, event: TrialEvent) -> None:

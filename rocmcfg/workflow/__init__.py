@@ -2,11 +2,9 @@
 
     planning     facts in, plan out                     rocmcfg plan
     applying     plan, ask, carry out                   rocmcfg apply
-    trying       one boot, then kept or forgotten        rocmcfg apply --trial, confirm, reject
-    watching     a trial that confirms itself            rocmcfg-trial.service
+    confirming   a trial that is kept                    rocmcfg confirm, rocmcfg-trial.service
     verifying    proof on the running kernel            rocmcfg verify
-    undoing      the way back                           rocmcfg rollback, history
-    recovering   what a crash or a trial left            rocmcfg recover, at every boot
+    undoing      the way back                           rocmcfg rollback, reject; recover, at every boot
     status       one look at a host                     rocmcfg status
     profiles     explained, validated, started          rocmcfg profile
     explaining   one name of the catalogue              rocmcfg explain

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import RocmcfgError, Severity, error
-from rocmcfg.model.plan import Activation, Plan
+from rocmcfg.host.view import Host
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail
+from rocmcfg.model.plan import Activation
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState
 from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records.journal import require_finished, require_trusted
 from rocmcfg.trial import record as trial
 from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved
-from rocmcfg.workflow.undoing import Progress
 
 if TYPE_CHECKING:
+    from rocmcfg.transaction.programs import Progress
     from rocmcfg.transaction.purpose import Purpose
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(NamedTuple):
     """`transaction` is None where there was nothing to do."""
 
     planned: Planned
@@ -50,6 +49,7 @@ def apply(
     """
     from rocmcfg.planning.plan import stale
     from rocmcfg.transaction import transaction
+    from rocmcfg.transaction.unrecorded import record_due
 
     def planned_now() -> Planned:
         return plan_approved(host, request, approved) if approved else plan(host, request, terms)
@@ -60,74 +60,43 @@ def apply(
         if confirms is None:
             trial.require_none(host)
         elif trial.load(host) != confirms or trial.stage(host, confirms) is not Stage.RUNNING:
-            raise Ended()
+            meanwhile = "the trial ended meanwhile, and nothing is kept"
+            raise fail("RC4337", meanwhile, hint="see `rocmcfg history`")
         planned = planned_now()
-        _require_checked(planned)
-        if not _something_to_do(host, planned.plan):
-            left = [_left_to_user(a) for a in planned.plan.due]
-            return Applied(planned, None, (*left, *_skipped(planned.plan)))
+        made = planned.plan
+        # a trial on a host whose loader cannot take it back would not be one
+        unsafe = [replace(d, severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303"]
+        if unsafe:
+            raise RocmcfgError(*unsafe)
+        if not made.changes and not (made.due and host.runs_tools) and not record_due(host):
+            left = [step._replace(state=ActivationState.LEFT_TO_USER) for step in made.due]
+            skipped = [step for step in made.activations if step not in made.due]
+            return Applied(planned, None, (*left, *skipped))
         if not confirm(planned):
             return None
         now = planned_now() if asks else planned
-        changed = list(stale(planned.plan, now.plan))
+        changed = [_changed_meanwhile(path) for path in stale(made, now.plan)]
         if changed:
-            raise StalePlan(changed)
+            raise RocmcfgError(*changed)
         done = transaction.execute(host, _purpose(now, confirms), progress)
-    return Applied(now, done.transaction, done.activations)
+    return Applied(now, done.id, done.activations)
+
+
+def _changed_meanwhile(path: str) -> Diagnostic:
+    return error(
+        "RC4004",
+        f"{path} changed after the plan was made; nothing was changed",
+        location=path,
+        hint="run the command again and review the new plan",
+    )
 
 
 def _purpose(planned: Planned, confirms: Trial | None) -> Purpose:
-    from rocmcfg.transaction.purpose import Purpose as ForGood
+    from rocmcfg.transaction.purpose import Purpose
+    from rocmcfg.trial.purposes import Confirmation, OfOneBoot
 
-    if planned.trial is not None or confirms is not None:
-        from rocmcfg.trial.purposes import Confirmation, OfOneBoot
-
-        if confirms is not None:
-            return Confirmation(planned.plan, planned.request, confirms)
-        if planned.trial is not None:
-            return OfOneBoot(planned.plan, planned.request, planned.trial)
-    return ForGood(planned.plan, planned.request)
-
-
-def _require_checked(planned: Planned) -> None:
-    """A trial on a host whose loader cannot take it back would not be one."""
-    if planned.trial is not None and not planned.trial.checked:
-        raise RocmcfgError(
-            *(replace(d, severity=Severity.ERROR) for d in planned.plan.diagnostics if d.id == "RC4303")
-        )
-
-
-class Ended(RocmcfgError):
-    def __init__(self) -> None:
-        super().__init__(
-            error("RC4337", "the trial ended meanwhile, and nothing is kept", hint="see `rocmcfg history`")
-        )
-
-
-class StalePlan(RocmcfgError):
-    def __init__(self, paths: Sequence[str]) -> None:
-        super().__init__(
-            *(
-                error(
-                    "RC4004",
-                    f"{path} changed after the plan was made; nothing was changed",
-                    location=path,
-                    hint="run the command again and review the new plan",
-                )
-                for path in paths
-            )
-        )
-
-
-def _something_to_do(host: HostView, made: Plan) -> bool:
-    from rocmcfg.transaction.unrecorded import record_due
-
-    return bool(made.changes) or (bool(made.due) and host.runs_tools) or record_due(host)
-
-
-def _left_to_user(activation: Activation) -> Activation:
-    return activation._replace(state=ActivationState.LEFT_TO_USER)
-
-
-def _skipped(made: Plan) -> tuple[Activation, ...]:
-    return tuple(a for a in made.activations if a.state is ActivationState.SKIPPED)
+    if confirms is not None:
+        return Confirmation(planned.plan, planned.request, confirms)
+    if planned.trial is not None:
+        return OfOneBoot(planned.plan, planned.request, planned.trial)
+    return Purpose(planned.plan, planned.request)

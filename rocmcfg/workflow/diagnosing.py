@@ -136,7 +136,7 @@ def diagnose(
     from rocmcfg.doctor.judging.workarounds import HostState
     from rocmcfg.doctor.reading import log_facts, probes
     from rocmcfg.facts.hardware import read_hardware
-    from rocmcfg.knowledge import catalogue, hosts, issues, logs
+    from rocmcfg.knowledge import catalogue, issues, logs
     from rocmcfg.records.receipt import load as load_receipt
     from rocmcfg.state.running import Running
     from rocmcfg.workflow.planning import collect_facts
@@ -163,7 +163,7 @@ def diagnose(
     except RocmcfgError as problem:  # the logs are worth reading all the same
         problems += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
     state = HostState(Running(view), set_variables(view, environment), receipt.settings if receipt else ())
-    ranked = rank(every, scanner.hits, where, state, known, hosts.of_hosts().firmware, firmware)
+    ranked = rank(every, scanner.hits, where, state, known, firmware)
     asked = _applied(receipt)
     given = {} if where.host is None else _given(view, ranked, facts, known)
     found = []

@@ -21,7 +21,7 @@ def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
     from rocmcfg.model.state import Kind
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.resolve import resolve
-    from rocmcfg.state.effective import Effective
+    from rocmcfg.state.configured import Effective
 
     facts = collect_facts(view, ask_modinfo=False, environments=_environments(view))
     names, _ = expand_auto(view, request, facts.gpus)
@@ -49,7 +49,7 @@ def _environments(view: HostView) -> tuple[str, ...]:
 
 def write_user_environment(host: Host, path: str, pairs: Sequence[tuple[str, str]]) -> None:
     """One account's variables, read by its systemd session. Raises for a file that is not ours."""
-    from rocmcfg.backends.environment.files import user_file
+    from rocmcfg.backends.environment import user_file
 
     _require_own_file(host, path)
     missing = []
@@ -72,7 +72,7 @@ def remove_user_environment(host: Host, path: str) -> bool:
 
 
 def _require_own_file(view: HostView, path: str) -> None:
-    from rocmcfg.backends.environment.files import is_as_written
+    from rocmcfg.backends.environment import is_as_written
 
     content = view.read(path)
     if view.is_symlink(path) or (content is not None and b"rocmcfg" not in content[:400]):

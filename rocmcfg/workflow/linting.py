@@ -161,21 +161,17 @@ def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]
 
 
 def _host_paths(view: HostView) -> list[str]:
-    from rocmcfg.backends import modprobe
-    from rocmcfg.backends.environment import observe
+    from rocmcfg.backends import environment, modprobe
+    from rocmcfg.host.view import drop_ins
 
-    grub = [
-        f"/etc/default/grub.d/{name}" for name in view.names("/etc/default/grub.d") if name.endswith(".cfg")
-    ]
-    scripts = [f"/etc/profile.d/{name}" for name in view.names("/etc/profile.d") if name.endswith(".sh")]
     return [
         "/etc/default/grub",
-        *grub,
+        *drop_ins(view, ("/etc/default/grub.d",), ".cfg"),
         "/etc/kernel/cmdline",
         *modprobe.files(view),
         "/etc/environment",
-        *observe.files(view),
-        *scripts,
+        *environment.environment_d(view),
+        *environment.profile_d(view),
         "/proc/cmdline",
     ]
 

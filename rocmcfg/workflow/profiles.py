@@ -43,7 +43,7 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
     from rocmcfg.model.profile import Use
     from rocmcfg.model.request import Request
     from rocmcfg.planning.resolve import modules_of, resolve
-    from rocmcfg.state.effective import Effective
+    from rocmcfg.state.configured import Effective
 
     loaded, problems = profiles.read(view, names)
     found = list(problems)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from rocmcfg.host.view import HostView, text_or_empty
@@ -13,7 +12,7 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.version import format_version
-from rocmcfg.report.content import Excerpt, Report, ReportedMatch, ReportedParameter, ReportedVariable
+from rocmcfg.report.content import Excerpt, Report, ReportedMatch, ReportedVariable
 from rocmcfg.report.looks import is_ordinary
 from rocmcfg.report.redact import Redactor
 from rocmcfg.state.inventory import deviations, next_boot_kargs, set_parameters
@@ -36,15 +35,12 @@ _OF_GPU = re.compile(
 _SERIALS = ("product_serial", "board_serial", "chassis_serial", "product_uuid", "chassis_asset_tag")
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    markdown: str
-    diagnostics: tuple[Diagnostic, ...]
-
-
-def report(view: HostView, paths: Sequence[str], environment: Mapping[str, str], bundle: str = "") -> Made:
-    """The report as text; `paths` are logs that take the place of this host's own. With `bundle` it is packed
-    into that new file of the caller's as well, with what the logs say of GPUs. Raises Unwritable."""
+def report(
+    view: HostView, paths: Sequence[str], environment: Mapping[str, str], bundle: str = ""
+) -> tuple[str, tuple[Diagnostic, ...]]:
+    """The report as Markdown, and what of the logs could not be read; `paths` are logs that take the place of
+    this host's own. With `bundle` it is packed into that new file of the caller's as well, with what the logs
+    say of GPUs. Raises Unwritable."""
     from rocmcfg.report.markdown import markdown
 
     content, problems = gather(view, paths, environment)
@@ -60,7 +56,7 @@ def report(view: HostView, paths: Sequence[str], environment: Mapping[str, str],
 
         texts = {f"log-{n}.txt": redact(text) for n, text in enumerate(logs, 1)}
         write_callers_file(bundle, pack({"report.md": made, **texts}))
-    return Made(made, problems)
+    return made, problems
 
 
 def gather(
@@ -92,10 +88,7 @@ def gather(
         hardware=read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address)),
         rocm=f"{format_version(facts.rocm)} ({facts.rocm_source})" if facts.rocm else "",
         pytorch="; ".join(f"{p.text} ({p.source})" for p in facts.pytorch),
-        parameters=tuple(
-            ReportedParameter(d.name, d.running, d.next_boot, d.default, d.source)
-            for d in deviations(view, kernel, set_here, known)
-        ),
+        parameters=deviations(view, kernel, set_here, known),
         arguments=tuple(karg.text for karg in concerned),
         other_arguments=len(kargs) - len(concerned) - sum(_is_parameter(karg, known) for karg in kargs),
         variables=_variables(view, environment, known),
@@ -255,7 +248,7 @@ def _variables(
     view: HostView, environment: Mapping[str, str], known: Catalogue
 ) -> tuple[ReportedVariable, ...]:
     """Variables that the catalogue knows, from the files for all users and from who asks."""
-    from rocmcfg.backends.environment.observe import for_everybody
+    from rocmcfg.backends.environment import for_everybody
 
     found = [
         ReportedVariable(one.name, one.value, f"{one.path}:{one.line}")

@@ -74,7 +74,7 @@ class Status:
 
 def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
-    from rocmcfg.doctor.judging.known_here import known_here
+    from rocmcfg.doctor.judging.conditions import known_here
     from rocmcfg.knowledge import catalogue, issues, profiles
     from rocmcfg.model.report import CheckStatus
 

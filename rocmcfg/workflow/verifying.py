@@ -13,7 +13,6 @@ from rocmcfg.records.journal import require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.verify import verify as check
 from rocmcfg.trial import record as trial
-from rocmcfg.trial.verify import verify_trial as check_trial
 
 
 def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) -> VerificationReport:
@@ -24,7 +23,7 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
     tried = trial.load(view)
     stage = trial.stage(view, tried) if tried is not None else Stage.OVER
     if tried is not None and stage is not Stage.OVER and set(names) <= set(tried.profiles):
-        return check_trial(view, tried, stage, known)
+        return trial.verify_trial(view, tried, stage, known)
     if names:
         return _verify_profiles(view, names, known, pid)
     report = verify_applied(view, known, pid)

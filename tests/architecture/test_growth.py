@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import pytest
 
+from rocmcfg.backends import environment
 from rocmcfg.backends.boot.grub import backend, trial
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
-from rocmcfg.backends.environment import observe
 from rocmcfg.doctor.reading.logs import unpacked
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.facts import gpus, hardware, kernels, logins, pytorch, rocm, system
@@ -74,7 +74,7 @@ def _settings(host: LocalHost) -> object:
 
 
 def _variables(host: LocalHost) -> object:
-    return observe.for_everybody(host), observe.later_assignments(host)
+    return environment.for_everybody(host), environment.later_assignments(host)
 
 
 def _gpus(host: LocalHost) -> object:

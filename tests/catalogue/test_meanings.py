@@ -163,7 +163,7 @@ def test_hardware_names_gpus_that_exist() -> None:
 
 def _hardware() -> Iterator[Hardware]:
     for entry in entries():
-        yield from (trap.on for trap in entry.traps if trap.on)
+        yield from (trap.acts_on for trap in entry.traps if trap.acts_on)
     yield from (p.acts_on for p in PARAMETERS if p.acts_on)
     yield from (v.acts_on for v in VARIABLES if v.acts_on)
     yield from (f.acts_on for f in KNOWN.features.values() if f.acts_on)

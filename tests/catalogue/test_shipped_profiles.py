@@ -20,7 +20,7 @@ from rocmcfg.model.profile import Profile, Use
 from rocmcfg.model.request import Request
 from rocmcfg.model.version import KernelVersion, Version
 from rocmcfg.planning.resolve import Resolution, resolve
-from rocmcfg.state.effective import Effective
+from rocmcfg.state.configured import Effective
 
 if sys.version_info >= (3, 11):
     import tomllib

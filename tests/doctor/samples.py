@@ -13,7 +13,6 @@ from rocmcfg.doctor.reading import log_facts, probes
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue, issues, toml
-from rocmcfg.knowledge.hosts import of_hosts
 from rocmcfg.knowledge.logs import of_logs
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.state.running import Running
@@ -75,5 +74,5 @@ def judged(
     scanner = scanned(log, known)
     where = origin(options or Options(), facts_of(scanner), collect_facts(view, ask_modinfo=False))
     state = HostState(Running(view), {})
-    ranked = rank(known, scanner.hits, where, state, catalogue.load(), of_hosts().firmware, {})
+    ranked = rank(known, scanner.hits, where, state, catalogue.load(), {})
     return ranked, where

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocmcfg.backends.environment.observe import for_everybody
+from rocmcfg.backends.environment import for_everybody
 from rocmcfg.doctor.judging.origin import Options
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import Diagnostic

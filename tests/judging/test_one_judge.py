@@ -29,7 +29,7 @@ from rocmcfg.model.state import Kind
 from rocmcfg.model.value import SAFE_NAME, SAFE_VALUE
 from rocmcfg.model.version import parse_kernel
 from rocmcfg.planning.resolve import resolve
-from rocmcfg.state.effective import Effective
+from rocmcfg.state.configured import Effective
 
 KNOWN = catalogue.load()
 APUS = {model.gfx for model in KNOWN.gpus if model.apu}

@@ -538,7 +538,7 @@ def test_whatever_stands_under_the_keys_of_a_setting_is_taken_or_told(
 def test_any_bytes_are_a_profile_or_a_problem_with_a_place(content: bytes) -> None:
     found: list[Diagnostic] = []
     try:
-        profiles._read(content, "f.toml", "f", False, found)
+        profiles._read(profiles._File(content, "f.toml"), "f", found)
     except RocmcfgError as stop:
         found += stop.diagnostics
     assert found

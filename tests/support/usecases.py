@@ -8,8 +8,9 @@ from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Terms
+from rocmcfg.records.journal import read_all
 from rocmcfg.records.steps import Journal
-from rocmcfg.workflow import applying, planning, recovering, trying, undoing
+from rocmcfg.workflow import applying, confirming, planning, undoing
 
 
 def quiet(_: str) -> None:
@@ -31,11 +32,11 @@ def attempt(host: Host, terms: Terms | None = None, **request: Any) -> None:
 
 
 def confirm(host: Host) -> None:
-    assert trying.confirm(host, lambda _: True, quiet) is not None
+    assert confirming.confirm(host, lambda _: True, quiet) is not None
 
 
 def reject(host: Host) -> None:
-    assert trying.reject(host, lambda _: True, quiet) is not None
+    assert undoing.reject(host, lambda _: True, quiet) is not None
 
 
 def rollback(host: Host) -> None:
@@ -43,8 +44,8 @@ def rollback(host: Host) -> None:
 
 
 def recover(host: Host) -> None:
-    recovering.recover(host, force=False, progress=quiet)
+    undoing.recover(host, force=False, progress=quiet)
 
 
 def journals(view: Host) -> list[Journal]:
-    return undoing.read_journals(view)
+    return read_all(view)

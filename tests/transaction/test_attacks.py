@@ -20,10 +20,10 @@ from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.request import Request
 from rocmcfg.records import journal
 from rocmcfg.transaction import programs, recovery
+from rocmcfg.transaction.undo import Undo
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import plan
-from rocmcfg.workflow.recovering import recover
-from rocmcfg.workflow.undoing import Undone, rollback
+from rocmcfg.workflow.undoing import recover, rollback
 from rocmcfg.workflow.verifying import verify
 from tests.support import fake_tools
 from tests.support.hosts import debian_grub_host, initramfs_image
@@ -41,7 +41,7 @@ def applied(host: LocalHost, *settings: str, via: str = "") -> int:
     return done.transaction
 
 
-def undone(host: LocalHost, *, force: bool = False) -> Undone:
+def undone(host: LocalHost, *, force: bool = False) -> Undo:
     done = rollback(host, to=None, force=force, confirm=lambda _: True, progress=lambda _: None)
     assert done is not None
     return done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ import pytest
 from rocmcfg.doctor.judging.origin import Options
 from rocmcfg.host.local import LocalHost
 from rocmcfg.trial.health import unbound, unhealthy
+from rocmcfg.workflow import confirming
 from rocmcfg.workflow.diagnosing import diagnose
-from rocmcfg.workflow.watching import objections
 from tests.doctor.samples import HEALTHY, LOGS
 from tests.support.asked_host import AskedHost, answer
 from tests.support.hosts import debian_grub_host
@@ -26,6 +27,10 @@ CLEAN = (
     f"2026-11-21T10:00:04+0000 kernel: amdgpu {GPU}: amdgpu: MODE1 reset\n"  # as it comes up, on some cards
     "2026-11-21T10:00:09+0000 kernel: usb 1-4: reset full-speed USB device number 3 using xhci_hcd\n"
 )
+
+
+def objections(view: AskedHost, gpus: Sequence[str]) -> tuple[str, ...]:
+    return tuple(confirming.objections(view, gpus))
 
 
 def host(
@@ -151,11 +156,13 @@ def test_a_gpu_that_lost_its_driver_is_an_objection(tmp_path: Path) -> None:
     view = host(tmp_path)
     device = Path(view.root) / f"sys/bus/pci/devices/{GPU}"
     (device / "driver").unlink()
-    assert unbound(view, [GPU]) == (f"the GPU {GPU} has no driver now; amdgpu drove it before the trial",)
+    assert tuple(unbound(view, [GPU])) == (
+        f"the GPU {GPU} has no driver now; amdgpu drove it before the trial",
+    )
     (device / "driver").symlink_to("../../drivers/vfio-pci")
-    assert "has vfio-pci now" in unbound(view, [GPU])[0]
-    assert "is gone" in unbound(view, ["0000:09:00.0"])[0]
-    assert objections(view, [GPU, "0000:09:00.0"]) == unbound(view, [GPU, "0000:09:00.0"])
+    assert "has vfio-pci now" in next(unbound(view, [GPU]))
+    assert "is gone" in next(unbound(view, ["0000:09:00.0"]))
+    assert objections(view, [GPU, "0000:09:00.0"]) == tuple(unbound(view, [GPU, "0000:09:00.0"]))
 
 
 # -- the user's own check, really run ---------------------------------------------------------------------

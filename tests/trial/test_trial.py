@@ -16,7 +16,7 @@ from rocmcfg.model.trial import Stage, Terms
 from rocmcfg.records import receipt
 from rocmcfg.trial import record as trial
 from rocmcfg.trial.standing import standing
-from rocmcfg.workflow import planning, recovering
+from rocmcfg.workflow import planning, undoing
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify
 from tests.support import usecases as use
@@ -82,7 +82,7 @@ def test_the_next_boot_has_it_and_the_boot_after_it_does_not(root: Path, host: Q
     assert (state(report), report.trial) == ({CheckStatus.IN_EFFECT}, 1)
     assert [(c.configured, c.running) for c in report.checks] == [(None, "0")]
     assert outcome(host, 1) == "running"
-    recovering.recover(host, force=False, progress=use.quiet)  # what every boot runs: the trial goes on
+    undoing.recover(host, force=False, progress=use.quiet)  # what every boot runs: the trial goes on
     assert outcome(host, 1) == "running"
 
     assert "cwsr" not in reboot(root)

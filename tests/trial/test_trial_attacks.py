@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.host.local import LocalHost
-from rocmcfg.host.view import CommandResult
+from rocmcfg.host.view import CommandResult, Host
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.model.report import CheckStatus, VerificationReport
+from rocmcfg.model.report import CheckStatus
 from rocmcfg.model.request import Request
-from rocmcfg.model.trial import Stage, Terms
+from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records.steps import Kept
-from rocmcfg.trial import confirming
+from rocmcfg.trial import proof
 from rocmcfg.trial import record as trial
 from rocmcfg.trial.standing import standing
-from rocmcfg.workflow import planning, recovering, trying
+from rocmcfg.workflow import planning, undoing
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify
 from tests.support import usecases as use
@@ -115,7 +115,7 @@ def test_kexec_does_not_make_a_second_boot_a_trial(root: Path, host: QuickHost) 
     with pytest.raises(RocmcfgError) as late:
         use.confirm(host)
     assert ids(late) == ["RC4322"]
-    (remark,) = recovering.recover(host, force=False, progress=use.quiet).diagnostics
+    (remark,) = undoing.recover(host, force=False, progress=use.quiet).diagnostics
     assert "kexec" in remark.hint
     assert configuration(root) == before
     assert status(host).reboot_required  # this kernel still has it
@@ -207,13 +207,14 @@ def test_who_rejects_while_another_confirms_is_heard(
 ) -> None:
     use.attempt(host, **CWSR)
     reboot(root)
-    first = confirming.require_in_effect
+    first = proof.proven
 
-    def late(report: VerificationReport) -> None:
-        first(report)
-        use.reject(host)
+    def late(view: Host) -> Trial:
+        found = first(view)
+        use.reject(view)
+        return found
 
-    monkeypatch.setattr(confirming, "require_in_effect", late)
+    monkeypatch.setattr(proof, "proven", late)
     with pytest.raises(RocmcfgError) as ended:
         use.confirm(host)
     assert ids(ended) == ["RC4337"]
@@ -244,7 +245,7 @@ def test_an_edited_trial_is_not_confirmed_and_can_be_forced_to_its_end(root: Pat
     with pytest.raises(RocmcfgError) as edited:
         use.confirm(host)
     assert ids(edited) == ["RC4022"]
-    assert trying.reject(host, lambda _: True, use.quiet, force=True) is not None
+    assert undoing.reject(host, lambda _: True, use.quiet, force=True) is not None
     assert configuration(root) == before
 
 

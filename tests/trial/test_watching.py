@@ -18,9 +18,10 @@ from rocmcfg.model.trial import Terms
 from rocmcfg.records.steps import Event, TrialEvent
 from rocmcfg.trial import record as trial
 from rocmcfg.trial.standing import standing, told
-from rocmcfg.workflow import trying
+from rocmcfg.trial.unattended import NotKept, uptime
+from rocmcfg.workflow import confirming
+from rocmcfg.workflow.confirming import Watched, watch
 from rocmcfg.workflow.verifying import verify
-from rocmcfg.workflow.watching import NotKept, Watched, uptime, watch
 from tests.support import usecases as use
 from tests.support.boots import enable_unit, reboot
 from tests.support.hosts import debian_grub_host
@@ -244,12 +245,10 @@ def test_a_failed_health_check_withholds_it_whoever_logged_in(
 
 
 def test_what_fails_to_look_is_a_reason_and_no_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rocmcfg.workflow import watching
-
     def broken(*_: Any) -> tuple[str, ...]:
         raise Locked("/run/rocmcfg.lock", "process 1")
 
-    monkeypatch.setattr(watching, "objections", broken)
+    monkeypatch.setattr(confirming, "objections", broken)
     host, clock = begin(tmp_path, Terms(60))
     assert refused(host, clock) == ("another rocmcfg is at work on this host",)
 
@@ -267,7 +266,7 @@ def test_withheld_once_it_can_be_looked_at_again(tmp_path: Path) -> None:
 def test_another_rocmcfg_at_work_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     host, clock = begin(tmp_path, Terms(60))
     tries: list[float] = []
-    real = trying.confirm
+    real = confirming.confirm
 
     def busy(*arguments: Any, **options: Any) -> Any:
         tries.append(clock.now)
@@ -275,7 +274,7 @@ def test_another_rocmcfg_at_work_is_waited_for(tmp_path: Path, monkeypatch: pyte
             raise Locked("/run/rocmcfg.lock", "process 1")
         return real(*arguments, **options)
 
-    monkeypatch.setattr(trying, "confirm", busy)
+    monkeypatch.setattr(confirming, "confirm", busy)
     assert watched(host, clock).applied is not None
     assert tries == [60, 70, 80]
 
@@ -286,7 +285,7 @@ def test_a_confirm_that_fails_is_on_record_with_its_exit_code(
     def failing(*_: Any, **__: Any) -> None:
         raise RocmcfgError(*_problem("the menu came out wrong"), exit_code=ExitCode.ROLLED_BACK)
 
-    monkeypatch.setattr(trying, "confirm", failing)
+    monkeypatch.setattr(confirming, "confirm", failing)
     host, clock = begin(tmp_path, Terms(60))
     with pytest.raises(NotKept) as stop:
         watched(host, clock)
@@ -340,13 +339,13 @@ def test_a_reset_while_another_rocmcfg_is_at_work_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host, clock = begin(tmp_path, Terms(60))
-    first = trying.confirm
+    first = confirming.confirm
 
     def late(*arguments: Any, **how: Any) -> object:
         host.log_text = f"{LOG}kernel: {RESET}\n"
         return first(*arguments, **how)
 
-    monkeypatch.setattr(trying, "confirm", late)
+    monkeypatch.setattr(confirming, "confirm", late)
     (why,) = refused(host, clock)
     assert "reset" in why
     assert use.journals(host)[0].id == 1, "nothing was applied"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
@@ -17,87 +16,82 @@ from rocmcfg.model.report import PASSES, PENDING, CheckStatus
 from rocmcfg.model.state import DesiredSetting, Kind
 from rocmcfg.model.value import as_number, same
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.effective import effective
-from rocmcfg.state.inventory import next_boot_kargs, set_parameters
+from rocmcfg.state.configured import effective
+from rocmcfg.state.inventory import default_of, next_boot_kargs, set_parameters
 from rocmcfg.state.verify import verify
 
 _NOT_TOLD = frozenset({CheckStatus.NOT_READABLE})  # of no consequence: another right to read is missing
 
 
-def not_in_effect(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
+def not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
     """Of what rocmcfg applied, as `verify` sees it."""
     if receipt is None:
-        return []
+        return
     try:
         report = verify(view, receipt.settings, receipt, receipt.profiles)
     except RocmcfgError:
-        return []  # `verify` tells why
-    found = []
+        return  # `verify` tells why
     pending = [check.name for check in report.checks if check.status in PENDING]
     if pending:
-        found.append(
-            info(
-                "RC8101",
-                f"applied, and not in force yet: {', '.join(pending)}",
-                hint="reboot; `rocmcfg verify` then proves it",
-            )
+        yield info(
+            "RC8101",
+            f"applied, and not in force yet: {', '.join(pending)}",
+            hint="reboot; `rocmcfg verify` then proves it",
         )
     for check in report.checks:
         if check.status not in PASSES | PENDING | _NOT_TOLD:
-            found.append(
-                warning(
-                    "RC8102",
-                    f"{check.name} was applied and is not in effect",
-                    detail=check.detail,
-                    location=check.source,
-                    hint="`rocmcfg verify -v` shows desired, configured and running",
-                )
+            yield warning(
+                "RC8102",
+                f"{check.name} was applied and is not in effect",
+                detail=check.detail,
+                location=check.source,
+                hint="`rocmcfg verify -v` shows desired, configured and running",
             )
-    return found
 
 
-def contested(view: HostView, facts: Facts, receipt: Receipt | None, known: Catalogue) -> list[Diagnostic]:
+def contested(
+    view: HostView, facts: Facts, receipt: Receipt | None, known: Catalogue
+) -> Iterator[Diagnostic]:
     """Parameters that several files set to different values: all but one of them wrote in vain."""
     ours = {setting.parameter for setting in receipt.settings} if receipt else set()
-    return [
-        warning(
-            "RC8103",
-            f"{parameter.name} is set to different values; {parameter.next_boot} of {parameter.source} wins",
-            detail=f"without effect: {', '.join(parameter.overridden)}",
-            location=parameter.source,
-            hint="keep one of them and remove the others",
-        )
-        for parameter in set_parameters(view, known.modules(), facts.boot.loader)
-        if parameter.overridden and parameter.name not in ours
-    ]
+    for parameter in set_parameters(view, known.modules(), facts.boot.loader):
+        if parameter.overridden and parameter.name not in ours:
+            yield warning(
+                "RC8103",
+                f"{parameter.name} is set to different values; {parameter.next_boot} of {parameter.source} "
+                "wins",
+                detail=f"without effect: {', '.join(parameter.overridden)}",
+                location=parameter.source,
+                hint="keep one of them and remove the others",
+            )
 
 
-def not_generated(view: HostView, facts: Facts, known: Catalogue) -> list[Diagnostic]:
+def not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnostic]:
     """Edits of the boot loader's defaults that its menu does not have yet, as far as they concern the GPU."""
     loader = facts.boot.loader
-    observed = registry.backend(loader.name).observe(view) if loader and loader.supported else None
-    if loader is None or observed is None or not observed.plain or not observed.normal:
-        return []
-    wanted = [karg for karg in observed.foreign if _concerns(karg, known)]
+    if loader is None or not loader.supported:
+        return
+    backend = registry.backend(loader.name)
+    observed = backend.observe(view)
+    if observed is None or not observed.plain or not observed.normal:
+        return
     booted = observed.normal[0].kargs
-    missing = [karg for karg in wanted if not contains(booted, karg.text)]
     written = (*observed.foreign, *observed.ours)
-    left = [k.text for k in booted if _concerns(k, known) and not contains(written, k.text)]
-    if not missing and not left:
-        return []
-    command = "; sudo ".join(
-        " ".join(step.argv) for step in registry.backend(loader.name).activations(view, "")
-    )
-    said = [f"lacks {' '.join(karg.text for karg in missing)}"] if missing else []
-    said += [f"still has {' '.join(left)}"] if left else []
-    return [
-        warning(
+    missing = [k for k in observed.foreign if _concerns(k, known) and not contains(booted, k.text)]
+    left = [k for k in booted if _concerns(k, known) and not contains(written, k.text)]
+    said = [
+        f"{what} {' '.join(karg.text for karg in kargs)}"
+        for what, kargs in (("lacks", missing), ("still has", left))
+        if kargs
+    ]
+    if said:
+        command = "; sudo ".join(" ".join(step.argv) for step in backend.activations(view, ""))
+        yield warning(
             "RC8106",
             f"the boot menu {' and '.join(said)}: its defaults were changed, and it was not generated since",
-            location=missing[0].source if missing else observed.normal[0].kargs[0].source,
+            location=missing[0].source if missing else booted[0].source,
             hint=f"sudo {command}, then reboot",
         )
-    ]
 
 
 def _concerns(karg: Karg, known: Catalogue) -> bool:
@@ -105,43 +99,32 @@ def _concerns(karg: Karg, known: Catalogue) -> bool:
     return (bool(dot) and module in known.modules()) or karg.name in known.arguments
 
 
-def other_writers(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
+def other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
     """Programs that write an argument which rocmcfg applied too, with another value; and what a tuning daemon
     writes of what concerns the GPU, since nobody looks for it there."""
     wanted = [s for s in receipt.settings if s.kind is not Kind.ENV] if receipt else []
-    found = []
     for writer in of_hosts().writers:
-        written = _arguments(text_or_empty(view, writer.file), writer.key, writer.file)
+        texts = writer.key.findall(text_or_empty(view, writer.file))
+        written = [karg for text in texts for karg in split(text.strip().strip("\"'"), writer.file)]
+        rivals = [(karg, _rival(karg, wanted)) for karg in written]
         theirs = [
-            karg.text
-            for karg in written
-            if writer.told and writer.told.search(karg.key) and _rival(karg, wanted) is None
+            k.text for k, rival in rivals if rival is None and writer.told and writer.told.search(k.key)
         ]
         if theirs:
-            found.append(
-                info(
-                    "RC8107",
-                    f"{writer.name} writes {' '.join(theirs)} on the kernel's command line",
-                    location=writer.file,
-                    hint=f"to undo it: {writer.stop}",
-                )
+            yield info(
+                "RC8107",
+                f"{writer.name} writes {' '.join(theirs)} on the kernel's command line",
+                location=writer.file,
+                hint=f"to undo it: {writer.stop}",
             )
-        for karg in written:
-            rival = _rival(karg, wanted)
+        for karg, rival in rivals:
             if rival is not None:
-                found.append(
-                    warning(
-                        "RC8104",
-                        f"{writer.name} writes {karg.text}, and rocmcfg applied {rival.karg}",
-                        location=writer.file,
-                        hint=writer.stop,
-                    )
+                yield warning(
+                    "RC8104",
+                    f"{writer.name} writes {karg.text}, and rocmcfg applied {rival.karg}",
+                    location=writer.file,
+                    hint=writer.stop,
                 )
-    return found
-
-
-def _arguments(text: str, key: re.Pattern[str], source: str) -> list[Karg]:
-    return [karg for words in key.findall(text) for karg in split(words.strip().strip("\"'"), source)]
 
 
 def _rival(karg: Karg, wanted: Sequence[DesiredSetting]) -> DesiredSetting | None:
@@ -152,9 +135,9 @@ def _rival(karg: Karg, wanted: Sequence[DesiredSetting]) -> DesiredSetting | Non
     return None
 
 
-def tuners(view: HostView, facts: Facts, known: Catalogue) -> list[Diagnostic]:
+def tuners(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnostic]:
     """Programs that were told to change what the mask of the next boot does not let them change."""
-    found = []
+    running = next((kernel for kernel in facts.kernels if kernel.running), None)
     for tuner in of_hosts().tuners:
         keys = tuner.key.findall(text_or_empty(view, tuner.file))
         feature = known.features.get(tuner.feature)
@@ -162,27 +145,13 @@ def tuners(view: HostView, facts: Facts, known: Catalogue) -> list[Diagnostic]:
             continue
         kargs = next_boot_kargs(view, facts.boot.loader)
         won = effective(feature.parameter, modprobe.read_options(view), kargs)
-        value = won.value or _default(feature.parameter, facts, known)
-        mask = as_number(value)
-        if mask is not None and bool(mask & feature.bit) != feature.set_means_on:
-            found.append(
-                warning(
-                    "RC8105",
-                    f"{tuner.name} is told to set {', '.join(dict.fromkeys(keys))}, which needs the feature "
-                    f"{tuner.feature}; {'' if won.value else 'the default '}{feature.parameter}={value} has "
-                    "it off",
-                    location=won.source or tuner.file,
-                    hint=f"add --set feature.{tuner.feature}=true, or take the lines out of {tuner.file}",
-                )
+        value = won.value or default_of(feature.parameter, running, known)
+        if feature.is_on(as_number(value)) is False:
+            yield warning(
+                "RC8105",
+                f"{tuner.name} is told to set {', '.join(dict.fromkeys(keys))}, which needs the feature "
+                f"{tuner.feature}; {'' if won.value else 'the default '}{feature.parameter}={value} has it "
+                "off",
+                location=won.source or tuner.file,
+                hint=f"add --set feature.{tuner.feature}=true, or take the lines out of {tuner.file}",
             )
-    return found
-
-
-def _default(name: str, facts: Facts, known: Catalogue) -> str:
-    """Of the running kernel; empty where it is not known, or its neighbours in the catalogue disagree."""
-    kernel = next((kernel for kernel in facts.kernels if kernel.running), None)
-    parameter = known.parameters.get(name)
-    if kernel is None or parameter is None:
-        return ""
-    defaults = {variant.default for variant in parameter.on(kernel.version).variants}
-    return defaults.pop() if len(defaults) == 1 else ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from rocmcfg.backends.environment.observe import for_everybody
+from rocmcfg.backends.environment import for_everybody
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge.hosts import of_hosts
@@ -20,10 +20,9 @@ def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, t
     return found
 
 
-def override(view: HostView, facts: Facts, environment: Mapping[str, str]) -> list[Diagnostic]:
+def override(view: HostView, facts: Facts, environment: Mapping[str, str]) -> Iterator[Diagnostic]:
     """The variable that passes a GPU off as another: left over from another GPU, or hitting a second one."""
     per_node = re.compile(rf"{of_hosts().target_variable}(?:_(\d+))?")
-    found = []
     for name, (value, where) in set_variables(view, environment).items():
         match = per_node.fullmatch(name)
         if match is None or not value:
@@ -31,28 +30,21 @@ def override(view: HostView, facts: Facts, environment: Mapping[str, str]) -> li
         target = _target(value)
         gpus = [gpu for gpu in facts.gpus if gpu.gfx and (match[1] is None or gpu.node == int(match[1]))]
         if target is None:
-            found.append(
-                warning(
-                    "RC8120",
-                    f"{name}={value} is no version: ROCm refuses it",
-                    location=where,
-                    hint="write numbers such as 10.3.0, or take it away",
-                )
+            yield warning(
+                "RC8120",
+                f"{name}={value} is no version: ROCm refuses it",
+                location=where,
+                hint="write numbers such as 10.3.0, or take it away",
             )
-            continue
-        wrong = [gpu for gpu in gpus if _is_wrong(gpu, target)]
-        if wrong:
-            found.append(_wrong(name, value, where, target, gpus, wrong))
+        elif wrong := [gpu for gpu in gpus if _is_wrong(gpu, target)]:
+            yield _wrong(name, value, where, target, gpus, wrong)
         elif gpus and all(gpu.gfx == target for gpu in gpus):
-            found.append(
-                info(
-                    "RC8122",
-                    f"{name}={value} does nothing: {target} is what the GPU is",
-                    location=where,
-                    hint="take it away before another GPU comes",
-                )
+            yield info(
+                "RC8122",
+                f"{name}={value} does nothing: {target} is what the GPU is",
+                location=where,
+                hint="take it away before another GPU comes",
             )
-    return found
 
 
 def _target(value: str) -> str | None:
@@ -82,19 +74,16 @@ def _wrong(name: str, value: str, where: str, target: str, gpus: list[Gpu], wron
     )
 
 
-def mixed_gpus(view: HostView, facts: Facts, environment: Mapping[str, str]) -> list[Diagnostic]:
+def mixed_gpus(view: HostView, facts: Facts, environment: Mapping[str, str]) -> Iterator[Diagnostic]:
     """An integrated GPU beside a graphics card, where ROCm is here and nothing chooses between them."""
     cards = [gpu for gpu in facts.gpus if gpu.gfx and not gpu.integrated]
     inside = [gpu for gpu in facts.gpus if gpu.gfx and gpu.integrated]
     if not cards or not inside or facts.rocm is None:
-        return []
-    if any(name in set_variables(view, environment) for name in of_hosts().choosers):
-        return []
-    return [
-        info(
+        return
+    if not any(name in set_variables(view, environment) for name in of_hosts().choosers):
+        yield info(
             "RC8123",
             f"ROCm sees an integrated GPU ({inside[0].gfx}) beside {cards[0].gfx}",
             detail="programs that take every GPU, and variables for every GPU, hit both",
             hint="ROCR_VISIBLE_DEVICES=GPU-<uuid> hides one for good; `rocminfo` prints the uuids",
         )
-    ]

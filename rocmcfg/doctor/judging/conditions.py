@@ -1,18 +1,17 @@
-"""Whether a known issue can be on the machine that wrote a log, and whether it is fixed there. Three answers:
-yes, no, and cannot be told."""
+"""Whether a known issue can be on the machine that wrote a log, or on this host, and whether it is fixed
+there. Three answers: yes, no, and cannot be told."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
+from rocmcfg.doctor.judging.origin import Options, Origin, origin
+from rocmcfg.doctor.reading.log_facts import LogFacts
 from rocmcfg.model.catalogue import Catalogue, matches
-from rocmcfg.model.facts import Facts, Kernel
+from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.version import KernelVersion, VersionRange, between, format_version, parse_kernel, within
-
-if TYPE_CHECKING:
-    from rocmcfg.doctor.judging.origin import Origin
+from rocmcfg.model.version import VersionRange, format_version, parse_kernel, within
 
 
 class Reason(NamedTuple):
@@ -28,10 +27,8 @@ def conditions(issue: KnownIssue, where: Origin, position: int) -> list[Reason]:
     found = []
     if issue.gfx:
         found.append(_gfx(issue, where))
-    release, source = where.kernel_at(position)
-    version = parse_kernel(release)
     if issue.kernel:
-        found.append(_kernel(issue.kernel, version, release, source, where.dkms))
+        found.append(_kernel(issue.kernel, where, position))
     if issue.rocm:
         found.append(_rocm(issue.rocm, where))
     if issue.several_gpus and where.host and where.host.gpus:
@@ -42,55 +39,53 @@ def conditions(issue: KnownIssue, where: Origin, position: int) -> list[Reason]:
 
 def _gfx(issue: KnownIssue, where: Origin) -> Reason:
     wanted = ", ".join(issue.gfx)
+    common = [gfx for gfx in where.gfx or where.possible if matches(gfx, issue.gfx)]
+    affected = ", ".join(common)
+    if where.gfx and common:
+        return Reason("gfx", True, f"{affected} ({where.gfx_source}) is affected")
     if where.gfx:
-        common = [gfx for gfx in where.gfx if matches(gfx, issue.gfx)]
-        if common:
-            return Reason("gfx", True, f"{', '.join(common)} ({where.gfx_source}) is affected")
         seen = ", ".join(where.gfx)
         return Reason("gfx", False, f"reported on {wanted}, not on {seen} ({where.gfx_source})")
-    if where.possible:
-        common = [gfx for gfx in where.possible if matches(gfx, issue.gfx)]
-        if not common:
-            return Reason("gfx", False, f"reported on {wanted}; the log is of another generation")
-        if len(common) == len(where.possible):
-            return Reason("gfx", True, f"the log is of a generation that is affected ({wanted})")
-        return Reason("gfx-generation", None, f"the log is of the generation of {', '.join(common)}")
-    return Reason("gfx", None, f"it is known of {wanted}; which GPU it was cannot be told")
+    if not where.possible:
+        return Reason("gfx", None, f"it is known of {wanted}; which GPU it was cannot be told")
+    if not common:
+        return Reason("gfx", False, f"reported on {wanted}; the log is of another generation")
+    if len(common) == len(where.possible):
+        return Reason("gfx", True, f"the log is of a generation that is affected ({wanted})")
+    return Reason("gfx-generation", None, f"the log is of the generation of {affected}")
 
 
-def _kernel(
-    wanted: VersionRange, version: KernelVersion | None, release: str, source: str, dkms: str
-) -> Reason:
+def _kernel(wanted: VersionRange, where: Origin, position: int) -> Reason:
+    release, source = where.kernel_at(position)
+    version = parse_kernel(release)
+    inside = within(wanted, version) if version and not where.dkms else None
     if version is None:
-        return Reason("kernel", None, f"it is known of kernels {wanted.text}; which it was cannot be told")
-    if dkms:
-        return Reason(
-            "kernel", None, f"kernels {wanted.text}; AMD's DKMS driver stands in for that of {release}"
-        )
-    inside = within(wanted, version)
-    if inside is None:
-        return Reason("kernel", None, f"kernels {wanted.text}; {release} hides its stable release")
-    said = f"kernel {release} ({source}) {'is' if inside else 'is not'} {wanted.text}"
+        said = f"it is known of kernels {wanted.text}; which it was cannot be told"
+    elif where.dkms:
+        said = f"kernels {wanted.text}; AMD's DKMS driver stands in for that of {release}"
+    elif inside is None:
+        said = f"kernels {wanted.text}; {release} hides its stable release"
+    else:
+        said = f"kernel {release} ({source}) {'is' if inside else 'is not'} {wanted.text}"
     return Reason("kernel", inside, said)
 
 
 def _rocm(wanted: VersionRange, where: Origin) -> Reason:
-    if where.rocm is None:
-        return Reason("rocm", None, f"it is known of ROCm {wanted.text}; which it was cannot be told")
-    inside = between(wanted, where.rocm, where.rocm_up_to or where.rocm)
-    if inside is None:
-        found = f"ROCm {format_version(where.rocm)} ({where.rocm_source})"
-        return Reason("rocm", None, f"it is known of ROCm {wanted.text}; {found} does not tell enough")
-    said = f"ROCm {format_version(where.rocm)} ({where.rocm_source}) {'is' if inside else 'is not'}"
-    return Reason("rocm", inside, f"{said} {wanted.text}")
+    inside = where.rocm_is(wanted)
+    found = f"ROCm {format_version(where.rocm)} ({where.rocm_source})" if where.rocm else ""
+    if not found:
+        said = f"it is known of ROCm {wanted.text}; which it was cannot be told"
+    elif inside is None:
+        said = f"it is known of ROCm {wanted.text}; {found} does not tell enough"
+    else:
+        said = f"{found} {'is' if inside else 'is not'} {wanted.text}"
+    return Reason("rocm", inside, said)
 
 
 def fixes(issue: KnownIssue, where: Origin, position: int, known: Catalogue) -> list[Reason]:
     """Where kernel or ROCm carry the fix already: `met` is False for what speaks against the issue."""
     kernel, kernel_why = _kernel_fixed(issue, where, position, known)
-    rocm = None
-    if issue.fixed_rocm and where.rocm:
-        rocm = between(issue.fixed_rocm, where.rocm, where.rocm_up_to or where.rocm)
+    rocm = where.rocm_is(issue.fixed_rocm)
     halves = [kernel_why] if kernel else []
     if rocm and where.rocm:
         halves.append(f"ROCm {format_version(where.rocm)} ({where.rocm_source}) has the fix")
@@ -110,10 +105,10 @@ def _kernel_fixed(
     if version is None:
         return None, ""
     fix = known.fixes.get(issue.lacks_fix)
-    running = _running(where.host, release)
-    if fix and fix.kfd_property and running and where.host and any(g.properties for g in where.host.gpus):
-        present: bool | None = any(fix.kfd_property in gpu.properties for gpu in where.host.gpus)
-        return present, f"the running driver has the fix ({fix.kfd_property} in the KFD topology)"
+    properties = _properties(where.host, release)
+    if fix and fix.kfd_property and properties:
+        told = f"the running driver has the fix ({fix.kfd_property} in the KFD topology)"
+        return fix.kfd_property in properties, told
     if where.dkms:
         return None, ""
     said = f"kernel {release} ({source}) has the fix"
@@ -122,6 +117,28 @@ def _kernel_fixed(
     return (within(issue.fixed_kernels, version), said) if issue.fixed_kernels else (None, "")
 
 
-def _running(host: Facts | None, release: str) -> Kernel | None:
-    kernels: Sequence[Kernel] = host.kernels if host else ()
-    return next((kernel for kernel in kernels if kernel.running and kernel.release == release), None)
+def _properties(host: Facts | None, release: str) -> set[str]:
+    """What the driver says of the GPUs, where it is that of the release."""
+    if host is None or not any(kernel.running and kernel.release == release for kernel in host.kernels):
+        return set()
+    return {name for gpu in host.gpus for name in gpu.properties}
+
+
+def known_here(issues: Iterable[KnownIssue], host: Facts, known: Catalogue) -> tuple[KnownIssue, ...]:
+    """Faults known of this host's GPUs, on its running kernel and ROCm, and not fixed there.
+
+    Only what is certain: an issue with a condition that cannot be told is left out, for it would be shown to
+    nearly everybody.
+    """
+    where = origin(Options(), LogFacts(), host)
+    return tuple(issue for issue in issues if host.gfx and _is_here(issue, where, known))
+
+
+def _is_here(issue: KnownIssue, where: Origin, known: Catalogue) -> bool:
+    if issue.kind != "fault" or issue.confidence == "unverified":
+        return False
+    if not (issue.gfx or issue.kernel or issue.rocm):
+        return False
+    stated = conditions(issue, where, 0)
+    fixed = fixes(issue, where, 0, known)
+    return all(reason.met for reason in stated) and not any(reason.met is False for reason in fixed)

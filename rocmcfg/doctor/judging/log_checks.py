@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from rocmcfg.doctor.host_checks.software import driver_and_rocm
 from rocmcfg.doctor.reading.log_facts import LogFacts, Said
@@ -14,37 +15,26 @@ _UNKNOWN = re.compile(r"^(\w+): unknown parameter '([^']+)' ignored$")
 _ILLEGAL = re.compile(r"^(\w+): '([^']*)' invalid for parameter '([^']+)'$")
 
 
-def check(log: LogFacts, scanner: Scanner, known: Catalogue) -> list[Diagnostic]:
-    found = []
-    for said in _once(log.illegal_values):
-        match = _ILLEGAL.match(said.text)
-        if match:
-            found.append(_illegal(match[1], match[3], match[2], _place(said, scanner)))
-    for said in _once(log.unknown_parameters):
-        match = _UNKNOWN.match(said.text)
-        if match:
-            found.append(unknown_parameter(match[1], match[2], _place(said, scanner), known))
+def check(log: LogFacts, scanner: Scanner, known: Catalogue) -> Iterator[Diagnostic]:
+    for said in log.illegal_values:
+        if match := _ILLEGAL.match(said.text):
+            module, value, name = match.groups()
+            yield error(
+                "RC8131",
+                f"{module} did not load: {name}={value} is no legal value",
+                location=_place(said, scanner),
+                hint=f"`rocmcfg explain {name}` shows what is; `rocmcfg lint` finds the file that sets it",
+            )
+    for said in log.unknown_parameters:
+        if match := _UNKNOWN.match(said.text):
+            yield unknown_parameter(match[1], match[2], _place(said, scanner), known)
     if log.dkms:
-        found += driver_and_rocm(log.dkms, log.rocm, "the log")
-    return found
-
-
-def _once(said: tuple[Said, ...]) -> list[Said]:
-    return list({one.text: one for one in reversed(said)}.values())[::-1]
+        yield from driver_and_rocm(log.dkms, log.rocm, "the log")
 
 
 def _place(said: Said, scanner: Scanner) -> str:
     name, line = scanner.place(said.position)
     return f"{name}:{line}"
-
-
-def _illegal(module: str, name: str, value: str, place: str) -> Diagnostic:
-    return error(
-        "RC8131",
-        f"{module} did not load: {name}={value} is no legal value",
-        location=place,
-        hint=f"`rocmcfg explain {name}` shows what is; `rocmcfg lint` finds the file that sets it",
-    )
 
 
 def unknown_parameter(module: str, name: str, place: str, known: Catalogue) -> Diagnostic:

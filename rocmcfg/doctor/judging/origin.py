@@ -8,11 +8,7 @@ from typing import NamedTuple
 
 from rocmcfg.doctor.reading.log_facts import LogFacts
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.version import (
-    Version,
-    compare,
-    span,
-)
+from rocmcfg.model.version import Version, VersionRange, between, compare, span
 
 
 class Options(NamedTuple):
@@ -51,31 +47,39 @@ class Origin(NamedTuple):
             return said, "the log"
         return (self.host.running, "this host") if self.host and self.host.running else ("", "")
 
+    def rocm_is(self, wanted: VersionRange | None) -> bool | None:
+        """Whether its ROCm is in a range; None where that cannot be told."""
+        return between(wanted, self.rocm, self.rocm_up_to or self.rocm) if wanted and self.rocm else None
+
 
 def origin(options: Options, log: LogFacts, host: Facts) -> Origin:
     """Where the options or the log name a GPU that this host has not, it is another machine's."""
     here = None if _is_foreign(options.gfx or log.gfx or log.family, host) else host
-    gfx, source = options.gfx, "--gfx"
     possible: tuple[str, ...] = ()
-    if not gfx:
+    if options.gfx:
+        gfx, source = options.gfx, "--gfx"
+    elif log.gfx:
         gfx, source = log.gfx, "the log"
-    if not gfx and here and here.gfx:
+    elif here and here.gfx:
         fitting = tuple(g for g in here.gfx if not log.family or g in log.family)
         gfx, source = fitting or here.gfx, "this host"
-    if not gfx:
-        possible, source = log.family, "the log" if log.family else ""
-    rocm, rocm_source = options.rocm, "--rocm"
-    if rocm is None:
-        rocm, rocm_source = log.rocm, "the log"
-    if rocm is None and not log.rocm_named:
-        rocm, rocm_source = (here.rocm, "this host") if here and here.rocm else (None, "")
-    up_to = None
-    if rocm is None and not log.rocm_named and here:
-        rocm, up_to, rocm_source = _of_wheels(here)
-    rocm_source = rocm_source if rocm else ""
-    dkms = log.dkms or ("of this host" if here and _runs_dkms(here) else "")
+    else:
+        gfx, possible, source = (), log.family, "the log" if log.family else ""
+    rocm, up_to, rocm_source = _rocm(options, log, here)
+    runs_dkms = here is not None and any(kernel.running and kernel.dkms for kernel in here.kernels)
+    dkms = log.dkms or ("of this host" if runs_dkms else "")
     same_boots = here is not None and not options.gfx and not options.kernel and _has_kernels(log, host)
     return Origin(options, log, here, gfx, source, possible, rocm, rocm_source, dkms, same_boots, up_to)
+
+
+def _rocm(options: Options, log: LogFacts, here: Facts | None) -> tuple[Version | None, Version | None, str]:
+    """From the oldest to the newest ROCm that it may be (None where the oldest is the only one), and who
+    says so."""
+    if options.rocm or log.rocm:
+        return options.rocm or log.rocm, None, "--rocm" if options.rocm else "the log"
+    if log.rocm_named or here is None:
+        return None, None, ""
+    return (here.rocm, None, "this host") if here.rocm else _of_wheels(here)
 
 
 def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
@@ -98,7 +102,3 @@ def _is_foreign(gfx: Sequence[str], host: Facts) -> bool:
 def _has_kernels(log: LogFacts, host: Facts) -> bool:
     installed = {kernel.release for kernel in host.kernels} | {host.running}
     return not log.kernels or any(kernel.text in installed for kernel in log.kernels)
-
-
-def _runs_dkms(host: Facts) -> bool:
-    return any(kernel.running and kernel.dkms for kernel in host.kernels)

@@ -16,7 +16,7 @@ from rocmcfg.doctor.judging.origin import Origin
 from rocmcfg.doctor.judging.stages import Stages, follow
 from rocmcfg.doctor.judging.workarounds import HostState, applied, in_force
 from rocmcfg.doctor.reading.scan import Hits
-from rocmcfg.knowledge.hosts import BadFirmware
+from rocmcfg.knowledge.hosts import of_hosts
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.spelling import Spelling
@@ -82,9 +82,8 @@ def rank(
     issues: Iterable[KnownIssue],
     hits: Iterable[Hits],
     where: Origin,
-    host: HostState | None,
+    host: HostState,
     known: Catalogue,
-    firmware: Sequence[BadFirmware],
     loaded: Mapping[str, int],
 ) -> tuple[Match, ...]:
     """Best first. `loaded` is the version of each firmware block that the GPUs run, where it is known."""
@@ -92,12 +91,10 @@ def rank(
     for hit in hits:
         if hit.probe.role == "signature" and hit.positions:
             found.setdefault(hit.probe.issue, []).append(hit)
-    matched = []
-    for issue in issues:
-        if issue.id in found:
-            match = _judge(issue, found[issue.id], where, host, known, _bad(issue, firmware, loaded))
-            if match is not None and match.score >= _SHOWN:
-                matched.append(match)
+    judged = (
+        _judge(issue, found[issue.id], where, host, known, loaded) for issue in issues if issue.id in found
+    )
+    matched = [match for match in judged if match is not None and match.score >= _SHOWN]
     return tuple(sorted(matched, key=lambda m: (not m.told, _KINDS[m.issue.kind], -m.score, m.issue.id)))
 
 
@@ -105,48 +102,51 @@ def _judge(
     issue: KnownIssue,
     hits: Sequence[Hits],
     where: Origin,
-    host: HostState | None,
+    host: HostState,
     known: Catalogue,
-    firmware: Reason | None,
+    loaded: Mapping[str, int],
 ) -> Match | None:
-    strengths = {id(hit): _strength(hit, hits) for hit in hits}
-    ordered = sorted(hits, key=lambda hit: (_RANK[strengths[id(hit)]], hit.positions[0]))
-    best = strengths[id(ordered[0])]
+    weighed = sorted(
+        ((_strength(hit, hits), hit) for hit in hits), key=lambda one: (_RANK[one[0]], one[1].positions[0])
+    )
+    strengths = [strength for strength, _ in weighed]
+    best = strengths[0]
     if best == "generic":
         return None
-    position = ordered[0].positions[-1]
-    reasons = [Reason("signature", True, _found(ordered, strengths))]
-    score = _BASE[best] + _more(ordered, strengths)
+    position = weighed[0][1].positions[-1]
+    reasons = [Reason("signature", True, _kinds_of_lines(strengths))]
+    score = _BASE[best] + _more(strengths)
     stages = _stages(issue, hits, where)
     if stages is not None and len(stages.in_order) > 1:
         score += 0.08 * stages.share
         said = f"{len(stages.in_order)} of {len(stages.wanted)} stages of the failure, in their order"
         reasons.append(Reason("stages", True, said))
-    stated = conditions(issue, where, position) + ([firmware] if firmware else [])
+    stated = conditions(issue, where, position) + _firmware(issue, loaded)
     for reason in stated:
         score += _MET[reason.what] if reason.met else _UNKNOWN[best].get(reason.what, 0.0)
-    reasons += stated
-    score *= _SURE[issue.confidence]
     against = fixes(issue, where, position, known)
-    reasons += against
-    score = _limited(score, best, stated, against)
+    score = _limited(score * _SURE[issue.confidence], best, stated, against)
     then = host if where.same_boots else None
+    kargs = where.log.kargs_at(position)
+    settings = issue.workaround.settings
     tried = tuple(
-        InForce(setting, place)
-        for setting in issue.workaround.settings
-        if (place := in_force(setting, where.log.kargs_at(position), then, known))
+        InForce(setting, place) for setting in settings if (place := in_force(setting, kargs, then, known))
     )
+    score *= _damped(issue, len(tried))
     waiting = tuple(
         AppliedSetting(setting, said)
-        for setting in issue.workaround.settings
-        if host and where.host is not None and setting not in dict(tried)
-        if (said := applied(setting, host, known))
+        for setting in settings
+        if where.host is not None and setting not in dict(tried) and (said := applied(setting, host, known))
     )
-    if tried:
-        reasons += [Reason("in_force", False, f"{s} was in force ({p}) and did not help") for s, p in tried]
-        score *= _damped(issue, len(tried))
+    helpless = [Reason("in_force", False, f"{s} was in force ({p}) and did not help") for s, p in tried]
     return Match(
-        issue, round(min(max(score, 0.0), 0.99), 2), tuple(ordered), tuple(reasons), stages, tried, waiting
+        issue,
+        round(min(max(score, 0.0), 0.99), 2),
+        tuple(hit for _, hit in weighed),
+        (*reasons, *stated, *against, *helpless),
+        stages,
+        tried,
+        waiting,
     )
 
 
@@ -184,10 +184,9 @@ def _strength(hit: Hits, hits: Sequence[Hits]) -> str:
     return signature.strength
 
 
-def _more(hits: Sequence[Hits], strengths: Mapping[int, str]) -> float:
+def _more(strengths: Sequence[str]) -> float:
     """What further signatures add: each kind of line that fits makes it likelier, to a limit."""
-    further = [strengths[id(hit)] for hit in hits[1:]]
-    return min(0.05 * sum(s != "generic" for s in further) + 0.02 * further.count("generic"), 0.1)
+    return min(sum(0.02 if strength == "generic" else 0.05 for strength in strengths[1:]), 0.1)
 
 
 _SAID = {
@@ -197,9 +196,8 @@ _SAID = {
 }
 
 
-def _found(hits: Sequence[Hits], strengths: Mapping[int, str]) -> str:
-    counted = {s: sum(strengths[id(hit)] == s for hit in hits) for s in _RANK}
-    said = [f"{count} {_SAID[strength][count > 1]}" for strength, count in counted.items() if count]
+def _kinds_of_lines(strengths: Sequence[str]) -> str:
+    said = [f"{n} {_SAID[strength][n > 1]}" for strength in _RANK if (n := strengths.count(strength))]
     return f"kinds of lines in the log: {', '.join(said)}"
 
 
@@ -214,19 +212,16 @@ def _stages(issue: KnownIssue, hits: Sequence[Hits], where: Origin) -> Stages | 
     return follow(issue.stages, positions, [said.position for said in where.log.kernels])
 
 
-def _bad(issue: KnownIssue, firmware: Sequence[BadFirmware], loaded: Mapping[str, int]) -> Reason | None:
-    """Whether the firmware that the issue is about is loaded; None where the issue is about none."""
-    row = next((row for row in firmware if row.issue == issue.id), None)
+def _firmware(issue: KnownIssue, loaded: Mapping[str, int]) -> list[Reason]:
+    """Whether the firmware that the issue is about is loaded; empty where the issue is about none."""
+    row = next((row for row in of_hosts().firmware if row.issue == issue.id), None)
     if row is None:
-        return None
-    version = loaded.get(row.block)
-    name = row.block.upper()
+        return []
+    version, name = loaded.get(row.block), row.block.upper()
     if version is None:
-        return Reason("firmware", None, f"which {name} firmware is loaded cannot be told")
-    bad = row.of(version) == row.version
-    return Reason(
-        "firmware", bad, f"{name} firmware {row.of(version):#x} is {'' if bad else 'not '}the bad one"
-    )
+        return [Reason("firmware", None, f"which {name} firmware is loaded cannot be told")]
+    bad, counted = row.is_bad(version), version & row.counted
+    return [Reason("firmware", bad, f"{name} firmware {counted:#x} is {'' if bad else 'not '}the bad one")]
 
 
 def covered(found: Sequence[Match]) -> set[int]:

@@ -94,8 +94,8 @@ def read_facts(scanner: Scanner, known: LogKnowledge, models: Sequence[GpuModel]
         rocm_named,
         next((said.text for said in found.get("dkms", ())), ""),
         mes[-1] if mes else None,
-        _sorted(found.get("unknown_parameter", ())),
-        _sorted(found.get("illegal_value", ())),
+        _unique(found.get("unknown_parameter", ())),
+        _unique(found.get("illegal_value", ())),
         _unique(found.get("kernel_name", ())),
         "other_vendor" in found,
     )

@@ -75,8 +75,8 @@ class Unpacked(io.RawIOBase):
             return
         self._begun = True
         self._unpack()
-        if self._given + len(self._ready) > max(streams.FREELY, streams.EVEN * self._taken):
-            raise TooMuch(f"it unpacks to more than {streams.EVEN} times its size, which no log does")
+        if self._given + len(self._ready) > max(streams.READ_ANYWAY, streams.MOST_PACKED * self._taken):
+            raise TooMuch(f"it unpacks to more than {streams.MOST_PACKED} times its size, which no log does")
         if self._decompressor.eof:
             self._waiting = self._decompressor.unused_data
             self._decompressor = self._new()

@@ -10,11 +10,9 @@ Source of the rules: POSIX.1-2024, 2.2 Quoting, 2.3 Token Recognition, 2.6.2 Par
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
-
-from rocmcfg.backends.boot.grub_files.shell_value import LONGEST, Segment, Value
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _WHOLE_NAME = rf"{_NAME}(?![A-Za-z0-9_])"  # else any part of it would do, and all would be tried
@@ -23,9 +21,25 @@ _EXPANSION = re.compile(
     rf"\$(?:({_NAME})|\{{({_NAME})(?:(:?[-+])((?:[^{{}}$`\\\"]|\$\{{?{_WHOLE_NAME}\}}?)*))?\}})"
 )
 # Substitutions simple enough to be sure where they end. Everything else ends the reading of the file.
-_BRACES = re.compile(r"\$\{(?:[^{}\"'`\\$\n]|\$\{[^{}\"'`\\$\n]*\}|\$(?!\{))*\}")
-_COMMAND = re.compile(r"\$\((?!\()(?:[^()\"'`\\#\n]|\([^()\"'`\\#\n]*\)|'[^'\n]*'|\"[^\"$`\\\n]*\")*\)")
-_BACKTICKS = re.compile(r"`[^`\\\"'#\n]*`")
+_BRACES = r"\$\{(?:[^{}\"'`\\$\n]|\$\{[^{}\"'`\\$\n]*\}|\$(?!\{))*\}"
+_COMMAND = r"\$\((?!\()(?:[^()\"'`\\#\n]|\([^()\"'`\\#\n]*\)|'[^'\n]*'|\"[^\"$`\\\n]*\")*\)"
+_BACKTICKS = r"`[^`\\\"'#\n]*`"
+_SUBSTITUTION = f"{_BRACES}|{_COMMAND}|{_BACKTICKS}"
+# What a file is made of, outside of double quotes and inside. Where it does not match, the reader is lost.
+_OUTSIDE = re.compile(
+    rf"(?P<end>\n)|(?P<joined>\\\n)|(?P<comment>#[^\n]*)|(?P<quote>\")"
+    rf"|(?P<hidden>'[^']*'|\\.|{_SUBSTITUTION})|(?P<plain>[^\n#\"'\\`$<\0]+|<(?!<)|\$(?![({{'\"]))",
+    re.DOTALL,
+)
+_INSIDE = re.compile(
+    rf"(?P<joined>\\\n)|(?P<quote>\")|(?P<quoted>[^\"\\`$]+|\\.|{_SUBSTITUTION}|\$(?![({{]))", re.DOTALL
+)
+# What a value is made of besides expansions, outside of double quotes and inside.
+_BARE = re.compile(
+    r"(?P<quote>\")|'(?P<single>[^']*)'|\\(?P<escaped>.)|(?P<end>[ \t;])|(?P<literal>[^ \t;\"'\\`()<>|&~$])",
+    re.DOTALL,
+)
+_DOUBLE = re.compile(r"(?P<quote>\")|\\(?P<escaped>[$`\"\\])|(?P<literal>\\.|[^\"\\`$]+)", re.DOTALL)
 
 _TOKEN = re.compile(r"[^ \t\n;&|()<>]+|[;&|()<>]")
 _OPENS = {"if", "case", "for", "while", "until", "select", "{", "("}
@@ -43,8 +57,49 @@ _LOOP_NAME = re.compile(rf"\b(?:for|select)[ \t]+({_NAME})")
 # Not in the file and yet not empty: what grub-mkconfig sets, the environment, what the shell counts itself.
 _SURELY_UNSET = re.compile(r"GRUB_CMDLINE_\w+")
 _COUNTED_BY_SHELL = {"IFS", "LINENO", "OPTARG", "OPTIND", "PPID", "PWD", "OLDPWD", "RANDOM", "SECONDS", "_"}
-_EMPTY = Value()
 _HIDDEN = '"'  # stands for quoted text, an escape or a substitution where only the commands matter
+
+
+LONGEST = 64 << 10  # characters; a kernel takes 2,048 bytes of what GRUB's variables hold together
+
+
+class Segment(NamedTuple):
+    """A piece of a value and the `file:line` that wrote it."""
+
+    text: str
+    source: str
+
+
+class Value:
+    """What a variable holds, with the places that wrote it; iterates over its segments.
+
+    A value that expands another one holds that one itself, and no copy: a file of n lines may append to a
+    variable in each of them, or double it. No part is empty, so that their number is bounded by `length`.
+    """
+
+    __slots__ = ("_parts", "length")
+
+    def __init__(self, parts: Sequence[Segment | Value]) -> None:
+        kept = [part for part in parts if _length(part)]
+        only = kept[0] if len(kept) == 1 else None
+        self._parts: Sequence[Segment | Value] = only._parts if isinstance(only, Value) else kept
+        self.length = sum(map(_length, kept))
+
+    def __iter__(self) -> Iterator[Segment]:
+        pending: list[Segment | Value] = [self]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, Segment):
+                yield part
+            else:
+                pending += reversed(part._parts)
+
+    def __str__(self) -> str:
+        return "".join(segment.text for segment in self)
+
+
+def _length(part: Segment | Value) -> int:
+    return len(part.text) if isinstance(part, Segment) else part.length
 
 
 class NotPlain(ValueError):
@@ -88,9 +143,8 @@ class Environment:
         match = _ASSIGNMENT.match(line)
         if match is None or match.group(2) in _COUNTED_BY_SHELL:
             return False
-        exported = bool(match.group(1))
         try:
-            value = self._word(line[match.end() :], where, splits=exported)
+            value = self._value(line[match.end() :], where, splits=bool(match.group(1)))
         except NotPlain:
             return False
         self.values[match.group(2)] = value
@@ -115,171 +169,93 @@ class Environment:
             return None
         return str(self.values.get(name, ""))
 
-    def _word(self, text: str, where: str, *, splits: bool) -> Value:
-        """One shell word; what follows it must be nothing or a semicolon.
+    def _value(self, text: str, where: str, *, splits: bool) -> Value:
+        """One shell word; what follows it must be nothing or a semicolon. Raises NotPlain.
 
         `splits`: an argument of `export`, where shells differ in what becomes of an unquoted expansion.
         """
         if len(text) > LONGEST:
             raise NotPlain
-        segments: list[Segment | Value] = []
-        at = 0
-        while at < len(text):
-            character = text[at]
-            if character == "'":
-                end = text.find("'", at + 1)
-                if end < 0:
-                    raise NotPlain
-                segments.append(Segment(text[at + 1 : end], where))
-                at = end + 1
-            elif character == '"':
-                at = self._double_quoted(text, at + 1, segments, where)
-            elif character in " \t;":
-                if text[at:].strip(" \t") not in ("", ";"):
-                    raise NotPlain
-                break
-            elif splits and character in "$*?[":
-                raise NotPlain
-            else:
-                at = self._bare(text, at, segments, where)
-        value = Value(segments)
+        value = Value(self._parts(text, where, splits=splits))
         if value.length > LONGEST:  # lines that double it come to gigabytes soon
             raise NotPlain
         return value
 
-    def _double_quoted(self, text: str, at: int, segments: list[Segment | Value], where: str) -> int:
-        while at < len(text):
-            character = text[at]
-            if character == '"':
-                return at + 1
-            if character == "\\" and at + 1 < len(text):
-                escaped = text[at + 1]
-                kept = escaped if escaped in '$`"\\' else "\\" + escaped
-                segments.append(Segment(kept, where))
-                at += 2
-            elif character == "$":
-                at = self._expand(text, at, segments, where, quoted=True)
-            elif character == "`":
-                raise NotPlain
-            else:
-                segments.append(Segment(character, where))
-                at += 1
-        raise NotPlain  # the quote is never closed
-
-    def _bare(self, text: str, at: int, segments: list[Segment | Value], where: str) -> int:
-        character = text[at]
-        if character == "$":
-            return self._expand(text, at, segments, where, quoted=False)
-        if character == "\\" and at + 1 < len(text):
-            segments.append(Segment(text[at + 1], where))
-            return at + 2
-        if character in "\\`()<>|&~":
-            raise NotPlain
-        segments.append(Segment(character, where))
-        return at + 1
-
-    def _expand(
-        self, text: str, at: int, segments: list[Segment | Value], where: str, *, quoted: bool
-    ) -> int:
-        match = _EXPANSION.match(text, at)
-        if match is None:
-            raise NotPlain
-        name, operator, word = match.group(1) or match.group(2), match.group(3), match.group(4)
-        if name not in self.values and (
-            name in self.unknown or self.opaque or not _SURELY_UNSET.fullmatch(name)
-        ):
-            raise NotPlain
-        value = self.values.get(name)
-        is_set = value is not None and (value.length > 0 or ":" not in (operator or ""))
-        if operator is None or (operator.endswith("-") and is_set):
-            segments.append(value or _EMPTY)
-        elif operator.endswith("-") or is_set:
-            self._expand_word(word or "", segments, where, quoted=quoted)
-        return match.end()
-
-    def _expand_word(self, word: str, segments: list[Segment | Value], where: str, *, quoted: bool) -> None:
+    def _parts(
+        self, text: str, where: str, *, splits: bool = False, all_quoted: bool = False
+    ) -> list[Segment | Value]:
+        """`all_quoted`: double quotes open before the text and close after it."""
+        parts: list[Segment | Value] = []
+        quoted = all_quoted
         at = 0
-        while at < len(word):
-            if word[at] in "'~" and not quoted:
+        while at < len(text):
+            if splits and not quoted and text[at] in "$*?[":
                 raise NotPlain
-            if word[at] == "$":
-                at = self._expand(word, at, segments, where, quoted=quoted)
+            pattern = _EXPANSION if text[at] == "$" else _DOUBLE if quoted else _BARE
+            match = pattern.match(text, at)
+            if match is None:
+                raise NotPlain
+            if pattern is _EXPANSION:
+                parts += self._expanded(match, where, quoted=quoted)
+            elif match.lastgroup == "quote":
+                quoted = not quoted
+            elif match.lastgroup == "end":
+                if text[at:].strip(" \t") not in ("", ";"):
+                    raise NotPlain
+                break
             else:
-                segments.append(Segment(word[at], where))
-                at += 1
+                parts.append(Segment(match[match.lastgroup or 0], where))
+            at = match.end()
+        if quoted != all_quoted:  # the quote is never closed
+            raise NotPlain
+        return parts
+
+    def _expanded(self, match: re.Match[str], where: str, *, quoted: bool) -> list[Segment | Value]:
+        name, operator, word = match[1] or match[2], match[3] or "", match[4] or ""
+        value = self.values.get(name)
+        if value is None and (name in self.unknown or self.opaque or not _SURELY_UNSET.fullmatch(name)):
+            raise NotPlain
+        is_set = value is not None and (value.length > 0 or ":" not in operator)
+        if not operator or (operator.endswith("-") and is_set):
+            return [value] if value is not None else []
+        if not operator.endswith("-") and not is_set:
+            return []
+        if not quoted and ("'" in word or "~" in word):
+            raise NotPlain
+        return self._parts(word, where, all_quoted=True)
 
 
 def _logical_lines(text: str) -> Iterator[_Line]:
     """Lines as the shell sees them: `\\`-newline joined, quotes closed, comments gone."""
-    start = number = 1
+    start = number = opened = 1
     at = 0
     line, code = "", ""
+    quoted = False
     while at < len(text):
-        character = text[at]
-        if character == "\n":
+        match = (_INSIDE if quoted else _OUTSIDE).match(text, at)
+        if match is None:
+            break
+        piece, kind = match[0], match.lastgroup
+        if kind == "comment" and code and code[-1] not in " \t;&|()":
+            piece, kind = "#", "plain"
+        at += len(piece)
+        number += piece.count("\n")
+        if kind == "end":
             if code.strip(" \t"):
                 yield _Line(start, line, code)
-            line, code, at, start = "", "", at + 1, number + 1
-            number = start
-        elif character == "#" and (not code or code[-1] in " \t;&|()"):
-            line_end = text.find("\n", at)
-            at = len(text) if line_end < 0 else line_end
-        elif text.startswith("\\\n", at):
-            at, number = at + 2, number + 1
-        elif text.startswith(("<<", "\0"), at):
-            yield _Line(number, line, None)
-            return
-        else:
-            end, hides = _skip(text, at)
-            if end is None:
-                yield _Line(number, line, None)
-                return
-            # a continuation inside double quotes joins too; inside single quotes it is text
-            part = text[at:end] if character == "'" else text[at:end].replace("\\\n", "")
-            line += part
-            code += _HIDDEN if hides else part
-            number += text.count("\n", at, end)
-            at = end
-    if code.strip(" \t"):
+            line, code, start = "", "", number
+        elif kind not in ("joined", "comment"):
+            line += piece
+            if kind == "plain":
+                code += piece
+            elif kind == "hidden" or (kind == "quote" and not quoted):
+                code += _HIDDEN
+            if kind == "quote":
+                quoted, opened = not quoted, number
+    if quoted or at < len(text):
+        yield _Line(opened if quoted else number, line, None)
+    elif code.strip(" \t"):
         yield _Line(start, line, code)
-
-
-def _skip(text: str, at: int) -> tuple[int | None, bool]:
-    """Where what starts at `at` ends (None where that is not certain), and whether its inside is no code."""
-    character = text[at]
-    if character == "'":
-        return (text.find("'", at + 1) + 1 or None), True
-    if character == '"':
-        return _skip_double_quoted(text, at + 1), True
-    if character == "\\":
-        return (at + 2 if at + 1 < len(text) else None), True
-    if character == "`" or text.startswith(("$(", "${", "$'", '$"'), at):
-        return _skip_substitution(text, at), True
-    return at + 1, False
-
-
-def _skip_substitution(text: str, at: int) -> int | None:
-    pattern = {"`": _BACKTICKS, "$(": _COMMAND, "${": _BRACES}.get(
-        "`" if text[at] == "`" else text[at : at + 2]
-    )
-    match = pattern.match(text, at) if pattern else None
-    return match.end() if match else None
-
-
-def _skip_double_quoted(text: str, at: int) -> int | None:
-    while at < len(text):
-        if text[at] == '"':
-            return at + 1
-        if text[at] == "\\":
-            at += 2
-        elif text[at] == "`" or text.startswith(("$(", "${"), at):
-            end = _skip_substitution(text, at)
-            if end is None:
-                return None
-            at = end
-        else:
-            at += 1
-    return None
 
 
 def _nest(nesting: list[str], code: str) -> None:

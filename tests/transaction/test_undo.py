@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rocmcfg.host.local import LocalHost
-from rocmcfg.workflow import undoing
+from rocmcfg.transaction.undo import plan_rollback
 from tests.planning.test_planning import ReadOnly
 from tests.support import fake_tools, usecases
 from tests.support.hosts import debian_grub_host
@@ -104,7 +104,7 @@ def test_without_the_right_to_read_the_journals_it_says_so(tmp_path: Path) -> No
             return path == "/var/lib/rocmcfg/transactions"
 
     with pytest.raises(Exception, match="cannot read /var/lib/rocmcfg/transactions") as stop:
-        undoing.plan_rollback(Hidden(str(tmp_path)), to=None, force=False)
+        plan_rollback(Hidden(str(tmp_path)), to=None, force=False)
     assert "as root" in stop.value.diagnostics[0].hint  # type: ignore[attr-defined]
 
 
@@ -140,7 +140,7 @@ def test_a_rollback_is_planned_from_a_view_that_cannot_write(tmp_path: Path) -> 
     root = debian_grub_host(tmp_path, amdgpu_in_initramfs=True)
     apply(root, "amdgpu.runpm=0", via="modprobe")
     view: Any = ReadOnly(QuickHost(str(root)))
-    assert undoing.plan_rollback(view, to=None, force=False).changes
+    assert plan_rollback(view, to=None, force=False).changes
 
 
 @pytest.mark.skipif(

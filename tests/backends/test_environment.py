@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.backends.environment import files, observe
+from rocmcfg.backends import environment
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.model.value import SAFE_VALUE
@@ -29,22 +29,22 @@ PAIRS = {
 SETTINGS = [variable(name, text) for name, text in PAIRS.items()]
 
 
-def content(file: files.EnvironmentFile) -> bytes:
-    found = files.propose(file, SETTINGS)
+def content(file: environment.EnvironmentFile) -> bytes:
+    found = environment.propose(file, SETTINGS)
     assert found is not None
     return found
 
 
-@pytest.mark.parametrize("file", files.FILES, ids=lambda f: f.path)
-def test_a_file_is_as_recorded_and_absent_without_variables(file: files.EnvironmentFile) -> None:
+@pytest.mark.parametrize("file", environment.FILES, ids=lambda f: f.path)
+def test_a_file_is_as_recorded_and_absent_without_variables(file: environment.EnvironmentFile) -> None:
     assert content(file) == (GOLDEN / file.path.rpartition("/")[2]).read_bytes()
-    assert files.propose(file, []) is None
+    assert environment.propose(file, []) is None
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash"])
 def test_the_profile_is_posix_exports_all_and_may_be_read_twice(tmp_path: Path, shell: str) -> None:
     path = tmp_path / "zz-rocmcfg.sh"
-    path.write_bytes(content(files.PROFILE_D))
+    path.write_bytes(content(environment.PROFILE_D))
     argv = [require_tool(shell, package=shell), *(["--posix"] if shell == "bash" else []), "-eu", "-c"]
     once = run([*argv, '. "$1"; env', "sh", str(path)])
     twice = run([*argv, '. "$1"; . "$1"; env', "sh", str(path)])
@@ -57,7 +57,7 @@ def test_the_profile_is_posix_exports_all_and_may_be_read_twice(tmp_path: Path, 
 def test_systemds_generator_gives_the_session_the_same_values(tmp_path: Path) -> None:
     folder = tmp_path / "environment.d"
     folder.mkdir()
-    (folder / "90-rocmcfg.conf").write_bytes(content(files.ENVIRONMENT_D))
+    (folder / "90-rocmcfg.conf").write_bytes(content(environment.ENVIRONMENT_D))
     # the generator of a user reads ~/.config/environment.d as it reads /etc/environment.d
     result = run(
         [require_tool(GENERATOR, package="systemd")], env={"XDG_CONFIG_HOME": str(tmp_path), "HOME": "/"}
@@ -70,15 +70,15 @@ def test_systemds_generator_gives_the_session_the_same_values(tmp_path: Path) ->
 
 def test_the_raw_file_holds_values_as_they_stand() -> None:
     """`docker run --env-file`: quotes would become part of the value, `#` only starts a line."""
-    lines = content(files.RAW).decode().splitlines()
+    lines = content(environment.RAW).decode().splitlines()
     assert [line for line in lines if not line.startswith("#")] == [f"{n}={v}" for n, v in PAIRS.items()]
     assert not re.search(r"[\"'$`\\]", "".join(lines[2:]))
 
 
 @given(st.text(min_size=1, max_size=20).filter(SAFE_VALUE.match))
 def test_every_safe_value_survives_the_simplest_reader(value: str) -> None:
-    for file in files.FILES:
-        text = (files.propose(file, [variable("X", value)]) or b"").decode()
+    for file in environment.FILES:
+        text = (environment.propose(file, [variable("X", value)]) or b"").decode()
         (line,) = [part for part in text.splitlines() if not part.startswith("#")]
         assert line.removeprefix("export ").replace("'", "") == f"X={value}"
 
@@ -88,13 +88,13 @@ def test_every_safe_value_survives_a_shell(tmp_path: Path, value: str) -> None:
     if not SAFE_VALUE.match(value):
         return
     path = tmp_path / "x.sh"
-    path.write_bytes(files.propose(files.PROFILE_D, [variable("X", value)]) or b"")
+    path.write_bytes(environment.propose(environment.PROFILE_D, [variable("X", value)]) or b"")
     result = run([require_tool("dash", package="dash"), "-c", '. "$1"; printf %s "$X"', "sh", str(path)])
     assert result.stdout == value
 
 
 def test_the_file_of_one_account_says_how_to_undo_it() -> None:
-    text = files.user_file([("A", "1"), ("B", "2")]).decode()
+    text = environment.user_file([("A", "1"), ("B", "2")]).decode()
     assert text.endswith("\nA=1\nB=2\n")
     assert "env --user --remove" in text
 
@@ -114,7 +114,7 @@ def test_later_files_of_systemd_that_set_the_same_are_seen(tmp_path: Path) -> No
             "etc/environment.d/99-site.txt": "A=ignored\n",
         },
     )
-    assert observe.later_assignments(LocalHost(str(root))) == {
+    assert environment.later_assignments(LocalHost(str(root))) == {
         "A": ("site", "/etc/environment.d/99-site.conf:3"),
         "B": ("quoted", "/usr/lib/environment.d/95-vendor.conf:2"),
         "C": ("3", "/etc/environment.d/99-site.conf:5"),
@@ -128,4 +128,4 @@ def test_a_file_that_cannot_be_read_sets_nothing(tmp_path: Path, monkeypatch: py
         raise Unreadable(path, "Permission denied")
 
     monkeypatch.setattr(LocalHost, "read", refuse)
-    assert observe.later_assignments(LocalHost(str(root))) == {}
+    assert environment.later_assignments(LocalHost(str(root))) == {}

@@ -1,0 +1,129 @@
+"""Variables for everybody: our three files, and what all files together set.
+
+environment.d(5): systemd user sessions. profile.d: POSIX login shells, dash among them. The raw file:
+`docker --env-file` (takes values as they stand, quotes included) and systemd's EnvironmentFile=.
+The common denominator is NAME=VALUE without quotes, blanks, `#` and `$`, which the value check ensures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from os.path import basename
+from typing import NamedTuple
+
+from rocmcfg.backends.templates import HEAD, render
+from rocmcfg.host.view import HostView, drop_ins, text_or_empty
+from rocmcfg.model.state import DesiredSetting
+
+
+class EnvironmentFile(NamedTuple):
+    path: str
+    exported: bool
+    readers: str
+
+
+ENVIRONMENT_D = EnvironmentFile("/etc/environment.d/90-rocmcfg.conf", False, "systemd user sessions")
+PROFILE_D = EnvironmentFile("/etc/profile.d/zz-rocmcfg.sh", True, "login shells")
+RAW = EnvironmentFile("/etc/rocmcfg/env", False, "docker --env-file, EnvironmentFile=")
+FILES = (ENVIRONMENT_D, PROFILE_D, RAW)
+_DIRECTORIES = (
+    "/etc/environment.d",
+    "/run/environment.d",
+    "/usr/local/lib/environment.d",
+    "/usr/lib/environment.d",
+)
+_SUMMED = re.compile(rb"#[^\n]*\n#[^\n]*\n# sha256 of the lines below: ([0-9a-f]{16})\n(.*)", re.DOTALL)
+
+
+def propose(file: EnvironmentFile, settings: Sequence[DesiredSetting]) -> bytes | None:
+    """The file's content; None where there is no variable to set."""
+    if not settings:
+        return None
+    return "".join([HEAD, *(_line(file, setting) for setting in settings)]).encode()
+
+
+def _line(file: EnvironmentFile, setting: DesiredSetting) -> str:
+    if not file.exported:
+        return f"{setting.name}={setting.text}\n"
+    import shlex
+
+    quoted = shlex.quote(setting.text or "")  # a value may hold `;`
+    return f"export {setting.name}={quoted}\n"
+
+
+def user_file(pairs: Sequence[tuple[str, str]]) -> bytes:
+    """~/.config/environment.d of one account: the same syntax, another way to undo it. No receipt tells what
+    we wrote there, so that the file itself does."""
+    body = "".join(f"{name}={value}\n" for name, value in pairs)
+    return render("", "user.conf.j2", body=body, checksum=_checksum(body.encode()))
+
+
+def is_as_written(content: bytes) -> bool:
+    """Whether nobody added, changed or took away a line of a `user_file`."""
+    found = _SUMMED.fullmatch(content)
+    return found is not None and found[1].decode() == _checksum(found[2])
+
+
+def _checksum(body: bytes) -> str:
+    import hashlib
+
+    return hashlib.sha256(body).hexdigest()[:16]
+
+
+def environment_d(view: HostView) -> tuple[str, ...]:
+    """The environment.d files, in systemd's order: by base name, the first directory that has one wins."""
+    return drop_ins(view, _DIRECTORIES, ".conf")
+
+
+def profile_d(view: HostView) -> tuple[str, ...]:
+    """What login shells source, in order of name (/etc/profile)."""
+    return drop_ins(view, ("/etc/profile.d",), ".sh")
+
+
+def read_assignments(view: HostView, path: str) -> dict[str, tuple[str, int]]:
+    """NAME to (value, line) of a KEY=VALUE file; later lines win. Quotes around a whole value are dropped."""
+    found: dict[str, tuple[str, int]] = {}
+    for number, raw in enumerate(text_or_empty(view, path).splitlines(), 1):
+        line = raw.strip().removeprefix("export ")
+        name, equals, value = line.partition("=")
+        if equals and not line.startswith("#"):
+            found[name.strip()] = (value.strip().strip("\"'"), number)
+    return found
+
+
+class Assignment(NamedTuple):
+    name: str
+    value: str
+    path: str
+    line: int
+
+
+def for_everybody(view: HostView) -> tuple[Assignment, ...]:
+    """Every variable that a file sets for all users, in the order of reading, so that later ones win:
+    pam_env(8), then environment.d(5), then the shells of logins. A file that is reached by a symbolic link as
+    well is read once, under its own name, where it is read last.
+
+    A line of a shell script counts as if it were run: what stands behind a condition cannot be told.
+    """
+    read = ("/etc/environment", *environment_d(view), "/etc/profile", *profile_d(view))
+    paths = [view.real_path(path) for path in read]
+    once = dict.fromkeys(reversed(paths))
+    return tuple(
+        Assignment(name, value, path, line)
+        for path in reversed(once)
+        for name, (value, line) in read_assignments(view, path).items()
+    )
+
+
+def later_assignments(view: HostView) -> dict[str, tuple[str, str]]:
+    """NAME to (value, file:line) for what is read after our files: by systemd (environment.d(5), by base
+    name) and by login shells (/etc/profile, which sources profile.d in order of name)."""
+    found: dict[str, tuple[str, str]] = {}
+    ours = [basename(path) for path in (ENVIRONMENT_D.path, PROFILE_D.path)]
+    later = {basename(path): path for path in profile_d(view) if basename(path) > ours[1]}
+    later |= {basename(path): path for path in environment_d(view) if basename(path) > ours[0]}
+    for name in sorted(later):
+        for variable, (value, line) in read_assignments(view, later[name]).items():
+            found[variable] = (value, f"{later[name]}:{line}")
+    return found

@@ -1,0 +1,211 @@
+"""Which transactions an undo takes and what it will do, as data made over a read-only view; then the undo
+itself, transaction by transaction. What may be undone at all is decided in `transaction.recovery`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import registry
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail
+from rocmcfg.model.plan import Activation, FileChange
+from rocmcfg.model.published import published
+from rocmcfg.model.state import ActivationState, FileState
+from rocmcfg.planning.owned import replaces
+from rocmcfg.records import journal, receipt
+from rocmcfg.records.receipt import Receipt
+from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved, ToolRun
+from rocmcfg.state import reboot
+from rocmcfg.transaction import edits, recovery, tool_changes
+from rocmcfg.transaction.programs import Progress, programs
+from rocmcfg.transaction.unrecorded import beyond_undo, left_behind
+
+_LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
+
+
+@published("transactions", "changes", "activations", "reboot_required")
+class Undo(NamedTuple):
+    """The undo of transactions, newest first: as planned, or with what became of its programs."""
+
+    journals: tuple[Journal, ...]
+    changes: tuple[FileChange, ...]
+    activations: tuple[Activation, ...]
+    reboot_required: bool
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def transactions(self) -> tuple[int, ...]:
+        return tuple(one.id for one in self.journals)
+
+
+def joined(done: Sequence[Undo]) -> Undo:
+    """Several that were undone one after the other, as one."""
+    return Undo(
+        tuple(one for undo in done for one in undo.journals),
+        tuple({change.path: change for undo in done for change in undo.changes}.values()),
+        tuple({step.tool: step for undo in done for step in undo.activations}.values()),
+        done[-1].reboot_required,
+        tuple(remark for undo in done for remark in undo.diagnostics),
+    )
+
+
+def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
+    """What undoing the last transaction, or all after `to`, means here. Reads only; raises every refusal that
+    the rollback itself would."""
+    journal.require_finished(view)
+    committed = [
+        j for j in journal.read_all(view) if j.state is JournalState.COMMITTED and not j.header.swept
+    ]
+    trials = {j.id: j.header.trial is not None for j in committed} | {0: False}
+    if to is not None and to not in trials:
+        raise fail(
+            "RC4024", f"there is no applied transaction {to}", hint="see `rocmcfg history`; 0 is the start"
+        )
+    if to is not None and trials[to]:
+        raise fail(
+            "RC4325",
+            f"transaction {to} is a trial, and nobody can go back into one",
+            hint=f"to what was before it: `rocmcfg rollback --to {max(id for id in trials if id < to)}`",
+        )
+    chosen = _last(committed) if to is None else [j for j in committed if j.id > to]
+    if not committed and (left := left_behind(view)):
+        raise RocmcfgError(beyond_undo(view, left))
+    foreign = recovery.edited(view, chosen)
+    if foreign and not force:
+        raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
+    planned = plan_of(view, chosen)
+    if not chosen or len(chosen) < len(committed):
+        return planned
+    return planned._replace(diagnostics=_left_after(view, planned.changes))
+
+
+def _last(committed: Sequence[Journal]) -> list[Journal]:
+    """The newest transaction; with one that confirmed a trial goes the trial."""
+    return [j for n, j in enumerate(committed) if n == 0 or j.id == committed[0].header.confirms]
+
+
+def _left_after(view: HostView, changes: Iterable[FileChange]) -> tuple[Diagnostic, ...]:
+    """Where all is taken back, files of ours that were there before the first record stay."""
+    gone = {change.path for change in changes if registry.own_part(change.path, change.after) is None}
+    left = tuple(path for path in left_behind(view) if path not in gone)
+    return (replace(beyond_undo(view, left), severity=Severity.WARNING),) if left else ()
+
+
+def plan_of(view: HostView, chosen: Sequence[Journal]) -> Undo:
+    """The undo of these transactions, newest first. Raises BadJournal where one of them is none of ours."""
+    for one in chosen:
+        recovery.require_ours(view, one)
+    changed = changes(view, chosen)
+    left = receipt_left(view, chosen)
+    due = reboot.due(view, left.settings if left else (), left, replaced=replaces(changed))
+    return Undo(tuple(chosen), changed, activations(view, chosen), due)
+
+
+def carry_out(
+    host: Host,
+    planned: Undo,
+    progress: Progress,
+    *,
+    logged_as: str,
+    after_failure: bool = False,
+    force: bool = False,
+) -> Undo:
+    """The undo as it went, with each program once, though several transactions ran it. The host's log says of
+    each transaction what it is `logged_as`. Raises as `recovery.undo`."""
+    if len(planned.journals) > 1:
+        recovery.begin_together(host, planned.transactions)
+    done = []
+    for one in planned.journals:
+        done.append(recovery.undo(host, one, progress, after_failure=after_failure, force=force))
+        host.log(f"transaction {one.id} {logged_as} by {host.user()}")
+    steps = {step.tool: step for one in done for step in one.activations}
+    remarks = dict.fromkeys(remark for one in done for remark in one.remarks)
+    return planned._replace(activations=tuple(steps.values()), diagnostics=(*planned.diagnostics, *remarks))
+
+
+def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]:
+    """To every file of these transactions, newest first, but for our own state. Raises BadJournal where a
+    saved file is damaged."""
+    found = []
+    for path, (id, saved) in reversed(_oldest(chosen).items()):  # as a plan lists them
+        if path.startswith(journal.STATE_DIR):
+            continue
+        link = view.is_symlink(path)
+        before = _LINK if link else view.state(path)
+        others = _after_edits(chosen, path, before)
+        after = others or (journal.restore(view, id, saved) if saved else None)
+        if _shown(before) != _shown(after):
+            reason = f"as it was before transaction {id}" + (", in place of a symbolic link" if link else "")
+            reason += ", with what others wrote since" if others else ""
+            content, mode = (after.content, after.mode) if after else (None, 0o644)
+            found.append(FileChange(path, before, content, reason, mode))
+    return tuple(found)
+
+
+def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) -> FileState | None:
+    """A file that others own and have written to since; None for every other one."""
+    steps = [step for one in chosen for step in reversed(one.of(FileChanged)) if step.path == path]
+    if now is None or now is _LINK or steps[0].edit is None:
+        return None
+    if receipt.digest(now.content) == steps[0].after:
+        return None
+    content = edits.left(now.content, chosen, path)
+    return None if content is None else replace(now, content=content)
+
+
+def _shown(state: FileState | None) -> tuple[bytes, int] | None:
+    """What a reader calls a change; a date that is put back is none."""
+    return (state.content, state.mode) if state else None
+
+
+def _oldest(chosen: Sequence[Journal]) -> dict[str, tuple[int, Saved | None]]:
+    """For each path its state before the first of these transactions that wrote it, and which that is."""
+    found: dict[str, tuple[int, Saved | None]] = {}
+    for one in chosen:
+        for step in reversed(one.of(FileChanged)):
+            found[step.path] = one.id, step.before
+    return found
+
+
+def receipt_left(view: HostView, chosen: Sequence[Journal]) -> Receipt | None:
+    """The receipt that will be in force afterwards; None also for one that cannot be read."""
+    id, saved = _oldest(chosen).get(receipt.PATH, (0, None))
+    if not id:
+        return receipt.load_quietly(view)
+    try:
+        return receipt.parse(journal.restore(view, id, saved).content) if saved else None
+    except receipt.BadReceipt:
+        return None
+
+
+def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, ...]:
+    """The programs that will be run again, or that are left to the user on a host whose tools cannot run."""
+    found: dict[str, Activation] = {}
+    known = programs(view)
+    for one in chosen:
+        found |= {a.tool: a for a in tool_changes.due_back(view, one)}
+        found |= {step.tool: known[step.tool] for step in one.of(ToolRun)}
+        found |= {a.tool: a for a in _others(view, one) if a.tool not in found}
+    found |= {a.tool: a for a in _images(view, chosen) if a.tool not in found}
+    return tuple(found.values())
+
+
+def _others(view: HostView, one: Journal) -> list[Activation]:
+    """What the transaction itself did not run."""
+    if view.runs_tools:
+        return list(recovery.menu_with_ours(view, one))
+    return [a._replace(state=ActivationState.PLANNED) for a in recovery.left_to_user(view, one)]
+
+
+def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:
+    """An image that got the driver after the apply carries our options since."""
+    if not view.runs_tools or modprobe.PATH not in _oldest(chosen):
+        return []
+    generator = initramfs.backend(initramfs.detect(view))
+    entries = registry.entries(view, chosen[0].header.expect.backend)
+    if generator is None or all(i.carries is False for i in generator.images(view, "amdgpu", entries)):
+        return []
+    return list(generator.activations(view, "an image holds the options that are taken back"))

@@ -1,0 +1,104 @@
+"""A trial whose settings are kept: because somebody confirms it, or by itself where all is well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.trial import Stage, Trial
+from rocmcfg.transaction.programs import Progress
+from rocmcfg.trial import health, proof, record, unattended
+from rocmcfg.workflow.applying import Applied, apply
+from rocmcfg.workflow.planning import Approved, Planned
+
+
+def confirm(
+    host: Host, ask: Callable[[Planned], bool], progress: Progress, *, asks: bool = True
+) -> Applied | None:
+    """Apply for good what this boot tries; None where the user said no. Raises as `proof.proven`."""
+    found = proof.proven(host)
+
+    def as_tried(planned: Planned) -> bool:
+        proof.require_stays(planned.plan)
+        return ask(planned)
+
+    approved = Approved(found.profiles, found.approved)
+    return apply(host, found.request, as_tried, progress, asks=asks, approved=approved, confirms=found)
+
+
+class Watched(NamedTuple):
+    """How the unit rocmcfg-trial.service ended well: what it applied, or why nothing was to do."""
+
+    idle: str
+    applied: Applied | None = None
+
+
+def watch(host: Host, sleep: unattended.Sleep, ask: Callable[[Planned], bool], progress: Progress) -> Watched:
+    """Wait until the trial's time has come, then confirm it where all is well. `ask` gets the plan before it
+    is carried out. Raises NotKept, with every reason, on record by then."""
+    found = record.load(host)
+    if found is None or record.stage(host, found) is not Stage.RUNNING:
+        return Watched("no trial runs in this boot")
+    after = found.terms.confirm_after
+    if after is None:
+        return Watched("the trial waits for `rocmcfg confirm`: it was not to confirm itself")
+    progress(f"trial of transaction {found.transaction}: it is looked at {after} seconds after the boot")
+    unattended.wait(host, found, after, sleep)
+    decided = Watched("the trial was confirmed or rejected meanwhile")
+    if record.load(host) != found:
+        return decided
+    # first what works the GPU, then what that left behind
+    check = found.terms.health_check
+    reasons = _reasons(lambda: health.unhealthy(host, check, progress) if check else health.nobody(host))
+    reasons += _against(host, found)
+
+    def still(planned: Planned) -> bool:
+        """Asked with the lock in hand, which may have taken a while."""
+        reasons.extend(_against(host, found))
+        return not reasons and ask(planned)
+
+    applied, cause = None, None
+    try:
+        if not reasons:
+            applied = unattended.when_free(lambda: confirm(host, still, progress, asks=False), sleep)
+    except RocmcfgError as problem:
+        cause = problem
+        reasons = [diagnostic.summary for diagnostic in problem.diagnostics]
+    if reasons and record.load(host) != found:
+        return decided
+    if reasons:
+        stop = unattended.withhold(host, found, reasons)
+        stop.exit_code = cause.exit_code if cause is not None else stop.exit_code
+        raise stop from cause
+    host.log(f"trial of transaction {found.transaction} confirmed itself")
+    return Watched("", applied)
+
+
+def _against(host: Host, found: Trial) -> list[str]:
+    from rocmcfg.workflow.verifying import verify
+
+    reasons = _reasons(lambda: health.not_in_effect(verify(host)))
+    return reasons + _reasons(lambda: objections(host, found.gpus))
+
+
+def _reasons(look: Callable[[], Iterator[str]]) -> list[str]:
+    """What speaks against keeping the settings; not to be able to look is a reason itself."""
+    found: list[str] = []
+    try:
+        found += look()
+    except RocmcfgError as problem:
+        found += [diagnostic.summary for diagnostic in problem.diagnostics]
+    return found
+
+
+def objections(view: HostView, gpus_before: Sequence[str]) -> Iterator[str]:
+    """What GPUs and the kernel's log of this boot say against keeping the settings."""
+    from rocmcfg.doctor.judging.origin import Options
+    from rocmcfg.workflow.diagnosing import diagnose
+
+    seen = diagnose(view, (), Options(), {}, this_boot=True)
+    yield from health.unbound(view, gpus_before)
+    issues = [(found.match, found.evidence) for found in seen.found]
+    yield from health.in_log(seen.logs, seen.resets, issues, begins=bool(seen.where.log.kernels))
