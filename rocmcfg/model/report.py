@@ -40,14 +40,14 @@ class Check(NamedTuple):
     detail: str = ""
 
 
-# What a whole host comes to.
+# The status of a whole host.
 Overall = Literal["in_effect", "pending", "differences", "nothing_applied"]
 
 
 @published("status", "profiles", "transaction", "trial", "checks")
 class VerificationReport(NamedTuple):
-    """`unrecorded`: files of ours are on the host, and no receipt says what they shall be. `trial`: it is a
-    trial that was checked, and not what is applied; the number of its transaction."""
+    """`unrecorded`: files of ours are on the host, and no receipt says what they shall be. `trial` is the
+    transaction of the trial, where a trial was checked and not what is applied."""
 
     profiles: tuple[str, ...]
     transaction: int | None

@@ -116,7 +116,7 @@ def _images(
         return [Activation("initramfs", ("initramfs",), reason, state=skipped)], []
     images = generator.images(view, "amdgpu", observed.boot.menu.entries if observed.boot else ())
     carrying = [image.path for image in images if image.carries]
-    unseen = [unreadable_image(image.path) for image in images if image.carries is None]
+    unseen = [image.path for image in images if image.carries is None]
     state = ActivationState.PLANNED
     if carrying:
         reason = f"{', '.join(carrying)} carries amdgpu, and reads its own copy of modprobe.d"
@@ -126,7 +126,7 @@ def _images(
         reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
         state = ActivationState.SKIPPED
     due = [step._replace(state=state) for step in generator.activations(view, reason)]
-    return due, unseen if view.runs_tools else []
+    return due, [unreadable_image(path) for path in unseen] if view.runs_tools else []
 
 
 def _menu(

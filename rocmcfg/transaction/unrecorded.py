@@ -12,8 +12,8 @@ from rocmcfg.records.steps import JournalState
 
 
 def left_behind(view: HostView) -> tuple[str, ...]:
-    """The files that are ours by place and by mark; what cannot be read counts by its place. Those of a trial
-    are spoken of by its own record."""
+    """The files that are ours by place and by mark; a file that cannot be read counts by its place. Files of
+    a trial do not count while the trial is on record."""
     known = trial_paths() if view.exists(journal.TRIAL) else ()
     return tuple(path for path in owned_paths() if path not in known and _ours(view, path))
 
