@@ -12,26 +12,23 @@ from typing import NamedTuple
 from rocmcfg.host.view import HostView
 
 
-class Hook(NamedTuple):
+class _Hook(NamedTuple):
     directory: str
     path: str
     template: str
 
 
 _HOOKS = (
-    Hook("/etc/kernel/postinst.d", "/etc/kernel/postinst.d/rocmcfg", "kernel-postinst.j2"),
-    Hook("/etc/kernel/install.d", "/etc/kernel/install.d/90-rocmcfg.install", "kernel-install.j2"),
+    _Hook("/etc/kernel/postinst.d", "/etc/kernel/postinst.d/rocmcfg", "kernel-postinst.j2"),
+    _Hook("/etc/kernel/install.d", "/etc/kernel/install.d/90-rocmcfg.install", "kernel-install.j2"),
 )
 PATHS = tuple(hook.path for hook in _HOOKS)
 MODE = 0o755
 
 
-def choose(view: HostView) -> Hook | None:
-    """The hook of this host: the first whose directory its kernel packages use."""
-    return next((hook for hook in _HOOKS if view.is_dir(hook.directory)), None)
-
-
-def propose(hook: Hook) -> bytes:
+def propose(view: HostView, *, wanted: bool) -> dict[str, bytes | None]:
+    """By path: the first hook whose directory this host's kernel packages use, and None for the other."""
     from rocmcfg.backends.templates import render
 
-    return render("", hook.template)
+    used = next((hook for hook in _HOOKS if wanted and view.is_dir(hook.directory)), None)
+    return {hook.path: render("", hook.template) if hook is used else None for hook in _HOOKS}

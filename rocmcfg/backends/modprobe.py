@@ -8,7 +8,6 @@ kernel command line is read after all of them and so wins over them; a trailing 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.kargs import Karg, canonical, tokens
@@ -24,20 +23,10 @@ _DIRECTORIES = (
 )
 
 
-class Option(NamedTuple):
-    """One `name=value` of an `options` line, in the order in which kmod passes them on."""
-
-    module: str
-    karg: Karg
-
-    @property
-    def source(self) -> str:
-        return self.karg.source
-
-
-def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Option, ...]:
-    """All options of all modules in kmod's order. Files that cannot be read are left out."""
-    found: list[Option] = []
+def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Karg, ...]:
+    """All options of all modules in kmod's order, each as the kernel command line would have it:
+    `module.name=value`. Files that cannot be read are left out."""
+    found: list[Karg] = []
     for path in files(view):
         if not include_ours and path == PATH:
             continue
@@ -52,14 +41,15 @@ def files(view: HostView) -> tuple[str, ...]:
     return drop_ins(view, _DIRECTORIES, ".conf")
 
 
-def _parse(path: str, text: str) -> Iterable[Option]:
+def _parse(path: str, text: str) -> Iterable[Karg]:
     for number, line in _logical_lines(text):
         words = tokens(line)
         if len(words) < 3 or words[0][0] != "options":
             continue
         module = canonical(words[1][0])
         for word, _ in words[2:]:
-            yield Option(module, Karg(word, f"{path}:{number}"))
+            quote = '"' if word.startswith('"') else ""
+            yield Karg(f"{quote}{module}.{word.removeprefix(quote)}", f"{path}:{number}")
 
 
 def _logical_lines(text: str) -> Iterable[tuple[int, str]]:

@@ -33,7 +33,6 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.report import CheckStatus, VerificationReport
 from rocmcfg.records.steps import Evidence
 from rocmcfg.transaction.undo import Undo
-from rocmcfg.trial.standing import Standing, Told
 from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, Found
 from rocmcfg.workflow.explaining import Explained
@@ -61,9 +60,7 @@ _TITLES: dict[type, str] = {
     Profile: "ProfileBrief",
     Proposal: "LintProposal",
     SettingRow: "Setting",
-    Standing: "TrialOnRecord",
     Status: "StatusDocument",
-    Told: "PastTrial",
     Undo: "UndoneDocument",
     VerificationReport: "VerifyDocument",
 }

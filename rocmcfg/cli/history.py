@@ -9,7 +9,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 from rocmcfg.model.trial import Outcome
 from rocmcfg.records.steps import FileChanged, JournalState
-from rocmcfg.trial.standing import Told, told
+from rocmcfg.trial.standing import PastTrial, past_trial
 
 _OUTCOMES = {
     Outcome.ARMED: "trial: waits for the next boot",
@@ -32,7 +32,7 @@ class Transaction(NamedTuple):
     settings: tuple[str, ...]
     files: tuple[str, ...]
     state: JournalState
-    trial: Told | None
+    trial: PastTrial | None
 
 
 class HistoryDocument(NamedTuple):
@@ -59,7 +59,7 @@ def history(printer: Printer, root: str = opt.ROOT) -> None:
             one.header.settings,
             tuple(dict.fromkeys(step.path for step in one.of(FileChanged))),
             one.state,
-            told(host, one, journals),
+            past_trial(host, one, journals),
         )
         for one in journals
     )
@@ -95,7 +95,7 @@ def _state(row: Transaction) -> str:
     return _OUTCOMES[outcome] + (", rolled back" if back else "")
 
 
-def _tell(printer: Printer, trial: Told | None) -> None:
+def _tell(printer: Printer, trial: PastTrial | None) -> None:
     if trial is None:
         return
     for reason in trial.withheld:

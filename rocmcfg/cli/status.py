@@ -10,7 +10,7 @@ from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import Facts
-    from rocmcfg.trial.standing import Standing
+    from rocmcfg.trial.standing import TrialOnRecord
     from rocmcfg.workflow.status import Status
 
 _LATE = 600  # seconds: a health check and another rocmcfg may take a while
@@ -72,7 +72,7 @@ def _show(printer: Printer, found: Status) -> None:
     _next(printer, found, root)
 
 
-def _trial(found: Status, standing: Standing) -> list[tuple[str, str]]:
+def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
     """What is tried, how it stands, and beside it what is applied for good."""
     from rocmcfg.cli.plan_view import duration
     from rocmcfg.model.trial import Stage

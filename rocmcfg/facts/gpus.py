@@ -25,7 +25,7 @@ def gfx_name(target: int) -> str:
 
 
 def read_gpus(view: HostView, models: tuple[GpuModel, ...]) -> tuple[Gpu, ...]:
-    pci = _pci_devices(view)
+    pci = _on_pci(view)
     found = _from_kfd(view, models, pci)
     known = {gpu.address for gpu in found}
     for address, pci_id in pci.items():
@@ -45,10 +45,6 @@ def driver_of(view: HostView, address: str) -> str:
     return view.real_path(link).rpartition("/")[2] if view.is_symlink(link) else ""
 
 
-def _pci_devices(view: HostView) -> dict[str, str]:
-    return _on_pci(view) or _drm_devices(view)
-
-
 def _on_pci(view: HostView) -> dict[str, str]:
     """AMD display controllers (class 0x03…) and accelerators (0x12…): address to device id."""
     devices = {}
@@ -59,27 +55,6 @@ def _on_pci(view: HostView) -> dict[str, str]:
         if _hex(view, f"{folder}/class") >> 16 in (0x03, 0x12):
             devices[address] = f"{_hex(view, f'{folder}/device'):04x}"
     return devices
-
-
-def _drm_devices(view: HostView) -> dict[str, str]:
-    """For a container that shows no PCI bus: address, or else the name of the card, to device id."""
-    cards = _drm_cards(view).items()
-    return {
-        address: f"{_hex(view, f'{folder}/device'):04x}"
-        for address, folder in cards
-        if _hex(view, f"{folder}/vendor") == _AMD
-    }
-
-
-def _drm_cards(view: HostView) -> dict[str, str]:
-    """PCI address, or else the name of the card, to the folder of the device."""
-    cards: dict[str, str] = {}
-    for card in view.names("/sys/class/drm"):
-        if re.fullmatch(r"card\d+", card):
-            folder = f"/sys/class/drm/{card}/device"
-            slot = re.search(r"PCI_SLOT_NAME=(\S+)", text_or_empty(view, f"{folder}/uevent"))
-            cards.setdefault(slot[1] if slot else card, folder)
-    return cards
 
 
 def _from_kfd(view: HostView, models: tuple[GpuModel, ...], pci: dict[str, str]) -> list[Gpu]:
@@ -107,13 +82,9 @@ def _address(domain: int, location: int) -> str:
 
 
 def _from_device(view: HostView, address: str, pci_id: str, models: tuple[GpuModel, ...]) -> Gpu:
-    folder = f"{_PCI}/{address}"
-    if not view.is_dir(f"{folder}/ip_discovery"):
-        folder = _drm_cards(view).get(address, folder)
-    version = [
-        text_or_empty(view, f"{folder}/ip_discovery/die/0/GC/0/{part}").strip()
-        for part in ("major", "minor", "revision")
-    ]
+    folder = f"{_PCI}/{address}/ip_discovery/die/0/GC/0"
+    parts = ("major", "minor", "revision")
+    version = [text_or_empty(view, f"{folder}/{part}").strip() for part in parts]
     gc_ip = ".".join(version)
     if all(part.isdigit() for part in version):
         model = next((m for m in models if m.gc_ip == gc_ip), None)

@@ -35,8 +35,7 @@ def owned_files(
     """`loader` is the backend that gets the arguments; what another one of ours had is taken away."""
     options = [s for s in desired if s.channel is Channel.MODPROBE]
     variables = [s for s in desired if s.kind is Kind.ENV]
-    driver = [s for s in desired if s.parameter]
-    hook = kernel_hook.choose(view) if driver else None
+    driver = any(s.parameter for s in desired)
     why = "kernel command line: " + _ids(on_line)
     on_boot: dict[str, bytes | None] = {}
     for backend in registry.backends():
@@ -53,11 +52,11 @@ def owned_files(
     owned += [
         OwnedFile(
             path,
-            kernel_hook.propose(hook) if hook and hook.path == path else None,
+            content,
             "checks the applied values against each kernel that is installed later",
             kernel_hook.MODE,
         )
-        for path in kernel_hook.PATHS
+        for path, content in kernel_hook.propose(view, wanted=driver).items()
     ]
     return owned
 

@@ -188,15 +188,8 @@ def _later_writer(setting: DesiredSetting, observed: Observed) -> Karg | None:
     if on_line is not None:
         return on_line
     name = modprobe.PATH.rpartition("/")[2]
-    module, _, parameter = setting.parameter.partition(".")
-    later = [
-        o.karg
-        for o in observed.options
-        if o.module == module
-        and o.karg.key == parameter
-        and o.source.rpartition("/")[2].rpartition(":")[0] > name
-    ]
-    return later[-1] if later else None
+    later = [o for o in observed.options if o.source.rpartition("/")[2].rpartition(":")[0] > name]
+    return last(later, setting.parameter)
 
 
 def stale(before: Plan, now: Plan) -> Iterable[str]:

@@ -138,17 +138,14 @@ def _by_hand(id: str, found: Detection, manual: str, what: str) -> Diagnostic:
 def foreign_trouble(observed: Observed, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
     """Values of others that would stop the driver: one bad value fails the load even if ours comes later."""
     modules = {*catalogue.modules(), *(module for kernel in facts.driven for module in kernel.parameters)}
-    writers = [(option.module, option.karg) for option in observed.options if option.module in modules]
-    for karg in observed.kargs:
+    for karg in (*observed.options, *observed.kargs) if facts.driven else ():
         module, dot, _ = karg.key.partition(".")
-        if dot and module in modules:
-            writers.append((module, Karg(karg.text.partition(".")[2], karg.source)))
-    for module, karg in writers if facts.driven else ():
-        for kernel in declarations(f"{module}.{karg.key}", of_facts(facts), catalogue):
+        known = declarations(karg.key, of_facts(facts), catalogue) if dot and module in modules else ()
+        for kernel in known:
             if kernel.typed and kernel.refuses(karg.value):
                 yield error(
                     "RC3017",
-                    f"{karg.text} stops {module} from loading on kernel {kernel.release}: "
+                    f"{karg.text.partition('.')[2]} stops {module} from loading on kernel {kernel.release}: "
                     + kernel.reasons(karg.value)[0],
                     location=karg.source,
                     hint="mend or remove it there: a right value later does not help",

@@ -27,13 +27,11 @@ class Effective(NamedTuple):
 
 
 def effective(
-    parameter: str, options: Sequence[modprobe.Option], kargs: Sequence[Karg], *, builtin: bool = False
+    parameter: str, options: Sequence[Karg], kargs: Sequence[Karg], *, builtin: bool = False
 ) -> Effective:
-    """`parameter` is `module.name`."""
-    module, _, name = parameter.partition(".")
-    module, name = canonical(module), canonical(name)
-    writers = [] if builtin else [o.karg for o in options if o.module == module and o.karg.key == name]
-    writers += [k for k in kargs if k.key == f"{module}.{name}"]
+    """`parameter` is `module.name`, and so are the names of `options`, which modprobe.d has."""
+    key = canonical(parameter)
+    writers = [karg for karg in (*(() if builtin else options), *kargs) if karg.key == key]
     if not writers:
         return Effective(None, "", ())
     return Effective(writers[-1].value, writers[-1].source, tuple(writers))
@@ -43,7 +41,7 @@ class Observed(NamedTuple):
     """What the host's files say without us."""
 
     boot: ObservedBoot | None
-    options: tuple[modprobe.Option, ...]
+    options: tuple[Karg, ...]
     builtin: bool
 
     @property

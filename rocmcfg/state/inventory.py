@@ -34,17 +34,14 @@ def set_parameters(
     kargs = next_boot_kargs(view, loader)
     running = Running(view)
     # by parameter: there may be as many of them as lines
-    by_name: dict[str, tuple[list[modprobe.Option], list[Karg]]] = {}
-    for option in options:
-        if option.module in modules:
-            by_name.setdefault(f"{option.module}.{option.karg.key}", ([], []))[0].append(option)
-    for karg in kargs:
-        key = karg.key
-        if "." in key and key.partition(".")[0] in modules:
-            by_name.setdefault(key, ([], []))[1].append(karg)
+    by_name: dict[str, list[Karg]] = {}
+    for karg in (*options, *kargs):
+        module, dot, _ = karg.key.partition(".")
+        if dot and module in modules:
+            by_name.setdefault(karg.key, []).append(karg)
     found = []
-    for name, (of_files, of_command_line) in by_name.items():
-        won = effective(name, of_files, of_command_line)
+    for name, writers in by_name.items():
+        won = effective(name, (), writers)
         losers = tuple(w.source for w in won.all[:-1] if not same(w.value, won.value))
         found.append(SetParameter(name, won.value, won.source, running.parameter(name).value, losers))
     return tuple(sorted(found))

@@ -60,7 +60,7 @@ def explain_name(
         return _kernel_name(text)
     known = catalogue.load()
     name, equals, value = text.partition("=")
-    facts = collect_facts(view, modules=_modules(name), ask_modinfo=not versions, name_system=False)
+    facts = collect_facts(view, modules=() if versions else _modules(name), name_system=False)
     running = Running(view)
 
     def seen(id: str) -> bool | None:

@@ -18,8 +18,9 @@ POSTINST, INSTALL = "/etc/kernel/postinst.d/rocmcfg", "/etc/kernel/install.d/90-
 def test_the_hook_goes_where_the_hosts_kernels_look(tmp_path: Path) -> None:
     def chosen(name: str, *directories: str) -> str:
         root = make_root(tmp_path, {f"{d}/x": "" for d in directories} or {"x": ""}, name=name)
-        hook = kernel_hook.choose(LocalHost(str(root)))
-        return hook.path if hook else ""
+        proposed = kernel_hook.propose(LocalHost(str(root)), wanted=True)
+        assert tuple(proposed) == kernel_hook.PATHS
+        return "".join(path for path, content in proposed.items() if content is not None)
 
     assert chosen("debian", "etc/kernel/postinst.d", "etc/kernel/install.d") == POSTINST
     assert chosen("systemd", "etc/kernel/install.d") == INSTALL
@@ -28,10 +29,10 @@ def test_the_hook_goes_where_the_hosts_kernels_look(tmp_path: Path) -> None:
 
 
 def hook(directory: str, tmp_path: Path) -> Path:
-    chosen = kernel_hook.choose(LocalHost(str(make_root(tmp_path, {f"{directory}/x": ""}))))
-    assert chosen is not None
+    view = LocalHost(str(make_root(tmp_path, {f"{directory}/x": ""})))
+    (content,) = filter(None, kernel_hook.propose(view, wanted=True).values())
     path = tmp_path / "hook"
-    path.write_bytes(kernel_hook.propose(chosen))
+    path.write_bytes(content)
     path.chmod(kernel_hook.MODE)
     return path
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import difflib
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,15 +104,8 @@ def _typed(command: str) -> Typed:
     return Typed(line, tuple(text for text in more if not text.startswith("< ")), tuple(answers))
 
 
-def _unwatched(root: Path, said: Said) -> None:
-    del root, said
-
-
-def play(case: Case, watch: Callable[[Path, Said], None] = _unwatched) -> Played:
-    """Types the commands and then a rollback of everything; beside it, the shell's lines alone.
-
-    `watch` is told of the host and of what came, after each command.
-    """
+def play(case: Case) -> Played:
+    """Types the commands and then a rollback of everything; beside it, the shell's lines alone."""
     with empty_folder() as place:
         stage = _stage(case, place)
         view = LocalHost(str(place / "host"))
@@ -125,11 +118,20 @@ def play(case: Case, watch: Callable[[Path, Said], None] = _unwatched) -> Played
         stage = _stage(case, place)
         written = Written()
         for typed in case.commands:
-            watch(place / "host", written.add(stage, typed))
+            written.add(stage, typed)
         if (place / "host" / JOURNALS).exists():
             written.add(stage, Typed(_ROLLBACK), closing=True)
         undone = _tree(place / "host", case)
     return Played(loader.name if loader else "", written.expectations, pristine, undone)
+
+
+def steps(case: Case) -> Iterator[tuple[Path, Said]]:
+    """The host and what was said, after each command."""
+    with empty_folder() as place:
+        stage = _stage(case, place)
+        for typed in case.commands:
+            said = stage.run(typed)
+            yield place / "host", said
 
 
 def _stage(case: Case, place: Path) -> Stage:
@@ -152,7 +154,7 @@ class Written:
     def __init__(self) -> None:
         self.expectations: dict[str, str] = {}
 
-    def add(self, stage: Stage, typed: Typed, *, closing: bool = False) -> Said:
+    def add(self, stage: Stage, typed: Typed, *, closing: bool = False) -> None:
         """`closing`: the rollback at the end, of which the programs that it runs are noted, and a failure."""
         host = stage.place / "host"
         before = files(host)
@@ -164,7 +166,6 @@ class Written:
             self._add("tree.diff", typed, changed)
         if said.ran:
             self._add("tools.txt", typed, said.ran)
-        return said
 
     def _add(self, name: str, typed: Typed, lines: Sequence[str]) -> None:
         head = [f"$ {typed.line}", *(f"> {line}" for line in typed.more)]

@@ -12,36 +12,33 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.local import LocalHost
 from tests.support.real_mkconfig import Mkconfig
-from tests.support.stage import Said
 
-from .case import cases, play, read
+from .case import cases, read, steps
 
 _GENERATORS = ("update-grub", "grub-mkconfig", "grub2-mkconfig")
-NAMES = [name for name in cases() if name.partition("/")[0] in ("grub", "grub-mkconfig")]
 Entries = dict[tuple[str, bool], set[tuple[str, ...]]]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_real_program_makes_the_same_entries(name: str, tmp_path: Path) -> None:
-    case, compared = read(cases()[name]), 0
-    tools = case.folder / "tools.txt"
-    if not (tools.exists() and any(word in tools.read_text() for word in _GENERATORS)):
-        return
+def _generates(folder: Path) -> bool:
+    tools = folder / "tools.txt"
+    return tools.exists() and any(name in tools.read_text() for name in _GENERATORS)
 
-    def compare(root: Path, said: Said) -> None:
-        nonlocal compared
+
+FOLDERS = {name: folder for name, folder in cases().items() if _generates(folder)}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_real_program_makes_the_same_entries(name: str, tmp_path: Path) -> None:
+    for number, (root, said) in enumerate(steps(read(FOLDERS[name]))):
         if said.code or not any(argv.split()[0] in _GENERATORS for argv in said.ran):
-            return
-        compared += 1
-        copy = tmp_path / str(compared)
+            continue
+        copy = tmp_path / str(number)
         shutil.copytree(root, copy, symlinks=True)
         menu = "boot/grub2/grub.cfg" if (copy / "boot/grub2").exists() else "boot/grub/grub.cfg"
         Mkconfig(copy, drop_ins=name.startswith("grub/")).run(menu)
         real, fake = entries(copy), entries(root)
         assert {key: real.get(key) for key in fake} == fake
         assert {path for path, _ in real} == {path for path, _ in fake}
-
-    play(case, compare)
 
 
 def entries(root: Path) -> Entries:

@@ -162,16 +162,6 @@ def test_an_update_grub_that_lies_is_found_out(root: Path, tools: Path) -> None:
     assert host(root) == before
 
 
-def test_an_update_initramfs_that_was_switched_off_is_found_out(root: Path, tools: Path) -> None:
-    """update-initramfs ends with 0 and does nothing where update-initramfs.conf says update_initramfs=no."""
-    (root / "etc/initramfs-tools/update-initramfs.conf").write_text("update_initramfs=no\n")
-    before = host(root)
-    said = problem(apply(root, tools, via="modprobe"), "RC3204", 4)
-    assert "lacks /etc/modprobe.d/zz-rocmcfg.conf" in " ".join(said.split())
-    assert "update_initramfs=" in said
-    assert host(root) == before
-
-
 def test_garbage_that_a_tool_prints_does_not_disturb(root: Path, tools: Path) -> None:
     tool(tools, "update-grub", "head -c 300000 /dev/urandom\nhead -c 300 /dev/urandom >&2\nexit 7\n")
     found = apply(root, tools, "--json")

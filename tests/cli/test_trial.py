@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.boots import enable_unit, reboot
-from tests.support.hosts import debian_grub_host, other_host
+from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, rocmcfg, too_wide
 from tests.support.tools import require_tool
 from tests.support.trees import tree
@@ -59,17 +59,6 @@ def test_a_trial_says_at_each_stage_what_it_is_and_what_is_next(root: Path) -> N
     assert "Trial" not in run(root, "status").out
 
 
-def test_a_confirmed_trial_says_so(root: Path) -> None:
-    run(root, "apply", *CWSR, "--trial", "--yes")
-    reboot(root)
-    assert "Undo: rocmcfg rollback" in run(root, "confirm", "--yes").out
-    history = run(root, "history").out
-    assert "tried, confirmed" in history
-    assert run(root, "verify").code == 0
-    run(root, "rollback", "--yes")
-    assert "tried, confirmed, rolled back" in run(root, "history").out
-
-
 def test_a_no_changes_nothing(root: Path) -> None:
     before = tree(root)
     asked = run(root, "apply", *CWSR, "--trial", answer="n\n")
@@ -111,16 +100,6 @@ def test_without_a_trial_there_is_nothing_to_confirm_and_nothing_to_reject(root:
     assert (found.code, "RC4320" in found.err) == (1, True)
     found = run(root, "reject", "--yes")
     assert (found.code, found.out) == (0, "Nothing to reject: no trial is on record.\n")
-
-
-@pytest.mark.parametrize("chain", ["arch-grub", "fedora-bls", "arch-systemd-boot", "ostree"])
-def test_other_loaders_are_refused(tmp_path: Path, chain: str) -> None:
-    root = other_host(tmp_path, chain)
-    before = tree(root)
-    found = rocmcfg("apply", *CWSR, "--trial", "--yes", "--root", root, tools=root)
-    why = "it is grub-mkconfig" if chain == "arch-grub" else "which rocmcfg cannot configure yet"
-    assert (found.code, why in " ".join(found.err.split())) == (1, True)
-    assert tree(root) == before
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", "{}", "\x00", '{"schema_version": 1}'])

@@ -148,24 +148,6 @@ def test_a_chip_that_we_do_not_know_is_named_as_such(tmp_path: Path) -> None:
     assert (by_kfd.gfx, by_kfd.name) == ("gfx1302", "gfx1302")
 
 
-def test_where_sysfs_has_no_pci_the_cards_of_drm_count(tmp_path: Path) -> None:
-    device = "sys/class/drm/card1/device"
-    files: dict[str, File] = {
-        f"{device}/vendor": "0x1002\n",
-        f"{device}/device": f"0x{GPUS['gfx1201'][1]}\n",
-        f"{device}/uevent": "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:0b:00.0\n",
-        "sys/class/drm/card1-DP-1/status": "connected\n",
-    }
-    version = dict(zip(("major", "minor", "revision"), GPUS["gfx1201"][0].split("."), strict=True))
-    for part, number in version.items():
-        files[f"{device}/ip_discovery/die/0/GC/0/{part}"] = f"{number}\n"
-    (gpu,) = gpus(make_root(tmp_path, files))
-    assert (gpu.gfx, gpu.source, gpu.address) == ("gfx1201", "ip_discovery", "0000:0b:00.0")
-    files[f"{device}/uevent"] = ""
-    (gpu,) = gpus(make_root(tmp_path, files, name="nameless"))
-    assert (gpu.gfx, gpu.source, gpu.address) == ("gfx1201", "ip_discovery", "card1")
-
-
 def test_properties_of_a_node_are_there_for_conditions(tmp_path: Path) -> None:
     (gpu,) = gpus(make_root(tmp_path, gpu_files(["gfx1201"], cwsr_size=True)))
     assert gpu.properties["cwsr_size"] > 0

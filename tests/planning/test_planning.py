@@ -11,15 +11,14 @@ import pytest
 
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, HostView
-from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.plan import ChangeKind
 from rocmcfg.model.state import ActivationState
 from rocmcfg.planning.resolve import resolve
-from tests.support.hosts import OTHER_HOSTS, Link, debian_grub_host, other_host
+from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 from tests.support.tool_host import QuickHost
 from tests.support.trees import tree, with_directory_times
-from tests.support.usecases import apply, plan, rollback
+from tests.support.usecases import apply, plan
 
 WRITERS = (
     "write",
@@ -173,128 +172,6 @@ def test_the_driver_is_found_in_an_image_however_it_is_packed(tmp_path: Path, en
 def test_settings_on_the_command_line_leave_the_initramfs_alone(tmp_path: Path) -> None:
     host = QuickHost(str(debian_grub_host(tmp_path, amdgpu_in_initramfs=True)))
     assert [a.tool for a in plan(host, set=("amdgpu.runpm=0",)).activations] == ["update-grub"]
-
-
-# -- our paths ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("file", "id"),
-    [
-        (Link("../../../etc/hostname"), "RC4001"),
-        ('GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT mine=1"\n', "RC4003"),
-    ],
-    ids=["a symbolic link", "a file of somebody else"],
-)
-def test_what_lies_at_our_path_and_is_not_ours_is_never_touched(tmp_path: Path, file: Any, id: str) -> None:
-    root = debian_grub_host(tmp_path, extra={"etc/default/grub.d/zz-rocmcfg.cfg": file})
-    before = tree(root)
-    with pytest.raises(RocmcfgError) as stop:
-        apply(QuickHost(str(root)), set=("amdgpu.runpm=0",))
-    assert [d.id for d in stop.value.diagnostics if d.severity.value == "error"] == [id]
-    assert tree(root, state=False) == before
-
-
-def test_a_file_that_was_edited_since_is_not_written_over(tmp_path: Path) -> None:
-    root = debian_grub_host(tmp_path)
-    host = QuickHost(str(root))
-    apply(host, set=("amdgpu.runpm=0",))
-    with (root / "etc/default/grub.d/zz-rocmcfg.cfg").open("a") as stream:
-        stream.write("# my note\n")
-    with pytest.raises(RocmcfgError) as stop:
-        apply(host, set=("amdgpu.runpm=1",))
-    assert stop.value.diagnostics[0].id == "RC4002"
-    with pytest.raises(RocmcfgError) as stop:
-        rollback(host)
-    assert stop.value.diagnostics[0].id == "RC4022"
-    assert "# my note" in (root / "etc/default/grub.d/zz-rocmcfg.cfg").read_text()
-
-
-def test_a_file_of_ours_with_another_mode_gets_its_mode_back(tmp_path: Path) -> None:
-    root = debian_grub_host(tmp_path)
-    host = QuickHost(str(root))
-    apply(host, set=("amdgpu.runpm=0",))
-    (root / "etc/default/grub.d/zz-rocmcfg.cfg").chmod(0o600)
-    made = plan(host, set=("amdgpu.runpm=0",))
-    assert [(c.path, c.kind) for c in made.changes] == [
-        ("/etc/default/grub.d/zz-rocmcfg.cfg", ChangeKind.MODIFY)
-    ]
-    apply(host, set=("amdgpu.runpm=0",))
-    assert (root / "etc/default/grub.d/zz-rocmcfg.cfg").stat().st_mode & 0o777 == 0o644
-
-
-# -- hosts that are recognised and not configured yet ---------------------------------------------------
-
-SUPPORTED = {
-    "proxmox-grub",
-    "arch-grub",
-    "gentoo-builtin",
-    "grub-with-leftover-loader-conf",
-    "opensuse-grub2",
-}
-TITLES = {
-    "fedora-bls": "GRUB with BLS entries",
-    "el8-bls": "GRUB with BLS entries",
-    "arch-systemd-boot": "systemd-boot",
-    "systemd-boot-kernel-install": "systemd-boot",
-    "uki-mkinitcpio": "unified kernel images",
-    "uki-dracut": "unified kernel images",
-    "uki-ukify": "unified kernel images",
-    "opensuse-grub2-bls": "sdbootutil",
-    "opensuse-systemd-boot": "sdbootutil",
-    "ostree": "rpm-ostree",
-    "bootc": "bootc",
-    "limine": "Limine",
-    "popos": "kernelstub",
-    "proxmox-systemd-boot": "proxmox-boot-tool",
-    "steamos": "SteamOS",
-    "nixos": "NixOS",
-    "guix": "Guix",
-    "ubuntu-core": "Ubuntu Core",
-    "two-boot-chains": "",
-}
-
-
-@pytest.mark.parametrize("chain", sorted(OTHER_HOSTS))
-def test_every_other_boot_chain_is_refused_by_name_with_the_lines_to_add(tmp_path: Path, chain: str) -> None:
-    root = other_host(tmp_path, chain)
-    before = with_directory_times(root)
-    request = {"profiles": ("rdna4",), "unconditional": True, "set": ("karg.iommu=pt",)}
-    if chain in SUPPORTED:
-        assert plan(LocalHost(str(root)), **request).changes
-        return
-    with pytest.raises(RocmcfgError) as stop:
-        plan(LocalHost(str(root)), **request)
-    found = [d for d in stop.value.diagnostics if d.id in ("RC3014", "RC3015")]
-    assert len(found) == 1, [d.summary for d in stop.value.diagnostics]
-    assert TITLES[chain] in found[0].summary
-    if chain == "two-boot-chains":
-        assert "--boot-backend" in found[0].hint
-    else:
-        assert "iommu=pt" in found[0].detail or "ARGUMENT" in found[0].detail
-        assert "amdgpu.cwsr_enable=0" in found[0].detail
-    assert found[0].hint
-    assert with_directory_times(root) == before
-
-
-@pytest.mark.parametrize("chain", ["fedora-bls", "arch-grub"])
-def test_another_initramfs_generator_is_refused_with_the_lines_to_add(tmp_path: Path, chain: str) -> None:
-    root = other_host(
-        tmp_path, chain, extra={"usr/lib/dracut/dracut-functions.sh": ""} if "fedora" in chain else {}
-    )
-    with pytest.raises(RocmcfgError) as stop:
-        plan(LocalHost(str(root)), set=("amdgpu.runpm=0",), via="modprobe")
-    (found,) = [d for d in stop.value.diagnostics if d.id == "RC3016"]
-    assert "options amdgpu runpm=0" in found.detail
-
-
-def test_a_host_without_any_boot_loader_is_told_what_to_add(tmp_path: Path) -> None:
-    root = debian_grub_host(tmp_path)
-    (root / "boot/grub/grub.cfg").unlink()
-    with pytest.raises(RocmcfgError) as stop:
-        plan(LocalHost(str(root)), set=("amdgpu.runpm=0",))
-    (found,) = [d for d in stop.value.diagnostics if d.id == "RC3014"]
-    assert "amdgpu.runpm=0" in found.detail
 
 
 # -- conditions ---------------------------------------------------------------------------------------

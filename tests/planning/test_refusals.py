@@ -80,33 +80,6 @@ REFUSALS = (
         {"driver": "missing"},
     ),
     Refusal(
-        "modprobe.d for a built-in driver",
-        {"set": ("amdgpu.runpm=0",), "via": "modprobe"},
-        "RC2014",
-        ("built in", "--via cmdline"),
-        {"driver": "builtin"},
-    ),
-    Refusal(
-        "a drop-in that is read after ours starts anew",
-        {"set": ("amdgpu.runpm=0",)},
-        "RC3105",
-        ("/etc/default/grub.d/zzz.cfg",),
-        {"grub_d": {"zzz.cfg": 'GRUB_CMDLINE_LINUX_DEFAULT="quiet"\n'}},
-    ),
-    Refusal(
-        "a command line of 2048 bytes",
-        {"set": ("amdgpu.runpm=0",)},
-        "RC3104",
-        ("2047", "--via modprobe"),
-        {"cmdline": " ".join(f"dummy{n:03}=1234567890" for n in range(97))},
-    ),
-    Refusal(
-        "a semicolon on GRUB's line",
-        {"set": ("amdgpu.virtual_display=0000:03:00.0,1;0000:04:00.0,1",)},
-        "RC3108",
-        ("--via modprobe",),
-    ),
-    Refusal(
         "a mask of somebody's that is no number",
         {"set": ("feature.gfxoff=false",)},
         "RC2022",

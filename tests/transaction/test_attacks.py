@@ -199,14 +199,6 @@ def test_verify_goes_by_the_argument_that_wins(tmp_path: Path) -> None:
     assert status(host, "karg.pcie_aspm") == "overridden"
 
 
-def test_an_argument_behind_two_dashes_is_refused(tmp_path: Path) -> None:
-    host = QuickHost(str(debian_grub_host(tmp_path, cmdline="quiet -- single")))
-    with pytest.raises(RocmcfgError) as stop:
-        applied(host, "karg.iommu=pt")
-    assert stop.value.diagnostics[0].id == "RC3109"
-    applied(host, "amdgpu.runpm=0")  # kmod reads a module's parameters there too
-
-
 def test_verify_does_not_speak_beside_an_unfinished_transaction(tmp_path: Path) -> None:
     class Dying(QuickHost):
         def execute(

@@ -15,7 +15,7 @@ from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.trial import Stage, Terms
 from rocmcfg.records import receipt
 from rocmcfg.trial import record as trial
-from rocmcfg.trial.standing import standing
+from rocmcfg.trial.standing import trial_on_record
 from rocmcfg.workflow import planning, undoing
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify
@@ -304,7 +304,7 @@ def test_the_stage_is_told_by_the_command_line_and_the_boot_id(root: Path, host:
     assert (trial.stage(host, found), found.terms) == (Stage.ARMED, Terms(600, "true"))
     reboot(root)
     (root / "proc/stat").write_text("cpu 1 2 3\nbtime 1700000000\n")
-    stands = standing(host)
+    stands = trial_on_record(host)
     assert stands is not None
     assert (stands.stage, stands.until) == (Stage.RUNNING, 1700000600)
     reboot(root)

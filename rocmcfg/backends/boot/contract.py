@@ -42,10 +42,6 @@ class Observed(NamedTuple):
     def normal(self) -> tuple[Entry, ...]:
         return self.menu.normal
 
-    @property
-    def plain(self) -> bool:
-        return not self.unknown_at
-
 
 class Editor(Protocol):
     """Knows our part of a file that somebody else owns. Pure, over bytes."""

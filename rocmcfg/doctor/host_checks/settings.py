@@ -73,7 +73,7 @@ def not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Di
         return
     backend = registry.backend(loader.name)
     observed = backend.observe(view)
-    if observed is None or not observed.plain or not observed.normal:
+    if observed.unknown_at or not observed.normal:
         return
     booted = observed.normal[0].kargs
     written = (*observed.foreign, *observed.ours)

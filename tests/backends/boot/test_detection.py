@@ -11,9 +11,7 @@ from rocmcfg.backends.boot import recognised, registry
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.model.facts import BootChain
-from rocmcfg.model.kargs import split
 from tests.support.hosts import (
-    OTHER_HOSTS,
     Link,
     arch_grub,
     arch_systemd_boot,
@@ -25,63 +23,10 @@ from tests.support.hosts import (
     programs,
 )
 
-# The loader and the initramfs generators that each host must be recognised by.
-EXPECTED: dict[str, tuple[str | None, list[str]]] = {
-    "fedora-bls": ("grub-bls", []),
-    "el8-bls": ("grub-bls", []),
-    "arch-grub": ("grub-mkconfig", ["mkinitcpio"]),
-    "arch-systemd-boot": ("systemd-boot", ["mkinitcpio"]),
-    "systemd-boot-kernel-install": ("systemd-boot", ["initramfs-tools"]),
-    "uki-mkinitcpio": ("uki", ["mkinitcpio"]),
-    "uki-dracut": ("uki", []),
-    "uki-ukify": ("uki", ["initramfs-tools"]),
-    "opensuse-grub2": ("grub-mkconfig", []),
-    "opensuse-grub2-bls": ("sdbootutil", []),
-    "opensuse-systemd-boot": ("sdbootutil", []),
-    "ostree": ("rpm-ostree", []),
-    "bootc": ("bootc", []),
-    "limine": ("limine", ["mkinitcpio"]),
-    "popos": ("kernelstub", ["initramfs-tools"]),
-    "proxmox-systemd-boot": ("proxmox-boot-tool", ["initramfs-tools"]),
-    "proxmox-grub": ("grub", ["initramfs-tools"]),
-    "steamos": ("steamos", ["mkinitcpio"]),
-    "gentoo-builtin": ("grub-mkconfig", []),
-    "nixos": ("nixos", []),
-    "guix": ("guix", []),
-    "ubuntu-core": ("ubuntu-core", []),
-    "two-boot-chains": (None, ["mkinitcpio"]),
-    "grub-with-leftover-loader-conf": ("grub-mkconfig", ["mkinitcpio"]),
-}
-
 
 def detect(root: Path, forced: str = "") -> BootChain:
     view = LocalHost(str(root))
     return registry.detect(view, initramfs.detect(view), forced)
-
-
-def test_every_host_of_the_collection_has_an_expectation() -> None:
-    assert EXPECTED.keys() == OTHER_HOSTS.keys()
-
-
-@pytest.mark.parametrize("chain", EXPECTED)
-def test_a_host_is_recognised_by_its_loader_with_evidence(tmp_path: Path, chain: str) -> None:
-    root = other_host(tmp_path, chain)
-    found = detect(root)
-    name, generators = EXPECTED[chain]
-    if name is None:
-        assert found.loader is None
-        return
-    assert found.loader is not None
-    assert found.loader.name == name
-    assert found.loader.supported == (name in ("grub", "grub-mkconfig"))
-    assert found.loader.manual
-    assert found.loader.evidence
-    for evidence in found.loader.evidence:
-        assert evidence.startswith("the firmware") or LocalHost(str(root)).exists(evidence)
-    assert [g.name for g in found.initramfs if g.supported] == [
-        g for g in generators if g == "initramfs-tools"
-    ]
-    assert set(generators) <= {g.name for g in found.initramfs}
 
 
 @pytest.mark.parametrize("efi", [True, False])
@@ -191,14 +136,6 @@ def test_an_unreadable_firmware_variable_says_nothing(
 
     monkeypatch.setattr(LocalHost, "read", refuse)
     assert recognised.handed_over(LocalHost(str(debian_grub_host(tmp_path))), "LoaderInfo", "grub") == ()
-
-
-def test_the_steps_by_hand_name_the_arguments(tmp_path: Path) -> None:
-    loader = detect(other_host(tmp_path, "fedora-bls")).loader
-    assert loader is not None
-    said = registry.manual_lines(loader, split("amdgpu.runpm=0 iommu=pt"))
-    assert 'grubby --update-kernel=ALL --args="amdgpu.runpm=0 iommu=pt"' in said
-    assert "{kargs}" not in registry.manual_lines(loader, ())
 
 
 def test_only_supported_loaders_have_a_backend() -> None:

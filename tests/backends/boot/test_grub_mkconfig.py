@@ -114,39 +114,6 @@ def test_the_line_keeps_what_the_variable_holds(tmp_path: Path, shell: str, befo
     assert result.stdout == f"<{'a b ' if 'a b' in before else ''}{' '.join(KARGS)}>"
 
 
-def test_the_generated_menu_has_our_arguments_last_and_not_in_recovery(tmp_path: Path) -> None:
-    root, mkconfig = without_drop_ins(tmp_path, cmdline="quiet amdgpu.runpm=1")
-    assert backend.check(view(root), KARGS, ())
-    write(root, wanted(root))
-    assert backend.check(view(root), KARGS, ())  # written is not applied
-    mkconfig.run()
-    assert backend.check(view(root), KARGS, ()) == []
-    after = backend.observe(view(root))
-    assert all([k.text for k in e.kargs][-len(KARGS) :] == list(KARGS) for e in after.normal)
-    recovery = [e for e in after.menu.entries if e.role is Role.RECOVERY]
-    assert recovery
-    assert not any(k.text in KARGS for e in recovery for k in e.kargs)
-    assert [k.text for k in after.ours] == list(KARGS)
-    assert [(k.text, k.source) for k in after.foreign] == [
-        ("quiet", "/etc/default/grub:7"),
-        ("amdgpu.runpm=1", "/etc/default/grub:7"),
-    ]
-    assert [k.text for k in after.future or ()] == ["quiet", "amdgpu.runpm=1", *KARGS]
-    write(root, None)
-    mkconfig.run()
-    assert backend.check(view(root), (), KARGS[:1]) == []
-
-
-def test_a_drop_in_that_grub_does_not_read_counts_for_nothing(tmp_path: Path) -> None:
-    root, mkconfig = without_drop_ins(tmp_path)
-    (root / "etc/default/grub.d").mkdir(exist_ok=True)
-    (root / "etc/default/grub.d/zz.cfg").write_text('GRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runpm=0"\n')
-    mkconfig.run()
-    found = backend.observe(view(root))
-    assert [k.text for k in found.foreign] == ["quiet"]
-    assert not any(k.text == "amdgpu.runpm=0" for e in found.normal for k in e.kargs)
-
-
 # -- what others write behind it -----------------------------------------------------------------------
 
 

@@ -128,7 +128,7 @@ def problems(view: HostView, observed: Observed, arguments: Sequence[str]) -> It
 
 def _menu_problems(observed: Observed) -> Iterable[Diagnostic]:
     """What update-grub would change besides: the trial, and the boots after it, would have it."""
-    if not observed.plain or observed.menu.unreadable:
+    if observed.unknown_at or observed.menu.unreadable:
         return
     told = (*observed.foreign, *observed.ours)
     surplus = [

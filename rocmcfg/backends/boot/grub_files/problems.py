@@ -39,7 +39,7 @@ def before_writing(observed: Observed, kargs: Sequence[str], carrier: str) -> It
 
 def after_reading(observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
     yield from behind_separator(observed.foreign, kargs)
-    if not observed.plain:
+    if observed.unknown_at:
         yield info(
             "RC3106",
             "the GRUB defaults hold shell code, so the present arguments are read from the menu",
