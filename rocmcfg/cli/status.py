@@ -40,7 +40,7 @@ def _show(printer: Printer, found: Status) -> None:
         rows.append(("Container", f"{found.facts.container}: the kernel is not ours to configure"))
     if found.trial is not None:
         rows += _trial(found, found.trial)
-    elif found.report is None or found.report.unrecorded:
+    elif found.report is None or found.report.record_lost:
         rows.append(("Profile", "cannot be told"))
     elif not found.report.checks:
         rows.append(("Profile", "none applied"))
@@ -124,7 +124,7 @@ def _next(printer: Printer, found: Status, root: str) -> None:
             "over": "sudo rocmcfg recover",
         }
         printer.wrapped(f"Next: {steps[found.trial.stage.value]}{root}", indent="")
-    elif found.report is None or found.report.unrecorded:
+    elif found.report is None or found.report.record_lost:
         pass  # the problem's own hint says what to do
     elif not found.report.checks:
         if found.reboot_required:
