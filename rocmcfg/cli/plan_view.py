@@ -15,6 +15,7 @@ from rocmcfg.model.plan import (
     CommandLine,
     FileChange,
     Plan,
+    RowOutcome,
     SettingRow,
     ToolChange,
 )
@@ -135,16 +136,16 @@ def show_setting(
     value = "" if setting.text is None else f" = {setting.text}"
     if setting.kind is Kind.FEATURE:
         value = f": {setting.parameter} = {setting.text}"
-    outcome = f" [{row.outcome}]" if row and row.outcome != "applied" else ""
+    outcome = f" [{row.outcome.value}]" if row and row.outcome is not RowOutcome.APPLIED else ""
     where = f"→ {_CHANNELS[setting.channel.value]}{outcome}"
     if len(f"  {setting.id}{value}  {where}") <= 80:
         printer.line(f"  {setting.id}{value}  {where}")
     else:
         printer.line(f"  {setting.id}")
         printer.wrapped(f"{value.lstrip()}  {where}", indent="      ")
-    if row and row.outcome == "overridden":
+    if row and row.outcome is RowOutcome.OVERRIDDEN:
         printer.wrapped(f"overridden: {row.source} sets {row.current} and wins", indent="      ")
-    elif row and row.outcome == "adopted":
+    elif row and row.outcome is RowOutcome.ADOPTED:
         printer.wrapped(f"already there: {row.source} has it, so it is not written twice", indent="      ")
     elif row and row.current is not None:
         printer.wrapped(f"instead of {row.current} ({row.source})", indent="      ")

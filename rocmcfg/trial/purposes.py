@@ -42,7 +42,7 @@ class OfOneBoot(Purpose):
                 self.plan.boot_backend,
                 done.header.boot_id,
                 done.header.time,
-                tuple(row.setting for row in self.plan.rows),
+                self.plan.settings,
                 **self.tried._asdict(),
             )
         )
