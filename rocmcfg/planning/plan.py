@@ -11,7 +11,7 @@ from rocmcfg.backends.environment import later_assignments
 from rocmcfg.backends.initramfs.contract import Generator, Image
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import Diagnostic, has_errors
+from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, last
 from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, RowOutcome, SettingRow
@@ -40,7 +40,7 @@ def make_plan(
     resolution = resolve(profiles, request, facts, catalogue, observed.effective)
     names = tuple(profile.name for profile in profiles)
     made = _plan(view, names, resolution, observed, facts, catalogue, receipt)
-    another = newer_kernel(facts, trial=False) if made.reboot_required and not made.empty else ()
+    another = newer_kernel(facts) if made.reboot_required and not made.empty else ()
     return made._replace(diagnostics=(*made.diagnostics, *another))
 
 
@@ -236,7 +236,3 @@ def stale(before: Plan, now: Plan) -> Iterable[str]:
             yield path
     if [a.argv for a in before.due] != [a.argv for a in now.due]:
         yield "activations"
-
-
-def blocked(plan: Plan) -> bool:
-    return has_errors(plan.diagnostics)

@@ -25,7 +25,6 @@ from rocmcfg.state import reboot
 from rocmcfg.state.configured import Observed, observe
 from rocmcfg.state.inventory import default_of
 from rocmcfg.state.running import Running, trial_token
-from rocmcfg.trial import record as trial
 
 # A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
 # read the screen's last lines (Documentation/admin-guide/kernel-parameters.txt, panic=).
@@ -60,9 +59,8 @@ def trial_plan(
     arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
     loader = registry.trial(made.boot_backend)
     problems = [*_refusals(view, made, wanted, terms, loader is None), *remarks]
-    problems += newer_kernel(facts, trial=True)
-    problems += _not_as_this_boot(view, receipt)
-    of_an_apply = newer_kernel(facts, trial=False)
+    problems += _not_as_this_boot(view, facts, receipt)
+    of_an_apply = tuple(newer_kernel(facts))
     said = [one for one in made.diagnostics if one not in of_an_apply]
     changes: list[FileChange] = []
     if loader is not None and observed.boot is not None:
@@ -91,7 +89,12 @@ def _refusals(
     view: HostView, made: Plan, wanted: Sequence[str], terms: Terms, unable: bool
 ) -> Iterable[Diagnostic]:
     if unable:
-        yield trial.unable(made.boot_backend)
+        yield error(
+            "RC4310",
+            "no trial boot with this boot loader: rocmcfg does not know how it boots something once",
+            detail=f"it is {made.boot_backend}" if made.boot_backend else "",
+            hint="apply without --trial; `rocmcfg rollback` takes it back",
+        )
     if terms.confirm_after is not None and view.runs_tools and not unit_ready(view):
         yield error(
             "RC4328",
@@ -181,9 +184,16 @@ def _kexec(view: HostView) -> str:
     return _KEXEC_CONFIG if configured else ""
 
 
-def _not_as_this_boot(view: HostView, receipt: Receipt | None) -> Iterable[Diagnostic]:
-    """What the boots after the trial would have, and this one has not: whoever falls back would fall on
-    something that nobody has booted with yet."""
+def _not_as_this_boot(view: HostView, facts: Facts, receipt: Receipt | None) -> Iterable[Diagnostic]:
+    """What the trial's boot, or the one that it falls back to, would have besides the settings, and what this
+    boot has not: a newer kernel, or a configuration that nobody has booted with yet."""
+    if facts.newer_kernel is not None:
+        yield warning(
+            "RC3028",
+            f"the trial may boot kernel {facts.newer_kernel.release}, which is newer than the one that runs",
+            detail="a trial that fails would not tell which of the two did it, kernel or settings",
+            hint="reboot first, then try the settings on the new kernel",
+        )
     settings = receipt.settings if receipt else ()
     if Running(view).known and _untested(view, settings, receipt):
         yield error(
