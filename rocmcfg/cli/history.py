@@ -78,13 +78,17 @@ def history(printer: Printer, root: str = opt.ROOT) -> None:
         for row in rows
     ]
     printer.table(("N", "TIME (UTC)", "BY", "PROFILES", "STATE"), cells)
-    if printer.verbose:
-        for row in rows:
-            printer.heading(f"Transaction {row.transaction}")
-            printer.wrapped(", ".join(row.settings) or "no settings")
-            _tell(printer, row.trial)
-            for path in row.files:
-                printer.line(f"  {path}")
+    for row in rows if printer.verbose else ():
+        printer.heading(f"Transaction {row.transaction}")
+        printer.wrapped(", ".join(row.settings) or "no settings")
+        for reason in row.trial.withheld if row.trial else ():
+            printer.wrapped(f"did not confirm itself: {reason}")
+        if row.trial and row.trial.evidence:
+            printer.wrapped(row.trial.evidence.text)
+            for line in row.trial.evidence.lines:
+                printer.line(f"    {line}")
+        for path in row.files:
+            printer.line(f"  {path}")
 
 
 def _state(row: Transaction) -> str:
@@ -93,14 +97,3 @@ def _state(row: Transaction) -> str:
     outcome = row.trial.outcome
     back = outcome is Outcome.CONFIRMED and row.state is JournalState.ROLLED_BACK
     return _OUTCOMES[outcome] + (", rolled back" if back else "")
-
-
-def _tell(printer: Printer, trial: PastTrial | None) -> None:
-    if trial is None:
-        return
-    for reason in trial.withheld:
-        printer.wrapped(f"did not confirm itself: {reason}")
-    if trial.evidence:
-        printer.wrapped(trial.evidence.text)
-        for line in trial.evidence.lines:
-            printer.line(f"    {line}")
