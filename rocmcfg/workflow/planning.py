@@ -99,8 +99,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     remarks += _state_of_ours(view)
     if remarks:
         made = made._replace(diagnostics=first((*remarks, *made.diagnostics)))
-    if has_errors(made.diagnostics):
-        raise RocmcfgError(*errors_first(made.diagnostics))
+    require_no_errors(made.diagnostics)
     return Planned(made, request, facts, loaded, tried)
 
 
@@ -123,8 +122,7 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules)
     known = Known(facts, catalogue.load(), receipt_or_none(view))
     made = plan_of_approved(view, approved.profiles, approved.settings, known)
-    if has_errors(made.diagnostics):
-        raise RocmcfgError(*errors_first(made.diagnostics))
+    require_no_errors(made.diagnostics)
     return Planned(made, request, facts, ())
 
 
@@ -151,6 +149,11 @@ def receipt_or_none(view: HostView) -> Receipt | None:
         return receipt.load_quietly(view)
     except Unreadable:
         return None
+
+
+def require_no_errors(diagnostics: Sequence[Diagnostic]) -> None:
+    if has_errors(diagnostics):
+        raise RocmcfgError(*errors_first(diagnostics))
 
 
 def errors_first(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
