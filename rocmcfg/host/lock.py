@@ -20,6 +20,7 @@ FILE = "/run/rocmcfg.lock"
 OFFLINE = "/var/lib/rocmcfg/lock"
 _SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe in its place is not waited on
 _FLOCK = "hhqqi"  # struct flock of <fcntl.h>: type, whence, start, length, process
+_WHOLE_FILE = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 
 
 @contextmanager
@@ -55,7 +56,7 @@ def _taken(place: Place, path: str) -> int:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # of the open file and not of the process (fcntl(2), F_OFD_SETLK): it can be asked for
                 # without being taken, and a fork does not lose it
-                fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _flock(fcntl.F_WRLCK))
+                fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _WHOLE_FILE)
             except OSError as problem:
                 if problem.errno not in (errno.EAGAIN, errno.EACCES):
                     raise
@@ -76,16 +77,12 @@ def held(place: Place, path: str) -> Locked | None:
     except OSError:
         return None
     try:
-        found = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _flock(fcntl.F_WRLCK))
+        found = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _WHOLE_FILE)
         return None if struct.unpack(_FLOCK, found)[0] == fcntl.F_UNLCK else _locked(descriptor, path)
     except OSError:  # no file that can be locked
         return None
     finally:
         os.close(descriptor)
-
-
-def _flock(kind: int) -> bytes:
-    return struct.pack(_FLOCK, kind, os.SEEK_SET, 0, 0, 0)
 
 
 def _named(place: Place, descriptor: int) -> bool:

@@ -8,7 +8,7 @@ from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Observed as ObservedBoot
 from rocmcfg.backends.environment import later_assignments
-from rocmcfg.backends.initramfs.contract import Generator, Image
+from rocmcfg.backends.initramfs import Generator, Image
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, has_errors

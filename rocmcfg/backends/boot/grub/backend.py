@@ -75,14 +75,11 @@ def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    found = list(problems.before_writing(observed, kargs, DROP_IN))
     sources = _sourced(view, f'{defaults.DEFAULT}="${defaults.DEFAULT} {" ".join(kargs)}"')
     ours = [source.path for source in sources].index(DROP_IN)
-    at = defaults.dropped_by(sources, ours, kargs)
-    if at:
-        mended = f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}"
-        found.append(problems.set_anew("a drop-in", at, mended))
-    return [*found, *problems.after_reading(observed, kargs)]
+    lost_at = defaults.dropped_by(sources, ours, kargs)
+    mended = ("a drop-in", f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}")
+    return [*problems.before_writing(observed, kargs, DROP_IN, lost_at, mended)]
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:

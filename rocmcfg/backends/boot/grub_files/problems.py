@@ -16,8 +16,11 @@ from rocmcfg.model.kargs import COMMAND_LINE_LIMIT
 _BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
 
 
-def before_writing(observed: Observed, kargs: Sequence[str], carrier: str) -> Iterable[Diagnostic]:
-    """`carrier` is the file of ours."""
+def before_writing(
+    observed: Observed, kargs: Sequence[str], carrier: str, lost_at: str, mended: tuple[str, str]
+) -> Iterable[Diagnostic]:
+    """`carrier` is the file of ours, `lost_at` where its arguments are dropped again, if anywhere; `mended`
+    says what that is, and how to mend it."""
     length = longest_line(observed.normal, kargs) - size(k.text for k in observed.ours)
     if length >= COMMAND_LINE_LIMIT:
         yield error(
@@ -35,9 +38,14 @@ def before_writing(observed: Observed, kargs: Sequence[str], carrier: str) -> It
                 location=carrier,
                 hint="write module parameters to modprobe.d instead: --via modprobe",
             )
-
-
-def after_reading(observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+    if lost_at:
+        what, how = mended
+        yield error(
+            "RC3105",
+            f"{what} that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
+            location=lost_at,
+            hint=f"{how}, or make it append",
+        )
     yield from behind_separator(observed.foreign, kargs)
     if observed.unknown_at:
         yield info(
@@ -45,15 +53,6 @@ def after_reading(observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnost
             "the GRUB defaults hold shell code, so the present arguments are read from the menu",
             location=observed.unknown_at,
         )
-
-
-def set_anew(what: str, location: str, mended: str) -> Diagnostic:
-    return error(
-        "RC3105",
-        f"{what} that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
-        location=location,
-        hint=f"{mended}, or make it append",
-    )
 
 
 def not_from_defaults(view: HostView, menu: str) -> list[Diagnostic]:

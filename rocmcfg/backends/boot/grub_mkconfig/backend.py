@@ -77,12 +77,11 @@ def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    found = list(problems.before_writing(observed, kargs, _DEFAULTS))
     content, _ = appended_assignment.put(text_or_empty(view, _DEFAULTS).encode(), _lines(kargs))
     parts = [Sourced(_DEFAULTS, part) for part in appended_assignment.around(content.decode())]
-    if defaults.dropped_by(parts, 1, kargs):
-        found.append(problems.set_anew("a line", _DEFAULTS, "move it above the lines of rocmcfg"))
-    return [*found, *problems.after_reading(observed, kargs)]
+    lost_at = defaults.dropped_by(parts, 1, kargs)
+    mended = ("a line", "move it above the lines of rocmcfg")
+    return [*problems.before_writing(observed, kargs, _DEFAULTS, lost_at, mended)]
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:
