@@ -14,8 +14,8 @@ from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub_files import defaults, problems
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_files.mkconfig import activation, reads_drop_ins
+from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
-from rocmcfg.backends.boot.rules import check as check_menu
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection

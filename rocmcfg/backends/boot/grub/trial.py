@@ -14,7 +14,7 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub_files.generated import sections
 from rocmcfg.backends.boot.grub_files.problems import longest_line
-from rocmcfg.backends.boot.rules import separator
+from rocmcfg.backends.boot.menu import separator
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains

@@ -14,8 +14,8 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import defaults, mkconfig, problems
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
+from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
-from rocmcfg.backends.boot.rules import check as check_menu
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
