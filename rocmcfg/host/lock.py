@@ -32,10 +32,10 @@ def exclusive(place: Place, path: str, *, stays: bool) -> Iterator[Callable[[], 
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        yield lambda: _named(place, descriptor)
+        yield lambda: _still_named(place, descriptor)
     finally:
         with suppress(OSError):  # a file that is left holds no lock, and must not hide how it all ended
-            if not stays and _named(place, descriptor):
+            if not stays and _still_named(place, descriptor):
                 os.unlink(place.name, dir_fd=place.directory)
         os.close(descriptor)
 
@@ -61,7 +61,7 @@ def _taken(place: Place, path: str) -> int:
                 if problem.errno not in (errno.EAGAIN, errno.EACCES):
                     raise
                 raise _locked(descriptor, path) from problem
-            if _named(place, descriptor):
+            if _still_named(place, descriptor):
                 return descriptor
         except BaseException:
             os.close(descriptor)
@@ -85,7 +85,7 @@ def held(place: Place, path: str) -> Locked | None:
         os.close(descriptor)
 
 
-def _named(place: Place, descriptor: int) -> bool:
+def _still_named(place: Place, descriptor: int) -> bool:
     try:
         found = os.stat(place.name, dir_fd=place.directory, follow_symlinks=False)
     except FileNotFoundError:

@@ -78,8 +78,8 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
     sources = _sourced(view, f'{defaults.DEFAULT}="${defaults.DEFAULT} {" ".join(kargs)}"')
     ours = [source.path for source in sources].index(DROP_IN)
     lost_at = defaults.dropped_by(sources, ours, kargs)
-    mended = ("a drop-in", f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}")
-    return [*problems.before_writing(observed, kargs, DROP_IN, lost_at, mended)]
+    cure = f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}"
+    return [*problems.before_writing(observed, kargs, DROP_IN, lost_at, "a drop-in", cure)]
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:

@@ -16,11 +16,11 @@ _BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
 
 
 def before_writing(
-    observed: Observed, kargs: Sequence[str], carrier: str, lost_at: str, mended: tuple[str, str]
+    observed: Observed, kargs: Sequence[str], carrier: str, lost_at: str, loser: str, cure: str
 ) -> Iterable[Diagnostic]:
-    """`carrier` is the file of ours, `lost_at` where its arguments are dropped again, if anywhere; `mended`
-    says what that is, and how to mend it."""
-    length = longest_line(observed.normal, kargs) - size(k.text for k in observed.ours)
+    """`carrier` is the file of ours, `lost_at` where its arguments are dropped again, if anywhere. `loser`
+    says in words what drops them, and `cure` what to do about it."""
+    length = longest_line(observed.menu.normal, kargs) - size(k.text for k in observed.ours)
     if length >= COMMAND_LINE_LIMIT:
         yield error(
             "RC3104",
@@ -38,12 +38,11 @@ def before_writing(
                 hint="write module parameters to modprobe.d instead: --via modprobe",
             )
     if lost_at:
-        what, how = mended
         yield error(
             "RC3105",
-            f"{what} that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
+            f"{loser} that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
             location=lost_at,
-            hint=f"{how}, or make it append",
+            hint=f"{cure}, or make it append",
         )
     yield from behind_separator(observed.foreign, kargs)
     if observed.unknown_at:

@@ -80,8 +80,8 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
     content, _ = appended_assignment.put(text_or_empty(view, _DEFAULTS).encode(), _lines(kargs))
     parts = [Sourced(_DEFAULTS, part) for part in appended_assignment.around(content.decode())]
     lost_at = defaults.dropped_by(parts, 1, kargs)
-    mended = ("a line", "move it above the lines of rocmcfg")
-    return [*problems.before_writing(observed, kargs, _DEFAULTS, lost_at, mended)]
+    cure = "move it above the lines of rocmcfg"
+    return [*problems.before_writing(observed, kargs, _DEFAULTS, lost_at, "a line", cure)]
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:
