@@ -78,7 +78,9 @@ def _command(given: Any, path: str) -> Command:
     inner: list[Command] = []
     if hasattr(given, "list_commands"):
         for name in given.list_commands(None):
-            inner.append(_command(given.get_command(None, name), f"{path} {name}".strip()))
+            found = given.get_command(None, name)
+            if not found.hidden:
+                inner.append(_command(found, f"{path} {name}".strip()))
     declared = app.COMMANDS[path].declared() if path in app.COMMANDS else {}
     own = [_option(p, declared) for p in given.params if p.param_type_name == "option"]
     own.append(Option(("-h", "--help"), "Show the options, and exit.", "", "", (), False))

@@ -67,6 +67,8 @@ COMMANDS = {
     "watch-trial": Command("hooks", "watch_trial", listed=False),
     "complete": Command("complete", "complete", output=(), listed=False, passes_on=True),
 }
+# What the first argument may be.
+NAMES = tuple(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
 
 
 def main() -> None:
@@ -147,8 +149,7 @@ def show_version() -> None:
 
 def named(arguments: list[str]) -> str:
     """The command among them; empty where none is."""
-    known = {name.partition(" ")[0] for name in COMMANDS}
-    return next((a for a in arguments if a in known), "")
+    return next((a for a in arguments if a in NAMES), "")
 
 
 def _damaged(problem: Exception) -> int:
@@ -160,8 +161,7 @@ def _damaged(problem: Exception) -> int:
         raise problem
     printer = render.Printer(named(sys.argv[1:]), json="--json" in sys.argv[1:])
     printer.failure([found], ExitCode.ERROR)
-    if not printer.json:
-        printer.problems([found])
+    printer.problems([found])
     return int(ExitCode.ERROR)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
@@ -13,7 +12,6 @@ from rocmcfg.model.diagnostic import ExitCode
 if TYPE_CHECKING:
     from rocmcfg.model.trial import TrialPlan
     from rocmcfg.workflow.applying import Applied
-    from rocmcfg.workflow.planning import Planned
 
 _MISSING = "say what to {}: --profile NAME (or auto), or --set KEY=VALUE"
 
@@ -58,9 +56,10 @@ def apply(
     hosts.require_root(printer, host, "plan")
     hosts.require_answer(printer, yes, "plan", ", or --dry-run to see the plan")
     hosts.may_change(printer, host)
-    ask = _ask(printer, yes, "Try this at the next boot?" if terms else "Apply this?")
+    question = "Try this at the next boot?" if terms else "Apply this?"
+    ask = hosts.asking(printer, yes, plan_view.show, question)
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
-    _say(printer, applied, host.root, "Nothing was changed.")
+    _say(printer, hosts.agreed(printer, applied, "Nothing was changed."), host.root)
 
 
 def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place()) -> None:
@@ -68,81 +67,58 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place(
 
     They are applied for good, and no other reboot is needed.
     """
+    from rocmcfg.cli import plan_view
     from rocmcfg.workflow import confirming
 
     host = hosts.open_host(printer, *place)
     hosts.require_root(printer, host)
     hosts.require_answer(printer, yes, "status")
     hosts.may_change(printer, host)
-    applied = confirming.confirm(host, _ask(printer, yes, "Keep this?"), printer.progress, asks=not yes)
-    _say(printer, applied, host.root, "Nothing was changed: the trial goes on.")
+    ask = hosts.asking(printer, yes, plan_view.show, "Keep this?")
+    applied = confirming.confirm(host, ask, printer.progress, asks=not yes)
+    _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial goes on."), host.root)
 
 
-def _ask(printer: Printer, yes: bool, question: str) -> Callable[[Planned], bool]:
-    """Shows the plan, and asks."""
-
-    def ask(planned: Planned) -> bool:
-        from rocmcfg.cli import plan_view
-
-        plan_view.show(printer, planned)
-        return yes or printer.ask(question)
-
-    return ask
-
-
-def _say(printer: Printer, applied: Applied | None, root: str, refused: str) -> None:
-    """What was applied, and what is left to do; `refused` where the user said no."""
+def _say(printer: Printer, applied: Applied, root: str) -> None:
+    """What was applied, and what is left to do."""
     from rocmcfg.cli import plan_view
     from rocmcfg.model.request import root_option
-    from rocmcfg.model.state import ActivationState
 
-    printer.end_progress()
-    if applied is None:
-        printer.line(refused)
-        raise SystemExit(int(ExitCode.ERROR))
-    planned = applied.planned
-    printer.document(
-        planned.plan.diagnostics,
-        plan_view.PlanDocument(planned.plan, applied.activations, applied.transaction, planned.trial),
-    )
-    made = planned.plan
-    left = [a for a in applied.activations if a.state is ActivationState.LEFT_TO_USER]
+    made, trial, transaction = applied.planned.plan, applied.planned.trial, applied.transaction
+    printer.document(made.diagnostics, plan_view.PlanDocument(made, applied.activations, transaction, trial))
     printer.line()
-    if applied.transaction is None:
+    if transaction is None:
         said = "Already applied" if made.rows else "Nothing of the profile is needed on this host"
         printer.line(f"{said}: nothing was changed.")
         if not made.rows:
             printer.pairs([(s.setting, s.reason) for s in made.skipped])
         plan_view.remarks(printer, made.diagnostics)
-    elif planned.trial:
-        _say_trial(printer, applied, planned.trial)
+        hosts.say_left_to_user(printer, applied.activations)
         return
-    else:
-        printer.line(f"Applied as transaction {applied.transaction}.")
-    if left:
-        printer.line("Left to you, inside that host:")
-        for activation in left:
-            printer.line(f"  {' '.join(activation.argv)}")
-    if any(row.setting.channel.value == "environment" for row in made.rows) and applied.transaction:
+    if trial:
+        _say_trial(printer, transaction, trial)
+        return
+    printer.line(f"Applied as transaction {transaction}.")
+    left = hosts.say_left_to_user(printer, applied.activations)
+    if any(row.setting.channel.value == "environment" for row in made.rows):
         printer.wrapped(
             "Variables reach new logins; containers take them with --env-file /etc/rocmcfg/env.", ""
         )
-    if applied.transaction and root != "/":
-        steps = ["run that"] if left else []
-        steps += ["reboot that host"] if made.reboot_required else []
-        steps.append(f"{'then ' if steps else ''}`rocmcfg verify` there")
-        printer.line(f"Next: {', '.join(steps)}.")
-        printer.wrapped(f"Undo: rocmcfg rollback{root_option(root)}", indent="")
-    elif made.reboot_required and applied.transaction:
-        printer.line("Next: reboot, then `rocmcfg verify`.  Undo: `rocmcfg rollback`.")
-    elif applied.transaction:
-        printer.line("Next: `rocmcfg verify`.  Undo: `rocmcfg rollback`.")
+    if root == "/":
+        reboot = "reboot, then " if made.reboot_required else ""
+        printer.line(f"Next: {reboot}`rocmcfg verify`.  Undo: `rocmcfg rollback`.")
+        return
+    steps = ["run that"] if left else []
+    steps += ["reboot that host"] if made.reboot_required else []
+    steps.append(f"{'then ' if steps else ''}`rocmcfg verify` there")
+    printer.line(f"Next: {', '.join(steps)}.")
+    printer.wrapped(f"Undo: rocmcfg rollback{root_option(root)}", indent="")
 
 
-def _say_trial(printer: Printer, applied: Applied, made: TrialPlan) -> None:
+def _say_trial(printer: Printer, transaction: int, made: TrialPlan) -> None:
     from rocmcfg.cli.plan_view import duration
 
-    printer.line(f"The next boot is a trial (transaction {applied.transaction}).")
+    printer.line(f"The next boot is a trial (transaction {transaction}).")
     after = made.terms.confirm_after
     alone = f"It confirms itself {duration(after)} after its begin, if all is well. " if after else ""
     printer.wrapped(f"{alone}Unconfirmed, the boot after it is as this one, also after a hang.", "")

@@ -105,7 +105,8 @@ def _show_match(printer: Printer, found: Diagnosis, one: Found, *, whole: bool) 
     printer.line()
     for line in wrap(issue.title):
         printer.line(printer.paint(line, "bold"))
-    printer.line(f"  {issue.id}: {_sure(match.score)} ({match.score:.2f}); {_CONFIDENCE[issue.confidence]}")
+    confidence = "reported, not confirmed" if issue.confidence == "reported" else issue.confidence
+    printer.line(f"  {issue.id}: {_sure(match.score)} ({match.score:.2f}); the issue is {confidence}")
     if whole:
         printer.wrapped(issue.summary)
     _rows(printer, [*(("why", r.text) for r in match.reasons if r.what != "in_force"), *_cure(one)])
@@ -130,13 +131,6 @@ def _rows(printer: Printer, rows: list[tuple[str, str]]) -> None:
     for name, text in rows:
         printer.pairs([(("" if name == last else name).ljust(7), text)])
         last = name
-
-
-_CONFIDENCE = {
-    "confirmed": "the issue is confirmed",
-    "reported": "the issue is reported, not confirmed",
-    "unverified": "the issue is unverified",
-}
 
 
 def _sure(score: float) -> str:

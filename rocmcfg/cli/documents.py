@@ -7,11 +7,13 @@ document, and what the schemas call and say of those that are not clear by thems
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+import types
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, create_model
 
-from rocmcfg.cli.document_models import Models
 from rocmcfg.cli.env import EnvDocument
 from rocmcfg.cli.history import HistoryDocument
 from rocmcfg.cli.plan_view import PlanDocument
@@ -30,10 +32,10 @@ from rocmcfg.lint.remark import Finding
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import FileChange, SettingRow
 from rocmcfg.model.profile import Profile
+from rocmcfg.model.published import entries, is_text
 from rocmcfg.model.report import CheckStatus, VerificationReport
 from rocmcfg.records.steps import Evidence
 from rocmcfg.transaction.undo import Undo
-from rocmcfg.trial.standing import Standing, Told
 from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, Found
 from rocmcfg.workflow.explaining import Explained
@@ -42,10 +44,14 @@ from rocmcfg.workflow.status import Status
 
 
 class Document(NamedTuple):
-    """Of commands that have nothing to say but their diagnostics."""
+    """What every document has."""
 
 
 class FailureDocument(NamedTuple):
+    """
+    Of a command that stopped. `outcome` is how the host is: untouched, back as it was, changed all the
+    same, or left in the middle until `rocmcfg recover` has run."""
+
     outcome: HostAfter
 
 
@@ -61,26 +67,22 @@ _TITLES: dict[type, str] = {
     Profile: "ProfileBrief",
     Proposal: "LintProposal",
     SettingRow: "Setting",
-    Standing: "TrialOnRecord",
     Status: "StatusDocument",
-    Told: "PastTrial",
     Undo: "UndoneDocument",
     VerificationReport: "VerifyDocument",
 }
-_TEXTS = {
+_TEXTS: dict[str, str | None] = {
     "AppliedSetting": "Applied by rocmcfg, and not in force when the log was written.",
     "Bit": "`feature` is empty for a bit that no feature switches.",
     "Caution": "`here` is null where no GPU of the host is known.",
     "Cure": "`settings` in the spelling of --set, without those that are in force already.",
-    "Document": "What every document has.",
-    "EnvDocument": "`text` where the variables were printed, `path` where they were written or removed.",
+    "Document": Document.__doc__,
+    "EnvDocument": EnvDocument.__doc__,
     "ExplainDocument": """
     `meaning` and `verdict` are about the value that was asked about. `next_boot` of a variable is what the
     next login gets.""",
+    "FailureDocument": FailureDocument.__doc__,
     "Facts": "`memory` in bytes.",
-    "FailureDocument": """
-    Of a command that stopped. `outcome` is how the host is: untouched, back as it was, changed all the
-    same, or left in the middle until `rocmcfg recover` has run.""",
     "LintDocument": """
     `proposals` and `apply_with`, the command that would make the settings, are filled with --fix alone.""",
     "LintFinding": """
@@ -93,14 +95,14 @@ _TEXTS = {
     what helps is in force.""",
     "OnKernel": "`present` is null where it depends on how the kernel was built or cannot be told.",
     "PastTrial": "`withheld`: why it did not confirm itself.",
-    "PlanDocument": "Of `plan`, `apply` and `confirm`. `trial` is null where the plan is for good.",
     "ProfileParameter": """
     What the user gives a profile; `within` is "memory" where the amount must fit into the host's, and
     "gpus" where it is a number of GPUs of the host.""",
+    "PlanDocument": PlanDocument.__doc__,
     "PyTorch": "`rocm` is the release whose libraries it brings, `path` the file that says so.",
     "ReadLog": "`size` in bytes, unpacked.",
     "Reason": "`met` is null where it cannot be told.",
-    "ReportDocument": "`report` is the Markdown, `bundle` the file that was packed besides.",
+    "ReportDocument": ReportDocument.__doc__,
     "SetParameter": "`overridden`: the files whose value loses against that of `source`.",
     "ToolChange": "Something that a program changes and that is not a file of ours.",
     "TrialEvidence": (
@@ -142,20 +144,78 @@ _NOUNS: dict[str, type] = {
     "check-kernel": Document,
     "watch-trial": Document,
 }
-
-
-def _documents() -> dict[str, type[BaseModel]]:
-    models = Models(_TITLES, _TEXTS, (CheckStatus,))
-    first = {"schema_version": Literal[1], "command": str, "diagnostics": models.json(tuple[Diagnostic, ...])}
-    made = {
-        name: noun if issubclass(noun, BaseModel) else models.of(noun, first) for name, noun in _NOUNS.items()
-    }
-    return {**made, "profile-file": ProfileFile, "known-issue": KnownIssueFile}
-
-
-DOCUMENTS = _documents()
+# The fields that every document has before those of its noun.
+_FIRST: dict[str, Any] = {"schema_version": Literal[1], "command": str, "diagnostics": tuple[Diagnostic, ...]}
 
 
 def schemas() -> dict[str, Any]:
     known = {name: model.model_json_schema(by_alias=True) for name, model in DOCUMENTS.items()}
     return {**known, "profile-file": profile_json_schema.document()}
+
+
+# -- models -------------------------------------------------------------------------------------------------
+
+
+_MADE: dict[type, type[BaseModel]] = {}
+
+
+def _model(noun: type, first: Mapping[str, Any] | None = None) -> type[BaseModel]:
+    """The model of what a noun publishes, made once. `first`: the types of fields before its own."""
+    if noun not in _MADE:
+        title = _TITLES.get(noun, noun.__name__)
+        fields: dict[str, Any] = {name: (_json(kind), ...) for name, kind in (first or {}).items()}
+        fields |= _fields(noun)
+        _MADE[noun] = create_model(
+            title, __config__=ConfigDict(extra="forbid"), __doc__=_TEXTS.get(title), **fields
+        )
+    return _MADE[noun]
+
+
+def _fields(noun: type) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, path, optional in entries(noun) or ():
+        kind = _type_at(noun, path)
+        found |= {name: (_json(kind), None if optional else ...)} if name else _fields(kind)
+    return found
+
+
+def _json(kind: Any) -> Any:
+    """The type that a value of this type has in a document."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return Union[tuple(_json(one) for one in arguments)]  # noqa: UP007  # of a computed list
+    if origin in (tuple, list, Sequence):
+        return list[_json(arguments[0])]  # type: ignore[misc]  # mypy takes it for an annotation
+    if origin in (dict, Mapping):
+        return dict[str, _json(arguments[1])]  # type: ignore[misc]
+    if not isinstance(kind, type) or kind is CheckStatus:  # which the schema defines once and refers to
+        return kind
+    if issubclass(kind, Enum):
+        return Literal[tuple(member.value for member in kind)]
+    if is_text(kind):
+        return str
+    return kind if entries(kind) is None else _model(kind)
+
+
+def _type_at(kind: Any, path: Sequence[str]) -> Any:
+    """The type of what `encode` finds at the path."""
+    if not path:
+        return kind
+    arguments = get_args(kind)
+    if get_origin(kind) is tuple:
+        return tuple[_type_at(arguments[0], path), ...]  # type: ignore[misc]
+    if type(None) in arguments:
+        (given,) = (one for one in arguments if one is not type(None))
+        found = _type_at(given, path)
+        return found if type(None) in get_args(found) else found | None
+    attribute = getattr(kind, path[0], None)
+    if isinstance(attribute, property):
+        return _type_at(get_type_hints(attribute.fget)["return"], path[1:])
+    return _type_at(get_type_hints(kind)[path[0]], path[1:])
+
+
+DOCUMENTS: dict[str, type[BaseModel]] = {
+    **{name: _model(noun, _FIRST) for name, noun in _NOUNS.items()},
+    "profile-file": ProfileFile,
+    "known-issue": KnownIssueFile,
+}

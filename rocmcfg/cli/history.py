@@ -9,7 +9,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 from rocmcfg.model.trial import Outcome
 from rocmcfg.records.steps import FileChanged, JournalState
-from rocmcfg.trial.standing import Told, told
+from rocmcfg.trial.standing import PastTrial, past_trial
 
 _OUTCOMES = {
     Outcome.ARMED: "trial: waits for the next boot",
@@ -32,7 +32,7 @@ class Transaction(NamedTuple):
     settings: tuple[str, ...]
     files: tuple[str, ...]
     state: JournalState
-    trial: Told | None
+    trial: PastTrial | None
 
 
 class HistoryDocument(NamedTuple):
@@ -59,7 +59,7 @@ def history(printer: Printer, root: str = opt.ROOT) -> None:
             one.header.settings,
             tuple(dict.fromkeys(step.path for step in one.of(FileChanged))),
             one.state,
-            told(host, one, journals),
+            past_trial(host, one, journals),
         )
         for one in journals
     )
@@ -78,13 +78,17 @@ def history(printer: Printer, root: str = opt.ROOT) -> None:
         for row in rows
     ]
     printer.table(("N", "TIME (UTC)", "BY", "PROFILES", "STATE"), cells)
-    if printer.verbose:
-        for row in rows:
-            printer.heading(f"Transaction {row.transaction}")
-            printer.wrapped(", ".join(row.settings) or "no settings")
-            _tell(printer, row.trial)
-            for path in row.files:
-                printer.line(f"  {path}")
+    for row in rows if printer.verbose else ():
+        printer.heading(f"Transaction {row.transaction}")
+        printer.wrapped(", ".join(row.settings) or "no settings")
+        for reason in row.trial.withheld if row.trial else ():
+            printer.wrapped(f"did not confirm itself: {reason}")
+        if row.trial and row.trial.evidence:
+            printer.wrapped(row.trial.evidence.text)
+            for line in row.trial.evidence.lines:
+                printer.line(f"    {line}")
+        for path in row.files:
+            printer.line(f"  {path}")
 
 
 def _state(row: Transaction) -> str:
@@ -93,14 +97,3 @@ def _state(row: Transaction) -> str:
     outcome = row.trial.outcome
     back = outcome is Outcome.CONFIRMED and row.state is JournalState.ROLLED_BACK
     return _OUTCOMES[outcome] + (", rolled back" if back else "")
-
-
-def _tell(printer: Printer, trial: Told | None) -> None:
-    if trial is None:
-        return
-    for reason in trial.withheld:
-        printer.wrapped(f"did not confirm itself: {reason}")
-    if trial.evidence:
-        printer.wrapped(trial.evidence.text)
-        for line in trial.evidence.lines:
-            printer.line(f"    {line}")

@@ -1,14 +1,22 @@
-"""The host that a command works on, and what has to hold before the command may change it."""
+"""The host that a command works on, and what a command that changes it does before and after."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from rocmcfg.cli.render import Misuse, Printer
 from rocmcfg.host import interrupts
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.diagnostic import fail
+from rocmcfg.model.diagnostic import ExitCode, fail
+
+if TYPE_CHECKING:
+    from rocmcfg.model.plan import Activation
+
+Planned = TypeVar("Planned")
+Done = TypeVar("Done")
 
 # where --chroot finds what it runs
 _OF_PROGRAMS = ("/bin", "/sbin", "/lib", "/usr/bin", "/usr/sbin", "/usr/lib", "/etc", "/boot/grub")
@@ -68,3 +76,34 @@ def may_change(printer: Printer, host: LocalHost) -> None:
     it says how the host is, it looks."""
     printer.looks(host)
     interrupts.heed()
+
+
+def asking(
+    printer: Printer, yes: bool, show: Callable[[Printer, Planned], None], question: str
+) -> Callable[[Planned], bool]:
+    """What shows a plan and asks whether it shall be carried out."""
+
+    def ask(planned: Planned) -> bool:
+        show(printer, planned)
+        return yes or printer.ask(question)
+
+    return ask
+
+
+def agreed(printer: Printer, done: Done | None, refused: str) -> Done:
+    """Ends the command, with the text `refused`, where the user said no."""
+    printer.end_progress()
+    if done is None:
+        printer.line(refused)
+        raise SystemExit(int(ExitCode.ERROR))
+    return done
+
+
+def say_left_to_user(printer: Printer, activations: Sequence[Activation]) -> bool:
+    """Whether the user has to run programs, which are said."""
+    left = [a for a in activations if a.state.value == "left_to_user"]
+    if left:
+        printer.line("Left to you, inside that host:")
+    for activation in left:
+        printer.line(f"  {' '.join(activation.argv)}")
+    return bool(left)

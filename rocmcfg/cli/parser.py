@@ -8,7 +8,6 @@ import sys
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 from rocmcfg.cli import app
 from rocmcfg.cli.app import COMMANDS, GROUPS
@@ -18,26 +17,6 @@ from rocmcfg.model.diagnostic import ExitCode, error
 
 # click's, which typer does not export
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
-
-
-class _LazyGroup(TyperGroup):
-    """Knows its commands by name and loads one when it is asked for."""
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # click's signature
-        return list(dict.fromkeys(name.partition(" ")[0] for name, one in COMMANDS.items() if one.listed))
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  # click's signature
-        return command(cmd_name) if cmd_name in COMMANDS or cmd_name in GROUPS else None
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name = args[0] if args else ""
-        known = list(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
-        if name and not name.startswith("-") and name not in known:
-            from rocmcfg.model.value import closest
-
-            near = closest(name, known)
-            ctx.fail(f"No such command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
-        return super().resolve_command(ctx, args)
 
 
 def command(name: str) -> Any:
@@ -84,7 +63,6 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
 
 
 _program = typer.Typer(
-    cls=_LazyGroup,
     name="rocmcfg",
     rich_markup_mode=None,
     add_completion=False,  # typer's edits ~/.bashrc and knows no host; ours are files (docs/generators)
@@ -116,15 +94,17 @@ def _root(
     """
 
 
-def program() -> Any:
-    """The program as click knows it."""
-    return typer.main.get_command(_program)
+def program(first: str = "") -> Any:
+    """The program as click knows it. Where its first argument is a command, no other is loaded."""
+    made = typer.main.get_command(_program)
+    vars(made)["commands"] = {name: command(name) for name in ([first] if first in app.NAMES else app.NAMES)}
+    return made
 
 
 def run() -> None:
     """Raises SystemExit with any other exit code than 0."""
     try:
-        code = program().main(prog_name="rocmcfg", standalone_mode=False)
+        code = program("".join(sys.argv[1:2])).main(prog_name="rocmcfg", standalone_mode=False)
     except _UsageError as problem:
         _stop(problem)
     except typer.Abort:
@@ -134,7 +114,7 @@ def run() -> None:
 
 def misused(found: Misuse, arguments: list[str]) -> NoReturn:
     """What a command found wrong with its options, said as typer says what it finds."""
-    at: Any = program()
+    at: Any = program(arguments[0])
     context, rest = at.make_context("rocmcfg", list(arguments)), arguments
     while hasattr(at, "resolve_command"):
         name, at, rest = at.resolve_command(context, [*context._protected_args, *context.args])

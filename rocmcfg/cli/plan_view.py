@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rocmcfg.cli.render import Printer
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.facts import Facts, PyTorch
+from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import (
     Activation,
     CommandLine,
@@ -20,7 +20,7 @@ from rocmcfg.model.plan import (
 )
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.model.state import ActivationState, DesiredSetting, Kind
+from rocmcfg.model.state import ActivationState, Kind
 from rocmcfg.model.trial import TrialPlan
 from rocmcfg.workflow.planning import Planned
 
@@ -49,8 +49,7 @@ _STATES = {
     "trial",
 )
 class PlanDocument(NamedTuple):
-    """Of `plan`, `apply` and `confirm`: the plan, what became of its activations, and the transaction that
-    carried it out."""
+    """Of `plan`, `apply` and `confirm`. `trial` is null where the plan is for good."""
 
     plan: Plan
     activations: tuple[Activation, ...]
@@ -65,10 +64,6 @@ class PlanDocument(NamedTuple):
 # -- text ---------------------------------------------------------------------------------------------
 
 
-def show_host(printer: Printer, facts: Facts) -> None:
-    printer.pairs(host_rows(facts), indent="")
-
-
 def host_rows(facts: Facts) -> list[tuple[str, str]]:
     others = [k.release for k in facts.kernels if k.release != facts.running]
     running = facts.running or ("none running" if facts.offline else "unknown: /proc cannot be read")
@@ -77,7 +72,8 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
     gpus = ", ".join(f"{many} × {kind}" if many > 1 else kind for kind, many in kinds.items())
     loader = facts.boot.loader.title if facts.boot.loader else facts.boot.refusal
     generators = ", ".join(d.title for d in facts.boot.initramfs) or "no initramfs generator"
-    torches = ", ".join(dict.fromkeys(f"{t.text}{_brings(t)}" for t in facts.pytorch))
+    brought = ((t.text, f" (brings ROCm {t.rocm_text})" if t.rocm else "") for t in facts.pytorch)
+    torches = ", ".join(dict.fromkeys(map("".join, brought)))
     return [
         ("System", facts.os.name),
         ("Kernel", kernels),
@@ -88,23 +84,17 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
     ]
 
 
-def _brings(torch: PyTorch) -> str:
-    return f" (brings ROCm {torch.rocm_text})" if torch.rocm else ""
-
-
 def show(printer: Printer, planned: Planned) -> None:
     """The whole plan. Its last line says what it amounts to."""
     made = planned.plan
-    show_host(printer, planned.facts)
+    printer.pairs(host_rows(planned.facts), indent="")
     if made.rows:
         printer.heading("Settings")
-        for row in made.rows:
-            show_setting(printer, row.setting, row)
-    if made.skipped:
-        printer.heading("Left out")
-        printer.pairs([(s.setting, s.reason) for s in made.skipped])
+    for row in made.rows:
+        show_setting(printer, row)
+    printer.section("Left out", [(s.setting, s.reason) for s in made.skipped])
     if planned.trial:
-        show_trial(printer, planned.trial)
+        _show_trial(printer, planned.trial)
     else:
         _show_command_line(printer, made.command_line)
     show_changes(printer, made.changes)
@@ -128,40 +118,36 @@ def _notes(profiles: Sequence[Profile]) -> list[str]:
     return found
 
 
-def show_setting(
-    printer: Printer, setting: DesiredSetting, row: SettingRow | None = None, *, judged: bool = False
-) -> None:
+def show_setting(printer: Printer, row: SettingRow, *, judged: bool = False) -> None:
     """`judged`: with its cost and how sure it is, which otherwise are for -v."""
+    setting = row.setting
     value = "" if setting.text is None else f" = {setting.text}"
     if setting.kind is Kind.FEATURE:
         value = f": {setting.parameter} = {setting.text}"
-    outcome = f" [{row.outcome}]" if row and row.outcome != "applied" else ""
+    outcome = f" [{row.outcome}]" if row.outcome != "applied" else ""
     where = f"→ {_CHANNELS[setting.channel.value]}{outcome}"
     if len(f"  {setting.id}{value}  {where}") <= 80:
         printer.line(f"  {setting.id}{value}  {where}")
+        details = []
     else:
         printer.line(f"  {setting.id}")
-        printer.wrapped(f"{value.lstrip()}  {where}", indent="      ")
-    if row and row.outcome == "overridden":
-        printer.wrapped(f"overridden: {row.source} sets {row.current} and wins", indent="      ")
-    elif row and row.outcome == "adopted":
-        printer.wrapped(f"already there: {row.source} has it, so it is not written twice", indent="      ")
-    elif row and row.current is not None:
-        printer.wrapped(f"instead of {row.current} ({row.source})", indent="      ")
-    if setting.because:
-        printer.wrapped(setting.because, indent="      ")
-    if setting.decision and setting.decision != "always":
-        printer.wrapped(setting.decision, indent="      ")
-    if setting.cost and (judged or printer.verbose):
-        printer.wrapped(f"cost: {setting.cost}", indent="      ")
-    confidence = f"confidence: {setting.confidence}" if setting.confidence else ""
-    if printer.verbose:
-        said = [confidence] if confidence else []
-        printer.wrapped("; ".join([*said, f"from {setting.location}"]), indent="      ")
-        for link in setting.evidence:
-            printer.line(f"      {link}")
-    elif judged and confidence:
-        printer.line(f"      {confidence}")
+        details = [f"{value.lstrip()}  {where}"]
+    if row.outcome == "overridden":
+        details.append(f"overridden: {row.source} sets {row.current} and wins")
+    elif row.outcome == "adopted":
+        details.append(f"already there: {row.source} has it, so it is not written twice")
+    elif row.current is not None:
+        details.append(f"instead of {row.current} ({row.source})")
+    details += [setting.because, setting.decision if setting.decision != "always" else ""]
+    judged = judged or printer.verbose
+    details.append(f"cost: {setting.cost}" if setting.cost and judged else "")
+    confidence = f"confidence: {setting.confidence}" if setting.confidence and judged else ""
+    origin = f"from {setting.location}" if printer.verbose else ""
+    details.append("; ".join(filter(None, (confidence, origin))))
+    for text in filter(None, details):
+        printer.wrapped(text, indent="      ")
+    for link in setting.evidence if printer.verbose else ():
+        printer.line(f"      {link}")
 
 
 def present(printer: Printer, planned: Planned) -> None:
@@ -193,21 +179,17 @@ def show_activations(
 ) -> None:
     steps = [(" ".join(a.argv), f"{_STATES[a.state]}: {a.reason}") for a in activations]
     steps += [(f"{' '.join(t.argv[:-1])} …", f"last of all: {t.reason}") for t in tools]
-    if steps:
-        printer.heading("Programs")
-        printer.pairs(steps)
+    printer.section("Programs", steps)
 
 
-def show_trial(printer: Printer, made: TrialPlan) -> None:
+def _show_trial(printer: Printer, made: TrialPlan) -> None:
     printer.heading("For one boot, behind the arguments that stay")
     printer.wrapped(" ".join(made.arguments))
     after = made.terms.confirm_after
-    kept = (
-        f"it confirms itself, {duration(after)} after its begin where all is well" if after else "you confirm"
-    )
+    alone = f"it confirms itself, {duration(after)} after its begin where all is well" if after else ""
     printer.wrapped(
         "panic=… reboots a kernel that panics, rocmcfg.trial=… marks the boot. The boot after it is the "
-        f"old one again, unless {kept}."
+        f"old one again, unless {alone or 'you confirm'}."
     )
 
 
@@ -223,20 +205,17 @@ def _plan_summary(planned: Planned) -> str:
     made = planned.plan
     if made.empty:
         return "In sync: nothing to change."
-    if planned.trial:
-        return f"{summary(made.changes, made.due, False)[:-1]}; the next boot is the trial."
-    return summary(made.changes, made.due, made.reboot_required)
+    ends = "; the next boot is the trial" if planned.trial else ""
+    return summary(made.changes, made.due, made.reboot_required and not ends, ends)
 
 
-def summary(changes: Sequence[FileChange], due: Sequence[Activation], reboot_required: bool) -> str:
-    files = _count(len(changes), "file", "files")
-    tools = _count(len(due), "program to run", "programs to run")
+def summary(
+    changes: Sequence[FileChange], due: Sequence[Activation], reboot_required: bool, ends: str = ""
+) -> str:
+    files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"
+    tools = f"{len(due)} program{'' if len(due) == 1 else 's'} to run"
     reboot = "; a reboot puts it into effect" if reboot_required else ""
-    return f"{files} to change, {tools}{reboot}."
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+    return f"{files} to change, {tools}{reboot}{ends}."
 
 
 def remarks(printer: Printer, diagnostics: Sequence[Diagnostic]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
@@ -12,9 +12,6 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severit
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile, ProfileParameter
 from rocmcfg.model.published import published
-
-if TYPE_CHECKING:
-    from rocmcfg.workflow.planning import Planned
 
 
 class ProfileListDocument(NamedTuple):
@@ -67,38 +64,28 @@ def show(
     boot_backend: str = opt.BOOT_BACKEND,
 ) -> None:
     """Explain each setting of a profile on this host: applied, skipped and why."""
+    from rocmcfg.cli import plan_view
     from rocmcfg.workflow import profiles as workflow
 
     planned = workflow.explain_profile(hosts.open_host(printer, root), name, boot_backend)
     profile = planned.profiles[0]
     printer.document(planned.plan.diagnostics, ProfileShowDocument(profile, planned.plan))
-    _show(printer, profile, planned)
-
-
-def _show(printer: Printer, profile: Profile, planned: Planned) -> None:
-    from rocmcfg.cli import plan_view
-
     printer.wrapped(f"{profile.name}: {profile.summary}", indent="")
     kind = {True: " (APUs)", False: " (no APUs)", None: ""}[profile.apu]
     gfx = ", ".join(profile.gfx) + kind if profile.gfx else "any GPU"
     printer.wrapped(f"For {gfx}; from {profile.location}", indent="")
-    if profile.parameters:
-        printer.heading("You say")
-        printer.pairs([(f"profile.{p.name}", _asked(p)) for p in profile.parameters])
+    printer.section("You say", [(f"profile.{p.name}", _asked(p)) for p in profile.parameters])
     here = not profile.gfx or any(profile.fits(gpu.gfx, gpu.integrated) for gpu in planned.facts.gpus)
     printer.heading("On this host it sets" if here else "No GPU of it is here; with --any-gpu it would set")
     for row in planned.plan.rows:
-        plan_view.show_setting(printer, row.setting, row, judged=True)
+        plan_view.show_setting(printer, row, judged=True)
     if not planned.plan.rows:
         printer.line("  nothing")
-    if planned.plan.skipped:
-        printer.heading("and leaves out")
-        printer.pairs([(s.setting, s.reason) for s in planned.plan.skipped])
+    printer.section("and leaves out", [(s.setting, s.reason) for s in planned.plan.skipped])
     for note in profile.notes:
         printer.line()
         printer.wrapped(f"Note: {note}", indent="")
-    problems = [d for d in planned.plan.diagnostics if d.id.startswith("RC2")]
-    plan_view.remarks(printer, problems)
+    plan_view.remarks(printer, [d for d in planned.plan.diagnostics if d.id.startswith("RC2")])
 
 
 def validate(

@@ -10,7 +10,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from rocmcfg.host.view import HostView, Locked
@@ -23,7 +22,6 @@ SCHEMA_VERSION = 1
 # of a command that cannot change anything; what others left behind is looked up
 _OUTCOMES = {ExitCode.RECOVERY_REQUIRED: "recovery_required"}
 _WIDTH = 80
-_INTERRUPTED = "interrupted"
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
 # Our own colours carry a word that nobody else can know, so that a colour in a text is told from them.
 _OURS = os.urandom(8).hex()
@@ -171,7 +169,7 @@ class Printer:
                 raise
             self._stop(stop.diagnostics, stop.exit_code, looks=not isinstance(stop, Locked))
         except KeyboardInterrupt:
-            self._stop([error("RC9001", _INTERRUPTED)], ExitCode.ERROR)
+            self._stop([], ExitCode.ERROR)
         except Misuse:
             raise
         except Exception as defect:
@@ -186,21 +184,19 @@ class Printer:
             )
             self._stop([damage(defect) or unexpected], ExitCode.ERROR)
 
-    def _stop(self, diagnostics: Sequence[Diagnostic], code: ExitCode, *, looks: bool = True) -> None:
+    def _stop(self, causes: Sequence[Diagnostic], code: ExitCode, *, looks: bool = True) -> None:
+        """`causes` is empty where a signal stopped the command."""
         self.end_progress()
         outcome = ""
+        remarks: Sequence[Diagnostic] = ()
         if self._look is not None and looks:
             found = self._look(code)
-            code, outcome = found.code, found.outcome.value
-            diagnostics = [*diagnostics, *found.remarks]
-        if outcome == "nothing_changed":  # which nobody says who has not looked
-            diagnostics = [
-                replace(d, summary=f"{_INTERRUPTED}; nothing was changed") if d.id == "RC9001" else d
-                for d in diagnostics
-            ]
+            code, outcome, remarks = found.code, found.outcome.value, found.remarks
+        interrupted = "interrupted" + ("; nothing was changed" if outcome == "nothing_changed" else "")
+        diagnostics = [*(causes or [error("RC9001", interrupted)]), *remarks]
         self.failure(diagnostics, code, outcome)
-        if not self.json:  # beside the cause of a stop, remarks on what went well are noise
-            self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
+        # beside the cause of a stop, remarks on what went well are noise
+        self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
         raise SystemExit(int(code))
 
     def _hint(self, of: Diagnostic) -> str:
@@ -245,6 +241,12 @@ class Printer:
             first = f"{indent}{name:<{width}}"
             self.line("\n".join(wrap(text, first, " " * len(first)) or [first.rstrip()]))
 
+    def section(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
+        """Pairs below a heading, where there are any."""
+        if rows:
+            self.heading(title)
+            self.pairs(rows)
+
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Columns as wide as their longest cell; a first cell that leaves no room stands on its own line."""
         rows = [[cell.replace("\n", "\\n") for cell in row] for row in rows]
@@ -265,20 +267,16 @@ class Printer:
             self.line(self.paint(line, colour) if colour else line)
 
     def problems(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Errors and warnings on stderr; remarks (info) too, unless quiet."""
-        for diagnostic in diagnostics:
-            if diagnostic.severity is Severity.INFO and self.quiet:
-                continue
-            self._problem(diagnostic)
+        """Errors and warnings on stderr, remarks (info) too, unless quiet; nothing with --json."""
+        for diagnostic in () if self.json else diagnostics:
+            if diagnostic.severity is not Severity.INFO or not self.quiet:
+                self._problem(diagnostic)
 
     def _problem(self, diagnostic: Diagnostic) -> None:
-        if self.json:
-            return
         severity = diagnostic.severity.value
-        label = "note" if severity == "info" else severity
-        head = self.paint(f"{label}[{diagnostic.id}]", severity, sys.stderr)
-        lines = wrap(f"{label}[{diagnostic.id}]: {diagnostic.summary}", "", "  ")
-        lines[0] = lines[0].replace(f"{label}[{diagnostic.id}]", head, 1)
+        label = f"{'note' if severity == 'info' else severity}[{diagnostic.id}]"
+        lines = wrap(f"{label}: {diagnostic.summary}", "", "  ")
+        lines[0] = lines[0].replace(label, self.paint(label, severity, sys.stderr), 1)
         if diagnostic.location and diagnostic.location not in diagnostic.summary:
             lines.append(f"  at {diagnostic.location}")
         for text, prefix in ((diagnostic.detail, "  "), (self._hint(diagnostic), "  help: ")):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Misuse, Printer
-from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
     from rocmcfg.transaction.undo import Undo
@@ -42,9 +40,9 @@ def rollback(
     hosts.require_root(printer, host)
     hosts.require_answer(printer, yes, "rollback --dry-run", ", or --dry-run to see what it would do")
     hosts.may_change(printer, host)
-    ask = _ask(printer, yes, "Roll back?")
+    ask = hosts.asking(printer, yes, _show, "Roll back?")
     undone = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
-    _say(printer, _agreed(printer, undone, "Nothing was changed."), _NOTHING, host.offline)
+    _say(printer, hosts.agreed(printer, undone, "Nothing was changed."), _NOTHING, host.offline)
 
 
 def reject(
@@ -63,8 +61,9 @@ def reject(
     hosts.require_root(printer, host)
     hosts.require_answer(printer, yes, "status")
     hosts.may_change(printer, host)
-    found = undoing.reject(host, _ask(printer, yes, "Forget this trial?"), printer.progress, force=force)
-    undone = _agreed(printer, found, "Nothing was changed: the trial stays.")
+    ask = hosts.asking(printer, yes, _show, "Forget this trial?")
+    found = undoing.reject(host, ask, printer.progress, force=force)
+    undone = hosts.agreed(printer, found, "Nothing was changed: the trial stays.")
     printer.problems(undone.diagnostics)
     _say(printer, undone, "Nothing to reject: no trial is on record.", host.offline)
 
@@ -80,25 +79,6 @@ def recover(printer: Printer, force: bool = _FORCE, place: opt.Place = opt.Place
     printer.end_progress()
     printer.problems(undone.diagnostics)
     _say(printer, undone, "Nothing to recover: no transaction was interrupted.", host.offline)
-
-
-def _ask(printer: Printer, yes: bool, question: str) -> Callable[[Undo], bool]:
-    """Shows what would be undone, and asks."""
-
-    def ask(planned: Undo) -> bool:
-        _show(printer, planned)
-        return yes or printer.ask(question)
-
-    return ask
-
-
-def _agreed(printer: Printer, undone: Undo | None, refused: str) -> Undo:
-    """Ends the command with the text `refused` where the user said no."""
-    printer.end_progress()
-    if undone is None:
-        printer.line(refused)
-        raise SystemExit(int(ExitCode.ERROR))
-    return undone
 
 
 def _present(printer: Printer, planned: Undo) -> None:
@@ -126,19 +106,13 @@ def _show(printer: Printer, planned: Undo) -> None:
 
 def _say(printer: Printer, undone: Undo, nothing: str, offline: bool) -> None:
     """What was undone, and what is left to do."""
-    from rocmcfg.model.state import ActivationState
-
     printer.document(undone.diagnostics, undone)
     if not undone.transactions:
         printer.line(nothing)
         _remind(printer, undone.reboot_required, offline)
         return
     printer.line(f"Undone: transaction {', '.join(str(id) for id in undone.transactions)}.")
-    left = [a for a in undone.activations if a.state is ActivationState.LEFT_TO_USER]
-    if left:
-        printer.line("Left to you, inside that host:")
-        for step in left:
-            printer.line(f"  {' '.join(step.argv)}")
+    hosts.say_left_to_user(printer, undone.activations)
     _remind(printer, undone.reboot_required, offline)
 
 

@@ -9,8 +9,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
 
 if TYPE_CHECKING:
-    from rocmcfg.model.facts import Facts
-    from rocmcfg.trial.standing import Standing
+    from rocmcfg.trial.standing import TrialOnRecord
     from rocmcfg.workflow.status import Status
 
 _LATE = 600  # seconds: a health check and another rocmcfg may take a while
@@ -34,7 +33,6 @@ def _show(printer: Printer, found: Status) -> None:
     from rocmcfg.cli.plan_view import host_rows
     from rocmcfg.model.request import root_option
 
-    root = root_option(found.root)
     rows = host_rows(found.facts)
     if found.facts.container:
         rows.append(("Container", f"{found.facts.container}: the kernel is not ours to configure"))
@@ -45,65 +43,61 @@ def _show(printer: Printer, found: Status) -> None:
     elif not found.report.checks:
         rows.append(("Profile", "none applied"))
     else:
-        rows.append(
-            ("Profile", f"{', '.join(found.profiles) or 'settings'} (transaction {found.transaction})")
-        )
-        rows.append(("State", _state(found)))
-    rows += _issues(found)
-    printer.pairs(rows, indent="")
+        rows += [("Profile", _applied(found)), ("State", _state(found))]
+    printer.pairs(rows + _issues(found), indent="")
     if printer.verbose and found.facts.boot.loader:
         printer.heading("Why this boot loader")
         for mark in found.facts.boot.loader.evidence:
             printer.line(f"  {mark}")
     if found.parameters:
         printer.heading("Driver parameters that are set, by anybody")
-        rows_set = [(p.name, p.next_boot or "-", p.running or "-", p.source) for p in found.parameters]
-        printer.table(("PARAMETER", "NEXT BOOT", "RUNNING", "FROM"), rows_set)
-    if printer.verbose and found.issues:
-        printer.heading("Known issues of this GPU, kernel and ROCm")
-        printer.pairs([(issue.id, f"{issue.title} ({issue.confidence})") for issue in found.issues])
-    if found.unnecessary:
-        printer.heading("Applied, and not needed on this host any more")
-        printer.pairs([(item.setting, item.reason) for item in found.unnecessary])
-        printer.wrapped(f"Drop: sudo {found.unnecessary[0].command}", indent="  ")
-        printer.wrapped("(asks every condition anew; --without SETTING leaves any one out)", indent="  ")
+        cells = [(p.name, p.next_boot or "-", p.running or "-", p.source) for p in found.parameters]
+        printer.table(("PARAMETER", "NEXT BOOT", "RUNNING", "FROM"), cells)
+    issues = found.issues if printer.verbose else ()
+    titles = [(issue.id, f"{issue.title} ({issue.confidence})") for issue in issues]
+    printer.section("Known issues of this GPU, kernel and ROCm", titles)
+    unnecessary = [(item.setting, item.reason) for item in found.unnecessary]
+    printer.section("Applied, and not needed on this host any more", unnecessary)
+    if unnecessary:
+        printer.wrapped(f"Drop: sudo {found.unnecessary[0].command}")
+        printer.wrapped("(asks every condition anew; --without SETTING leaves any one out)")
     printer.problems([d for d in found.diagnostics if d.severity.value != "info" or d in found.remarks])
     printer.line()
-    _next(printer, found, root)
+    for text in _next(found, root_option(found.root)):
+        printer.wrapped(text, indent="")
 
 
-def _trial(found: Status, standing: Standing) -> list[tuple[str, str]]:
+def _applied(found: Status) -> str:
+    return f"{', '.join(found.profiles) or 'settings'} (transaction {found.transaction})"
+
+
+def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
     """What is tried, how it stands, and beside it what is applied for good."""
     from rocmcfg.cli.plan_view import duration
     from rocmcfg.model.trial import Stage
 
     tried = standing.trial
     name = ", ".join(tried.profiles) or ", ".join(s.spelled for s in (*tried.settings, *tried.kept))
-    rows = [
-        (
-            "Profile",
-            f"{', '.join(found.profiles) or 'settings'} (transaction {found.transaction})"
-            if found.transaction
-            else "none applied for good",
-        )
-    ]
-    rows.append(("Trial", f"{name} (transaction {tried.transaction})"))
     if standing.stage is Stage.ARMED and not standing.waits:
-        rows.append(("", "will not begin: the boot loader does not have its arguments any more"))
+        said = ["will not begin: the boot loader does not have its arguments any more"]
     elif standing.stage is Stage.ARMED:
         after = tried.terms.confirm_after
         alone = f", and confirms itself {duration(after)} later if all is well" if after else ""
-        rows.append(("", f"waits for the next boot{alone}"))
+        said = [f"waits for the next boot{alone}"]
     elif standing.stage is Stage.RUNNING:
-        rows.append(("", f"is this boot, until the next one; {_state(found)}"))
+        said = [f"is this boot, until the next one; {_state(found)}"]
         if standing.until is not None:
-            rows.append(("", _by_itself(standing.until, standing.until_text)))
-        rows += [("", f"did not confirm itself: {reason}") for reason in standing.withheld]
+            said.append(_by_itself(standing.until, standing.until_text))
+        said += [f"did not confirm itself: {reason}" for reason in standing.withheld]
     elif standing.repeated:
-        rows.append(("", "is over, and kexec handed its arguments on to this boot"))
+        said = ["is over, and kexec handed its arguments on to this boot"]
     else:
-        rows.append(("", "is over: the old configuration boots again"))
-    return rows
+        said = ["is over: the old configuration boots again"]
+    return [
+        ("Profile", _applied(found) if found.transaction else "none applied for good"),
+        ("Trial", f"{name} (transaction {tried.transaction})"),
+        *(("", text) for text in said),
+    ]
 
 
 def _by_itself(until: float, said: str | None) -> str:
@@ -114,62 +108,53 @@ def _by_itself(until: float, said: str | None) -> str:
     return f"was to confirm itself at {said}: see systemctl status rocmcfg-trial"
 
 
-def _next(printer: Printer, found: Status, root: str) -> None:
+def _next(found: Status, root: str) -> list[str]:
+    """What to do; nothing where the hint of a problem says it. `root`: the option for the same host."""
+    from rocmcfg.model.report import CheckStatus
+
     if any(d.id == "RC4021" for d in found.diagnostics):
-        printer.wrapped(f"Next: sudo rocmcfg recover{root}", indent="")
-    elif found.trial is not None:
+        return [f"Next: sudo rocmcfg recover{root}"]
+    if found.trial is not None:
         steps = {
             "armed": "reboot, or sudo rocmcfg reject" if found.trial.waits else "sudo rocmcfg reject",
             "running": f"sudo rocmcfg confirm{root}, or sudo rocmcfg reject",
             "over": "sudo rocmcfg recover",
         }
-        printer.wrapped(f"Next: {steps[found.trial.stage.value]}{root}", indent="")
-    elif found.report is None or found.report.unrecorded:
-        pass  # the problem's own hint says what to do
-    elif not found.report.checks:
-        if found.reboot_required:
-            printer.wrapped("A reboot is due: the running kernel still has what was taken back.", indent="")
-        names = " --profile ".join(found.suggested)
-        plan = f"Next: rocmcfg plan --profile {names}{root}"
-        printer.wrapped(plan if names else _no_suggestion(found.facts), indent="")
-    elif found.reboot_required and not _left_to_user(found):
-        printer.wrapped(f"Next: reboot, then rocmcfg verify{root}", indent="")
-    elif found.report.exit_code:
-        printer.wrapped(f"Next: rocmcfg verify{root}", indent="")
-
-
-def _left_to_user(found: Status) -> bool:
-    """A tool is to be run before a reboot can do any good; verify says which."""
-    from rocmcfg.model.report import CheckStatus
-
-    checks = found.report.checks if found.report else ()
-    return any(c.status is CheckStatus.PENDING_ACTIVATION for c in checks)
+        return [f"Next: {steps[found.trial.stage.value]}{root}"]
+    if found.report is None or found.report.unrecorded:
+        return []
+    if not found.report.checks:
+        due = "A reboot is due: the running kernel still has what was taken back."
+        step = "No AMD GPU was found, so there is nothing to suggest."
+        if found.suggested:
+            step = f"Next: rocmcfg plan --profile {' --profile '.join(found.suggested)}{root}"
+        elif found.facts.gpus:
+            step = "No shipped profile is for this host's GPU; `rocmcfg profile new` starts one."
+        return [due, step] if found.reboot_required else [step]
+    # a tool is to be run before a reboot can do any good; verify says which
+    tool_first = any(c.status is CheckStatus.PENDING_ACTIVATION for c in found.report.checks)
+    if found.reboot_required and not tool_first:
+        return [f"Next: reboot, then rocmcfg verify{root}"]
+    return [f"Next: rocmcfg verify{root}"] if found.report.exit_code else []
 
 
 def _issues(found: Status) -> list[tuple[str, str]]:
-    confirmed = [issue.id for issue in found.issues if issue.confidence == "confirmed"]
-    reported = len(found.issues) - len(confirmed)
     if not found.issues:
         return []
+    confirmed = [issue.id for issue in found.issues if issue.confidence == "confirmed"]
+    reported = len(found.issues) - len(confirmed)
     said = ", ".join(confirmed) + (f"{' and ' if confirmed else ''}{reported} reported" if reported else "")
     return [("Issues", f"known of this GPU, kernel and ROCm: {said}; `rocmcfg doctor` asks the log")]
 
 
 def _state(found: Status) -> str:
-    report = found.report
-    if report is None:
-        return "unknown"
-    if not report.exit_code:
-        return f"in effect: all {len(report.checks)} settings"
     from rocmcfg.model.report import PASSES
 
-    wrong = [
-        f"{c.name} ({c.status.value.replace('_', ' ')})" for c in report.checks if c.status not in PASSES
-    ]
-    return "; ".join(wrong)
-
-
-def _no_suggestion(facts: Facts) -> str:
-    if not facts.gpus:
-        return "No AMD GPU was found, so there is nothing to suggest."
-    return "No shipped profile is for this host's GPU; `rocmcfg profile new` starts one."
+    if found.report is None:
+        return "unknown"
+    checks = found.report.checks
+    if not found.report.exit_code:
+        return f"in effect: all {len(checks)} settings"
+    return "; ".join(
+        f"{c.name} ({c.status.value.replace('_', ' ')})" for c in checks if c.status not in PASSES
+    )

@@ -37,13 +37,7 @@ def _show(printer: Printer, report: VerificationReport, root: str) -> None:
         printer.line(f"Trial (transaction {report.trial}); CONFIGURED is the boot after it.")
         printer.line()
     rows = [
-        (
-            c.name,
-            c.desired or "-",
-            c.configured or "-",
-            c.running or "-",
-            c.status.value.replace("_", " "),
-        )
+        (c.name, c.desired or "-", c.configured or "-", c.running or "-", c.status.value.replace("_", " "))
         for c in report.checks
     ]
     printer.table(("SETTING", "DESIRED", "CONFIGURED", "RUNNING", "STATUS"), rows)

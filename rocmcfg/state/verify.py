@@ -132,11 +132,8 @@ def _as_left(host: _Host, path: str) -> bool:
 
 
 def _check(host: _Host, setting: DesiredSetting) -> Check:
-    if setting.kind is Kind.ENV:
-        return _variable(host, setting)
-    if setting.parameter:
-        return _parameter(host, setting)
-    return _karg(host, setting)
+    look = _variable if setting.kind is Kind.ENV else _parameter if setting.parameter else _karg
+    return look(host, setting)
 
 
 # -- module parameters --------------------------------------------------------------------------------
@@ -148,16 +145,8 @@ def _parameter(host: _Host, setting: DesiredSetting) -> Check:
     status, detail = _parameter_status(host, setting, configured, now)
     overridden = status is CheckStatus.OVERRIDDEN
     source = _overrider(host, setting, configured) if overridden else _file_of(host, setting)
-    return Check(
-        setting.id,
-        setting.channel.value,
-        _like_kernel(setting.text, now.value),
-        configured.value,
-        now.value,
-        status,
-        source,
-        detail,
-    )
+    desired, target = _like_kernel(setting.text, now.value), setting.channel.value
+    return Check(setting.id, target, desired, configured.value, now.value, status, source, detail)
 
 
 def _overrider(host: _Host, setting: DesiredSetting, configured: Effective) -> str:
@@ -228,12 +217,16 @@ def _configured_trouble(
             return CheckStatus.OVERRIDDEN, f"{configured.source} wins"
         return None
     if setting.channel is Channel.CMDLINE and host.receipt is not None:
-        if host.menu is not None and _left(host, host.menu.tool):
-            return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool} has not run since the apply"
-        return CheckStatus.DRIFT, "the generated boot menu does not have it"
+        return _menu_lacks_it(host)
     if configured.value is None:
         return CheckStatus.DRIFT, "it is not configured"
     return CheckStatus.OVERRIDDEN, f"{configured.source} sets it to {configured.value}"
+
+
+def _menu_lacks_it(host: _Host) -> tuple[CheckStatus, str]:
+    if host.menu is not None and _left(host, host.menu.tool):
+        return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool} has not run since the apply"
+    return CheckStatus.DRIFT, "the generated boot menu does not have it"
 
 
 def _proven(host: _Host, setting: DesiredSetting) -> bool:
@@ -332,9 +325,7 @@ def _karg_status(
     if not _as_left(host, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
     if lacking or (host.entries is not None and not host.entries):
-        if host.menu is not None and _left(host, host.menu.tool):
-            return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool} has not run since the apply"
-        return CheckStatus.DRIFT, "the generated boot menu does not have it"
+        return _menu_lacks_it(host)
     if beaten:
         winner = last(read_by_kernel(beaten[0].kargs), setting.name)
         return CheckStatus.OVERRIDDEN, f"a later {winner.text if winner else 'argument'} wins"

@@ -40,7 +40,9 @@ def not_seen_yet(view: HostView) -> Trial | None:
     if found is None or record.stage(view, found) is not Stage.RUNNING:
         return None
     one = journal.read(view, found.transaction)
-    return found if one is not None and one.state is JournalState.COMMITTED and not record.seen(one) else None
+    if one is None or one.state is not JournalState.COMMITTED or record.begun(one.of(TrialEvent)):
+        return None
+    return found
 
 
 def note_begin(host: Host) -> None:

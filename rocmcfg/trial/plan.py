@@ -26,11 +26,11 @@ from rocmcfg.state.configured import Observed, observe
 from rocmcfg.state.inventory import default_of
 from rocmcfg.state.running import Running, trial_token
 from rocmcfg.trial import record as trial
-from rocmcfg.trial.unit import unit_ready
 
 # A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
 # read the screen's last lines (Documentation/admin-guide/kernel-parameters.txt, panic=).
 _PANIC = "panic=10"
+_UNIT, _ENABLED = "rocmcfg-trial.service", "/etc/systemd/system"
 
 
 def trial_plan(
@@ -144,6 +144,19 @@ def _refusals(
             f"variables take no part in a trial: {', '.join(variables)}",
             hint="`rocmcfg confirm` writes them; `rocmcfg run` tries them in one program",
         )
+
+
+def unit_ready(view: HostView) -> bool:
+    """Whether this host's next boot will start the unit that lets a trial confirm itself: installed, enabled,
+    and systemd there to do so. Without it `--confirm-after` would never come to pass."""
+    if not view.offline and not view.is_dir("/run/systemd/system"):  # sd_booted(3)
+        return False
+    asked = view.query(("systemctl", "is-enabled", _UNIT))
+    if asked is not None:
+        # enabled-runtime is for this boot alone, and the trial is the next one (systemctl(1))
+        return asked.ok and asked.stdout.strip() == "enabled"
+    folders = (name for name in view.names(_ENABLED) if name.endswith((".wants", ".requires")))
+    return any(view.exists(f"{_ENABLED}/{folder}/{_UNIT}") for folder in folders)
 
 
 def _untested(view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
-from rocmcfg.model.trial import Outcome, Stage, Trial
+from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import boot_id
 from rocmcfg.state.running import trial_token
@@ -103,28 +104,25 @@ def stage(view: HostView, trial: Trial) -> Stage:
 def repeated(view: HostView, trial: Trial) -> bool:
     """Whether an earlier boot was the trial's already. kexec hands the old command line to the next kernel
     (kexec(8), --reuse-cmdline; Debian's kexec-load). Only root can tell."""
-    begun = _begun(view, trial.transaction)
-    return trial_token(view) == trial.token and begun not in ("", boot_id(view))
+    return trial_token(view) == trial.token and begun(events(view, trial)) not in ("", boot_id(view))
 
 
-def seen(found: Journal) -> bool:
-    """Whether it is noted which boot was its own."""
-    return bool(_begun_in(found))
+def events(view: HostView, trial: Trial) -> tuple[TrialEvent, ...]:
+    """What is noted of the trial in its journal; nothing without the right to read that."""
+    from rocmcfg.records.steps import TrialEvent
 
-
-def _begun_in(found: Journal | None) -> str:
-    """The id of the boot that was seen to be the trial's first; empty where none was."""
-    from rocmcfg.records.steps import Event, TrialEvent
-
-    events = found.of(TrialEvent) if found is not None else ()
-    return next((e.boot_id or "" for e in events if e.event is Event.BEGUN), "")
-
-
-def _begun(view: HostView, id: int) -> str:
     try:
-        return _begun_in(journal.read(view, id))
+        found = journal.read(view, trial.transaction)
     except (Unreadable, journal.BadJournal):
-        return ""
+        return ()
+    return found.of(TrialEvent) if found is not None else ()
+
+
+def begun(events: Iterable[TrialEvent]) -> str:
+    """The id of the boot that was seen to be the trial's first; empty where none was."""
+    from rocmcfg.records.steps import Event
+
+    return next((line.boot_id or "" for line in events if line.event is Event.BEGUN), "")
 
 
 def waits(view: HostView, trial: Trial) -> bool:
@@ -164,14 +162,3 @@ def newest(view: HostView) -> Journal | None:
 
     found = next((one for one in journal.read_all(view) if one.state is JournalState.COMMITTED), None)
     return found if found is not None and found.header.trial is not None else None
-
-
-def outcome(found: Journal, stage: Stage | None) -> Outcome:
-    """What became of a trial that was not confirmed; `stage` where it is the one on record. One that was
-    taken back without a word about it never came to be: its apply failed, or was cut off."""
-    from rocmcfg.records.steps import ENDS, JournalState, TrialEvent
-
-    if found.state is not JournalState.ROLLED_BACK:
-        return Outcome(stage.value) if stage is not None else Outcome.OVER
-    ends = [line.event.value for line in found.of(TrialEvent) if line.event in ENDS]
-    return Outcome(ends[-1]) if ends else Outcome.NOT_TRIED

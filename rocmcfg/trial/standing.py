@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.published import published
 from rocmcfg.model.trial import Outcome, Stage, Trial
-from rocmcfg.records import journal
 from rocmcfg.records.journal import NewerRecord
 from rocmcfg.records.steps import ENDS, Committed, Event, Evidence, Journal, JournalState, TrialEvent
 from rocmcfg.trial import record
@@ -24,12 +25,11 @@ from rocmcfg.trial import record
     "waits",
     "withheld",
 )
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The trial on record. `until` is when it confirms itself, in seconds since 1970; None: it does not, or
-    its boot has not begun. `withheld` is why it did not; empty also where only root can tell. `waits` is
-    False where the boot loader has lost it before its boot; `repeated`: its boot is over, and kexec gave this
-    one the same arguments."""
+class TrialOnRecord(NamedTuple):
+    """How the trial on record stands. `until` is when it confirms itself, in seconds since 1970; None: it
+    does not, or its boot has not begun. `withheld` is why it did not confirm itself; empty also where only
+    root can tell. `waits` is False where the boot loader lost its arguments before its boot. `repeated`:
+    its boot is over, and kexec gave this one the same arguments."""
 
     trial: Trial
     stage: Stage
@@ -48,41 +48,28 @@ class Standing:
         return datetime.fromtimestamp(self.until, timezone.utc).isoformat(timespec="seconds")
 
 
-def standing(view: HostView) -> Standing | None:
+def trial_on_record(view: HostView) -> TrialOnRecord | None:
     """None where no trial is on record. Raises BadTrial, or Unreadable without the right to read it."""
     found = record.load(view)
     if found is None:
         return None
     stage = record.stage(view, found)
-    withheld = _withheld(view, found)
+    looks = [line.reasons for line in record.events(view, found) if line.event is Event.WITHHELD]
+    withheld = looks[-1] if looks else ()  # of the last look: the unit can be started again
     after = found.terms.confirm_after
     begun = _boot_time(view)
     until = begun + after if stage is Stage.RUNNING and not withheld and begun and after else None
     waits = stage is not Stage.ARMED or record.waits(view, found)
-    return Standing(found, stage, until, withheld, waits, record.repeated(view, found))
-
-
-def _withheld(view: HostView, found: Trial) -> tuple[str, ...]:
-    try:
-        one = journal.read(view, found.transaction)
-    except (Unreadable, journal.BadJournal):
-        return ()
-    events = one.of(TrialEvent) if one is not None else ()
-    looks = [line.reasons for line in events if line.event is Event.WITHHELD]
-    return looks[-1] if looks else ()  # of the last look: the unit can be started again
+    return TrialOnRecord(found, stage, until, withheld, waits, record.repeated(view, found))
 
 
 def _boot_time(view: HostView) -> float | None:
     """When this boot began, in seconds since 1970 (proc(5), /proc/stat, btime)."""
-    try:
-        lines = (view.text("/proc/stat") or "").splitlines()
-    except Unreadable:
-        return None
-    return next((float(line.split()[1]) for line in lines if line.startswith("btime ")), None)
+    found = re.search(r"^btime ([0-9]+)$", text_or_empty(view, "/proc/stat"), re.M)
+    return float(found[1]) if found else None
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class PastTrial(NamedTuple):
     """What history says of a trial."""
 
     outcome: Outcome
@@ -90,27 +77,33 @@ class Told:
     withheld: tuple[str, ...]
 
 
-def told(view: HostView, one: Journal, every: list[Journal]) -> Told | None:
+def past_trial(view: HostView, one: Journal, every: Sequence[Journal]) -> PastTrial | None:
     """None for what is no trial. `every` are all journals, newest first."""
     if one.header.trial is None:
         return None
     events = one.of(TrialEvent)
-    ended = any(line.event in ENDS for line in events)
+    ends = [line.event for line in events if line.event in ENDS]
+    undone = one.state is JournalState.ROLLED_BACK
     confirmed = any(
         other.header.confirms == one.id
         and other.of(Committed)
-        and (other.state is JournalState.COMMITTED or (one.state is JournalState.ROLLED_BACK and not ended))
+        and (other.state is JournalState.COMMITTED or (undone and not ends))
         for other in every
     )
+    outcome = Outcome.CONFIRMED
+    if not confirmed and undone:  # of an apply that failed or was cut off, no end is noted
+        outcome = Outcome(ends[-1].value) if ends else Outcome.NOT_TRIED
+    elif not confirmed:
+        outcome = Outcome(_stage(view, one).value)
     evidence = next((line.evidence for line in reversed(events) if line.evidence), None)
     withheld = tuple(x for line in events if line.event is Event.WITHHELD for x in line.reasons)
-    outcome = Outcome.CONFIRMED if confirmed else record.outcome(one, _stage(view, one))
-    return Told(outcome, evidence, withheld)
+    return PastTrial(outcome, evidence, withheld)
 
 
-def _stage(view: HostView, one: Journal) -> Stage | None:
+def _stage(view: HostView, one: Journal) -> Stage:
+    """Of the trial that this journal began; over where another one, or none, is on record."""
     try:
         found = record.load(view)
     except (record.BadTrial, NewerRecord, Unreadable):
-        return None
-    return record.stage(view, found) if found is not None and found.transaction == one.id else None
+        return Stage.OVER
+    return record.stage(view, found) if found is not None and found.transaction == one.id else Stage.OVER

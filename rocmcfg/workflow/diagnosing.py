@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from rocmcfg.doctor.judging.cures import Cure
 from rocmcfg.doctor.judging.origin import Options, Origin
 from rocmcfg.doctor.judging.ranking import Match
 from rocmcfg.doctor.log_lines import LogLines
@@ -14,15 +15,10 @@ from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge.kernel_names import KernelName
-from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, warning
-from rocmcfg.model.facts import Facts
 from rocmcfg.model.published import published
-from rocmcfg.model.request import Request, command_line
-from rocmcfg.model.spelling import Spelling
-from rocmcfg.model.value import same
+from rocmcfg.model.request import Request
 from rocmcfg.model.version import Version, format_version, parse_kernel, parse_version
-from rocmcfg.records.receipt import Receipt
 
 
 class LogMachine(NamedTuple):
@@ -36,17 +32,6 @@ class LogMachine(NamedTuple):
     rocm: str | None
     rocm_source: str
     dkms: str
-
-
-class Cure(NamedTuple):
-    """What of a workaround is still to be done. `command` applies what rocmcfg can apply of it, on top of
-    what is applied; empty where that is nothing."""
-
-    settings: tuple[Spelling, ...]
-    unset: tuple[str, ...]
-    steps: tuple[str, ...]
-    profile: str
-    command: str
 
 
 @published(
@@ -83,7 +68,7 @@ class Found:
         return self.cure if self.cure.settings or self.cure.unset or self.cure.steps else None
 
 
-@published("logs", "facts=machine", "matches=found", "unknown", "collect=to_collect")
+@published("logs", "facts=machine", "matches=found", "unknown", "collect")
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """`found` is sorted, best first; `unknown` are errors of the driver that no issue explains, `collect` is
@@ -111,10 +96,6 @@ class Diagnosis:
             where.log.dkms,
         )
 
-    @property
-    def to_collect(self) -> tuple[str, ...]:
-        return self.collect if self.unknown else ()
-
 
 def diagnose(
     view: HostView,
@@ -131,7 +112,7 @@ def diagnose(
     from rocmcfg.doctor import host_checks, log_lines
     from rocmcfg.doctor.host_checks.software import loaded_firmware
     from rocmcfg.doctor.host_checks.variables import set_variables
-    from rocmcfg.doctor.judging import log_checks, origin
+    from rocmcfg.doctor.judging import cures, log_checks, origin
     from rocmcfg.doctor.judging.ranking import covered, rank
     from rocmcfg.doctor.judging.workarounds import HostState
     from rocmcfg.doctor.reading import log_facts, probes
@@ -148,7 +129,7 @@ def diagnose(
     else:
         problems = _read_host(scanner, view, progress, this_boot=this_boot)
 
-    facts = collect_facts(view, ask_modinfo=False, name_system=False)
+    facts = collect_facts(view, name_system=False)
     hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
     log = log_facts.read_facts(scanner, of_logs, known.gpus)
     where = origin.origin(options, log, facts)
@@ -164,76 +145,26 @@ def diagnose(
         problems += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
     state = HostState(Running(view), set_variables(view, environment), receipt.settings if receipt else ())
     ranked = rank(every, scanner.hits, where, state, known, firmware)
-    asked = _applied(receipt)
-    given = {} if where.host is None else _given(view, ranked, facts, known)
+    asked = receipt.request if receipt else Request()
+    by_profile = cures.by_profile(view, ranked, facts, known) if where.host is not None else {}
     found = []
     for match in ranked:
-        lines = log_lines.of_match(match, scanner)
-        found.append(
-            Found(match, lines, log_lines.kernel_names(lines), _cure(match, asked, given, view.root))
-        )
+        lines, cure = log_lines.of_match(match, scanner), cures.cure(match, asked, by_profile, view.root)
+        found.append(Found(match, lines, log_lines.kernel_names(lines), cure))
     problems += log_checks.check(log, scanner, known)
     if where.host is not None:
         problems += host_checks.check(view, facts, hardware, receipt, known, environment)
+    ours = not log.is_another_vendors
+    unknown = log_lines.unknown(scanner.hits, covered(ranked), scanner, ours=ours)
     return Diagnosis(
         tuple(scanner.logs),
         where,
         tuple(found),
-        log_lines.unknown(scanner.hits, covered(ranked), scanner, ours=not log.is_another_vendors),
-        of_logs.collect,
+        unknown,
+        of_logs.collect if unknown else (),
         tuple(problems),
         log_lines.resets(scanner.hits, scanner),
     )
-
-
-def _cure(match: Match, applied: Request, given: Mapping[str, Mapping[Spelling, str]], root: str) -> Cure:
-    """`applied` is what rocmcfg was asked for on this host, if anything; `given` as in `_given`."""
-    cure = match.issue.workaround
-    command = ""
-    if match.remaining or not (match.in_force or match.applied or not cure.profile):
-        profiles = applied.profiles or ((cure.profile,) if cure.profile else ())
-        with_profile = given.get(cure.profile, {}) if cure.profile in profiles else {}
-        wanted = [*applied.set, *(str(s) for s in match.remaining if s not in with_profile)]
-        with_ = [*applied.with_, *(with_profile[s] for s in match.remaining if with_profile.get(s))]
-        request = applied._replace(
-            profiles=profiles,
-            set=tuple(dict.fromkeys(wanted)),
-            with_=tuple(dict.fromkeys(with_)),
-        )
-        command = f"sudo {command_line(request, root)}"
-    return Cure(match.remaining, cure.unset, cure.steps, cure.profile, command)
-
-
-def _given(
-    view: HostView, ranked: Sequence[Match], facts: Facts, known: Catalogue
-) -> dict[str, dict[Spelling, str]]:
-    """By profile, the settings of workarounds that it gives on this host: by itself (empty text), or with the
-    option --with and the text. What a profile leaves out here, by its conditions, it does not give."""
-    from rocmcfg.judging.conditions import decide
-    from rocmcfg.knowledge import profiles
-
-    found: dict[str, dict[Spelling, str]] = {}
-    for match in ranked:
-        name = match.issue.workaround.profile
-        if not name or not match.told:
-            continue
-        try:
-            (profile,) = profiles.load(view, [name])
-        except RocmcfgError:
-            continue  # a local file of that name is wrong: the settings are named one by one
-        for asked in match.remaining:
-            for setting in profile.settings:
-                if (
-                    setting.id == asked.id
-                    and same(str(setting.value), asked.value or "True")
-                    and decide(setting.when, facts, known).holds is not False
-                ):
-                    found.setdefault(name, {})[asked] = setting.id if setting.optional else ""
-    return found
-
-
-def _applied(receipt: Receipt | None) -> Request:
-    return receipt.request if receipt else Request()
 
 
 def parse_options(gfx: Sequence[str], kernel: str, rocm: str) -> Options:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.workflow.planning import collect_facts, errors_first
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
     from rocmcfg.planning.resolve import resolve
     from rocmcfg.state.configured import Effective
 
-    facts = collect_facts(view, ask_modinfo=False, environments=_environments(view))
+    facts = collect_facts(view, environments=_environments(view))
     names, _ = expand_auto(view, request, facts.gpus)
     loaded = [
         p._replace(settings=tuple(s for s in p.settings if s.kind is Kind.ENV))
@@ -50,15 +50,10 @@ def _environments(view: HostView) -> tuple[str, ...]:
 def write_user_environment(host: Host, path: str, pairs: Sequence[tuple[str, str]]) -> None:
     """One account's variables, read by its systemd session. Raises for a file that is not ours."""
     from rocmcfg.backends.environment import user_file
+    from rocmcfg.records.journal import make_dirs
 
     _require_own_file(host, path)
-    missing = []
-    parent = path.rpartition("/")[0]
-    while parent and not host.is_dir(parent):
-        missing.append(parent)
-        parent = parent.rpartition("/")[0]
-    for directory in reversed(missing):
-        host.make_dir(directory, 0o755)
+    make_dirs(host, path.rpartition("/")[0], 0o755)
     host.write(path, host.new_file(user_file(pairs), 0o644), keep_mtime=False)
 
 
@@ -76,20 +71,16 @@ def _require_own_file(view: HostView, path: str) -> None:
 
     content = view.read(path)
     if view.is_symlink(path) or (content is not None and b"rocmcfg" not in content[:400]):
-        raise RocmcfgError(
-            error(
-                "RC4003",
-                f"{path} exists and rocmcfg did not write it",
-                location=path,
-                hint="rename it, then run the command again",
-            )
+        raise fail(
+            "RC4003",
+            f"{path} exists and rocmcfg did not write it",
+            location=path,
+            hint="rename it, then run the command again",
         )
     if content is not None and not is_as_written(content):
-        raise RocmcfgError(
-            error(
-                "RC4002",
-                f"{path} was edited since rocmcfg wrote it",
-                location=path,
-                hint="move your lines to a file of your own and delete this one, then run the command again",
-            )
+        raise fail(
+            "RC4002",
+            f"{path} was edited since rocmcfg wrote it",
+            location=path,
+            hint="move your lines to a file of your own and delete this one, then run the command again",
         )

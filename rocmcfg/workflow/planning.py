@@ -32,16 +32,15 @@ def collect_facts(
     view: HostView,
     *,
     boot_backend: str = "",
-    modules: Sequence[str] = ("amdgpu",),
-    ask_modinfo: bool = True,
+    modules: Sequence[str] = (),
     environments: Sequence[str] = (),
     gpus: tuple[Gpu, ...] | None = None,
     name_system: bool = True,
 ) -> Facts:
-    """Everything that is true of the host, read once. `environments` are prefixes of the caller's virtual
-    environments, whose PyTorch then counts before the system's. `gpus` are given where they are read already.
-    `name_system`: a tenth of a start goes into the name of the distribution, which few commands show.
-    """
+    """Everything that is true of the host, read once. modinfo is asked about `modules`. `environments` are
+    prefixes of the caller's virtual environments, whose PyTorch then counts before the system's. `gpus` are
+    given where they are read already. `name_system`: a tenth of a start goes into the name of the
+    distribution, which few commands show."""
     from rocmcfg.backends import initramfs
     from rocmcfg.backends.boot import registry
     from rocmcfg.facts.gpus import read_gpus
@@ -55,7 +54,7 @@ def collect_facts(
     rocm, rocm_source = read_rocm(view)
     return Facts(
         os=read_os(view) if name_system else UNKNOWN,
-        kernels=read_kernels(view, modules if ask_modinfo else ()),
+        kernels=read_kernels(view, modules),
         running=running_release(view),
         gpus=read_gpus(view, gpu_models()) if gpus is None else gpus,
         rocm=rocm,

@@ -18,7 +18,7 @@ def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planne
     from rocmcfg.planning.plan import make_plan
 
     loaded = profiles.load(view, [name])
-    facts = collect_facts(view, boot_backend=boot_backend, ask_modinfo=False)
+    facts = collect_facts(view, boot_backend=boot_backend)
     request = Request(profiles=(name,), any_gpu=True)
     made = make_plan(view, loaded, request, facts, catalogue.load(), receipt_or_none(view))
     remarks = [*profiles.standing_in(view, [name]), *_elsewhere(loaded, facts)]
@@ -62,9 +62,8 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
 def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> None:
     """A commented profile to start from. The caller has checked that nothing is at `path`."""
     from rocmcfg.knowledge.profiles import LOCAL_DIR, SCHEMA, skeleton
+    from rocmcfg.records.journal import make_dirs
 
-    for directory in ("/etc/rocmcfg", LOCAL_DIR):
-        if not host.is_dir(directory):
-            host.make_dir(directory, 0o755)
+    make_dirs(host, LOCAL_DIR, 0o755)
     content = skeleton(extends, gfx, schema=host.exists(SCHEMA))
     host.write(path, host.new_file(content, 0o644), keep_mtime=False)

@@ -74,7 +74,7 @@ def gather(
 
     known = catalogue.load()
     diagnosis = diagnose(view, paths, Options(), environment)
-    facts = diagnosis.where.host or collect_facts(view, ask_modinfo=False, name_system=False)
+    facts = diagnosis.where.host or collect_facts(view, name_system=False)
     facts = facts._replace(os=read_os(view))
     kernel = next((k for k in facts.kernels if k.running), None)
     set_here = set_parameters(view, known.modules(), facts.boot.loader)

@@ -11,7 +11,7 @@ from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.report import Overall, VerificationReport
-from rocmcfg.model.request import Request, command_line
+from rocmcfg.model.request import command_line
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
@@ -20,7 +20,7 @@ from rocmcfg.state.reboot import due, given_up
 from rocmcfg.state.running import Running
 from rocmcfg.trial import leftovers
 from rocmcfg.trial import record as trial
-from rocmcfg.trial.standing import Standing, standing
+from rocmcfg.trial.standing import TrialOnRecord, trial_on_record
 from rocmcfg.workflow.planning import collect_facts
 from rocmcfg.workflow.verifying import verify
 
@@ -64,7 +64,7 @@ class Status:
     issues: tuple[KnownIssue, ...]
     diagnostics: tuple[Diagnostic, ...]
     remarks: tuple[Diagnostic, ...] = ()
-    trial: Standing | None = None
+    trial: TrialOnRecord | None = None
     root: str = "/"
 
     @property
@@ -78,20 +78,27 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
     from rocmcfg.knowledge import catalogue, issues, profiles
     from rocmcfg.model.report import CheckStatus
 
-    facts = collect_facts(view, boot_backend=boot_backend, ask_modinfo=False)
+    facts = collect_facts(view, boot_backend=boot_backend)
     problems: list[Diagnostic] = []
     report: VerificationReport | None = None
     known: Receipt | None = None
-    tried: Standing | None = None
+    tried: TrialOnRecord | None = None
     try:
         known = receipt.load(view)
-        tried = standing(view)
+        tried = trial_on_record(view)
         report = verify(view)
         require_finished(view)
     except RocmcfgError as problem:
         problems += problem.diagnostics
     if tried is None and leftovers.unrecorded(view):
-        problems.append(_left_of_a_trial())
+        problems.append(
+            warning(
+                "RC4338",
+                "something of a trial is on this host, and no record of it",
+                location=trial.PATH,
+                hint="`sudo rocmcfg reject` takes it away",
+            )
+        )
     suggested: tuple[str, ...] = ()
     try:
         suggested = profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx])
@@ -101,7 +108,8 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
     reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in (report.checks if report else ()))
     reboot = reboot or (tried is None and _reboot_due(view, known))
     if not reboot and known is None and view.hidden(TRANSACTIONS):
-        remarks = (*remarks, _only_root_knows())
+        said = "whether the running kernel still has what was taken back, only root can tell"
+        remarks = (*remarks, info("RC5003", said, location=TRANSACTIONS, hint="run status as root"))
     return Status(
         facts,
         report,
@@ -119,29 +127,10 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
     )
 
 
-def _left_of_a_trial() -> Diagnostic:
-    return warning(
-        "RC4338",
-        "something of a trial is on this host, and no record of it",
-        location=trial.PATH,
-        hint="`sudo rocmcfg reject` takes it away",
-    )
-
-
 def _reboot_due(view: HostView, known: Receipt | None) -> bool:
     """As apply tells it; of what does not run, nothing is due."""
-    if Running(view).known:
-        return due(view, known.settings if known else (), known, replaced=False)
-    return given_up(view, known.settings if known else ())
-
-
-def _only_root_knows() -> Diagnostic:
-    return info(
-        "RC5003",
-        "whether the running kernel still has what was taken back, only root can tell",
-        location=TRANSACTIONS,
-        hint="run status as root",
-    )
+    settings = known.settings if known else ()
+    return due(view, settings, known, replaced=False) if Running(view).known else given_up(view, settings)
 
 
 def _unnecessary(
@@ -153,7 +142,7 @@ def _unnecessary(
     from rocmcfg.knowledge import catalogue
 
     request = known.request
-    loaded, remarks = _applied(view, known, request)
+    loaded, remarks = _applied(view, known)
     command = command_line(request._replace(unconditional=False), root)
     applied = {s.id for s in known.settings if s.profile}  # what --set asks for has no condition
     found: dict[str, Unnecessary] = {}
@@ -176,11 +165,11 @@ def _unnecessary(
     return (), tuple(remarks)
 
 
-def _applied(view: HostView, known: Receipt, request: Request) -> tuple[list[Profile], list[Diagnostic]]:
+def _applied(view: HostView, known: Receipt) -> tuple[list[Profile], list[Diagnostic]]:
     """The profiles in force as they are now; a file by the path under which it was applied."""
     from rocmcfg.knowledge import profiles
 
-    paths = [name for name in request.profiles if profiles.is_path(name)]
+    paths = [name for name in known.request.profiles if profiles.is_path(name)]
     labels = {profiles.label(path) for path in paths}
     loaded: list[Profile] = []
     remarks: list[Diagnostic] = []

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocmcfg.host.view import HostView
-from rocmcfg.model.diagnostic import Diagnostic, Severity, info
+from rocmcfg.model.diagnostic import Severity, info
 from rocmcfg.model.report import VerificationReport
-from rocmcfg.model.trial import Stage, Trial
+from rocmcfg.model.trial import Stage
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished
 from rocmcfg.records.receipt import Receipt
@@ -28,7 +28,13 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
         return _verify_profiles(view, names, known, pid)
     report = verify_applied(view, known, pid)
     if tried is not None:
-        report = report._replace(diagnostics=(_trial_over(tried), *report.diagnostics))
+        over = info(
+            "RC4326",
+            f"the trial of transaction {tried.transaction} is over: the old configuration boots again",
+            location=trial.PATH,
+            hint="`sudo rocmcfg recover` takes away what is left of it",
+        )
+        report = report._replace(diagnostics=(over, *report.diagnostics))
     return report
 
 
@@ -40,7 +46,12 @@ def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None
         lost = unrecorded(view)
         if lost is not None and (at_work := view.locked_by()) is not None:
             raise at_work  # an apply writes its files before its receipt
-        return VerificationReport((), None, (), (lost or _nothing_applied(),), lost is not None)
+        nothing = info(
+            "RC5002",
+            "nothing is applied on this host",
+            hint="`rocmcfg verify --profile NAME` checks a profile that rocmcfg did not apply",
+        )
+        return VerificationReport((), None, (), (lost or nothing,), lost is not None)
     return check(view, known.settings, known, known.profiles, pid)
 
 
@@ -57,30 +68,11 @@ def _verify_profiles(
     gpus = read_gpus(view, catalogue.gpu_models()) if "auto" in names else None
     wanted, _ = expand_auto(view, Request(profiles=tuple(names)), gpus or ())
     loaded = profiles.load(view, wanted)
-    covers = known is not None and set(known.profiles) == {p.name for p in loaded}
-    if known is not None and covers:
+    if known is not None and set(known.profiles) == {profile.name for profile in loaded}:
         return check(view, known.settings, known, known.profiles, pid)
-    facts = collect_facts(view, ask_modinfo=False, gpus=gpus)
+    facts = collect_facts(view, gpus=gpus)
     made = make_plan(view, loaded, Request(any_gpu=True), facts, catalogue.load(), known)
-    settings = tuple(row.setting for row in made.rows)
     # remarks of a plan are about an apply, and nothing is applied here
     told = [d for d in errors_first(made.diagnostics) if d.severity is not Severity.INFO]
-    report = check(view, settings, None, made.profiles, pid)
+    report = check(view, made.settings, None, made.profiles, pid)
     return report._replace(diagnostics=(*told, *report.diagnostics))
-
-
-def _trial_over(tried: Trial) -> Diagnostic:
-    return info(
-        "RC4326",
-        f"the trial of transaction {tried.transaction} is over: the old configuration boots again",
-        location=trial.PATH,
-        hint="`sudo rocmcfg recover` takes away what is left of it",
-    )
-
-
-def _nothing_applied() -> Diagnostic:
-    return info(
-        "RC5002",
-        "nothing is applied on this host",
-        hint="`rocmcfg verify --profile NAME` checks a profile that rocmcfg did not apply",
-    )

@@ -72,7 +72,7 @@ def judged(
     """The ranking of a log on the host in `root`."""
     view = LocalHost(str(root))
     scanner = scanned(log, known)
-    where = origin(options or Options(), facts_of(scanner), collect_facts(view, ask_modinfo=False))
+    where = origin(options or Options(), facts_of(scanner), collect_facts(view))
     state = HostState(Running(view), {})
     ranked = rank(known, scanner.hits, where, state, catalogue.load(), {})
     return ranked, where

@@ -9,7 +9,7 @@ from typing import Any
 
 from rocmcfg.host.view import Host
 from rocmcfg.records.steps import Journal
-from rocmcfg.trial.standing import told
+from rocmcfg.trial.standing import past_trial
 
 from . import usecases
 from .trees import Tree, tree
@@ -26,7 +26,7 @@ def configuration(root: Path) -> Tree:
 
 def outcome(host: Host, id: int) -> str:
     journals = usecases.journals(host)
-    found = told(host, next(j for j in journals if j.id == id), journals)
+    found = past_trial(host, next(j for j in journals if j.id == id), journals)
     assert found is not None
     return found.outcome
 

@@ -18,7 +18,7 @@ from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records.steps import Kept
 from rocmcfg.trial import proof
 from rocmcfg.trial import record as trial
-from rocmcfg.trial.standing import standing
+from rocmcfg.trial.standing import trial_on_record
 from rocmcfg.workflow import planning, undoing
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify
@@ -291,7 +291,7 @@ def test_a_block_that_grub_editenv_emptied_is_put_back(root: Path) -> None:
 def test_a_trial_that_grub_took_and_did_not_start_is_told(root: Path, host: QuickHost) -> None:
     use.attempt(host, **CWSR)
     subprocess.run(["grub-editenv", root / BLOCK, "set", "rocmcfg_next="], check=True)
-    found = standing(host)
+    found = trial_on_record(host)
     assert found is not None
     assert (found.stage, found.waits) == (Stage.ARMED, False)
     assert verify(host).exit_code == ExitCode.DIFFERENCES

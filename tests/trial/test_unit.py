@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.host.local import LocalHost
-from rocmcfg.trial.unit import unit_ready
+from rocmcfg.trial.plan import unit_ready
 from tests.support.asked_host import AskedHost, answer
 from tests.support.hosts import File, FileMap, Link, make_root
 

@@ -17,7 +17,7 @@ from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Terms
 from rocmcfg.records.steps import Event, TrialEvent
 from rocmcfg.trial import record as trial
-from rocmcfg.trial.standing import standing, told
+from rocmcfg.trial.standing import past_trial, trial_on_record
 from rocmcfg.trial.unattended import NotKept, uptime
 from rocmcfg.workflow import confirming
 from rocmcfg.workflow.confirming import Watched, watch
@@ -130,7 +130,7 @@ def refused(host: Machine, clock: Clock) -> tuple[str, ...]:
     assert found is not None, "the trial goes on"
     newest = use.journals(host)[0]
     assert newest.of(TrialEvent)[-1].reasons == stop.value.reasons
-    stands = standing(host)
+    stands = trial_on_record(host)
     assert stands is not None
     assert stands.until is None
     assert set(stop.value.reasons) <= set(stands.withheld)
@@ -305,7 +305,7 @@ def test_history_tells_why_it_was_withheld(tmp_path: Path) -> None:
     host.log_text = f"{LOG}kernel: {RESET}\n"
     (why,) = refused(host, clock)
     every = use.journals(host)
-    found = told(host, every[0], every)
+    found = past_trial(host, every[0], every)
     assert found is not None
     assert (found.outcome, found.withheld) == ("running", (why,))
     assert json.dumps(found.withheld)
