@@ -11,10 +11,10 @@ from rocmcfg.backends.environment import later_assignments
 from rocmcfg.backends.initramfs import Generator, Image
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import Diagnostic, has_errors
+from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, last
-from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, SettingRow
+from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, RowOutcome, SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, unique_kargs
@@ -40,7 +40,7 @@ def make_plan(
     resolution = resolve(profiles, request, facts, catalogue, observed.effective)
     names = tuple(profile.name for profile in profiles)
     made = _plan(view, names, resolution, observed, facts, catalogue, receipt)
-    another = newer_kernel(facts, trial=False) if made.reboot_required and not made.empty else ()
+    another = newer_kernel(facts) if made.reboot_required and not made.empty else ()
     return made._replace(diagnostics=(*made.diagnostics, *another))
 
 
@@ -198,21 +198,21 @@ def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> Setting
     if setting.kind is Kind.ENV:
         later = later_assignments(view).get(setting.name)
         if later and later[0] != setting.text:
-            return SettingRow(setting, later[0], later[1], "overridden")
-        return SettingRow(setting, None, "", "applied")
+            return SettingRow(setting, later[0], later[1], RowOutcome.OVERRIDDEN)
+        return SettingRow(setting, None, "", RowOutcome.APPLIED)
     if setting.adopted_from:
-        return SettingRow(setting, setting.text, setting.adopted_from, "adopted")
+        return SettingRow(setting, setting.text, setting.adopted_from, RowOutcome.ADOPTED)
     if setting.parameter:
         current = observed.effective(setting.parameter)
         winner = _later_writer(setting, observed)
         if winner is not None and not same(winner.value, setting.text):
-            return SettingRow(setting, winner.value, winner.source, "overridden")
-        return SettingRow(setting, current.value, current.source, "applied")
+            return SettingRow(setting, winner.value, winner.source, RowOutcome.OVERRIDDEN)
+        return SettingRow(setting, current.value, current.source, RowOutcome.APPLIED)
     own = last(observed.kargs, setting.name)
     later_karg = last(observed.boot.later, setting.name) if observed.boot else None
     if later_karg is not None and later_karg.value != setting.text and not adds_up(setting.name):
-        return SettingRow(setting, later_karg.value, later_karg.source, "overridden")
-    return SettingRow(setting, own.value if own else None, own.source if own else "", "applied")
+        return SettingRow(setting, later_karg.value, later_karg.source, RowOutcome.OVERRIDDEN)
+    return SettingRow(setting, own.value if own else None, own.source if own else "", RowOutcome.APPLIED)
 
 
 def _later_writer(setting: DesiredSetting, observed: Observed) -> Karg | None:
@@ -236,7 +236,3 @@ def stale(before: Plan, now: Plan) -> Iterable[str]:
             yield path
     if [a.argv for a in before.due] != [a.argv for a in now.due]:
         yield "activations"
-
-
-def blocked(plan: Plan) -> bool:
-    return has_errors(plan.diagnostics)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile
@@ -75,7 +75,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     from rocmcfg.model.profile import Setting
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.combine import parse_set
-    from rocmcfg.planning.plan import blocked, make_plan
+    from rocmcfg.planning.plan import make_plan
     from rocmcfg.planning.profile_values import forgotten
     from rocmcfg.planning.resolve import modules_of
 
@@ -98,8 +98,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     remarks += _state_of_ours(view)
     if remarks:
         made = made._replace(diagnostics=first((*remarks, *made.diagnostics)))
-    if blocked(made):
-        raise RocmcfgError(*errors_first(made.diagnostics))
+    require_no_errors(made.diagnostics)
     return Planned(made, request, facts, loaded, tried)
 
 
@@ -116,15 +115,14 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     """What it takes to have exactly these settings; no profile is read. `request` goes on record with them.
     Raises RocmcfgError with every reason against it."""
     from rocmcfg.knowledge import catalogue
-    from rocmcfg.planning.plan import blocked, plan_of_approved
+    from rocmcfg.planning.plan import plan_of_approved
 
     modules = tuple(dict.fromkeys(["amdgpu", *(s.module for s in approved.settings if s.module)]))
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules)
     made = plan_of_approved(
         view, approved.profiles, approved.settings, facts, catalogue.load(), receipt_or_none(view)
     )
-    if blocked(made):
-        raise RocmcfgError(*errors_first(made.diagnostics))
+    require_no_errors(made.diagnostics)
     return Planned(made, request, facts, ())
 
 
@@ -151,6 +149,11 @@ def receipt_or_none(view: HostView) -> Receipt | None:
         return receipt.load_quietly(view)
     except Unreadable:
         return None
+
+
+def require_no_errors(diagnostics: Sequence[Diagnostic]) -> None:
+    if has_errors(diagnostics):
+        raise RocmcfgError(*errors_first(diagnostics))
 
 
 def errors_first(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
