@@ -139,12 +139,13 @@ def _show_match(printer: Printer, found: Diagnosis, one: Found, *, whole: bool) 
     printer.line()
     for line in wrap(issue.title):
         printer.line(printer.paint(line, "bold"))
+    sure = "very likely" if match.score >= 0.8 else "likely" if match.score >= 0.65 else "possible"
     confidence = "reported, not confirmed" if issue.confidence == "reported" else issue.confidence
-    printer.line(f"  {issue.id}: {_sure(match.score)} ({match.score:.2f}); the issue is {confidence}")
+    printer.line(f"  {issue.id}: {sure} ({match.score:.2f}); the issue is {confidence}")
     if whole:
         printer.wrapped(issue.summary)
-    _rows(printer, [*(("why", r.text) for r in match.reasons if r.what != "in_force"), *_cure(one)])
-    rows = [("costs", issue.cost)] if issue.cost and (match.remaining or issue.workaround.steps) else []
+    rows = [("why", r.text) for r in match.reasons if r.what != "in_force"] + _cure(one)
+    rows += [("costs", issue.cost)] if issue.cost and (match.remaining or issue.workaround.steps) else []
     rows += [("no help", text) for text in issue.does_not_help] if whole else []
     rows += [("fixed", issue.fixed_in)] if issue.fixed_in else []
     shown = one.evidence if printer.verbose else one.evidence[: _LINES if whole else 2]
@@ -165,10 +166,6 @@ def _rows(printer: Printer, rows: list[tuple[str, str]]) -> None:
     for name, text in rows:
         printer.pairs([(("" if name == last else name).ljust(7), text)])
         last = name
-
-
-def _sure(score: float) -> str:
-    return "very likely" if score >= 0.8 else "likely" if score >= 0.65 else "possible"
 
 
 def _cure(one: Found) -> list[tuple[str, str]]:

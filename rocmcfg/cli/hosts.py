@@ -72,8 +72,8 @@ def require_answer(printer: Printer, yes: bool, look: str, instead: str = "") ->
 
 
 def may_change(printer: Printer, host: LocalHost) -> None:
-    """From here on the command changes things: a signal ends it only where nothing is left half done, and the
-    state that a stop leaves is read from the host."""
+    """From here on the command changes things: a signal ends it only where nothing is left half done, and
+    the state that a stop leaves is read from the host."""
     printer.may_change(host)
     interrupts.heed()
 

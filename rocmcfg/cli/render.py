@@ -129,8 +129,17 @@ class Printer:
         self._progress_shown = False
         self._aftermath: Callable[[ExitCode], Aftermath] | None = None
 
+    @property
+    def root_option(self) -> str:
+        """What a command for the same host needs besides, with the blank before it."""
+        if self.root == "/":
+            return ""
+        from rocmcfg.model.request import root_option
+
+        return root_option(self.root)
+
     def may_change(self, host: HostView) -> None:
-        """From here on the command may change this host: what a stop left behind is then read from the host."""
+        """From here on the command may change this host: a stop reads from the host what it has left."""
         from rocmcfg.workflow.aftermath import aftermath, on_record
 
         before = on_record(host)
@@ -201,11 +210,7 @@ class Printer:
 
     def _hint(self, of: Diagnostic) -> str:
         """A hint whose commands are for the host of this command: with its --root."""
-        if self.root == "/" or "`" not in of.hint:
-            return of.hint
-        from rocmcfg.model.request import root_option
-
-        option = root_option(self.root)
+        option = self.root_option if "`" in of.hint else ""
         return _FOR_A_HOST.sub(
             lambda found: found[0] if "--root" in found[1] else f"`{found[1]}{option}`", of.hint
         )
