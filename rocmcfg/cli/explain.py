@@ -121,24 +121,28 @@ def _caution(trap: Caution) -> str:
     return f"{_KINDS[trap.kind]}: {trap.summary}" + (f" (on {where})" if where else "")
 
 
+# What of a name stands on a host that nobody has set it on.
+_UNSET = {
+    **dict.fromkeys(("parameter", "feature", "new"), "the default; nobody sets it"),
+    "argument": "not set",
+    "variable": "not set for all users",
+}
+
+
 def _show_now(printer: Printer, found: Explained) -> None:
     kind, now = found.explanation.kind, found.now
-    if kind in ("parameter", "feature", "new"):
-        where = f"{now.value} ({now.source})" if now.source else "the default; nobody sets it"
-        running = "not loaded, or not readable" if now.running is None else now.running or "empty"
-        rows = [("next boot", where), ("running", running)]
-    elif kind == "argument":
-        where = f"{now.value} ({now.source})" if now.source else "not set"
-        rows = [("next boot", where), ("running", now.running or "not set")]
-    elif kind == "variable":
-        where = f"{now.value} ({now.source})" if now.source else "not set for all users"
-        rows = [("next login", where)]
-        if now.running is not None:
-            rows.append(("here", now.running or "set to nothing"))
-    else:
+    if kind not in _UNSET:
         return
     printer.heading("On this host")
-    printer.pairs(rows)
+    where = f"{now.value} ({now.source})" if now.source else _UNSET[kind]
+    if kind == "variable":
+        here = [] if now.running is None else [("here", now.running or "set to nothing")]
+        printer.pairs([("next login", where), *here])
+        return
+    running = now.running or "not set"
+    if kind != "argument":
+        running = "not loaded, or not readable" if now.running is None else now.running or "empty"
+    printer.pairs([("next boot", where), ("running", running)])
 
 
 def _on_kernel(on: OnKernel) -> str:
@@ -146,22 +150,18 @@ def _on_kernel(on: OnKernel) -> str:
         return "does not exist: it would be ignored"
     if not on.types:
         return "exists" if on.present else "whether it exists depends on how the kernel was built"
-    parts = [" or ".join(on.types)]
-    if on.defaults:
-        parts.append("default " + " or ".join(d or "empty" for d in on.defaults))
-    if on.permission:
-        parts.append(on.permission)
-    if on.taints:
-        parts.append("setting it taints the kernel")
-    if on.present is None:
-        parts.append("may be missing")
-    if on.verdict:
-        parts.append(f"REFUSES the value, and with it the driver: {on.verdict}")
-    elif on.doubt:
-        parts.append(f"may REFUSE the value, and with it the driver: {on.doubt}")
-    elif on.reads_back:
-        parts.append(f"reads back {on.reads_back}")
-    return "; ".join(parts)
+    defaults = " or ".join(default or "empty" for default in on.defaults)
+    said = [
+        (True, " or ".join(on.types)),
+        (on.defaults, f"default {defaults}"),
+        (on.permission, on.permission),
+        (on.taints, "setting it taints the kernel"),
+        (on.present is None, "may be missing"),
+        (on.verdict, f"REFUSES the value, and with it the driver: {on.verdict}"),
+        (on.doubt, f"may REFUSE the value, and with it the driver: {on.doubt}"),
+        (on.reads_back and not on.verdict and not on.doubt, f"reads back {on.reads_back}"),
+    ]
+    return "; ".join(text for holds, text in said if holds)
 
 
 def _show_bits(printer: Printer, what: Explanation) -> None:

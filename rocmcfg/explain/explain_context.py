@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from rocmcfg.explain.explanation import Caution, Meaning, Mention, Question, Role
+from rocmcfg.explain.explanation import Caution, Explanation, Meaning, Mention, Question, Role
 from rocmcfg.judging.traps import meets, trap_holds
-from rocmcfg.model.catalogue import Hardware, ValueTrap, matches
+from rocmcfg.model.catalogue import Hardware, KernelArgument, Parameter, ValueTrap, Variable, matches
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.value import as_number
 
 
+def those(*remarks: tuple[object, str]) -> tuple[str, ...]:
+    """The texts of those that hold."""
+    return tuple(text for holds, text in remarks if holds)
+
+
 def described(
-    question: Question, ids: Iterable[str], entry: Any, hardware: Hardware | None
-) -> dict[str, Any]:
-    """The fields of an explanation that parameters, arguments and variables have in common."""
+    question: Question,
+    found: Explanation,
+    ids: Iterable[str],
+    entry: Parameter | KernelArgument | Variable,
+    hardware: Hardware | None = None,
+) -> Explanation:
+    """With what parameters, arguments and variables have in common; `ids` are the names that issues use."""
     traps = cautions(question, entry.traps)
     better = next((t.instead for t in traps if t.instead and t.here is not False), "")
-    return {
-        "instead": better if question.value is not None else "",
-        "meaning": meaning(entry.meanings, question.value),
-        "meanings": tuple(Meaning(value, text) for value, text in entry.meanings.items()),
-        "traps": traps,
-        "sources": entry.sources,
-        "issues": mentions(question, ids),
-        **on_hardware(question, hardware),
-    }
+    return on_hardware(question, found, hardware)._replace(
+        instead=better if question.value is not None else "",
+        meaning=meaning(entry.meanings, question.value),
+        meanings=tuple(Meaning(value, text) for value, text in entry.meanings.items()),
+        traps=traps,
+        sources=entry.sources,
+        issues=mentions(question, ids),
+    )
 
 
-def on_hardware(question: Question, hardware: Hardware | None) -> dict[str, Any]:
+def on_hardware(question: Question, found: Explanation, hardware: Hardware | None) -> Explanation:
     gpus = tuple(dict.fromkeys(gpu.gfx or "" for gpu in question.machine.named))
     if hardware is None:
-        return {"gpus": gpus}
-    return {"gpus": gpus, "acts_on": hardware.words(), "acts_here": question.machine.has(hardware)}
+        return found._replace(gpus=gpus)
+    here = question.machine.has(hardware)
+    return found._replace(gpus=gpus, acts_on=hardware.words(), acts_here=here)
 
 
 def meaning(meanings: Mapping[str, str], value: str | None) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from rocmcfg.model.catalogue import Catalogue, TrapKind
-from rocmcfg.model.facts import Gpu, Kernel
 from rocmcfg.model.issue import Confidence, KnownIssue
 from rocmcfg.model.machine import Machine
 
@@ -22,15 +21,10 @@ class Question:
 
     name: str
     value: str | None
-    kernels: tuple[Kernel, ...]
+    machine: Machine
     catalogue: Catalogue
-    gpus: tuple[Gpu, ...] = ()
     issues: tuple[KnownIssue, ...] = ()
     seen: Callable[[str], bool | None] = field(default=lambda _: None)
-
-    @property
-    def machine(self) -> Machine:
-        return Machine(self.kernels, self.gpus)
 
 
 class OnKernel(NamedTuple):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 
 from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.facts import Driver, Kernel
 from rocmcfg.model.version import parse_kernel
 
@@ -42,6 +43,17 @@ def read_kernels(view: HostView, modules: Iterable[str] = ("amdgpu",)) -> tuple[
         known = {module: parameters for module, parameters in types.items() if parameters is not None}
         kernels.append(Kernel(release, version, driver, dkms, release == running, known))
     return tuple(sorted(kernels, key=lambda kernel: (kernel.version.numbers, kernel.release)))
+
+
+def named_kernel(release: str, id: str) -> Kernel:
+    """A kernel of which only the release is known. Raises RocmcfgError with the diagnostic `id` where that is
+    none."""
+    version = parse_kernel(release)
+    if version is None:
+        raise fail(
+            id, f"--kernel {release}: not a kernel version", hint="write 6.8 or what `uname -r` prints"
+        )
+    return Kernel(release, version, Driver.MODULE)
 
 
 def _installed(view: HostView, folder: str, release: str) -> bool:

@@ -99,27 +99,23 @@ def _in_range(what: str, wanted: VersionRange, found: Sequence[_Installed], none
     verdicts = [(one, between(wanted, one.low, one.high)) for one in found]
     inside = [one.name for one, verdict in verdicts if verdict]
     if inside:
-        return Decision(True, f"{_names(inside)} {'is' if len(inside) == 1 else 'are'} {wanted.text}")
+        return Decision(True, f"{_names(inside, 'is', 'are')} {wanted.text}")
     unclear = [one.name for one, verdict in verdicts if verdict is None]
     if unclear:
         return Decision(None, f"whether {_names(unclear)} is {wanted.text} cannot be told")
     ends = [bound for operator, bound in wanted.conditions if operator == "<"]
     over = [bound for bound in ends if all(compare(one.low, bound) >= 0 for one in found)]
     since = f"{what} {format_version(min(over))}" if over else ""
-    outside = [one.name for one in found]
-    return Decision(
-        False, f"{_names(outside)} {'is' if len(outside) == 1 else 'are'} not {wanted.text}", since
-    )
+    return Decision(False, f"{_names([one.name for one in found], 'is', 'are')} not {wanted.text}", since)
 
 
-def _names(names: Sequence[str]) -> str:
-    """`kernel 6.1, 6.8`: what they have in common is said once."""
-    kinds = {name.partition(" ")[0] for name in names}
+def _names(names: Sequence[str], verb: str = "", plural: str = "") -> str:
+    """`kernels 6.1, 6.8 are`: what they have in common is said once."""
+    said, kinds = ", ".join(names), {name.partition(" ")[0] for name in names}
     if len(names) > 1 and len(kinds) == 1:
-        kind = kinds.pop()
-        plural = "kernels" if kind == "kernel" else kind
-        return f"{plural} {', '.join(name.partition(' ')[2] for name in names)}"
-    return ", ".join(names)
+        kind = kinds.pop().replace("kernel", "kernels")
+        said = f"{kind} {', '.join(name.partition(' ')[2] for name in names)}"
+    return f"{said} {verb if len(names) == 1 else plural}".rstrip()
 
 
 def _kernels(facts: Facts) -> list[_Installed]:
@@ -156,9 +152,7 @@ def _lacks_fix(fix: Fix, facts: Facts) -> Decision:
     lacking = [f"kernel {release}" for release, has in standing.items() if has is False]
     unknown = [f"kernel {release}" for release, has in standing.items() if has is None]
     if lacking:
-        return Decision(
-            True, f"{_names(lacking)} {'lacks' if len(lacking) == 1 else 'lack'} the fix {fix.name}"
-        )
+        return Decision(True, f"{_names(lacking, 'lacks', 'lack')} the fix {fix.name}")
     if unknown:
         return Decision(None, f"whether {_names(unknown)} has the fix {fix.name} cannot be told")
     why = f"every installed kernel has the fix {fix.name} ({', '.join(standing)})"
@@ -211,5 +205,5 @@ def _dkms(wanted: bool, facts: Facts) -> Decision:
     fitting = [f"kernel {kernel.release}" for kernel in kernels if kernel.dkms is wanted]
     driver = "AMD's DKMS driver" if wanted else "its own driver"
     if fitting:
-        return Decision(True, f"{_names(fitting)} {'has' if len(fitting) == 1 else 'have'} {driver}")
+        return Decision(True, f"{_names(fitting, 'has', 'have')} {driver}")
     return Decision(False, f"no installed kernel has {driver}")

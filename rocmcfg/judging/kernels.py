@@ -36,6 +36,10 @@ class Declaration(NamedTuple):
     def taints(self) -> bool:
         return bool(self.variants) and all(variant.taints for variant in self.variants)
 
+    @property
+    def defaults(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(variant.default for variant in self.variants)) if self.types else ()
+
     def reasons(self, text: str | None) -> list[str]:
         """Why it would not take the text, for each of its types that does not."""
         found = []

@@ -12,7 +12,6 @@ from rocmcfg.model.facts import Kernel
 from rocmcfg.model.machine import Machine
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import as_number, hexint
-from rocmcfg.model.version import KernelVersion
 from rocmcfg.state.configured import Effective
 
 
@@ -40,20 +39,16 @@ def starting_mask(
         standing = parameter.on(kernel.version)
         for default in {v.default for v in standing.variants}:
             defaults.setdefault(as_number(default) or 0, []).append(kernel.release)
-    if not defaults:
-        newest = parameter.on(max(parameter.builds, default=KernelVersion((99, 0, 0, 0))))
-        defaults = {as_number(v.default) or 0: ["the newest known kernel"] for v in newest.variants}
-    chosen = list(defaults)[-1]  # kernels are sorted: the newest one's
-    if len(defaults) > 1:
-        said = ", ".join(f"{hexint(mask)} on {', '.join(releases)}" for mask, releases in defaults.items())
-        remark = info(
-            "RC2023",
-            f"the default of {parameter.id} differs between the installed kernels; the newest one's is used",
-            location=location,
-            detail=said,
-        )
-        return chosen, "the kernel's default", [remark]
-    return chosen, "the kernel's default", []
+    newest = default_mask(parameter, kernels if defaults else ()) or 0
+    if len(defaults) < 2:
+        return newest, "the kernel's default", []
+    remark = info(
+        "RC2023",
+        f"the default of {parameter.id} differs between the installed kernels; the newest one's is used",
+        location=location,
+        detail=", ".join(f"{hexint(mask)} on {', '.join(named)}" for mask, named in defaults.items()),
+    )
+    return newest, "the kernel's default", [remark]
 
 
 _TOLD = 4  # features that a mask turns off

@@ -17,8 +17,6 @@ from rocmcfg.model.value import NUMBERS, as_number, closest, octal, same
 
 # Of every module, whoever wrote it (Documentation/admin-guide/dynamic-debug-howto.rst, kernel/module/main.c)
 _OF_EVERY_MODULE = frozenset({"dyndbg"})
-# The names of traps.toml are those that people take for its parameters.
-_TRAPPED = "amdgpu"
 
 
 def of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Verdict]:
@@ -57,7 +55,7 @@ def _unknown_parameter(
     asked: Spelling, kernels: Sequence[Declaration], known: Catalogue
 ) -> Iterator[Verdict]:
     trap = known.traps.get(asked.name)
-    if trap is not None and asked.module in ("", _TRAPPED):
+    if trap is not None and asked.module in ("", names.TRAPPED):
         sources = known.features[trap.instead.name].sources if trap.instead.kind is Kind.FEATURE else ()
         yield Verdict(About.MISNAMED, why=trap.summary, instead=trap.spelt(asked.value), sources=sources)
         return

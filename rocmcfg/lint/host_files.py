@@ -7,18 +7,34 @@ from collections.abc import Iterator, Sequence
 from rocmcfg.lint import together
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.check import Checked
+from rocmcfg.lint.kinds import Kind
 from rocmcfg.lint.wording import Knowledge
 
 Order = tuple[bool, int, bool, int]
 
 
-def overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
+def compare(checked: Sequence[Checked], knowledge: Knowledge) -> None:
+    """The running command line is the work of one of the files: only what no file holds is told of it."""
+
+    def of(*kinds: Kind) -> list[Checked]:
+        return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]
+
+    boot = of(Kind.GRUB_DEFAULTS) or of(Kind.CMDLINE)
+    running = [each for each in checked if each.file == "/proc/cmdline"]
+    for group in (boot, of(Kind.MODPROBE), [e for e in of(Kind.ENVIRONMENT) if "/environment.d/" in e.file]):
+        _overridden(group, knowledge)
+    _beaten_by_command_line(of(Kind.MODPROBE), boot or running, knowledge)
+    told = {(f.id, f.text) for each in of(*Kind) for f in each.findings}
+    for each in running:
+        each.findings = [f for f in each.findings if (f.id, f.text) not in told]
+
+
+def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
     """Adds a finding to what another file of the list sets as well, and has the last word on. A loser within
     its own file has one."""
     found: dict[str, list[tuple[Order, Checked, Assignment]]] = {}
-    anew = {
-        name: number for number, file in enumerate(files) for name in file.anew
-    }  # by the last that does so
+    # the last file that sets a carrier anew
+    anew = {name: number for number, file in enumerate(files) for name in file.anew}
     for number, checked in enumerate(files):
         for key, last in _last(checked):
             kept = anew.get(last.where.carrier, number) <= number
@@ -39,7 +55,7 @@ def _order(each: Assignment, number: int, *, kept: bool) -> Order:
     return kept, each.where.turn[0], not front, -number if front else number
 
 
-def beaten_by_command_line(
+def _beaten_by_command_line(
     modprobe: Sequence[Checked], command_line: Sequence[Checked], knowledge: Knowledge
 ) -> None:
     """kmod reads the kernel command line after modprobe.d (libkmod-config.c), so an argument wins."""

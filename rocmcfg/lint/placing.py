@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rocmcfg.judging.masks import default_mask
@@ -74,10 +75,11 @@ def _name(found: Assignment, target: Spelling) -> str | None:
     return target.name if same_module else None
 
 
-def applied(text: str, edits: list[Edit] | tuple[Edit, ...], start: int, stop: int) -> str:
-    """text[start:stop] with the edits in it."""
+def applied(text: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None) -> str:
+    """text[start:stop] with the edits in it; those that overlap an earlier one have lost their text."""
     parts, at = [], start
-    for begin, end, new in sorted(edits):
-        parts += [text[at:begin], new]
-        at = end
+    for begin, end, new in sorted(set(edits)):
+        if begin >= at:
+            parts += [text[at:begin], new]
+            at = end
     return "".join(parts) + text[at:stop]

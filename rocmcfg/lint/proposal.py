@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
 
 from rocmcfg.lint.check import Checked
-from rocmcfg.lint.remark import Finding
+from rocmcfg.lint.placing import Edit, applied
 from rocmcfg.model.diagnostic import Severity
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
@@ -16,7 +15,7 @@ _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 def proposed(checked: Checked) -> str:
     """The text with the proposals of its findings; of several for one token the gravest one counts."""
     text = checked.source.text
-    edits: list[tuple[int, int, str]] = []
+    edits: list[Edit] = []
     statements = {(a.start, a.stop): a.statement for a in checked.assignments}
     removed: set[tuple[int, int]] = set()
     taken_to = -1
@@ -29,14 +28,14 @@ def proposed(checked: Checked) -> str:
             edits += finding.edits
         taken_to = finding.stop
     edits += _removals(checked, removed, statements)
-    return _with_edits(text, edits)
+    return applied(text, edits)
 
 
 def _removals(
     checked: Checked,
     removed: set[tuple[int, int]],
     statements: dict[tuple[int, int], tuple[int, int] | None],
-) -> list[tuple[int, int, str]]:
+) -> list[Edit]:
     """A token goes with the blank before it; a statement of which nothing is left goes with its line."""
     inside: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for token, statement in statements.items():
@@ -75,16 +74,6 @@ def _line(checked: Checked, statement: tuple[int, int]) -> tuple[int, int]:
     return statement
 
 
-def _with_edits(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    """Edits that overlap an earlier one are left out: their text is gone already."""
-    parts, at = [], 0
-    for start, stop, new in sorted(set(edits)):
-        if start >= at:
-            parts += [text[at:start], new]
-            at = stop
-    return "".join(parts) + text[at:]
-
-
 def diff(checked: Checked) -> str:
     """A unified diff, empty where there is nothing to propose."""
     before, after = checked.source.text, proposed(checked)
@@ -94,8 +83,3 @@ def diff(checked: Checked) -> str:
         before.split("\n"), after.split("\n"), checked.file, f"{checked.file} (proposed)", lineterm="", n=2
     )
     return "".join(f"{line}\n" for line in lines)
-
-
-def settings(findings: Sequence[Finding]) -> tuple[str, ...]:
-    """What rocmcfg would set in place of the tokens, in the spelling of --set."""
-    return tuple(dict.fromkeys(f.setting for f in findings if f.setting))

@@ -6,8 +6,9 @@ A `Span` is such a text together with the way back to the offsets of the file.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 _NO_END = 1 << 62
@@ -29,7 +30,13 @@ class Span(NamedTuple):
         begin = self.at(start)
         return begin, self.at(stop - 1) + 1 if stop > start else begin
 
-    def cut(self, start: int, stop: int) -> Span:
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where all of it stands in the file."""
+        return self.range(0, len(self.text))
+
+    def cut(self, start: int, stop: int | None = None) -> Span:
+        stop = len(self.text) if stop is None else stop
         if len(self.runs) == 1:
             here, there = self.runs[0]
             return Span(self.text[start:stop], ((0, there + start - here),))
@@ -40,13 +47,25 @@ class Span(NamedTuple):
         runs += [(offset - start, place) for offset, place in self.runs[first + 1 : last]]
         return Span(self.text[start:stop], tuple(runs))
 
-    def lines(self) -> Iterator[tuple[int, int]]:
-        """The (start, stop) of each line, without its line break, whether LF or CRLF."""
+    def sub(self, pattern: re.Pattern[str], text: Callable[[re.Match[str]], str]) -> Span:
+        """As `re.sub`; what is put in stands where the match begins."""
+        parts, at = [], 0
+        for found in pattern.finditer(self.text):
+            parts += [self.cut(at, found.start()), Span(text(found), ((0, self.at(found.start())),))]
+            at = found.end()
+        return joined([*parts, self.cut(at)])
+
+    def lines(self, *, ends: bool = False) -> Iterator[Span]:
+        """Each line; with `ends` together with its line break, whether LF or CRLF."""
         start = 0
         while start <= len(self.text):
             stop = self.text.find("\n", start)
-            stop = len(self.text) if stop < 0 else stop
-            yield start, stop - (stop > start and self.text[stop - 1] == "\r")
+            stop = behind = len(self.text) if stop < 0 else stop
+            if ends:
+                behind = min(stop + 1, len(self.text))
+            elif stop > start and self.text[stop - 1] == "\r":
+                behind = stop - 1
+            yield self.cut(start, behind)
             start = stop + 1
 
     def logical_lines(self, comments: tuple[str, ...] = (), *, blanks_behind: bool = False) -> Iterator[Span]:
@@ -54,13 +73,12 @@ class Span(NamedTuple):
         `blanks_behind` also where blanks follow it. Those that begin with one of `comments` are left out,
         also between continued lines."""
         parts: list[Span] = []
-        for start, stop in self.lines():
-            text = self.text[start:stop]
-            if text.lstrip().startswith(comments):
+        for line in self.lines():
+            if line.text.lstrip().startswith(comments):
                 continue
-            said = text.rstrip() if blanks_behind else text
+            said = line.text.rstrip() if blanks_behind else line.text
             continues = (len(said) - len(said.rstrip("\\"))) % 2 == 1
-            parts.append(self.cut(start, start + len(said) - 1 if continues else stop))
+            parts.append(line.cut(0, len(said) - 1) if continues else line)
             if not continues:
                 yield joined(parts) if len(parts) > 1 else parts[0]
                 parts = []

@@ -11,12 +11,12 @@ from rocmcfg.explain.explain_parameter import explain_new
 from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.model.facts import Driver, Facts, Kernel
 from rocmcfg.model.kargs import last
+from rocmcfg.model.machine import Machine
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.model.version import parse_kernel
 from rocmcfg.state.inventory import next_boot_kargs, set_parameters
 from rocmcfg.state.running import Running
 
@@ -71,9 +71,8 @@ def explain_name(
     question = Question(
         name,
         value if equals else None,
-        _kernels(facts, versions, known),
+        Machine(_kernels(facts, versions, known), facts.gpus),
         known,
-        facts.gpus,
         issues.load(),
         seen,
     )
@@ -96,13 +95,8 @@ def _kernel_name(text: str) -> Explained:
 
     found = decode(text)
     if found is None:
-        raise RocmcfgError(
-            error(
-                "RC6003",
-                f"{text}: not a whole kernel name",
-                hint="copy it from the log as it is: Cijk_Ailk_Bljk_…",
-            )
-        )
+        hint = "copy it from the log as it is: Cijk_Ailk_Bljk_…"
+        raise fail("RC6003", f"{text}: not a whole kernel name", hint=hint)
     remarks = [f"{name}: {said}" for name, said in found.parts]
     for issue in issues.load():
         if any("Cijk_" in s.pattern and re.search(s.pattern, found.name) for s in issue.signatures):
@@ -121,23 +115,12 @@ def _modules(name: str) -> tuple[str, ...]:
 
 
 def _kernels(facts: Facts, versions: Sequence[str], known: Catalogue) -> tuple[Kernel, ...]:
+    from rocmcfg.facts.kernels import named_kernel
+
     if versions:
-        return tuple(_kernel(version) for version in versions)
+        return tuple(named_kernel(version, "RC6002") for version in versions)
     newest = max(b for p in known.parameters.values() for b in p.builds)
     return facts.driven or (Kernel(f"{newest} (none is installed here)", newest, Driver.MODULE),)
-
-
-def _kernel(version: str) -> Kernel:
-    parsed = parse_kernel(version)
-    if parsed is None:
-        raise RocmcfgError(
-            error(
-                "RC6002",
-                f"--kernel {version}: not a kernel version",
-                hint="write 6.8 or what `uname -r` prints",
-            )
-        )
-    return Kernel(version, parsed, Driver.MODULE)
 
 
 def _new(view: HostView, question: Question) -> Explanation | None:
@@ -145,7 +128,7 @@ def _new(view: HostView, question: Question) -> Explanation | None:
     id = question.name.removeprefix("karg.").replace("-", "_")
     id = id if "." in id else f"amdgpu.{id}"
     module, _, name = id.partition(".")
-    declared = [k for k in question.kernels if name in k.parameters.get(module, {})]
+    declared = [k for k in question.machine.kernels if name in k.parameters.get(module, {})]
     if not declared and question.seen(id) is not True:
         return None
     return explain_new(question, id, _description(view, declared[-1], module, name) if declared else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rocmcfg.host.reading import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.lint import host_files, proposal
 from rocmcfg.lint.check import Checked, check
@@ -12,12 +13,11 @@ from rocmcfg.lint.kinds import Kind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
 from rocmcfg.lint.wording import Knowledge
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, info
-from rocmcfg.model.facts import Driver, Gpu, Kernel
+from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, info
+from rocmcfg.model.facts import Driver, Gpu
 from rocmcfg.model.machine import Machine
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, parse
-from rocmcfg.model.version import parse_kernel
 
 LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
 # Remarks that a look into the kernel's own module may change.
@@ -61,13 +61,18 @@ def lint(
 ) -> Linted:
     """`files` are paths of the caller, `-` the standard input; without any, the host's own are read. `gfx`
     and `kernels` stand in for this host's GPUs and kernels. Raises RocmcfgError where one of them is none."""
+    from rocmcfg.facts.kernels import named_kernel
+
     gpus = tuple(_gpu(name) for name in gfx)
-    versions = tuple(_kernel(release) for release in kernels)
+    versions = tuple(named_kernel(release, "RC7004") for release in kernels)
     problems: list[Diagnostic] = []
     texts = _named(files, problems) if files else _of_host(view, problems)
     checked = _check(view, texts, Machine(versions, gpus), own=not files)
     findings = [f for each in checked for f in each.findings]
-    problems += [_too_many(each) for each in checked if each.left_out]
+    for each in checked:
+        if each.left_out:
+            said = f"{each.file} has more findings: {each.left_out} are not told"
+            problems.append(info("RC7002", said, location=each.file))
     diffs = [Proposal(each.file, proposal.diff(each)) for each in checked] if fix else []
     return Linted(
         tuple(findings),
@@ -92,7 +97,7 @@ def _check(view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, 
         knowledge = _knowledge(view, asked, ask_modinfo=True)
         checked = [check(path, text, knowledge) for path, text in texts]
     if own:
-        _compare(checked, knowledge)
+        host_files.compare(checked, knowledge)
     return checked
 
 
@@ -119,7 +124,7 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
     for path in dict.fromkeys(files):
         try:
             with open_callers_log(path) as stream:
-                content = _read(stream)
+                content = read_at_most(stream.fileno(), LIMIT)
         except Unreadable as problem:
             problems += problem.diagnostics
             continue
@@ -127,18 +132,17 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
             problems += Unreadable(path, problem).diagnostics
             continue
         if len(content) > LIMIT:
-            problems.append(_too_large(path))
+            problems.append(
+                error(
+                    "RC7001",
+                    f"{path} is larger than {LIMIT >> 20} MiB",
+                    location=path,
+                    hint="name the part of it that sets something",
+                )
+            )
             continue
         texts.append((path, decode(content)))
     return texts
-
-
-def _read(stream: object) -> bytes:
-    blocks, size = [], 0
-    while size <= LIMIT and (block := stream.read(1 << 20)):  # type: ignore[attr-defined]
-        blocks.append(block)
-        size += len(block)
-    return b"".join(blocks)
 
 
 def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]]:
@@ -149,9 +153,6 @@ def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]
             content = view.read(path)
         except Unreadable as problem:
             problems += [replace(d, severity=Severity.WARNING) for d in problem.diagnostics]
-            continue
-        if content is not None and len(content) > LIMIT:
-            problems.append(replace(_too_large(path), severity=Severity.WARNING))
             continue
         # /usr/lib/environment.d/99-environment.conf is a link to /etc/environment: one text, told of once
         if content is not None and not (content in seen and view.is_symlink(path)):
@@ -176,44 +177,10 @@ def _host_paths(view: HostView) -> list[str]:
     ]
 
 
-def _compare(checked: Sequence[Checked], knowledge: Knowledge) -> None:
-    """What the host's files make of each other. The running command line is the work of one of them: it is
-    told of only where no file holds the same."""
-
-    def of(*kinds: Kind) -> list[Checked]:
-        return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]
-
-    boot = of(Kind.GRUB_DEFAULTS) or of(Kind.CMDLINE)
-    running = [each for each in checked if each.file == "/proc/cmdline"]
-    for group in (boot, of(Kind.MODPROBE), [e for e in of(Kind.ENVIRONMENT) if "/environment.d/" in e.file]):
-        host_files.overridden(group, knowledge)
-    host_files.beaten_by_command_line(of(Kind.MODPROBE), boot or running, knowledge)
-    told = {(f.id, f.text) for each in of(*Kind) for f in each.findings}
-    for each in running:
-        each.findings = [f for f in each.findings if (f.id, f.text) not in told]
-
-
 def _command(checked: Sequence[Checked]) -> str:
-    findings = [f for each in checked if each.kind in _SET_BY_US for f in each.findings]
-    settings = [s for s in proposal.settings(findings) if isinstance(parse(s), Spelling)]
+    proposed = (f.setting for each in checked if each.kind in _SET_BY_US for f in each.findings)
+    settings = dict.fromkeys(s for s in proposed if s and isinstance(parse(s), Spelling))
     return " ".join(["rocmcfg plan", *(f"--set {setting}" for setting in settings)]) if settings else ""
-
-
-def _too_large(path: str) -> Diagnostic:
-    return error(
-        "RC7001",
-        f"{path} is larger than {LIMIT >> 20} MiB",
-        location=path,
-        hint="name the part of it that sets something",
-    )
-
-
-def _too_many(checked: Checked) -> Diagnostic:
-    return info(
-        "RC7002",
-        f"{checked.file} has more findings: {checked.left_out} are not told",
-        location=checked.file,
-    )
 
 
 def _gpu(name: str) -> Gpu:
@@ -223,22 +190,6 @@ def _gpu(name: str) -> Gpu:
     models = [model for model in gpu_models() if model.gfx == name]
     if not models:
         near = closest(name, sorted({model.gfx for model in gpu_models()}))
-        raise fail(
-            "RC7003",
-            f"--gfx {name}: no GPU of this name is known",
-            hint=f"did you mean {near[0]}?" if near else "write a name such as gfx1100",
-        )
+        hint = f"did you mean {near[0]}?" if near else "write a name such as gfx1100"
+        raise fail("RC7003", f"--gfx {name}: no GPU of this name is known", hint=hint)
     return Gpu(name, models[0].codename, "pci", integrated=all(model.apu for model in models))
-
-
-def _kernel(release: str) -> Kernel:
-    version = parse_kernel(release)
-    if version is None:
-        raise RocmcfgError(
-            error(
-                "RC7004",
-                f"--kernel {release}: not a kernel version",
-                hint="write 6.8 or what `uname -r` prints",
-            )
-        )
-    return Kernel(release, version, Driver.MODULE)

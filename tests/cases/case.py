@@ -42,7 +42,7 @@ _RECORDS = re.compile(r"var(/lib(/rocmcfg(/.*)?)?)?$")  # tests/golden shows wha
 
 
 class Case(NamedTuple):
-    """`stays`: paths that a rollback leaves behind, each with the reason why that is right."""
+    """`stays`: paths that a rollback leaves changed, each with the reason why that is right."""
 
     folder: Path
     shows: str
@@ -65,6 +65,13 @@ class Played(NamedTuple):
     expectations: dict[str, str]
     pristine: Tree
     undone: Tree
+
+    @property
+    def stayed(self) -> dict[str, tuple[object, object]]:
+        """Paths that the rollback left changed: what each is without rocmcfg, and what it is."""
+        paths = self.pristine.keys() | self.undone.keys()
+        both = {path: (self.pristine.get(path), self.undone.get(path)) for path in paths}
+        return {path: (was, found) for path, (was, found) in both.items() if was != found}
 
 
 def cases() -> dict[str, Path]:
@@ -113,7 +120,7 @@ def play(case: Case) -> Played:
         for typed in case.commands:
             if typed.program not in ("rocmcfg", "reboot"):
                 stage.run(typed)
-        pristine = _tree(place / "host", case)
+        pristine = _tree(place / "host")
     with empty_folder() as place:
         stage = _stage(case, place)
         written = Written()
@@ -121,7 +128,7 @@ def play(case: Case) -> Played:
             written.add(stage, typed)
         if (place / "host" / JOURNALS).exists():
             written.add(stage, Typed(_ROLLBACK), closing=True)
-        undone = _tree(place / "host", case)
+        undone = _tree(place / "host")
     return Played(loader.name if loader else "", written.expectations, pristine, undone)
 
 
@@ -141,11 +148,9 @@ def _stage(case: Case, place: Path) -> Stage:
     return Stage(place, host, case.tools)
 
 
-def _tree(root: Path, case: Case) -> Tree:
-    """Without what a boot makes, and without what the case says that it stays."""
+def _tree(root: Path) -> Tree:
     found = tree(root, state=False, times=False)
-    left_out = {path for path in found if _MADE_BY_A_BOOT.match(path)} | case.stays.keys()
-    return {path: entry for path, entry in found.items() if path not in left_out}
+    return {path: entry for path, entry in found.items() if not _MADE_BY_A_BOOT.match(path)}
 
 
 class Written:

@@ -18,6 +18,7 @@ from rocmcfg.knowledge import catalogue, issues
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.facts import Driver, Gpu, Kernel
 from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.machine import Machine
 from rocmcfg.model.version import KernelVersion, parse_kernel
 from rocmcfg.workflow.explaining import Explained, explain_name
 from tests.support.hosts import debian_grub_host
@@ -37,7 +38,8 @@ def ask(
     version = parse_kernel(kernel)
     assert version is not None
     gpus = tuple(Gpu(name, name, "kfd", integrated=name in APUS) for name in gfx)
-    return Question(name, value, (Kernel(kernel, version, Driver.MODULE),), KNOWN, gpus, known_issues)
+    machine = Machine((Kernel(kernel, version, Driver.MODULE),), gpus)
+    return Question(name, value, machine, KNOWN, known_issues)
 
 
 @pytest.fixture
@@ -273,7 +275,7 @@ def test_the_variable_of_one_kfd_node_is_known() -> None:
 def test_what_only_amds_driver_has_is_no_accusation_where_that_driver_is() -> None:
     kernel = Kernel("6.8.0", KernelVersion((6, 8, 0, 0)), Driver.MODULE)
     for dkms, present in ((False, False), (True, None)):
-        question = Question("no_evict", None, (replace(kernel, dkms=dkms),), KNOWN)
+        question = Question("no_evict", None, Machine((replace(kernel, dkms=dkms),)), KNOWN)
         assert explain(question).kernels[0].present is present
 
 

@@ -87,7 +87,7 @@ def lint_says(asked: Spelling, on: Machine) -> list[Finding]:
 def explain_says(asked: Spelling, on: Machine) -> Explanation | None:
     kernels = on.kernels or (kernel("7.3.4"),)  # as `explain` does where none is installed
     try:
-        return explain(Question(asked.id, asked.value, kernels, KNOWN, on.gpus))
+        return explain(Question(asked.id, asked.value, Machine(kernels, on.gpus), KNOWN))
     except RocmcfgError:
         return None
 

@@ -76,3 +76,8 @@ def test_a_document_about_another_gpu_is_not_accused_of_this_one() -> None:
     text = "`HSA_OVERRIDE_GFX_VERSION=10.3.0`, `amdgpu.sg_display=0`\n"
     assert told(judged("a.md", text, machine("gfx1031"))) == [("amdgpu.sg_display=0", "no_effect")]
     assert [k for _, k in told(judged("a.md", text, machine("gfx1036")))] == []
+
+
+def test_an_example_keeps_its_lines_where_they_end_in_crlf() -> None:
+    text = "```sh\r\n# as a comment says\r\nexport TORCH_USE_HIPBLASLT=0\r\n```\r\n"
+    assert told(judged("a.md", text)) == [("TORCH_USE_HIPBLASLT=0", "unknown")]

@@ -25,6 +25,6 @@ def read(piece: Span, out: Reading, where: Where) -> None:
 
 def read_lines(piece: Span, out: Reading, where: Where) -> None:
     """A file of arguments, in several lines perhaps, with `#` at the beginning of a comment."""
-    for start, stop in piece.lines():
-        if not piece.text[start:stop].lstrip().startswith("#"):
-            read(piece.cut(start, stop), out, where)
+    for line in piece.lines():
+        if not line.text.lstrip().startswith("#"):
+            read(line, out, where)

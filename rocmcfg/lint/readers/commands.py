@@ -10,7 +10,7 @@ from os.path import basename
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, Reading, What, Where
 from rocmcfg.lint.readers import cmdline, lines, modprobe
-from rocmcfg.lint.source import Span, joined
+from rocmcfg.lint.source import Span
 from rocmcfg.model.kargs import canonical
 
 # Tools that add arguments to a kernel command line, and the options behind which those stand.
@@ -26,6 +26,7 @@ BOOT_TOOLS = {
     "qemu-system-x86_64": ("-append", "--append"),
     "ukify": ("--cmdline",),
 }
+_MARKS = re.compile(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
 _SED = re.compile(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])")
 
 
@@ -34,7 +35,7 @@ def read_boot_tool(name: str, words: Sequence[Span], out: Reading, where: Where)
     for number, word in enumerate(words):
         option, equals, _ = word.text.partition("=")
         if equals and option in adding:
-            cmdline.read(word.cut(len(option) + 1, len(word.text)), out, where)
+            cmdline.read(word.cut(len(option) + 1), out, where)
         elif number and words[number - 1].text in adding:
             cmdline.read(word, out, where)
 
@@ -57,9 +58,9 @@ def read_separate(words: Sequence[Span], out: Reading, where: Where) -> None:
     if not words or not names.concerns(words[0].text):
         return
     name, values = words[0], words[1:]
-    start, stop = name.range(0, len(name.text))
+    start, stop = name.place
     value = " ".join(v.text for v in values) if values else None
-    value_at = (values[0].at(0), values[-1].range(0, len(values[-1].text))[1]) if value else None
+    value_at = (values[0].at(0), values[-1].place[1]) if value else None
     finish = value_at[1] if value_at else stop
     out.assignments.append(
         Assignment(
@@ -110,9 +111,4 @@ def _parts(text: str, at: int, delimiter: str) -> tuple[int, int] | None:
 
 def _without_marks(put: Span) -> Span:
     """Quotes, `&`, `\\1` and an assignment's own name are no arguments; blanks take their place."""
-    parts, start = [], 0
-    for found in re.finditer(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$", put.text):
-        parts += [put.cut(start, found.start()), Span(" ", ((0, put.at(found.start())),))]
-        start = found.end()
-    parts.append(put.cut(start, len(put.text)))
-    return joined(parts)
+    return put.sub(_MARKS, lambda _: " ")

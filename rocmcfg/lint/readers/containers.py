@@ -34,12 +34,12 @@ def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
 def _instruction(line: Span, found: re.Match[str], out: Reading, where: Where) -> None:
     from rocmcfg.lint.readers import shell
 
-    rest = line.cut(found.end(), len(line.text))
+    rest = line.cut(found.end())
     word = found[1].upper()
     if word == "ENV":
         separate = _SEPARATE.match(rest.text)
         if separate and "=" not in separate[1]:
-            _pair(rest, separate.span(1), separate.span(2), out, where, line.range(0, len(line.text)))
+            _pair(rest, rest.cut(*separate.span(1)), separate.span(2), out, where, line.place)
         else:
             environment.read_words(rest, out, where)
     elif word in ("RUN", "CMD", "ENTRYPOINT"):
@@ -47,27 +47,26 @@ def _instruction(line: Span, found: re.Match[str], out: Reading, where: Where) -
 
 
 def _pair(
-    piece: Span,
-    name: tuple[int, int],
+    line: Span,
+    name: Span,
     value: tuple[int, int],
     out: Reading,
     where: Where,
-    statement: tuple[int, int] | None,
+    statement: tuple[int, int] | None = None,
 ) -> None:
-    """A name and its value that no `=` joins."""
-    text = piece.text[slice(*name)]
-    if not names.concerns(text):
+    """A name and its value, a range of the line, that no `=` joins."""
+    if not names.concerns(name.text):
         return
-    start, name_stop = piece.range(*name)
-    value_at = piece.range(*value)
-    said = piece.text[slice(*value)]
+    start, name_stop = name.place
+    said, value_at = line.text[slice(*value)], line.range(*value)
+    closed = line.text[value[1] : value[1] + 1] in ("'", '"')
     out.assignments.append(
         Assignment(
             What.VARIABLE,
-            text,
+            name.text,
             said,
             start,
-            max(name_stop, value_at[1] + (piece.text[value[1] : value[1] + 1] in ("'", '"'))),
+            max(name_stop, value_at[1] + closed),
             (start, name_stop),
             value_at if said else None,
             replace(where, removable=statement is not None),
@@ -79,61 +78,48 @@ def _pair(
 
 def read_yaml(piece: Span, out: Reading, where: Where) -> None:
     """Line by line: a mapping's or a list's item, Kubernetes' name and value, anything else as text."""
-    named: tuple[int, int] | None = None
-    for start, stop in piece.lines():
-        text = piece.text[start:stop]
+    named: Span | None = None
+    free = replace(where, scope="")
+    for line in piece.lines():
+        text = line.text
         if not text or text.lstrip().startswith("#"):
             continue
-        statement = piece.range(start, stop)
-        free = replace(where, scope="")
         if found := _NAME.match(text):
-            named = (start + found.start(1), start + found.end(1))
+            named = line.cut(*found.span(1))
             continue
         if named and (found := _VALUE.match(text)):
-            _pair(piece, named, _scalar(text, found.end(), start), out, free, None)
-        elif found := _ITEM.match(text):
+            _pair(line, named, _scalar(text, found.end()), out, free)
+        elif (found := _ITEM.match(text)) and names.concerns(text[found.end() :].partition("=")[0]):
             opened = found.end() - (text[found.end() - 1] in "\"'")
-            end = _scalar(text, opened, start)[1]
-            at = start + found.end()
-            if names.concerns(text[found.end() :].partition("=")[0]):
-                # of a plain scalar, quotes inside are part of the text
-                out.add(
-                    What.VARIABLE,
-                    piece,
-                    start=at,
-                    stop=end,
-                    where=free,
-                    statement=statement,
-                    quotes="" if opened == found.end() else '"',
-                )
-            else:
-                lines.read_line(piece.cut(start, stop), out, free)
-        elif "{" in text and (pairs := list(_FLOW.finditer(text))):
+            stop = _scalar(text, opened)[1]
+            # of a plain scalar, quotes inside are part of the text
+            quotes = "" if opened == found.end() else '"'
+            start, place = found.end(), line.place
+            out.add(What.VARIABLE, line, start=start, stop=stop, where=free, statement=place, quotes=quotes)
+        elif "{" in text and (pairs := list(_FLOW.finditer(text))) and not _ITEM.match(text):
             for found in pairs:
-                key = (start + found.start(1), start + found.end(1))
-                _pair(piece, key, _flow_scalar(text, found.end(), start), out, free, None)
+                _pair(line, line.cut(*found.span(1)), _flow_scalar(text, found.end()), out, free)
         elif (found := _MAP.match(text)) and names.concerns(found[1]):
-            key = (start + found.start(1), start + found.end(1))
-            _pair(piece, key, _scalar(text, found.end(), start), out, free, statement)
+            _pair(line, line.cut(*found.span(1)), _scalar(text, found.end()), out, free, line.place)
         else:
-            lines.read_line(piece.cut(start, stop), out, free)
+            lines.read_line(line, out, free)
         named = None
 
 
-def _flow_scalar(text: str, at: int, offset: int) -> tuple[int, int]:
+def _flow_scalar(text: str, at: int) -> tuple[int, int]:
     """The same between braces, where a comma or a brace ends it too."""
-    start, stop = _scalar(text, at, offset)
-    if start != offset + at:
+    start, stop = _scalar(text, at)
+    if start != at:
         return start, stop
-    found = re.compile(r"[^,}\]]*").match(text, at, stop - offset)
-    return offset + at, offset + at + len(found.group().rstrip() if found else "")
+    found = re.compile(r"[^,}\]]*").match(text, at, stop)
+    return at, at + len(found.group().rstrip() if found else "")
 
 
-def _scalar(text: str, at: int, offset: int) -> tuple[int, int]:
+def _scalar(text: str, at: int) -> tuple[int, int]:
     """A YAML scalar on one line: inside its quotes, or up to a comment."""
     quote = text[at : at + 1]
     if quote and quote in "\"'" and (end := text.find(quote, at + 1)) >= 0:
-        return offset + at + 1, offset + end
+        return at + 1, end
     comment = text.find(" #", at)
     plain = text[at : comment if comment >= 0 else len(text)].rstrip()
-    return offset + at, offset + at + len(plain)
+    return at, at + len(plain)

@@ -35,11 +35,10 @@ def read_grub_cfg(piece: Span, out: Reading, where: Where) -> None:
 def read_entry(piece: Span, out: Reading, where: Where) -> None:
     """Several `options` lines add up. In refind_linux.conf each line is an entry of its own: a title and its
     arguments, both in double quotes."""
-    for number, (start, stop) in enumerate(piece.lines()):
-        if found := _OPTIONS.match(piece.text, start, stop):
-            quoted = _QUOTED.match(piece.text, found.end(), stop)
-            first, last = quoted.span(1) if quoted else (found.end(), stop)
-            cmdline.read(piece.cut(first, last), out, where)
-        elif found := _TITLED.match(piece.text, start, stop):
+    for number, line in enumerate(piece.lines()):
+        if found := _OPTIONS.match(line.text):
+            quoted = _QUOTED.match(line.text, found.end())
+            cmdline.read(line.cut(*quoted.span(1)) if quoted else line.cut(found.end()), out, where)
+        elif found := _TITLED.match(line.text):
             scope = where.scope and f"{where.scope} entry {number}"
-            cmdline.read(piece.cut(*found.span(1)), out, replace(where, scope=scope))
+            cmdline.read(line.cut(*found.span(1)), out, replace(where, scope=scope))

@@ -18,28 +18,20 @@ _EXEC = re.compile(r"[ \t]*Exec\w+[ \t]*=[ \t]*[-@:+!]*")
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
-    for start, stop in piece.lines():
-        found = _LINE.match(piece.text, start, stop)
+    for line in piece.lines():
+        found = _LINE.match(line.text)
         if found and names.concerns(found[1]):
-            at = found.start(1)
-            end = start + len(_without_comment(piece.text[start:stop], where).rstrip())
-            lines.add_variable(piece, out, where, at, end, statement=piece.range(start, stop))
+            end = len(_without_comment(line.text, where).rstrip())
+            lines.add_variable(line, out, where, found.start(1), end, statement=line.place)
 
 
 def read_verbatim(piece: Span, out: Reading, where: Where) -> None:
     """`docker run --env-file`: all behind the `=` is the value, quotes too (docker/cli, opts/file.go)."""
-    for start, stop in piece.lines():
-        found = _LINE.match(piece.text, start, stop)
+    for line in piece.lines():
+        found = _LINE.match(line.text)
         if found and names.concerns(found[1]):
-            out.add(
-                What.VARIABLE,
-                piece,
-                start=found.start(1),
-                stop=stop,
-                where=where,
-                statement=piece.range(start, stop),
-                quotes="",
-            )
+            start, statement = found.start(1), line.place
+            out.add(What.VARIABLE, line, start=start, where=where, statement=statement, quotes="")
 
 
 def _without_comment(line: str, where: Where) -> str:
@@ -54,9 +46,9 @@ def read_unit(piece: Span, out: Reading, where: Where) -> None:
 
     for line in piece.logical_lines(("#", ";")):
         if found := _DIRECTIVE.match(line.text):
-            read_words(line.cut(found.end(), len(line.text)), out, where)
+            read_words(line.cut(found.end()), out, where)
         elif found := _EXEC.match(line.text):
-            shell.read(line.cut(found.end(), len(line.text)), out, replace(where, scope=""))
+            shell.read(line.cut(found.end()), out, replace(where, scope=""))
         else:
             lines.read_paths(line, out, where)
 

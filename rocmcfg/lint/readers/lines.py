@@ -32,9 +32,8 @@ def _options() -> re.Pattern[str]:
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
-    for start, stop in piece.lines():
-        if stop > start:
-            read_line(piece.cut(start, stop), out, where)
+    for line in piece.lines():
+        read_line(line, out, where)
 
 
 def read_line(line: Span, out: Reading, where: Where) -> None:
@@ -74,7 +73,7 @@ def read_tokens(line: Span, out: Reading, where: Where) -> None:
         for glued in _GLUED.finditer(line.text):
             _read_tokens(line.cut(start, glued.start() + 1), out, where)
             start = glued.end()
-        line = line.cut(start, len(line.text))
+        line = line.cut(start)
     _read_tokens(line, out, where)
 
 

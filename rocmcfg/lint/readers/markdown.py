@@ -38,8 +38,8 @@ def read(piece: Span, out: Reading, where: Where) -> None:
     body: list[Span] = []
     doc = replace(where, scope="", removable=False)  # a sentence would miss its token
     said = Judgement(piece)
-    for start, stop in piece.lines():
-        text = piece.text[start:stop]
+    for line in piece.lines(ends=True):
+        text = line.text.rstrip("\r\n")
         mark = _FENCE.match(text)
         if fence is None and mark:
             fence, body = mark, []
@@ -47,10 +47,9 @@ def read(piece: Span, out: Reading, where: Where) -> None:
             _block(joined(body), fence["info"], out, doc)
             fence = None
         elif fence is not None:
-            cut = _lead(text, fence["lead"])
-            body.append(piece.cut(start + cut, min(stop + 1, len(piece.text))))
+            body.append(line.cut(_lead(line.text, fence["lead"])))
         else:
-            _prose(piece.cut(start, stop), out, doc, said)
+            _prose(line.cut(0, len(text)), out, doc, said)
     if fence is not None:  # a fence that is never closed goes to the end
         _block(joined(body), fence["info"], out, doc)
 
@@ -74,11 +73,9 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
     language = info.strip().split()[0].strip("{}.,:").lower() if info.strip() else ""
     marked = MarkedLines()
     kept = joined(
-        block.cut(start, min(stop + 1, len(block.text)))
-        for start, stop in block.lines()
-        if not marked.wrong(block.text[start:stop])
-        and stop > start
-        and not lines.LOG_LINE.match(block.text[start:stop])
+        line
+        for line in block.lines(ends=True)
+        if not marked.wrong(line.text) and not lines.LOG_LINE.match(line.text)
     )
     if language in _CODE_OF_OTHERS or not kept.text:
         return
@@ -94,9 +91,9 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
 
 def _read_diff(block: Span, out: Reading, where: Where) -> None:
     """What a patch adds."""
-    for start, stop in block.lines():
-        if block.text[start : start + 1] == "+":
-            lines.read_line(block.cut(start + 1, stop), out, where)
+    for line in block.lines():
+        if line.text.startswith("+"):
+            lines.read_line(line.cut(1), out, where)
 
 
 def _prose(line: Span, out: Reading, where: Where, said: Judgement) -> None:
@@ -110,7 +107,7 @@ def _prose(line: Span, out: Reading, where: Where, said: Judgement) -> None:
         if not said.against(*line.range(found.start(), found.end())):
             _inline(line.cut(found.start(2), found.end(2)), out, replace(where, trust=Trust.CODE))
         at = found.end()
-    _sentence(line.cut(at, len(line.text)), out, where, said)
+    _sentence(line.cut(at), out, where, said)
 
 
 def _sentence(words: Span, out: Reading, where: Where, said: Judgement) -> None:

@@ -45,7 +45,7 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
 
 def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Reading, where: Where) -> None:
     """Parameters as they stand behind a module's name, also behind that of `modprobe` and `insmod`."""
-    statement = line.range(0, len(line.text))
+    statement = line.place
     for word, start in words:
         if word.startswith("#"):
             if where.trust is Trust.FILE:

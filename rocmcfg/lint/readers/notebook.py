@@ -28,12 +28,12 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         if kind == "markdown":
             markdown.read(cell, out, where)
         elif kind == "code" and bash:
-            shell.read(cell.cut(bash.end(), len(cell.text)), out, where)
+            shell.read(cell.cut(bash.end()), out, where)
         elif kind == "code":
             _read_code(cell, out, where)
-    for number in range(before, len(out.assignments)):
-        found = out.assignments[number]
-        out.assignments[number] = replace(found, stop=_behind_escape(piece, found.stop))
+    out.assignments[before:] = [
+        replace(found, stop=_behind_escape(piece, found.stop)) for found in out.assignments[before:]
+    ]
 
 
 def _behind_escape(piece: Span, stop: int) -> int:
@@ -50,12 +50,12 @@ def _read_code(cell: Span, out: Reading, where: Where) -> None:
     from rocmcfg.lint.readers import environment, python, shell
 
     kept = []
-    for start, stop in cell.lines():
-        found = _MAGIC.match(cell.text, start, stop)
+    for line in cell.lines(ends=True):
+        found = _MAGIC.match(line.text)
         if found is None:
-            kept.append(cell.cut(start, min(stop + 1, len(cell.text))))
+            kept.append(line)
             continue
-        rest = cell.cut(found.end(), stop)
+        rest = line.cut(found.end())
         if "env" in found.group():
             environment.read(rest, out, where)
         elif "!" in found.group() or "sx" in found.group():
@@ -107,12 +107,9 @@ def _cells(piece: Span) -> Iterator[tuple[str, Span]]:
 
 def _unescaped(piece: Span, start: int, stop: int) -> Span:
     """A JSON string's text; an escape stands where its backslash stands."""
-    parts, at = [], start
-    for found in _ESCAPE.finditer(piece.text, start, stop):
-        code = found.group()[1:]
-        parts.append(piece.cut(at, found.start()))
-        text = chr(int(code[1:], 16)) if code[0] == "u" and len(code) == 5 else _PLAIN.get(code, code)
-        parts.append(Span(text, ((0, piece.at(found.start())),)))
-        at = found.end()
-    parts.append(piece.cut(at, stop))
-    return joined(parts)
+    return piece.cut(start, stop).sub(_ESCAPE, _character)
+
+
+def _character(escape: re.Match[str]) -> str:
+    code = escape.group()[1:]
+    return chr(int(code[1:], 16)) if code[0] == "u" and len(code) == 5 else _PLAIN.get(code, code)

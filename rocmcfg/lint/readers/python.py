@@ -35,8 +35,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
             _add(name, value, whole, places, out, where)
     except RecursionError:
         _read_lines(piece, out, where)
-    for start, stop in piece.lines():
-        line = piece.cut(start, stop)
+    for line in piece.lines():
         lines.read_paths(line, out, where)
 
 
@@ -184,22 +183,19 @@ def _inside(piece: Span, start: int, stop: int) -> tuple[int, int]:
 
 
 def _read_lines(piece: Span, out: Reading, where: Where) -> None:
-    for start, stop in piece.lines():
-        text = piece.text[start:stop]
-        if text.lstrip().startswith("#"):
+    for line in piece.lines():
+        if line.text.lstrip().startswith("#"):
             continue
-        lines.read_paths(piece.cut(start, stop), out, where)
-        for found in _LINE.finditer(text):
-            if not names.concerns(found[2]):
-                continue
-            out.assignments.append(
-                Assignment(
+        lines.read_paths(line, out, where)
+        for found in _LINE.finditer(line.text):
+            if names.concerns(found[2]):
+                assigned = Assignment(
                     What.VARIABLE,
                     found[2],
                     found[4],
-                    *piece.range(start + found.start(), start + found.end()),
-                    piece.range(start + found.start(2), start + found.end(2)),
-                    piece.range(start + found.start(4), start + found.end(4)) if found[4] else None,
+                    *line.range(*found.span()),
+                    line.range(*found.span(2)),
+                    line.range(*found.span(4)) if found[4] else None,
                     replace(where, removable=False),
                 )
-            )
+                out.assignments.append(assigned)

@@ -22,55 +22,15 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
 _COMMAND_LINE = re.compile(
     r"^(?!.*XEN(?!_REPLACE))\w*cmdline(?:_\w*)?$|^LINUX_(?:FALLBACK_)?OPTIONS$", re.IGNORECASE
 )
-_KEYWORDS = {
-    "then",
-    "do",
-    "else",
-    "elif",
-    "if",
-    "while",
-    "until",
-    "!",
-    "{",
-    "time",
-    "begin",
-    "and",
-    "or",
-    "not",
-}
-_BEFORE_COMMAND = {
-    "sudo",
-    "doas",
-    "env",
-    "nohup",
-    "exec",
-    "command",
-    "builtin",
-    "nice",
-    "setsid",
-    "stdbuf",
-    "xargs",
-}
+_KEYWORD = re.compile(r"then|do|else|elif|if|while|until|!|\{|time|begin|and|or|not")
+_BEFORE_COMMAND = re.compile(r"sudo|doas|env|nohup|exec|command|builtin|nice|setsid|stdbuf|xargs")
 _DECLARE = {"export", "declare", "typeset", "readonly", "local"}
 # 10_linux hands the kernel the first and then the second, and a recovery entry the first alone
 # (GRUB's util/grub.d/10_linux.in), whichever comes first in the file.
 _TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
-# What they are given is looked for, or taken away, and nobody sets it.
-_ONLY_LOOK = {
-    "grep",
-    "egrep",
-    "fgrep",
-    "rg",
-    "ag",
-    "test",
-    "[",
-    "[[",
-    "awk",
-    "case",
-    "unset",
-    "modinfo",
-    "dmesg",
-}
+# What these commands are given is looked for, shown or taken away: nobody sets it.
+_SETS_NOTHING = re.compile(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
+_LINE_BREAK = re.compile(r"\\n")
 _DEPTH = 4  # scripts in scripts
 _PROMPT = re.compile(
     r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+(?:[: ~/][^\n$#%>]*)?)?([$#%❯>])[ \t]+(?=\S)"
@@ -107,12 +67,11 @@ def _is_lasting(piece: Span, command: Command) -> bool:
 def read_console(piece: Span, out: Reading, where: Where) -> None:
     """An example of a terminal: commands behind prompts, and what they print, which sets nothing."""
     parts, continued = [], False
-    for start, stop in piece.lines():
-        text = piece.text[start:stop]
-        prompt = _PROMPT.match(text)
+    for line in piece.lines(ends=True):
+        prompt = _PROMPT.match(line.text)
         if prompt or continued:
-            parts.append(piece.cut(start + (prompt.end() if prompt else 0), min(stop + 1, len(piece.text))))
-            continued = text.endswith("\\")
+            parts.append(line.cut(prompt.end() if prompt else 0))
+            continued = line.text.rstrip("\r\n").endswith("\\")
     read(joined(parts), out, where)
 
 
@@ -134,6 +93,7 @@ class _Reader:
         filled: dict[str, list[int]],
     ) -> None:
         self.piece, self.out, self.where, self.command, self.filled = piece, out, where, command, filled
+        self.alone = replace(where, scope="")
         self.words = [word.span(piece) for word in command.words]
         self.input = waiting + [word.span(piece) for word in command.documents]
         self.targets = [word.span(piece) for word in command.targets]
@@ -144,36 +104,30 @@ class _Reader:
             return []
         for span in self.words:
             lines.read_paths(span, self.out, self.where)
-        at = self._assignments(self._skip_keywords(0))
+        at = self._assignments()
         name = basename(self.words[at].text) if at < len(self.words) else ""
+        rest = self.words[at + 1 :]
         printed = self.input
         if name in ("echo", "printf"):
-            printed = [_as_printed(self.words[at + 1 :], escapes=name == "printf" or "-e" in self._texts(at))]
+            escapes = name == "printf" or any(word.text == "-e" for word in rest)
+            printed = [_as_printed(rest, escapes=escapes)]
         elif name == "tee":
-            self.targets += [w for w in self.words[at + 1 :] if not w.text.startswith("-")]
-        elif name == "cat" and len(self.words) > at + 1:
-            printed = self.input
-        elif name not in _ONLY_LOOK:
+            self.targets += [word for word in rest if not word.text.startswith("-")]
+        elif not _SETS_NOTHING.fullmatch(name):
             self._command(name, at)
         self._write(printed, name)
         return printed
 
-    def _texts(self, at: int) -> list[str]:
-        return [word.text for word in self.words[at:]]
-
-    def _skip_keywords(self, at: int) -> int:
-        while at < len(self.words) and self.words[at].text in _KEYWORDS:
-            at += 1
-        return at
-
-    def _assignments(self, at: int) -> int:
+    def _assignments(self) -> int:
         """Those before a command's name, behind `export`, `sudo` and `env`; returns where the name stands."""
-        declared = False
+        at, declared = 0, False
+        while at < len(self.words) and _KEYWORD.fullmatch(self.words[at].text):
+            at += 1
         while at < len(self.words):
             text = self.words[at].text
             if found := _ASSIGNMENT.match(text):
                 self._assign(at, found, declared)
-            elif basename(text) in _BEFORE_COMMAND or text in _DECLARE or (declared and text):
+            elif _BEFORE_COMMAND.fullmatch(basename(text)) or text in _DECLARE or (declared and text):
                 declared = declared or text in _DECLARE
             elif not (text.startswith("-") and at > 0):
                 return at
@@ -193,11 +147,11 @@ class _Reader:
     def _command_line(self, name: str, word: Span, found: re.Match[str]) -> None:
         """A second plain assignment of the same variable wins: what stood in the first one reaches nobody."""
         out, text = self.out, word.text
-        value, end = found.end(), len(text)
+        value = found.end()
         itself = re.search(rf"\$(?:{re.escape(name)}(?!\w)|{{{re.escape(name)}\W)", text)
         adds = found.group().endswith("+=") or itself is not None
         if self.command.depth:
-            cmdline.read(word.cut(value, end), out, replace(self.where, scope=""))
+            cmdline.read(word.cut(value), out, self.alone)
             return
         held = self.filled.setdefault(name, [])
         if not adds:
@@ -215,7 +169,7 @@ class _Reader:
             cmdline.read(word.cut(value, itself.start()), out, first)
             value = itself.start()
         last = replace(self.where, scope=scope, carrier=name, turn=(later, 0))
-        cmdline.read(word.cut(value, end), out, last)
+        cmdline.read(word.cut(value), out, last)
         held += range(before, len(out.assignments))
 
     def _statement(self) -> tuple[int, int]:
@@ -259,13 +213,13 @@ class _Reader:
                 read(word, self.out, self.where.inside(scope=""))  # `bash -c "A=b command"`
                 continue
             if bare and equals and not name.startswith("-") and not names.concerns(name):
-                cmdline.read(word, self.out, replace(self.where, scope=""))
+                cmdline.read(word, self.out, self.alone)
             elif equals and before != "--build-arg" and names.concerns(name):
-                self._variable(number, replace(self.where, scope=""))
+                self._variable(number, self.alone)
             elif name == "--env" and names.concerns(word.text[6:].partition("=")[0]):
-                self._variable(number, replace(self.where, scope=""), start=6)
+                self._variable(number, self.alone, start=6)
             elif equals and re.search(r"[\s\"']", word.text):
-                lines.read(word, self.out, replace(self.where, scope=""))
+                lines.read(word, self.out, self.alone)
 
     def _write(self, printed: list[Span], name: str) -> None:
         """Texts that reach a file are read as that file would be."""
@@ -289,16 +243,14 @@ class _Reader:
         before = len(self.out.assignments)
         for target in targets:
             lines.read_paths(target, self.out, self.where)
-        for number in range(before, len(self.out.assignments)):
-            found = self.out.assignments[number]
-            if value and " " not in value:
-                begin = text.text.index(value)
-                self.out.assignments[number] = replace(
-                    found,
-                    value=value,
-                    value_at=text.range(begin, begin + len(value)),
-                    opaque="$" in value,
-                )
+        if not value or " " in value:
+            return
+        begin = text.text.index(value)
+        value_at = text.range(begin, begin + len(value))
+        self.out.assignments[before:] = [
+            replace(found, value=value, value_at=value_at, opaque="$" in value)
+            for found in self.out.assignments[before:]
+        ]
 
 
 def _as_printed(words: list[Span], *, escapes: bool) -> Span:
@@ -309,12 +261,5 @@ def _as_printed(words: list[Span], *, escapes: bool) -> Span:
             continue
         if parts:
             parts.append(Span(" ", ((0, word.at(0)),)))
-        if not escapes:
-            parts.append(word)
-            continue
-        start = 0
-        for found in re.finditer(r"\\n", word.text):
-            parts += [word.cut(start, found.start()), Span("\n", ((0, word.at(found.start())),))]
-            start = found.end()
-        parts.append(word.cut(start, len(word.text)))
+        parts.append(word.sub(_LINE_BREAK, lambda _: "\n") if escapes else word)
     return joined(parts) if parts else whole("")
