@@ -47,8 +47,8 @@ def open_host(printer: Printer, root: str, chroot: bool = False) -> LocalHost:
 
 
 def require_root(printer: Printer, host: LocalHost, look: str = "") -> None:
-    """Only root may change the running host; an offline tree may be changed by whoever can write it. `look` is
-    a command that shows without any rights what this one would do, where there is one."""
+    """Only root may change the running host; whoever can write an offline tree may change that. `look` is a
+    command that shows without any rights what this one would do, where there is one."""
     if not host.offline and os.geteuid() != 0:
         raise fail(
             "RC3023",
