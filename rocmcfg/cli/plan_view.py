@@ -15,6 +15,7 @@ from rocmcfg.model.plan import (
     CommandLine,
     FileChange,
     Plan,
+    RowOutcome,
     SettingRow,
     ToolChange,
 )
@@ -124,7 +125,7 @@ def show_setting(printer: Printer, row: SettingRow, *, judged: bool = False) -> 
     value = "" if setting.text is None else f" = {setting.text}"
     if setting.kind is Kind.FEATURE:
         value = f": {setting.parameter} = {setting.text}"
-    outcome = f" [{row.outcome}]" if row.outcome != "applied" else ""
+    outcome = f" [{row.outcome.value}]" if row.outcome is not RowOutcome.APPLIED else ""
     where = f"→ {_CHANNELS[setting.channel.value]}{outcome}"
     if len(f"  {setting.id}{value}  {where}") <= 80:
         printer.line(f"  {setting.id}{value}  {where}")
@@ -132,9 +133,9 @@ def show_setting(printer: Printer, row: SettingRow, *, judged: bool = False) -> 
     else:
         printer.line(f"  {setting.id}")
         details = [f"{value.lstrip()}  {where}"]
-    if row.outcome == "overridden":
+    if row.outcome is RowOutcome.OVERRIDDEN:
         details.append(f"overridden: {row.source} sets {row.current} and wins")
-    elif row.outcome == "adopted":
+    elif row.outcome is RowOutcome.ADOPTED:
         details.append(f"already there: {row.source} has it, so it is not written twice")
     elif row.current is not None:
         details.append(f"instead of {row.current} ({row.source})")

@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from rocmcfg.knowledge.profile_schema import like
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.spelling import Spelling, parse
 from rocmcfg.model.value import SAFE_VARIABLE
@@ -50,12 +51,6 @@ def _range(text: str) -> str:
     return text
 
 
-def _gfx(text: str) -> str:
-    if not re.fullmatch(r"gfx[0-9a-f]{1,5}\*|gfx[0-9a-f]{3,5}", text):
-        raise ValueError(f"{text!r} is not a gfx target such as gfx1201, or a pattern such as gfx12*")
-    return text
-
-
 def _pattern(text: str) -> str:
     if re.search(r"\[\[[:.=]", text):
         raise ValueError(f"{text!r} uses a POSIX class, which Python reads as letters")
@@ -78,21 +73,18 @@ def _setting(text: str) -> str:
     return text
 
 
-def _variable(text: str) -> str:
-    if not SAFE_VARIABLE.match(text):
-        raise ValueError(f"{text!r} is not a name of an environment variable")
-    return text
-
-
-def _link(text: str) -> str:
-    if not re.fullmatch(r"https://[^\s]+", text):
-        raise ValueError(f"{text!r} is not a link that a reader can open")
-    return text
-
-
 Sentence = Annotated[StrictStr, AfterValidator(_sentence)]
 Range = Annotated[StrictStr, AfterValidator(_range)]
 Name = Annotated[StrictStr, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+GfxPattern = Annotated[
+    StrictStr,
+    like(
+        r"gfx[0-9a-f]{1,5}\*|gfx[0-9a-f]{3,5}",
+        "a gfx target such as gfx1201, or a pattern such as gfx12*",
+    ),
+]
+Variable = Annotated[StrictStr, like(SAFE_VARIABLE.pattern, "a name of an environment variable")]
+Link = Annotated[StrictStr, like(r"https://\S+", "a link that a reader can open")]
 
 
 class _Model(BaseModel):
@@ -101,7 +93,7 @@ class _Model(BaseModel):
 
 class WorkaroundTable(_Model):
     settings: list[Annotated[StrictStr, AfterValidator(_setting)]] = []
-    unset: list[Annotated[StrictStr, AfterValidator(_variable)]] = []
+    unset: list[Variable] = []
     steps: list[Sentence] = []
     profile: Annotated[StrictStr, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$|^$")] = ""
 
@@ -129,7 +121,7 @@ class KnownIssueFile(_Model):
     kind: Literal["fault", "advice", "spelling"]
     title: Annotated[Sentence, Field(max_length=100)]
     summary: Sentence
-    gfx: list[Annotated[StrictStr, AfterValidator(_gfx)]] = []
+    gfx: list[GfxPattern] = []
     kernel: Range | None = None
     rocm: Range | None = None
     firmware: Sentence | None = None
@@ -141,7 +133,7 @@ class KnownIssueFile(_Model):
     fixed_kernels: Range | None = None
     fixed_rocm: Range | None = None
     fixed_by: Literal["either", "both"] = "either"
-    evidence: Annotated[list[Annotated[StrictStr, AfterValidator(_link)]], Field(min_length=1)]
+    evidence: Annotated[list[Link], Field(min_length=1)]
     confidence: Literal["confirmed", "reported", "unverified"]
     notes: list[Sentence] = []
     several_gpus: StrictBool = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from rocmcfg.knowledge import compiled
@@ -18,7 +18,6 @@ _TILE = re.compile(r"_MT(\d+)x(\d+)(?:x(\d+))?(?:_|$)")
 _INSTRUCTION = re.compile(r"_MI(\d+)x(\d+)x")
 _ISA = re.compile(r"_ISA([0-9a-f]{3,4})(?:_|$)")
 _BRIEF = ("library", "call", "types", "macro tile", "built for")
-_TYPES = re.compile(r"^([A-Z][A-Z0-9]*)$")
 
 
 class KernelPart(NamedTuple):
@@ -64,16 +63,13 @@ def _decoded(name: str, a: str, b: str) -> KernelName:
     if types:
         parts.append(("types", types[0] if len(set(types)) == 1 else ", ".join(types)))
     parts += [("flag", f"{word}: {known['flag'][word]}") for word in words[1:] if word in known["flag"]]
-    numbers = _TILE.search(name)
-    if numbers:
-        tile = " × ".join(filter(None, numbers.groups()))
+    if found := _TILE.search(name):
+        tile = " × ".join(filter(None, found.groups()))
         parts.append(("macro tile", f"{tile} (rows, columns, depth of one work group's part)"))
-    instruction = _INSTRUCTION.search(name)
-    if instruction:
-        parts.append(("matrix instruction", f"{instruction[1]} × {instruction[2]}"))
-    isa = _ISA.search(name)
-    if isa:
-        parts.append(("built for", f"gfx{isa[1]}"))
+    if found := _INSTRUCTION.search(name):
+        parts.append(("matrix instruction", f"{found[1]} × {found[2]}"))
+    if found := _ISA.search(name):
+        parts.append(("built for", f"gfx{found[1]}"))
     parts += _keys(words, known["key"])
     return KernelName(name, tuple(KernelPart(*part) for part in parts))
 
@@ -82,7 +78,7 @@ def _types(word: str, letters: Mapping[str, str]) -> tuple[str, ...]:
     """Three of them in one word: input, output, computation, as in BBS. Where all are the same there is one,
     and a B behind it says that C is added, as in SB (ProblemType.__str__ in Tensile)."""
     found: list[str] = []
-    rest = word if _TYPES.match(word) else ""
+    rest = word if re.fullmatch("[A-Z][A-Z0-9]*", word) else ""
     if len(rest) == 2 and rest.endswith("B"):
         rest = rest[0]
     while rest:
@@ -94,22 +90,13 @@ def _types(word: str, letters: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _keys(words: list[str], keys: list[Mapping[str, str]]) -> list[tuple[str, str]]:
+def _keys(words: list[str], keys: list[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
     """Words such as DTVB1; n stands for a minus sign."""
     values: dict[str, str] = {}
     for word in words:
-        found = re.fullmatch(r"([A-Z]+)(n?\d+)", word)
-        if found:
+        if found := re.fullmatch(r"([A-Z]+)(n?\d+)", word):
             values.setdefault(found[1], found[2].replace("n", "-"))
-    parts = []
     for key in keys:
         value = values.get(key["name"])
-        if value is None:
-            continue
-        label = f"{key['name']}{value}"
-        if "yes" in key:
-            if value != "0":
-                parts.append((label, key["yes"]))
-        else:
-            parts.append((label, f"{key['text']} {value}"))
-    return parts
+        if value is not None and (value != "0" or "yes" not in key):
+            yield f"{key['name']}{value}", key.get("yes") or f"{key['text']} {value}"

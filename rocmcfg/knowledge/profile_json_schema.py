@@ -20,11 +20,19 @@ from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABL
 
 Schema = dict[str, Any]
 _GFX = "^gfx[0-9a-f]{3,5}$"
-_COMPARISON = r"\s*(>=|<=|==|>|<)\s*[0-9]+{more}\s*"
+
+
+def _range(number: str) -> Schema:
+    one = rf"\s*(>=|<=|==|>|<)\s*{number}\s*"
+    return {"type": "string", "pattern": f"^{one}(,{one})*$"}
+
+
+_VERSIONS, _COUNTS = _range(r"[0-9]+(\.[0-9]+)*"), _range("[0-9]+")
 _PROFILE = r"^(?!.*/)(?!.*\.toml$)"  # a name, and no path
 _TEXT: Schema = {"type": "string"}
 _VALUE: Schema = {"type": "string", "pattern": SAFE_VALUE.pattern.replace(r"\Z", "$")}
 _FLAG: Schema = {"type": "boolean"}
+_NUMBER: Schema = {"type": "integer", "minimum": 0, "maximum": 1 << 32}
 _PATTERN = {"pattern": _VALUE["pattern"]}
 # What each kind of setting takes in its short form. One schema of several types, for an editor offers a name
 # once for every branch of an `anyOf`; what is said of texts holds for texts alone, and so on.
@@ -48,32 +56,53 @@ def document() -> Schema:
     known = catalogue.load()
     targets = list(dict.fromkeys(gpu.gfx for gpu in known.gpus))
     gfx = {"type": "array", "items": {"anyOf": [{"enum": targets}, {"type": "string", "pattern": _GFX}]}}
+    file = _table(
+        profile_schema.ProfileFile,
+        {
+            "schema": {"const": 1},
+            "summary": _TEXT,
+            "gfx": gfx,
+            "apu": _FLAG,
+            "use": {"enum": ["auto", "named", "diagnosis"]},
+            "extends": {"type": "string", "pattern": _PROFILE},
+            "notes": {"type": "array", "items": _TEXT},
+            "parameters": _names({}, "number", SAFE_VARIABLE),
+            "module": _modules(known),
+            "features": _features(known),
+            "cmdline": _names(_arguments(known), "argument", SAFE_NAME),
+            "env": _names(_variables(known), "variable", SAFE_VARIABLE),
+        },
+    )
+    when = _table(
+        profile_schema.When,
+        {
+            "kernel": {**_VERSIONS, "examples": [">=6.8,<6.12"]},
+            "rocm": {**_VERSIONS, "examples": [">=7.0,<7.2"]},
+            "pytorch": {**_VERSIONS, "examples": ["<2.6"]},
+            "lacks-fix": {"enum": list(known.fixes)},
+            "gfx": {**gfx, "minItems": 1},
+            "gpus": {**_COUNTS, "examples": [">=2"]},
+            "igpu": _FLAG,
+            "dkms": _FLAG,
+        },
+    )
+    number = _table(
+        profile_schema.ParameterRow,
+        {
+            "summary": _TEXT,
+            "unit": _TEXT,
+            "min": _NUMBER,
+            "max": _NUMBER,
+            "within": {"enum": ["memory", "gpus"]},
+            "unset": {"enum": ["half of memory"]},
+        },
+    )
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A profile of rocmcfg",
         "description": "Settings for one or more AMD GPUs: /etc/rocmcfg/profiles/NAME.toml.",
-        **_table(
-            profile_schema.ProfileFile,
-            {
-                "schema": {"const": 1},
-                "summary": _TEXT,
-                "gfx": gfx,
-                "apu": _FLAG,
-                "use": {"enum": ["auto", "named", "diagnosis"]},
-                "extends": {"type": "string", "pattern": _PROFILE},
-                "notes": {"type": "array", "items": _TEXT},
-                "parameters": _names({}, "number", SAFE_VARIABLE),
-                "module": _modules(known),
-                "features": _features(known),
-                "cmdline": _names(_arguments(known), "argument", SAFE_NAME),
-                "env": _names(_variables(known), "variable", SAFE_VARIABLE),
-            },
-        ),
-        "definitions": {
-            **{kind: _setting(kind) for kind in _SHORT},
-            "when": _when(known, {**gfx, "minItems": 1}),
-            "number": _number(),
-        },
+        **file,
+        "definitions": {**{kind: _setting(kind) for kind in _SHORT}, "when": when, "number": number},
     }
 
 
@@ -126,43 +155,6 @@ def _setting(kind: str) -> Schema:
 
 def _or_table(short: Schema, table: Schema) -> Schema:
     return {**table, **short, "type": [*short["type"], "object"]}
-
-
-def _when(known: Catalogue, gfx: Schema) -> Schema:
-    versions = _range(r"(\.[0-9]+)*")
-    return _table(
-        profile_schema.When,
-        {
-            "kernel": {**versions, "examples": [">=6.8,<6.12"]},
-            "rocm": {**versions, "examples": [">=7.0,<7.2"]},
-            "pytorch": {**versions, "examples": ["<2.6"]},
-            "lacks-fix": {"enum": list(known.fixes)},
-            "gfx": gfx,
-            "gpus": {**_range(""), "examples": [">=2"]},
-            "igpu": _FLAG,
-            "dkms": _FLAG,
-        },
-    )
-
-
-def _range(more: str) -> Schema:
-    one = _COMPARISON.format(more=more)
-    return {"type": "string", "pattern": f"^{one}(,{one})*$"}
-
-
-def _number() -> Schema:
-    bound = {"type": "integer", "minimum": 0, "maximum": 1 << 32}
-    return _table(
-        profile_schema.ParameterRow,
-        {
-            "summary": _TEXT,
-            "unit": _TEXT,
-            "min": bound,
-            "max": bound,
-            "within": {"enum": ["memory", "gpus"]},
-            "unset": {"enum": ["half of memory"]},
-        },
-    )
 
 
 # -- the names of the catalogue -------------------------------------------------------------------------

@@ -52,10 +52,15 @@ def _count(text: str) -> str:
     return text
 
 
-def _gfx(text: str) -> str:
-    if not re.fullmatch(r"gfx[0-9a-f]{3,5}", text):
-        raise ValueError(f"{text!r} is not a gfx target such as gfx1201")
-    return text
+def like(pattern: str, what: str) -> AfterValidator:
+    """Of a text: all of it has the form of `pattern`; the message says that it is not `what`."""
+
+    def checked(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"{text!r} is not {what}")
+        return text
+
+    return AfterValidator(checked)
 
 
 def _name(text: str) -> str:
@@ -82,8 +87,9 @@ def _value(value: Any) -> Any:
 
 
 Sentence = Annotated[StrictStr, AfterValidator(_sentence)]
-Gfx = Annotated[StrictStr, AfterValidator(_gfx)]
+Gfx = Annotated[StrictStr, like("gfx[0-9a-f]{3,5}", "a gfx target such as gfx1201")]
 Range = Annotated[StrictStr, AfterValidator(_range)]
+Number = Annotated[StrictInt, Field(ge=0, le=1 << 32)]
 Count = Annotated[StrictStr, AfterValidator(_range), AfterValidator(_count)]
 
 
@@ -105,12 +111,8 @@ class ParameterRow(_Model):
 
     summary: Sentence = Field(description="What the user is asked for. Required.")
     unit: Sentence = Field("", description="Its unit, for the reader.")
-    min: Annotated[StrictInt, Field(ge=0, le=1 << 32)] = Field(
-        0, description="The smallest number; 0 unless given."
-    )
-    max: Annotated[StrictInt, Field(ge=0, le=1 << 32)] | None = Field(
-        None, description="The largest number; without it there is no bound."
-    )
+    min: Number = Field(0, description="The smallest number; 0 unless given.")
+    max: Number | None = Field(None, description="The largest number; without it there is no bound.")
     within: Literal["", "memory", "gpus"] = Field(
         "",
         description="memory: refused where the host has less memory (needs the unit GiB or MiB). gpus: "

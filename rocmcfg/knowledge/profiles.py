@@ -131,12 +131,9 @@ def _general(view: HostView, available: Iterable[str]) -> list[Profile]:
 def _complete(
     view: HostView, name: str, chain: tuple[str, ...], problems: list[Diagnostic]
 ) -> Profile | None:
-    unwritable = profile_checks.unwritable_name(name)
-    if unwritable is not None and (is_path(name) or "\0" not in name):  # no profile can have a NUL
-        problems.append(unwritable)
-        return None
-    file = _locate(view, name, problems)
-    if file is None:
+    file = _locate(view, name)
+    if isinstance(file, Diagnostic):
+        problems.append(file)
         return None
     called = label(name)
     profile = _read(file, called, problems)
@@ -211,20 +208,25 @@ class _File(NamedTuple):
     doubt: Doubt | None = None
 
 
-def _locate(view: HostView, name: str, problems: list[Diagnostic]) -> _File | None:
-    """None where the file can be no profile."""
+def _locate(view: HostView, name: str) -> _File | Diagnostic:
+    """The file of a profile, or why it can be none. Raises NoSuchProfile."""
+    unwritable = profile_checks.unwritable_name(name)
+    if unwritable is not None and (is_path(name) or "\0" not in name):  # no profile can have a NUL
+        return unwritable
     if is_path(name):
         content, why = read_callers_file(name, _MAX_BYTES)
+        if content is None:
+            return _unreadable(name, "it is not a regular file")
         doubt = Doubt(name, why, whole=False, binds=is_root()) if why else None
-        return _bounded(content, name, "it is not a regular file", doubt, problems)
+        return _bounded(_File(content, name, doubt=doubt))
     if name and "\0" not in name:
         local = local_path(name)
         try:
             content = view.read(local)
         except Unreadable as problem:  # one broken file must not hide the others
-            return _bounded(None, local, problem.reason, None, problems)
+            return _unreadable(local, problem.reason)
         if content is not None:
-            return _bounded(content, local, "", _of_local(view, local), problems)
+            return _bounded(_File(content, local, doubt=_of_local(view, local)))
         shipped = shipped_path(name)
         if os.path.isfile(shipped):
             return _File(read_own_file(shipped), f"{name}.toml", shipped=True)
@@ -242,21 +244,17 @@ def _of_local(view: HostView, place: str) -> Doubt | None:
     return Doubt(place, why, whole=True, binds=True) if why else None
 
 
-def _bounded(
-    content: bytes | None, place: str, reason: str, doubt: Doubt | None, problems: list[Diagnostic]
-) -> _File | None:
-    if content is not None and len(content) <= _MAX_BYTES:
-        return _File(content, place, doubt=doubt)
-    reason = reason if content is None else "it is larger than 1 MiB"
-    problems.append(
-        error(
-            "RC1006",
-            f"{place} cannot be read as a profile: {reason}",
-            location=place,
-            hint="a profile is a regular file of at most 1 MiB that you may read",
-        )
+def _bounded(file: _File) -> _File | Diagnostic:
+    return file if len(file.content) <= _MAX_BYTES else _unreadable(file.place, "it is larger than 1 MiB")
+
+
+def _unreadable(place: str, reason: str) -> Diagnostic:
+    return error(
+        "RC1006",
+        f"{place} cannot be read as a profile: {reason}",
+        location=place,
+        hint="a profile is a regular file of at most 1 MiB that you may read",
     )
-    return None
 
 
 def _places(file: _File) -> Callable[[Sequence[str | int]], str]:
@@ -296,9 +294,9 @@ def _checked(file: _File, problems: list[Diagnostic]) -> tuple[dict[str, Any] | 
     ready = compiled.known(f"profiles/{file.place}", file.content) if file.shipped else None
     if ready is not None:
         return ready, []
-    document, syntax = toml.parse(file.content, file.place)
-    if document is None:
-        problems.extend([syntax] if syntax else [])
+    document = toml.parse(file.content, file.place)
+    if isinstance(document, Diagnostic):
+        problems.append(document)
         return None, []
     from rocmcfg.knowledge.profile_schema import validate
 

@@ -20,32 +20,31 @@ _DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]+[ \t]*\.[ \t]*){64}""")
 _PLACE = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-def parse(content: bytes, name: str) -> tuple[dict[str, Any] | None, Diagnostic | None]:
+def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
     """The document, or the one syntax error that TOML readers report."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as problem:
         line = content.count(b"\n", 0, problem.start) + 1
-        return None, error(
-            "RC1001", "the file is not UTF-8", location=f"{name}:{line}", hint="save it as UTF-8"
-        )
-    last = len(text.splitlines()) or 1
+        return error("RC1001", "the file is not UTF-8", location=f"{name}:{line}", hint="save it as UTF-8")
     deep = _DEEP.search(text)
     if deep is not None:
-        return None, _syntax("a key has too many parts", f"{name}:{text.count(chr(10), 0, deep.start()) + 1}")
+        return _syntax("a key has too many parts", f"{name}:{text.count(chr(10), 0, deep.start()) + 1}")
     tomllib = _reader()
     try:
-        return tomllib.loads(text), None
+        document: dict[str, Any] = tomllib.loads(text)
+        return document
     except tomllib.TOMLDecodeError as problem:
         message = str(problem)
         place = _PLACE.search(message)
         said = _PLACE.sub("", message).strip()[:200]
-        where = f"{place.group(1)}:{place.group(2)}" if place and place.group(1) else str(last)
+        at_end = str(len(text.splitlines()) or 1)
+        where = f"{place.group(1)}:{place.group(2)}" if place and place.group(1) else at_end
     except RecursionError:
         said, where = "lists or tables are nested too deep", "1"
     except ValueError as problem:  # an integer of thousands of digits
         said, where = str(problem).partition(";")[0], str(_line_of_digits(text))
-    return None, _syntax(said, f"{name}:{where}")
+    return _syntax(said, f"{name}:{where}")
 
 
 def _syntax(said: str, location: str) -> Diagnostic:

@@ -127,6 +127,14 @@ class CommandLine(NamedTuple):
         return found
 
 
+class RowOutcome(str, Enum):
+    """ADOPTED: the user's own argument says the same. OVERRIDDEN: somebody else's value wins."""
+
+    APPLIED = "applied"
+    ADOPTED = "adopted"
+    OVERRIDDEN = "overridden"
+
+
 @published(
     "setting=setting.id",
     "value=setting.text",
@@ -148,7 +156,7 @@ class SettingRow(NamedTuple):
     setting: DesiredSetting
     current: str | None
     source: str
-    outcome: Literal["applied", "adopted", "overridden"]
+    outcome: RowOutcome
 
 
 class Plan(NamedTuple):

@@ -53,27 +53,15 @@ def host_problems(
         yield from _generator_problems(view, facts, [s for s in desired if s.channel is Channel.MODPROBE])
 
 
-def newer_kernel(facts: Facts, *, trial: bool) -> list[Diagnostic]:
+def newer_kernel(facts: Facts) -> Iterable[Diagnostic]:
     """After an update without a reboot, the boot that brings the settings brings another kernel as well."""
-    newer = facts.newer_kernel
-    if newer is None:
-        return []
-    if trial:
-        return [
-            warning(
-                "RC3028",
-                f"the trial may boot kernel {newer.release}, which is newer than the one that runs",
-                detail="a trial that fails would not tell which of the two did it, kernel or settings",
-                hint="reboot first, then try the settings on the new kernel",
-            )
-        ]
-    return [
-        info(
+    if facts.newer_kernel is not None:
+        release = facts.newer_kernel.release
+        yield info(
             "RC3027",
-            f"kernel {newer.release} is newer than the one that runs: the next boot may bring it along",
+            f"kernel {release} is newer than the one that runs: the next boot may bring it along",
             hint="to change one thing at a time, reboot before you apply",
         )
-    ]
 
 
 def _loader_problems(facts: Facts, settings: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:

@@ -46,8 +46,6 @@ class Report:
     version: str
     facts: Facts
     hardware: Hardware
-    rocm: str
-    pytorch: str
     parameters: tuple[Deviation, ...]
     arguments: tuple[str, ...]
     other_arguments: int

@@ -47,8 +47,8 @@ def _environment(report: Report, redact: Redact) -> Iterator[str]:
             for n, gpu in enumerate(facts.gpus)
             if (firmware := _firmware(devices.get(gpu.address)))
         ),
-        ("ROCm", report.rocm or "none found system-wide"),
-        ("PyTorch", report.pytorch),
+        ("ROCm", f"{facts.rocm_text} ({facts.rocm_source})" if facts.rocm else "none found system-wide"),
+        ("PyTorch", "; ".join(f"{torch.text} ({torch.source})" for torch in facts.pytorch)),
         *sorted(report.packages.items()),
         ("Processor", hardware.processor),
         ("Memory", f"{hardware.memory / 2**30:.1f} GiB" if hardware.memory else ""),

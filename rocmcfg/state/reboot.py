@@ -15,14 +15,14 @@ from rocmcfg.records.receipt import Receipt, boot_id, load_quietly
 from rocmcfg.records.steps import Committed, Journal, UndoBegun
 from rocmcfg.state.running import Running, trial_token
 
-Given = Mapping[str, str | None]  # what a transaction gives the kernel: name to value, None for a bare flag
+Values = Mapping[str, str | None]  # what a kernel gets: name to value, None for a bare flag
 
 
 def due(view: HostView, wanted: Sequence[DesiredSetting], receipt: Receipt | None, *, replaced: bool) -> bool:
     """`receipt` is what is in force now. `replaced`: a file of ours that a kernel may have been booted with
     is changed or removed; it counts only where the journals do not tell what this boot began with."""
     booted = booted_with(view)
-    if replaced if booted is None else given_up(view, wanted, booted):
+    if replaced if booted is None else has_unwanted(view, wanted, booted):
         return True
     running = Running(view)
     return any(not _runs(view, running, setting, receipt, booted) for setting in wanted)
@@ -34,16 +34,16 @@ def due_now(view: HostView) -> bool:
     return due(view, known.settings if known else (), known, replaced=False)
 
 
-def given_up(view: HostView, wanted: Sequence[DesiredSetting], booted: Given | None = None) -> bool:
+def has_unwanted(view: HostView, wanted: Sequence[DesiredSetting], booted: Values | None = None) -> bool:
     """Whether this kernel has, or may have, something from rocmcfg that is not wanted any more."""
     if _tried_without_a_journal(view):
         return True
     booted = booted_with(view) if booted is None else booted
-    names = given(wanted)
+    names = kernel_gets(wanted)
     return any(name not in names for name in {**(booted or {}), **_half_applied(view)})
 
 
-def given(settings: Sequence[DesiredSetting]) -> dict[str, str | None]:
+def kernel_gets(settings: Sequence[DesiredSetting]) -> dict[str, str | None]:
     """What the header of a journal says of these settings. Variables are no business of the kernel's, and
     what is the user's own argument as well stays when ours goes."""
     return {_name(s): s.text for s in settings if s.channel is not Channel.ENVIRONMENT and not s.adopted_from}
@@ -55,49 +55,43 @@ def _name(setting: DesiredSetting) -> str:
     return setting.parameter or setting.name
 
 
-def booted_with(view: HostView) -> Given | None:
+def booted_with(view: HostView) -> Values | None:
     """What rocmcfg had in force when this boot began; None where that cannot be told."""
-    boot = boot_id(view)
-    found = _journals(view) if boot else None
+    found = _journals(view)
     if found is None:
         return None
-    for one in found:
-        if one.of(Committed) and _met(view, one, boot):
-            return _given(one)
-    return {}
+    began = (one.header.kernel or {} for one in found if one.of(Committed) and _was_there(view, one))
+    return next(began, {})
 
 
-def _met(view: HostView, one: Journal, boot: str) -> bool:
-    """Whether this boot may have begun with its files: begun in an earlier one, and not undone in one. What a
-    trial gives, the boots after its own do not get."""
-    tried = one.header.trial
+def _was_there(view: HostView, one: Journal) -> bool:
+    """Whether this boot may have begun with the files of a transaction that was begun in an earlier boot, and
+    not undone in one. What a trial gives, the boots after the trial's do not get."""
+    boot, tried = boot_id(view), one.header.trial
+    if one.header.boot_id == boot:
+        return False
     if tried is not None:
-        return one.header.boot_id != boot and trial_token(view) == tried.token
-    undone = one.of(UndoBegun)[-1:]
-    return one.header.boot_id != boot and all(line.boot_id == boot for line in undone)
+        return trial_token(view) == tried.token
+    return all(line.boot_id == boot for line in one.of(UndoBegun)[-1:])
 
 
 def _tried_without_a_journal(view: HostView) -> bool:
     """This boot is that of a trial of which nothing is known any more."""
-    found = _journals(view) if boot_id(view) else None
+    found = _journals(view)
     tokens = [one.header.trial.token for one in found or () if one.header.trial]
     token = trial_token(view)
     return found is not None and token is not None and token not in tokens
 
 
-def _half_applied(view: HostView) -> Given:
+def _half_applied(view: HostView) -> Values:
     """What this kernel runs with, and an interrupted transaction of an earlier boot may have brought."""
-    boot = boot_id(view)
     running = Running(view)
     found: dict[str, str | None] = {}
-    for one in _journals(view) or () if boot else ():
-        if not one.of(Committed) and _met(view, one, boot):
-            found |= {name: text for name, text in _given(one).items() if _shows(running, name, text)}
+    for one in _journals(view) or ():
+        if not one.of(Committed) and _was_there(view, one):
+            values = (one.header.kernel or {}).items()
+            found |= {name: text for name, text in values if _shows(running, name, text)}
     return found
-
-
-def _given(one: Journal) -> Given:
-    return one.header.kernel or {}
 
 
 def _shows(running: Running, name: str, text: str | None) -> bool:
@@ -106,16 +100,16 @@ def _shows(running: Running, name: str, text: str | None) -> bool:
 
 
 def _journals(view: HostView) -> list[Journal] | None:
-    """Newest first, but for sweeps, which give the kernel nothing; None without the right to read them, or
-    where one is damaged: nothing is known then."""
+    """Newest first, but for sweeps, which give the kernel nothing. None where nothing is known: on a disk
+    that runs no kernel, without the right to read them, or where one is damaged."""
     try:
-        return [one for one in journal.read_all(view) if not one.header.swept]
+        return None if not boot_id(view) else [one for one in journal.read_all(view) if not one.header.swept]
     except (Unreadable, journal.BadJournal):
         return None
 
 
 def _runs(
-    view: HostView, running: Running, setting: DesiredSetting, receipt: Receipt | None, booted: Given | None
+    view: HostView, running: Running, setting: DesiredSetting, receipt: Receipt | None, booted: Values | None
 ) -> bool:
     """Whether this boot has it, or carried it and the driver made something else of it."""
     if setting.kind is Kind.ENV:

@@ -9,7 +9,7 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.kargs import Karg, contains
-from rocmcfg.model.plan import Activation, FileChange, Plan
+from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, Channel
 from rocmcfg.planning.owned import owned_paths, trial_paths
@@ -47,7 +47,7 @@ class Purpose:
             self.request,
             tuple(setting.spelled for setting in settings),
             self.expectations(),
-            reboot.given(settings),
+            reboot.kernel_gets(settings),
         )
 
     def expectations(self) -> Expectations:
@@ -59,7 +59,7 @@ class Purpose:
         wanted = (
             row.setting.karg
             for row in plan.rows
-            if row.setting.channel is Channel.CMDLINE and row.outcome in ("applied", "adopted")
+            if row.setting.channel is Channel.CMDLINE and row.outcome is not RowOutcome.OVERRIDDEN
         )
         return Expectations(
             plan.boot_backend,

@@ -11,8 +11,8 @@ import json
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from rocmcfg.doctor.reading.grouping import message
 from rocmcfg.host.view import HostView, Unreadable
@@ -112,8 +112,7 @@ def _carries(view: HostView, id: str, token: str) -> bool:
         return any(marker.search(stream.readline(_LONGEST)) for _ in range(_HEAD))
 
 
-@dataclass(frozen=True, slots=True)
-class _Ended:
+class _Ended(NamedTuple):
     orderly: bool
     lasted: str
     evidence: Evidence
@@ -187,8 +186,7 @@ def _telling(said: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 # -- pstore -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     """A piece of a dump. `folder` and `crash` are the same for all of its pieces; of these the first is the
     newest. `when` in nanoseconds since 1970."""
 

@@ -31,18 +31,9 @@ def plan_without(view: HostView, *, force: bool) -> Plan:
     return Plan((), tuple(changes), steps, (), (), (), None, False, place)
 
 
-def unrecorded(view: HostView) -> bool:
-    """Whether a trial left files, or arguments for the next boot, of which no record speaks."""
-    return not view.exists(record.PATH) and _on_host(view)
-
-
 def left(view: HostView) -> bool:
     """Whether anything of a trial is on this host: a record, files, or arguments for the next boot."""
-    return view.exists(record.PATH) or _on_host(view)
-
-
-def _on_host(view: HostView) -> bool:
-    return any(_there(view, loader) for loader in registry.trials().values())
+    return view.exists(record.PATH) or any(_there(view, loader) for loader in registry.trials().values())
 
 
 def _there(view: HostView, loader: BootTrial) -> bool:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.facts.gpus import driven_gpus
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
-from rocmcfg.model.plan import CommandLine, FileChange, Plan, SettingRow
+from rocmcfg.model.plan import CommandLine, FileChange, Plan, RowOutcome
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
 from rocmcfg.model.trial import MARKER, Terms, TrialPlan
 from rocmcfg.planning.owned import OwnedFile, changes_to
@@ -25,7 +25,6 @@ from rocmcfg.state import reboot
 from rocmcfg.state.configured import Observed, observe
 from rocmcfg.state.inventory import default_of
 from rocmcfg.state.running import Running, trial_token
-from rocmcfg.trial import record as trial
 
 # A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
 # read the screen's last lines (Documentation/admin-guide/kernel-parameters.txt, panic=).
@@ -46,7 +45,11 @@ def trial_plan(
     if made.empty:
         return made, None
     observed = observe(view, facts)
-    rows = tuple(_on_line(row) for row in made.rows if row.setting.kind is not Kind.ENV)
+    rows = tuple(  # the command line beats modprobe.d, and needs no initramfs
+        row._replace(setting=row.setting._replace(channel=Channel.CMDLINE))
+        for row in made.rows
+        if row.setting.kind is not Kind.ENV
+    )
     kept, remarks = _taken_away(made, observed, facts, catalogue, receipt)
     ours = observed.boot.ours if observed.boot else ()
     new = [s.karg for s in unique_kargs([r.setting for r in rows if not r.setting.adopted_from])]
@@ -56,10 +59,9 @@ def trial_plan(
     arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
     loader = registry.trial(made.boot_backend)
     problems = [*_refusals(view, made, wanted, terms, loader is None), *remarks]
-    of_an_apply = newer_kernel(facts, trial=False)
+    problems += _not_as_this_boot(view, facts, receipt)
+    of_an_apply = tuple(newer_kernel(facts))
     said = [one for one in made.diagnostics if one not in of_an_apply]
-    problems += newer_kernel(facts, trial=True)
-    problems += _not_as_this_boot(view, receipt)
     changes: list[FileChange] = []
     if loader is not None and observed.boot is not None:
         problems += loader.problems(view, observed.boot, arguments)
@@ -70,14 +72,7 @@ def trial_plan(
         changes, wrong = changes_to(view, owned, receipt)
         problems += wrong
     line = made.command_line
-    tried = TrialPlan(
-        arguments,
-        token,
-        terms,
-        driven_gpus(view),
-        tuple(kept),
-        tuple(row.setting for row in made.rows),
-    )
+    tried = TrialPlan(arguments, token, terms, driven_gpus(view), tuple(kept), made.settings)
     why = "the boot menu gets a place for one boot's arguments"
     return made._replace(
         changes=tuple(changes),
@@ -90,16 +85,16 @@ def trial_plan(
     ), tried
 
 
-def _on_line(row: SettingRow) -> SettingRow:
-    """The command line beats modprobe.d, and needs no initramfs."""
-    return row._replace(setting=row.setting._replace(channel=Channel.CMDLINE))
-
-
 def _refusals(
     view: HostView, made: Plan, wanted: Sequence[str], terms: Terms, unable: bool
 ) -> Iterable[Diagnostic]:
     if unable:
-        yield trial.unable(made.boot_backend)
+        yield error(
+            "RC4310",
+            "no trial boot with this boot loader: rocmcfg does not know how it boots something once",
+            detail=f"it is {made.boot_backend}" if made.boot_backend else "",
+            hint="apply without --trial; `rocmcfg rollback` takes it back",
+        )
     if terms.confirm_after is not None and view.runs_tools and not unit_ready(view):
         yield error(
             "RC4328",
@@ -114,7 +109,7 @@ def _refusals(
             hint="apply without --trial",
         )
     for row in made.rows:
-        if row.outcome == "overridden" and row.setting.kind is not Kind.ENV:
+        if row.outcome is RowOutcome.OVERRIDDEN and row.setting.kind is not Kind.ENV:
             yield error(
                 "RC4312",
                 f"{row.setting.id}: {row.source} sets {row.current} and would win once it is confirmed",
@@ -130,11 +125,11 @@ def _refusals(
             )
         if Karg(text).key.startswith("rocmcfg."):
             yield error("RC4330", f"{text}: this name is rocmcfg's own", hint="leave it away")
-    if _kexec(view):
+    if kexec := _kexec(view):
         yield warning(
             "RC4331",
             "this host reboots by kexec, past the boot loader, and so past the trial",
-            location=_kexec(view),
+            location=kexec,
             hint="switch it off (LOAD_KEXEC in /etc/default/kexec) and unload what is loaded: sudo kexec -u",
         )
     variables = [row.setting.name for row in made.rows if row.setting.kind is Kind.ENV]
@@ -183,18 +178,22 @@ _KEXEC_CONFIG, _KEXEC_LOADED = "/etc/default/kexec", "/sys/kernel/kexec_loaded"
 def _kexec(view: HostView) -> str:
     """The file that says that the next boot skips the boot loader; empty where none does. Debian's
     kexec-tools load a kernel at every reboot where LOAD_KEXEC is true."""
-    try:
-        if (view.text(_KEXEC_LOADED) or "").strip() == "1":
-            return _KEXEC_LOADED
-        configured = re.search(r"^LOAD_KEXEC=[\"']?true", view.text(_KEXEC_CONFIG) or "", re.M)
-    except Unreadable:
-        return ""
+    if text_or_empty(view, _KEXEC_LOADED).strip() == "1":
+        return _KEXEC_LOADED
+    configured = re.search(r"^LOAD_KEXEC=[\"']?true", text_or_empty(view, _KEXEC_CONFIG), re.M)
     return _KEXEC_CONFIG if configured else ""
 
 
-def _not_as_this_boot(view: HostView, receipt: Receipt | None) -> Iterable[Diagnostic]:
-    """What the boots after the trial would have, and this one has not: whoever falls back would fall on
-    something that nobody has booted with yet."""
+def _not_as_this_boot(view: HostView, facts: Facts, receipt: Receipt | None) -> Iterable[Diagnostic]:
+    """What the trial's boot, or the one that it falls back to, would have besides the settings, and what this
+    boot has not: a newer kernel, or a configuration that nobody has booted with yet."""
+    if facts.newer_kernel is not None:
+        yield warning(
+            "RC3028",
+            f"the trial may boot kernel {facts.newer_kernel.release}, which is newer than the one that runs",
+            detail="a trial that fails would not tell which of the two did it, kernel or settings",
+            hint="reboot first, then try the settings on the new kernel",
+        )
     settings = receipt.settings if receipt else ()
     if Running(view).known and _untested(view, settings, receipt):
         yield error(
@@ -210,12 +209,12 @@ def _taken_away(
 ) -> tuple[list[DesiredSetting], list[Diagnostic]]:
     """What is applied now and not wanted any more stands on the line of the trial as well: a parameter gets
     the value that it would have without us, after it; of other arguments nothing can be taken away."""
-    wanted = reboot.given([row.setting for row in made.rows])
+    wanted = reboot.kernel_gets(made.settings)
     running = next((kernel for kernel in facts.driven if kernel.running), None)
     kept: dict[str, DesiredSetting] = {}
     remarks = []
     for setting in receipt.settings if receipt else ():
-        gone = {name for name in reboot.given([setting]) if name not in wanted}
+        gone = {name for name in reboot.kernel_gets([setting]) if name not in wanted}
         if not gone:
             continue
         value = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error, fail
-from rocmcfg.model.plan import Plan
+from rocmcfg.model.plan import Plan, RowOutcome
 from rocmcfg.model.report import PASSES
 from rocmcfg.model.state import Kind
 from rocmcfg.model.trial import Stage, Trial
@@ -83,7 +83,7 @@ def require_stays(made: Plan) -> None:
             hint="take it out there, then confirm",
         )
         for row in made.rows
-        if row.outcome == "overridden" and row.setting.kind is not Kind.ENV
+        if row.outcome is RowOutcome.OVERRIDDEN and row.setting.kind is not Kind.ENV
     ]
     if beaten:
         raise RocmcfgError(*beaten)

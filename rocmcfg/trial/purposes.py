@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import FileChange, Plan
@@ -22,16 +23,18 @@ class OfOneBoot(Purpose):
     def __init__(self, plan: Plan, request: Request, tried: TrialPlan) -> None:
         super().__init__(plan, request)
         self.tried = tried
+        loader = registry.trial(plan.boot_backend)
+        assert loader is not None, plan.boot_backend  # a plan for another one is refused
+        self.loader = loader
 
     def header(self, host: Host) -> Begin:
         return super().header(host)._replace(trial=OneBoot(self.tried.token, self.tried.arguments))
 
     def expectations(self) -> Expectations:
-        place = record.loader_of(self.plan.boot_backend)
-        return Expectations(self.plan.boot_backend, (place.TOKEN,), (place.TOKEN,), ())
+        return Expectations(self.plan.boot_backend, (self.loader.TOKEN,), (self.loader.TOKEN,), ())
 
     def proof(self, host: Host) -> list[Diagnostic]:
-        return record.loader_of(self.plan.boot_backend).check(host, self.tried.arguments)
+        return self.loader.check(host, self.tried.arguments)
 
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:
         content = receipt.dump(
@@ -42,7 +45,7 @@ class OfOneBoot(Purpose):
                 self.plan.boot_backend,
                 done.header.boot_id,
                 done.header.time,
-                tuple(row.setting for row in self.plan.rows),
+                self.plan.settings,
                 **self.tried._asdict(),
             )
         )

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView, Unreadable
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import boot_id
 from rocmcfg.state.running import trial_token
 
 if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import BootTrial
     from rocmcfg.model.report import VerificationReport
     from rocmcfg.records.receipt import Receipt
     from rocmcfg.records.steps import Journal, TrialEvent
@@ -63,24 +62,6 @@ def require_none(view: HostView) -> None:
     found = load(view)
     if found is not None:
         raise InForce(found, stage(view, found))
-
-
-def unable(loader: str) -> Diagnostic:
-    """Why nothing is tried with a boot loader of which we do not know how it boots something once."""
-    return error(
-        "RC4310",
-        "no trial boot with this boot loader: rocmcfg does not know how it boots something once",
-        detail=f"it is {loader}" if loader else "",
-        hint="apply without --trial; `rocmcfg rollback` takes it back",
-    )
-
-
-def loader_of(name: str) -> BootTrial:
-    """How this loader boots something once. Raises RocmcfgError for one of which we do not know it."""
-    found = registry.trial(name)
-    if found is None:
-        raise RocmcfgError(unable(name))
-    return found
 
 
 def load(view: HostView) -> Trial | None:

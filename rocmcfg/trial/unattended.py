@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from rocmcfg.host.view import Host, HostView, Locked, Unreadable
-from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, fail
 from rocmcfg.model.trial import Trial
 from rocmcfg.records.steps import Event, TrialEvent
 from rocmcfg.trial import record
@@ -19,23 +19,6 @@ _STEP = 10.0
 # A machine that slept longer than this in one step gets this much more to show what the waking did.
 _ASLEEP, _AFTER_SLEEP = 30.0, 60.0
 _BUSY_TIME = 900.0  # another rocmcfg at work: update-initramfs may take that long
-
-
-class NotKept(RocmcfgError):
-    """The trial goes on until somebody confirms or rejects it, or until the next boot ends it."""
-
-    def __init__(self, found: Trial, reasons: Sequence[str]) -> None:
-        self.reasons = tuple(reasons)
-        super().__init__(
-            error(
-                "RC4340",
-                f"the trial (transaction {found.transaction}) did not confirm itself",
-                detail="\n".join(reasons),
-                location=record.PATH,
-                hint="`rocmcfg confirm` keeps its settings all the same, `rocmcfg reject` ends it; so does "
-                "the next boot",
-            )
-        )
 
 
 def uptime(view: HostView) -> float:
@@ -68,8 +51,9 @@ def when_free(act: Callable[[], T], sleep: Sleep) -> T:
             waited += _STEP
 
 
-def withhold(host: Host, found: Trial, reasons: Sequence[str]) -> NotKept:
-    """Put it on record. A record that cannot be written takes nothing from the reasons."""
+def withhold(host: Host, found: Trial, reasons: Sequence[str], exit_code: ExitCode) -> RocmcfgError:
+    """What to raise, put on record before: the trial goes on until somebody confirms or rejects it, or until
+    the next boot ends it. A record that cannot be written takes nothing from the reasons."""
     host.log(f"trial of transaction {found.transaction} not confirmed: {'; '.join(reasons)}")
     try:
         with host.lock():
@@ -77,4 +61,12 @@ def withhold(host: Host, found: Trial, reasons: Sequence[str]) -> NotKept:
                 record.note(host, found.transaction, TrialEvent(Event.WITHHELD, reasons=tuple(reasons)))
     except RocmcfgError as problem:
         reasons = [*reasons, *(f"not on record: {d.summary}" for d in problem.diagnostics)]
-    return NotKept(found, reasons)
+    return fail(
+        "RC4340",
+        f"the trial (transaction {found.transaction}) did not confirm itself",
+        detail="\n".join(reasons),
+        location=record.PATH,
+        hint="`rocmcfg confirm` keeps its settings all the same, `rocmcfg reject` ends it; so does "
+        "the next boot",
+        exit_code=exit_code,
+    )

@@ -3,8 +3,8 @@ come."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, info
@@ -22,8 +22,7 @@ class HostAfter(str, Enum):
     RECOVERY_REQUIRED = "recovery_required"
 
 
-@dataclass(frozen=True, slots=True)
-class OnRecord:
+class OnRecord(NamedTuple):
     """What is on record of a host: the transaction that is open, and what is applied and tried, as bytes to
     compare. `seen` is False where the caller could not look."""
 
@@ -40,8 +39,7 @@ def on_record(view: HostView) -> OnRecord:
         return OnRecord(seen=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Aftermath:
+class Aftermath(NamedTuple):
     outcome: HostAfter
     code: ExitCode
     remarks: tuple[Diagnostic, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.transaction.programs import Progress
 from rocmcfg.trial import health, proof, record, unattended
@@ -37,7 +37,8 @@ class Watched(NamedTuple):
 
 def watch(host: Host, sleep: unattended.Sleep, ask: Callable[[Planned], bool], progress: Progress) -> Watched:
     """Wait until the trial's time has come, then confirm it where all is well. `ask` gets the plan before it
-    is carried out. Raises NotKept, with every reason, on record by then."""
+    is carried out. Raises RocmcfgError with every reason against
+    it, on record by then."""
     found = record.load(host)
     if found is None or record.stage(host, found) is not Stage.RUNNING:
         return Watched("no trial runs in this boot")
@@ -59,19 +60,17 @@ def watch(host: Host, sleep: unattended.Sleep, ask: Callable[[Planned], bool], p
         reasons.extend(_against(host, found))
         return not reasons and ask(planned)
 
-    applied, cause = None, None
+    applied, cause, exit_code = None, None, ExitCode.ERROR
     try:
         if not reasons:
             applied = unattended.when_free(lambda: confirm(host, still, progress, asks=False), sleep)
     except RocmcfgError as problem:
-        cause = problem
+        cause, exit_code = problem, problem.exit_code
         reasons = [diagnostic.summary for diagnostic in problem.diagnostics]
     if reasons and record.load(host) != found:
         return decided
     if reasons:
-        stop = unattended.withhold(host, found, reasons)
-        stop.exit_code = cause.exit_code if cause is not None else stop.exit_code
-        raise stop from cause
+        raise unattended.withhold(host, found, reasons, exit_code) from cause
     host.log(f"trial of transaction {found.transaction} confirmed itself")
     return Watched("", applied)
 

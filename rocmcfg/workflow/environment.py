@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import RocmcfgError, fail
-from rocmcfg.workflow.planning import collect_facts, errors_first
+from rocmcfg.model.diagnostic import fail
+from rocmcfg.workflow.planning import collect_facts, require_no_errors
 
 if TYPE_CHECKING:
     from rocmcfg.model.request import Request
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
     """The environment part of profiles, for `env` and `run`: no GPU, loader or right is needed for it."""
     from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.model.diagnostic import has_errors
     from rocmcfg.model.state import Kind
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.resolve import resolve
@@ -32,8 +31,7 @@ def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
     concerned = tuple(s for s in request.set if s.startswith(("env.", "profile.")))
     only = request._replace(profiles=names, set=concerned)
     resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective(None, "", ()))
-    if has_errors(resolution.diagnostics):
-        raise RocmcfgError(*errors_first(resolution.diagnostics))
+    require_no_errors(resolution.diagnostics)
     return [(s.name, s.text or "") for s in resolution.desired]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile
@@ -46,8 +46,7 @@ def collect_facts(
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.facts.hardware import read_memory
     from rocmcfg.facts.kernels import read_kernels, running_release
-    from rocmcfg.facts.pytorch import read_pytorch
-    from rocmcfg.facts.rocm import read_rocm
+    from rocmcfg.facts.rocm import read_pytorch, read_rocm
     from rocmcfg.facts.system import UNKNOWN, read_container, read_os
     from rocmcfg.knowledge.catalogue import gpu_models
     from rocmcfg.model.facts import Facts
@@ -76,7 +75,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     from rocmcfg.model.profile import Setting
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.combine import parse_set
-    from rocmcfg.planning.plan import blocked, make_plan
+    from rocmcfg.planning.plan import Known, make_plan
     from rocmcfg.planning.profile_values import forgotten
     from rocmcfg.planning.resolve import modules_of
 
@@ -89,7 +88,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     settings = [s for profile in loaded for s in profile.settings] + asked
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings), gpus=gpus)
     last = receipt_or_none(view)
-    made, tried = make_plan(view, loaded, request, facts, known, last), None
+    made, tried = make_plan(view, loaded, request, Known(facts, known, last)), None
     if terms is not None:
         from rocmcfg.trial.plan import trial_plan
 
@@ -99,8 +98,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     remarks += _state_of_ours(view)
     if remarks:
         made = made._replace(diagnostics=first((*remarks, *made.diagnostics)))
-    if blocked(made):
-        raise RocmcfgError(*errors_first(made.diagnostics))
+    require_no_errors(made.diagnostics)
     return Planned(made, request, facts, loaded, tried)
 
 
@@ -117,22 +115,20 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     """What it takes to have exactly these settings; no profile is read. `request` goes on record with them.
     Raises RocmcfgError with every reason against it."""
     from rocmcfg.knowledge import catalogue
-    from rocmcfg.planning.plan import blocked, plan_of_approved
+    from rocmcfg.planning.plan import Known, plan_of_approved
 
     modules = tuple(dict.fromkeys(["amdgpu", *(s.module for s in approved.settings if s.module)]))
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules)
-    made = plan_of_approved(
-        view, approved.profiles, approved.settings, facts, catalogue.load(), receipt_or_none(view)
-    )
-    if blocked(made):
-        raise RocmcfgError(*errors_first(made.diagnostics))
+    known = Known(facts, catalogue.load(), receipt_or_none(view))
+    made = plan_of_approved(view, approved.profiles, approved.settings, known)
+    require_no_errors(made.diagnostics)
     return Planned(made, request, facts, ())
 
 
 def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
     """What stands in the way of an apply, or will be mended by it. A plan is made all the same."""
     from rocmcfg.records.journal import require_finished
-    from rocmcfg.transaction.unrecorded import unrecorded
+    from rocmcfg.transaction.lost_records import record_lost
     from rocmcfg.trial.record import require_none
 
     found: tuple[Diagnostic, ...] = ()
@@ -140,7 +136,7 @@ def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
         require_finished(view)
         require_none(view)
         if receipt.load(view) is None:
-            lost = unrecorded(view)
+            lost = record_lost(view)
             found = (lost,) if lost is not None else ()
     except RocmcfgError as problem:
         found = problem.diagnostics
@@ -152,6 +148,11 @@ def receipt_or_none(view: HostView) -> Receipt | None:
         return receipt.load_quietly(view)
     except Unreadable:
         return None
+
+
+def require_no_errors(diagnostics: Sequence[Diagnostic]) -> None:
+    if has_errors(diagnostics):
+        raise RocmcfgError(*errors_first(diagnostics))
 
 
 def errors_first(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -86,8 +86,6 @@ def gather(
         version=rocmcfg.__version__,
         facts=facts,
         hardware=read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address)),
-        rocm=f"{format_version(facts.rocm)} ({facts.rocm_source})" if facts.rocm else "",
-        pytorch="; ".join(f"{p.text} ({p.source})" for p in facts.pytorch),
         parameters=deviations(view, kernel, set_here, known),
         arguments=tuple(karg.text for karg in concerned),
         other_arguments=len(kargs) - len(concerned) - sum(_is_parameter(karg, known) for karg in kargs),
@@ -234,7 +232,7 @@ def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:
         report = verify(view)
     except RocmcfgError as problem:
         return (), problem.diagnostics[0].summary
-    if not report.checks and not report.unrecorded:
+    if not report.checks and not report.record_lost:
         return (), ""
     wrong = [f"{c.name} {c.status.value}" for c in report.checks if report.exit_code]
     said = [report.status.replace("_", " "), *wrong]

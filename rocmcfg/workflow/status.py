@@ -16,7 +16,7 @@ from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.inventory import SetParameter, set_parameters
-from rocmcfg.state.reboot import due, given_up
+from rocmcfg.state.reboot import due, has_unwanted
 from rocmcfg.state.running import Running
 from rocmcfg.trial import leftovers
 from rocmcfg.trial import record as trial
@@ -90,7 +90,7 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         require_finished(view)
     except RocmcfgError as problem:
         problems += problem.diagnostics
-    if tried is None and leftovers.unrecorded(view):
+    if tried is None and not view.exists(trial.PATH) and leftovers.left(view):
         problems.append(
             warning(
                 "RC4338",
@@ -130,7 +130,9 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
 def _reboot_due(view: HostView, known: Receipt | None) -> bool:
     """As apply tells it; of what does not run, nothing is due."""
     settings = known.settings if known else ()
-    return due(view, settings, known, replaced=False) if Running(view).known else given_up(view, settings)
+    if Running(view).known:
+        return due(view, settings, known, replaced=False)
+    return has_unwanted(view, settings)
 
 
 def _unnecessary(

@@ -192,7 +192,7 @@ def _empty(*excerpts: Excerpt) -> Report:
 
     facts = Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True)
     hardware = Hardware("", None, "", "", "", ())
-    return Report("0", facts, hardware, "", "", (), (), 0, (), (), "", "", (), (), excerpts, {})
+    return Report("0", facts, hardware, (), (), 0, (), (), "", "", (), (), excerpts, {})
 
 
 def test_a_packed_file_unpacks() -> None:

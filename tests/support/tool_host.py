@@ -1,8 +1,9 @@
 """A fake tree whose tools can be run: the stand-ins of `fake_tools`, or programs that a test supplies.
 
 `python -m tests.support.tool_host TOOLS COMMAND…` is `rocmcfg COMMAND…` on such a tree; TOOLS is a directory
-of programs that replace stand-ins of the same name. Each is started as `NAME ROOT ARGUMENT…` by the product's
-own runner, so that what is tested of time limits, signals and output is real.
+of programs that replace stand-ins of the same name, also where rocmcfg only asks them. Each is started as
+`NAME ROOT ARGUMENT…` by the product's own runner, so that what is tested of time limits, signals and output
+is real.
 """
 
 from __future__ import annotations

@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.report import CheckStatus, VerificationReport
-from rocmcfg.model.request import Request
 from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.trial import Stage, Terms
 from rocmcfg.records import receipt
 from rocmcfg.trial import record as trial
 from rocmcfg.trial.standing import trial_on_record
-from rocmcfg.workflow import planning, undoing
+from rocmcfg.workflow import undoing
 from rocmcfg.workflow.status import status
 from rocmcfg.workflow.verifying import verify
 from tests.support import usecases as use
@@ -97,35 +95,6 @@ def test_the_next_boot_has_it_and_the_boot_after_it_does_not(root: Path, host: Q
     assert verify(host).status == "nothing_applied"
 
 
-def test_what_is_confirmed_stays_and_needs_no_other_boot(root: Path, host: QuickHost) -> None:
-    use.attempt(host, **CWSR)
-    reboot(root)
-    use.confirm(host)
-    assert verify(host).exit_code == ExitCode.DONE
-    assert verify(host).trial is None
-    assert not status(host).reboot_required
-    assert not (root / DROP_IN).exists()
-    assert not (root / SCRIPT).exists()
-    assert "rocmcfg_trial" not in (root / "boot/grub/grub.cfg").read_text()
-    line = reboot(root)
-    assert "amdgpu.cwsr_enable=0" in line
-    assert "panic=" not in line
-    assert "rocmcfg.trial" not in line
-    assert outcome(host, 1) == "confirmed"
-
-
-def test_a_rollback_after_a_confirm_leads_to_before_the_trial(root: Path, host: QuickHost) -> None:
-    before = configuration(root)
-    use.attempt(host, **CWSR)
-    reboot(root)
-    use.confirm(host)
-    use.rollback(host)
-    assert configuration(root) == before
-    assert [j.state for j in use.journals(host)] == ["rolled_back", "rolled_back"]
-    assert trial.load(host) is None
-    assert status(host).reboot_required  # this boot still has it
-
-
 @pytest.mark.parametrize("boots", [0, 1, 2])
 @pytest.mark.parametrize("end", [use.reject, use.rollback])
 def test_a_trial_can_be_forgotten_at_any_time(root: Path, host: QuickHost, boots: int, end: object) -> None:
@@ -139,39 +108,6 @@ def test_a_trial_can_be_forgotten_at_any_time(root: Path, host: QuickHost, boots
     assert outcome(host, 1) == "rejected"
     assert status(host).reboot_required == (boots == 1)
     assert "cwsr" not in reboot(root)
-
-
-def test_what_is_applied_stays_as_it_is_beside_a_trial(root: Path, host: QuickHost) -> None:
-    use.apply(host, set=("amdgpu.runpm=0", "karg.iommu=pt"))
-    reboot(root)
-    before = configuration(root)
-    made = planning.plan(host, Request(**CWSR), Terms())
-    assert made.trial is not None
-    # a parameter that goes has its default for the trial; an argument cannot be taken off the line
-    assert made.trial.arguments[:2] == ("amdgpu.cwsr_enable=0", "amdgpu.runpm=-1")
-    assert [d.summary[:8] for d in made.plan.diagnostics if d.id == "RC4314"] == ["iommu=pt"]
-    use.attempt(host, **CWSR)
-    reboot(root)
-    assert (parameter(root, "runpm"), parameter(root, "cwsr_enable")) == ("-1", "0")
-    reboot(root)
-    assert parameter(root, "runpm") == "0"
-    use.recover(host)
-    assert configuration(root) == before
-    assert state(verify(host)) == {CheckStatus.IN_EFFECT}
-
-
-def test_nothing_else_is_applied_while_a_trial_is_on_record(root: Path, host: QuickHost) -> None:
-    use.attempt(host, **CWSR)
-    whole = tree(root)
-    for act in (use.apply, use.attempt):
-        with pytest.raises(RocmcfgError) as refused:
-            act(host, set=("amdgpu.runpm=0",))
-        assert ids(refused) == ["RC4316"]
-        assert refused.value.exit_code == ExitCode.ERROR
-    assert tree(root) == whole
-    assert [d.id for d in planning.plan(host, Request(set=("amdgpu.runpm=0",))).plan.diagnostics][:1] == [
-        "RC4316"
-    ]
 
 
 def test_a_trial_is_confirmed_in_its_own_boot_only(root: Path, host: QuickHost) -> None:
@@ -274,15 +210,6 @@ def test_a_full_block_is_refused(root: Path, host: QuickHost) -> None:
     with pytest.raises(RocmcfgError) as damaged:
         use.attempt(host, **CWSR)
     assert ids(damaged)[0] == "RC4305"
-
-
-def test_another_root_is_planned_and_not_tried(root: Path) -> None:
-    offline = LocalHost(str(root))
-    made = planning.plan(offline, Request(**CWSR), Terms())
-    assert [d.id for d in made.plan.diagnostics if d.id.startswith("RC43")] == ["RC4303"]
-    with pytest.raises(RocmcfgError) as refused:
-        use.attempt(offline, **CWSR)
-    assert ids(refused) == ["RC4303"]
 
 
 def test_variables_wait_for_the_confirmation(root: Path, host: QuickHost) -> None:

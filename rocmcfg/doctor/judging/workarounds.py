@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.kargs import Karg, contains, last, read_by_kernel
+from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.state import DesiredSetting, Kind
 from rocmcfg.model.value import as_number, same
@@ -71,12 +71,8 @@ def _parameter(name: str, kargs: Sequence[Karg] | None, host: HostState | None) 
     written = last(kargs or (), name)
     if written is not None:
         return written.value, written.source
-    if host is None or (kargs is not None and not _same(kargs, host.running.kargs)):
+    # where two boots had one command line, what a driver holds now stands for both
+    if host is None or (kargs is not None and join(kargs) != join(host.running.kargs)):
         return None, ""
     now = host.running.parameter(name)
     return now.value, "the running driver"
-
-
-def _same(kargs: Sequence[Karg], others: Sequence[Karg]) -> bool:
-    """Whether two boots had one command line: then what a driver holds now stands for both."""
-    return [karg.text for karg in kargs] == [karg.text for karg in others]

@@ -14,7 +14,7 @@ from rocmcfg.model.version import Version, parse_kernel, parse_version
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.reading.scan import Scanner
-    from rocmcfg.knowledge.logs import FactPattern, LogKnowledge
+    from rocmcfg.knowledge.logs import LogKnowledge
 
 _GFX = re.compile(r"gfx\d{1,2}[0-9a-f]{2}")
 
@@ -74,22 +74,17 @@ def read_facts(scanner: Scanner, known: LogKnowledge, models: Sequence[GpuModel]
     hits = [hit for hit in scanner.hits if hit.probe.role == "fact"]
     for hit, pattern in zip(hits, known.facts, strict=True):
         for position, line in zip(hit.positions, hit.lines, strict=True):
-            for text in _texts(pattern, line):
-                found.setdefault(pattern.kind, []).append(Said(text, position, pattern.weight))
-    kernels = [s for s in found.get("kernel", ()) if parse_kernel(s.text)]
-    command_lines = [s for s in found.get("cmdline", ()) if _is_kernels(s.text, known.boot_words)]
+            for match in re.finditer(pattern.pattern, line, re.ASCII):
+                said = Said(match[pattern.group], position, pattern.weight)
+                found.setdefault(pattern.kind, []).append(said)
     rocm, rocm_named = _rocm(found.get("rocm", ()), found.get("rocm_prose", ()))
-    families = {
-        gfx
-        for said in found.get("family", ())
-        for gfx in _of_family(said.text.partition("_v")[2], known.families, models)
-    }
+    named = [known.families.get(s.text.partition("_v")[2], ()) for s in found.get("family", ())]
     mes = [int(said.text, 16) for said in found.get("mes", ())]
     return LogFacts(
         _gfx(found, models),
-        tuple(sorted(families)),
-        _sorted(kernels),
-        _sorted(command_lines),
+        tuple(sorted({m.gfx for m in models if any(matches(m.gfx, patterns) for patterns in named)})),
+        _sorted(s for s in found.get("kernel", ()) if parse_kernel(s.text)),
+        _sorted(s for s in found.get("cmdline", ()) if _is_kernels(s.text, known.boot_words)),
         rocm,
         rocm_named,
         next((said.text for said in found.get("dkms", ())), ""),
@@ -109,11 +104,6 @@ def _is_kernels(command_line: str, boot_words: tuple[str, ...]) -> bool:
     )
 
 
-def _texts(pattern: FactPattern, line: str) -> Iterable[str]:
-    for match in re.finditer(pattern.pattern, line, re.ASCII):
-        yield match[pattern.group]
-
-
 def _sorted(said: Iterable[Said]) -> tuple[Said, ...]:
     return tuple(sorted(said, key=lambda one: one.position))
 
@@ -125,13 +115,10 @@ def _unique(said: Iterable[Said]) -> tuple[Said, ...]:
 def _gfx(found: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tuple[str, ...]:
     """Targets that the heaviest statements name. Mentions in passing count only where they agree mostly."""
     by_pci = {pci: model.gfx for model in models for pci in model.pci}
-    said = [
-        Said(by_pci[s.text.lower()], s.position, s.weight)
-        for s in found.get("pci", ())
-        if s.text.lower() in by_pci
-    ]
-    said += [s for s in found.get("gfx", ()) if _GFX.fullmatch(s.text)]
-    said += [Said(f"gfx{s.text}", s.position, s.weight) for s in found.get("isa", ())]
+    said = [s._replace(text=by_pci.get(s.text.lower(), "")) for s in found.get("pci", ())]
+    said += found.get("gfx", ())
+    said += [s._replace(text=f"gfx{s.text}") for s in found.get("isa", ())]
+    said = [s for s in said if _GFX.fullmatch(s.text)]
     if not said:
         return ()
     heaviest = max(one.weight for one in said)
@@ -143,12 +130,6 @@ def _gfx(found: Mapping[str, Sequence[Said]], models: Sequence[GpuModel]) -> tup
             return ()
         names = [name]
     return tuple(names)
-
-
-def _of_family(
-    name: str, families: Mapping[str, tuple[str, ...]], models: Sequence[GpuModel]
-) -> Iterable[str]:
-    return (model.gfx for model in models if matches(model.gfx, families.get(name, ())))
 
 
 def _rocm(printed: Sequence[Said], prose: Sequence[Said]) -> tuple[Version | None, bool]:

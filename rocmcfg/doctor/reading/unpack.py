@@ -7,7 +7,7 @@ prints it. Like `zcat`, this ignores what stands behind the packed data and is n
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from rocmcfg.host import streams
@@ -30,86 +30,82 @@ class Unpacked(io.RawIOBase):
     def __init__(
         self, packed: BinaryIO, magic: bytes, new: Callable[[], Any], error: type[Exception]
     ) -> None:
-        self._packed, self._magic, self._new, self._error = packed, magic, new, error
-        self._decompressor = new()
-        self._begun = False  # whether the decompressor has seen a byte
-        self._first = True  # whether it is the first of the members that such a file may have
-        self._waiting = b""  # packed bytes that were read and not unpacked yet
+        self._packed = packed
+        self._pieces = _pieces(packed, magic, new, error)
         self._ready = bytearray()
-        self._taken = self._given = 0
         self._problem: Exception | None = None
-        self._ended = False
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Never holds more than `size` bytes and one step."""
-        while not self._ended and (size < 0 or len(self._ready) < size):
-            try:
-                self._step()
-            except Exception as problem:  # of the decompressor or of the file
-                self._problem, self._ended = problem, True
+        """Never holds more than `size` bytes and one piece."""
+        try:
+            while size < 0 or len(self._ready) < size:
+                self._ready += next(self._pieces)
+        except StopIteration:
+            pass
+        except Exception as problem:  # of the decompressor or of the file
+            self._problem = problem
         if not self._ready and self._problem is not None:
             raise self._problem
         given = bytes(self._ready if size < 0 else self._ready[:size])
         del self._ready[: len(given)]
-        self._given += len(given)
         return given
 
     def close(self) -> None:
         self._packed.close()
         super().close()
 
-    def _step(self) -> None:
-        """Unpack a part of what was read, into `_ready`."""
-        if not self._waiting and (not self._begun or self._needs_more()):
-            self._waiting = self._packed.read(_CHUNK)
-            self._taken += len(self._waiting)
-            if not self._waiting:
-                self._ended = True
-                if self._begun:
+
+def _pieces(
+    packed: BinaryIO, magic: bytes, new: Callable[[], Any], error: type[Exception]
+) -> Iterator[bytes]:
+    """What the members of a file hold, one after the other."""
+    waiting = b""  # packed bytes that were read and not unpacked yet
+    taken = given = 0
+    first = True
+    while True:
+        decompressor, begun = new(), False
+        while not decompressor.eof:
+            # bz2 and lzma keep what they were not allowed to unpack; zlib hands it back
+            if not waiting and (not begun or getattr(decompressor, "needs_input", True)):
+                waiting = packed.read(_CHUNK)
+                taken += len(waiting)
+                if not waiting and begun:
                     raise EOFError("it is cut short")
-                return
-        if not self._begun and not self._goes_on():
-            return
-        self._begun = True
-        self._unpack()
-        if self._given + len(self._ready) > max(streams.READ_ANYWAY, streams.MOST_PACKED * self._taken):
-            raise TooMuch(f"it unpacks to more than {streams.MOST_PACKED} times its size, which no log does")
-        if self._decompressor.eof:
-            self._waiting = self._decompressor.unused_data
-            self._decompressor = self._new()
-            self._begun = self._first = False
+                if not waiting:
+                    return
+            if not begun and not first:
+                waiting = waiting.lstrip(b"\0")  # tapes pad with them
+                if waiting[: len(magic)] != magic[: len(waiting)]:
+                    return
+                if not waiting:
+                    continue
+            begun = True
+            for piece in _unpacked(decompressor, waiting, error):
+                given += len(piece)
+                yield piece
+            waiting = getattr(decompressor, "unconsumed_tail", b"")
+            if given > max(streams.READ_ANYWAY, streams.MOST_PACKED * taken):
+                raise TooMuch(
+                    f"it unpacks to more than {streams.MOST_PACKED} times its size, which no log does"
+                )
+        waiting, first = decompressor.unused_data, False
 
-    def _needs_more(self) -> bool:
-        """bz2 and lzma keep what they were not allowed to unpack; zlib hands it back."""
-        return bool(getattr(self._decompressor, "needs_input", True))
 
-    def _goes_on(self) -> bool:
-        """Whether a member begins with what waits."""
-        if self._first:
-            return True
-        self._waiting = self._waiting.lstrip(b"\0")  # tapes pad with them
-        if self._waiting[: len(self._magic)] != self._magic[: len(self._waiting)]:
-            self._ended = True
-        return bool(self._waiting) and not self._ended
-
-    def _unpack(self) -> None:
-        decompressor, chunk = self._decompressor, self._waiting
-        if not hasattr(decompressor, "copy"):
-            # a damage takes that call's output along
-            self._waiting = b""
-            self._ready += decompressor.decompress(chunk, _CHUNK)
-            return
-        before = decompressor.copy()
-        try:
-            self._ready += decompressor.decompress(chunk, _MOST)
-        except self._error:
-            for byte in chunk:
-                self._ready += before.decompress(bytes((byte,)))
-            raise
-        self._waiting = decompressor.unconsumed_tail
+def _unpacked(decompressor: Any, chunk: bytes, error: type[Exception]) -> Iterator[bytes]:
+    """What a chunk begins with; of a damaged one, all that comes before the damage, where that can be had."""
+    if not hasattr(decompressor, "copy"):  # a damage takes the output of this call along
+        yield decompressor.decompress(chunk, _CHUNK)
+        return
+    before = decompressor.copy()
+    try:
+        yield decompressor.decompress(chunk, _MOST)
+    except error:
+        for byte in chunk:
+            yield before.decompress(bytes((byte,)))
+        raise
 
 
 def unpack(packed: BinaryIO, start: bytes) -> Unpacked | None:

@@ -30,8 +30,6 @@ def machine(
     """
     files: dict[str, File] = {
         "lib": Link("usr/lib"),
-        "sbin": Link("usr/sbin"),
-        "usr/sbin/.keep": "",
         "etc/machine-id": MACHINE_ID + "\n",
         **firmware(loader_info, stub_info),
         **running_kernel(kernels[0], booted_with),
