@@ -31,7 +31,6 @@ def status(
 
 def _show(printer: Printer, found: Status) -> None:
     from rocmcfg.cli.plan_view import host_rows
-    from rocmcfg.model.request import root_option
 
     rows = host_rows(found.facts)
     if found.facts.container:
@@ -63,7 +62,7 @@ def _show(printer: Printer, found: Status) -> None:
         printer.wrapped("(asks every condition anew; --without SETTING leaves any one out)")
     printer.problems([d for d in found.diagnostics if d.severity.value != "info" or d in found.remarks])
     printer.line()
-    for text in _next(found, root_option(found.root)):
+    for text in _next(found, printer.root_option):
         printer.wrapped(text, indent="")
 
 

@@ -14,8 +14,7 @@ from rocmcfg.backends.boot.grub import reader as grub_reader
 from rocmcfg.backends.boot.grub import trial as grub_trial
 from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
-from rocmcfg.backends.initramfs import initramfs_tools
-from rocmcfg.backends.initramfs.contract import Generator
+from rocmcfg.backends.initramfs import Generator, initramfs_tools
 from rocmcfg.host.local import LocalHost
 from rocmcfg.planning.owned import owned_files, owned_paths
 from tests.backends.settings import SETTINGS
