@@ -38,7 +38,7 @@ def _show(printer: Printer, found: Status) -> None:
         rows.append(("Container", f"{found.facts.container}: the kernel is not ours to configure"))
     if found.trial is not None:
         rows += _trial(found, found.trial)
-    elif found.report is None or found.report.unrecorded:
+    elif found.report is None or found.report.receipt_lost:
         rows.append(("Profile", "cannot be told"))
     elif not found.report.checks:
         rows.append(("Profile", "none applied"))
@@ -121,7 +121,7 @@ def _next(found: Status, root: str) -> list[str]:
             "over": "sudo rocmcfg recover",
         }
         return [f"Next: {steps[found.trial.stage.value]}{root}"]
-    if found.report is None or found.report.unrecorded:
+    if found.report is None or found.report.receipt_lost:
         return []
     if not found.report.checks:
         due = "A reboot is due: the running kernel still has what was taken back."

@@ -46,19 +46,19 @@ Overall = Literal["in_effect", "pending", "differences", "nothing_applied"]
 
 @published("status", "profiles", "transaction", "trial", "checks")
 class VerificationReport(NamedTuple):
-    """`unrecorded`: files of ours are on the host, and no receipt says what they shall be. `trial`: it is a
+    """`receipt_lost`: files of ours are on the host, and no receipt says what they shall be. `trial`: it is a
     trial that was checked, and not what is applied; the number of its transaction."""
 
     profiles: tuple[str, ...]
     transaction: int | None
     checks: tuple[Check, ...]
     diagnostics: tuple[Diagnostic, ...]
-    unrecorded: bool = False
+    receipt_lost: bool = False
     trial: int | None = None
 
     @property
     def exit_code(self) -> ExitCode:
-        if self.unrecorded:
+        if self.receipt_lost:
             return ExitCode.DIFFERENCES
         statuses = {check.status for check in self.checks}
         if statuses <= PASSES:
@@ -68,7 +68,7 @@ class VerificationReport(NamedTuple):
     @property
     def status(self) -> Overall:
         """One word for the whole: the worst that was found."""
-        if not self.checks and not self.unrecorded:
+        if not self.checks and not self.receipt_lost:
             return "nothing_applied"
         if self.exit_code is ExitCode.DONE:
             return "in_effect"

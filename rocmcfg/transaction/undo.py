@@ -20,8 +20,8 @@ from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved, ToolRun
 from rocmcfg.state import reboot
 from rocmcfg.transaction import edits, recovery, tool_changes
+from rocmcfg.transaction.lost_receipt import beyond_undo, left_behind
 from rocmcfg.transaction.programs import Progress, programs
-from rocmcfg.transaction.unrecorded import beyond_undo, left_behind
 
 _LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
 
@@ -116,7 +116,7 @@ def carry_out(
     """The undo as it went, with each program once, though several transactions ran it. The host's log says of
     each transaction what it is `logged_as`. Raises as `recovery.undo`."""
     if len(planned.journals) > 1:
-        recovery.begin_together(host, planned.transactions)
+        recovery.begin_undos(host, planned.transactions)
     done = []
     for one in planned.journals:
         done.append(recovery.undo(host, one, progress, after_failure=after_failure, force=force))

@@ -130,7 +130,7 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
 def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
     """What stands in the way of an apply, or will be mended by it. A plan is made all the same."""
     from rocmcfg.records.journal import require_finished
-    from rocmcfg.transaction.unrecorded import unrecorded
+    from rocmcfg.transaction.lost_receipt import receipt_lost
     from rocmcfg.trial.record import require_none
 
     found: tuple[Diagnostic, ...] = ()
@@ -138,7 +138,7 @@ def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
         require_finished(view)
         require_none(view)
         if receipt.load(view) is None:
-            lost = unrecorded(view)
+            lost = receipt_lost(view)
             found = (lost,) if lost is not None else ()
     except RocmcfgError as problem:
         found = problem.diagnostics

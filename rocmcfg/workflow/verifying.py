@@ -41,9 +41,9 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
 def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None) -> VerificationReport:
     """What is applied for good, whatever is tried."""
     if known is None:
-        from rocmcfg.transaction.unrecorded import unrecorded
+        from rocmcfg.transaction.lost_receipt import receipt_lost
 
-        lost = unrecorded(view)
+        lost = receipt_lost(view)
         if lost is not None and (at_work := view.locked_by()) is not None:
             raise at_work  # an apply writes its files before its receipt
         nothing = info(

@@ -38,7 +38,7 @@ def record_due(view: HostView) -> bool:
     return known is None and bool(left_behind(view))
 
 
-def unrecorded(view: HostView) -> Diagnostic | None:
+def receipt_lost(view: HostView) -> Diagnostic | None:
     """What a reader of a host without a receipt is told, where files of ours are on it."""
     left = left_behind(view)
     if not left:
