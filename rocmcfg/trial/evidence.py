@@ -1,6 +1,6 @@
-"""What is left of a trial's boot that nobody confirmed: the journal's record of it, else what the kernel put
-into pstore when it died, else nothing, and why. Read only, bounded in work and time, and never a stop: the
-boot after it waits for this.
+"""What there is to know of a trial's boot that nobody confirmed: systemd's journal of that boot, else what
+the kernel put into pstore when it died, else why there is nothing. This only reads, is bounded in work and
+time, and never stops the caller, since the boot after the trial waits for it.
 
 The kernel prints its command line, and the trial's marker on it tells its boot from every other.
 """

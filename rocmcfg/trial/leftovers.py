@@ -1,5 +1,5 @@
-"""What is left of a trial whose journal is lost: found, and taken away, by what is ours and not by what is on
-record."""
+"""What is left of a trial whose journal is lost. Without a record it is found, and taken away, by the paths
+and the arguments that belong to trials alone."""
 
 from __future__ import annotations
 
