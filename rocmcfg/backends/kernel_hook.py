@@ -7,22 +7,14 @@ which writes the menu. systemd's kernel-install(8) runs *.install with `add RELE
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from rocmcfg.host.view import HostView
 
-
-class _Hook(NamedTuple):
-    directory: str
-    path: str
-    template: str
-
-
-_HOOKS = (
-    _Hook("/etc/kernel/postinst.d", "/etc/kernel/postinst.d/rocmcfg", "kernel-postinst.j2"),
-    _Hook("/etc/kernel/install.d", "/etc/kernel/install.d/90-rocmcfg.install", "kernel-install.j2"),
-)
-PATHS = tuple(hook.path for hook in _HOOKS)
+# The directory that the kernel packages use, to the name of our hook in it and its template.
+_HOOKS = {
+    "/etc/kernel/postinst.d": ("rocmcfg", "kernel-postinst.j2"),
+    "/etc/kernel/install.d": ("90-rocmcfg.install", "kernel-install.j2"),
+}
+PATHS = tuple(f"{directory}/{name}" for directory, (name, _) in _HOOKS.items())
 MODE = 0o755
 
 
@@ -30,5 +22,8 @@ def propose(view: HostView, *, wanted: bool) -> dict[str, bytes | None]:
     """By path: the first hook whose directory this host's kernel packages use, and None for the other."""
     from rocmcfg.backends.templates import render
 
-    used = next((hook for hook in _HOOKS if wanted and view.is_dir(hook.directory)), None)
-    return {hook.path: render("", hook.template) if hook is used else None for hook in _HOOKS}
+    used = next((directory for directory in _HOOKS if wanted and view.is_dir(directory)), "")
+    return {
+        f"{directory}/{name}": render("", template) if directory == used else None
+        for directory, (name, template) in _HOOKS.items()
+    }

@@ -27,11 +27,8 @@ class Command(NamedTuple):
     listed: bool = True
     passes_on: bool = False
 
-    def load(self) -> Callable[..., None]:
-        function: Callable[..., None] = getattr(
-            importlib.import_module(f"rocmcfg.cli.{self.module}"), self.function
-        )
-        return function
+    def load(self) -> Any:
+        return getattr(importlib.import_module(f"rocmcfg.cli.{self.module}"), self.function)
 
     def declared(self) -> dict[str, options.Option]:
         """Its options and arguments, by the names of the values."""
@@ -59,7 +56,7 @@ COMMANDS = {
     "explain": Command("explain", "explain"),
     "doctor": Command("doctor", "doctor"),
     "lint": Command("lint", "lint"),
-    "report": Command("report", "report"),
+    "report": Command("doctor", "report"),
     "env": Command("env", "env"),
     "run": Command("env", "run", output=("debug",), passes_on=True),
     "schema": Command("schema", "schema", output=("debug",)),
@@ -74,9 +71,9 @@ NAMES = tuple(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
 def main() -> None:
     """The program. Usage errors end with exit code 2, in JSON where --json was asked for."""
     _open_streams()
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever ignores it in us makes the end of programs unseen
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where our parent ignored it, we see no program end
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a Latin-1 terminal shows ? for → and is no defect
+        if isinstance(stream, io.TextIOWrapper):  # a Latin-1 terminal gets ? for →, and no error
             stream.reconfigure(errors="replace")
     code: Any = ExitCode.DONE
     try:
@@ -166,7 +163,8 @@ def _damaged(problem: Exception) -> int:
 
 
 def _open_streams() -> None:
-    """Whoever starts us with a closed stream (`>&-`) leaves None there, and its number to the next file."""
+    """A stream that was closed at the start (`>&-`) is None, and the next file to be opened would get its
+    number: /dev/null takes the place of both."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))

@@ -59,7 +59,7 @@ def apply(
     question = "Try this at the next boot?" if terms else "Apply this?"
     ask = hosts.asking(printer, yes, plan_view.show, question)
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
-    _say(printer, hosts.agreed(printer, applied, "Nothing was changed."), host.root)
+    _say(printer, hosts.agreed(printer, applied, "Nothing was changed."))
 
 
 def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place()) -> None:
@@ -76,13 +76,12 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place(
     hosts.may_change(printer, host)
     ask = hosts.asking(printer, yes, plan_view.show, "Keep this?")
     applied = confirming.confirm(host, ask, printer.progress, asks=not yes)
-    _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial goes on."), host.root)
+    _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial goes on."))
 
 
-def _say(printer: Printer, applied: Applied, root: str) -> None:
+def _say(printer: Printer, applied: Applied) -> None:
     """What was applied, and what is left to do."""
     from rocmcfg.cli import plan_view
-    from rocmcfg.model.request import root_option
 
     made, trial, transaction = applied.planned.plan, applied.planned.trial, applied.transaction
     printer.document(made.diagnostics, plan_view.PlanDocument(made, applied.activations, transaction, trial))
@@ -104,7 +103,7 @@ def _say(printer: Printer, applied: Applied, root: str) -> None:
         printer.wrapped(
             "Variables reach new logins; containers take them with --env-file /etc/rocmcfg/env.", ""
         )
-    if root == "/":
+    if not printer.root_option:
         reboot = "reboot, then " if made.reboot_required else ""
         printer.line(f"Next: {reboot}`rocmcfg verify`.  Undo: `rocmcfg rollback`.")
         return
@@ -112,7 +111,7 @@ def _say(printer: Printer, applied: Applied, root: str) -> None:
     steps += ["reboot that host"] if made.reboot_required else []
     steps.append(f"{'then ' if steps else ''}`rocmcfg verify` there")
     printer.line(f"Next: {', '.join(steps)}.")
-    printer.wrapped(f"Undo: rocmcfg rollback{root_option(root)}", indent="")
+    printer.wrapped(f"Undo: rocmcfg rollback{printer.root_option}", indent="")
 
 
 def _say_trial(printer: Printer, transaction: int, made: TrialPlan) -> None:

@@ -34,8 +34,8 @@ Candidates = Iterator[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What the words before the cursor say: the profiles, and the host that they are for. `literally`: of a
-    command on profiles as such, for which auto is none."""
+    """What the words before the cursor say: the profiles, and the host that they are for. `literally`: the
+    command is about profiles themselves, for which auto is no name."""
 
     profiles: tuple[str, ...]
     host: LocalHost
@@ -67,7 +67,7 @@ def _lines(offered: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _bare(word: str) -> str:
-    """Bash hands words over as typed; of quotes only those count that a profile's name may be in."""
+    """A word without the backslashes and quotes around it, with which bash hands it over."""
     return word.replace("\\", "").strip("'\"")
 
 

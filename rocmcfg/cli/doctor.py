@@ -1,9 +1,10 @@
-"""`rocmcfg doctor`: what a log shows, how sure that is, what cures it, and what is wrong with the host."""
+"""`rocmcfg doctor`: what a log shows, how sure that is, what cures it, and what is wrong with the host.
+`rocmcfg report`: a block for an issue tracker, without what tells whose host it is."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 _CANDIDATE = 0.35  # below it, a match is shown with -v only
 _LINES, _UNKNOWN = 6, 12  # lines of evidence, and of unknown errors, that are shown without -v
 _LONG, _WORD = 240, 68  # characters of such a line, and of a word in it
+
+
+class ReportDocument(NamedTuple):
+    """`report` is the Markdown, `bundle` the file that was packed besides."""
+
+    report: str
+    bundle: str | None
 
 
 def doctor(
@@ -56,6 +64,32 @@ def doctor(
     printer.end_progress()
     printer.document(found.diagnostics, found)
     _show(printer, found)
+
+
+def report(
+    printer: Printer,
+    more: tuple[str, ...] = opt.MORE_LOGS,
+    log: tuple[str, ...] = opt.texts(
+        "--log", metavar="FILE", help="A log in place of this host's own. May be repeated.", takes="file"
+    ),
+    bundle: str = opt.text(
+        "--bundle", metavar="FILE", help="Also pack it, with the logs, into a new .tar.gz.", takes="file"
+    ),
+    root: str = opt.ROOT,
+) -> None:
+    """Print what an issue tracker needs to know of this host, in Markdown.
+
+    Host and user names, serial numbers, addresses, ids and secrets are replaced as
+    far as rocmcfg knows their forms: read it before you post it.
+    """
+    from rocmcfg.workflow import reporting
+
+    host = hosts.open_host(printer, root)
+    environment = {} if host.offline else dict(os.environ)
+    markdown, unread = reporting.report(host, [*log, *more], environment, bundle)
+    printer.document(unread, ReportDocument(markdown, bundle or None))
+    printer.result(markdown)
+    printer.problems([d for d in unread if d.severity.value != "info"])
 
 
 # -- text ---------------------------------------------------------------------------------------------------
@@ -105,12 +139,13 @@ def _show_match(printer: Printer, found: Diagnosis, one: Found, *, whole: bool) 
     printer.line()
     for line in wrap(issue.title):
         printer.line(printer.paint(line, "bold"))
+    sure = "very likely" if match.score >= 0.8 else "likely" if match.score >= 0.65 else "possible"
     confidence = "reported, not confirmed" if issue.confidence == "reported" else issue.confidence
-    printer.line(f"  {issue.id}: {_sure(match.score)} ({match.score:.2f}); the issue is {confidence}")
+    printer.line(f"  {issue.id}: {sure} ({match.score:.2f}); the issue is {confidence}")
     if whole:
         printer.wrapped(issue.summary)
-    _rows(printer, [*(("why", r.text) for r in match.reasons if r.what != "in_force"), *_cure(one)])
-    rows = [("costs", issue.cost)] if issue.cost and (match.remaining or issue.workaround.steps) else []
+    rows = [("why", r.text) for r in match.reasons if r.what != "in_force"] + _cure(one)
+    rows += [("costs", issue.cost)] if issue.cost and (match.remaining or issue.workaround.steps) else []
     rows += [("no help", text) for text in issue.does_not_help] if whole else []
     rows += [("fixed", issue.fixed_in)] if issue.fixed_in else []
     shown = one.evidence if printer.verbose else one.evidence[: _LINES if whole else 2]
@@ -131,10 +166,6 @@ def _rows(printer: Printer, rows: list[tuple[str, str]]) -> None:
     for name, text in rows:
         printer.pairs([(("" if name == last else name).ljust(7), text)])
         last = name
-
-
-def _sure(score: float) -> str:
-    return "very likely" if score >= 0.8 else "likely" if score >= 0.65 else "possible"
 
 
 def _cure(one: Found) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 
 from pydantic import BaseModel, ConfigDict, create_model
 
+from rocmcfg.cli.doctor import ReportDocument
 from rocmcfg.cli.env import EnvDocument
 from rocmcfg.cli.history import HistoryDocument
 from rocmcfg.cli.plan_view import PlanDocument
@@ -23,7 +24,6 @@ from rocmcfg.cli.profile import (
     ProfileShowDocument,
     ProfileValidateDocument,
 )
-from rocmcfg.cli.report import ReportDocument
 from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.knowledge import profile_json_schema
 from rocmcfg.knowledge.issue_schema import KnownIssueFile

@@ -3,6 +3,7 @@ needs any rights."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 from typing import NamedTuple
@@ -109,10 +110,8 @@ def _home() -> str:
 
     home = os.environ.get("HOME", "")
     if not home.startswith("/"):
-        try:
+        with contextlib.suppress(KeyError):
             home = pwd.getpwuid(os.getuid()).pw_dir
-        except KeyError:
-            home = ""
     if not home.startswith("/"):
         raise fail("RC2032", "this account has no home directory", hint="set HOME to one")
     return os.path.normpath(home)

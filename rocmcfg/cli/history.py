@@ -7,8 +7,9 @@ from typing import NamedTuple
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
+from rocmcfg.model.published import published
 from rocmcfg.model.trial import Outcome
-from rocmcfg.records.steps import FileChanged, JournalState
+from rocmcfg.records.steps import FileChanged, Journal, JournalState
 from rocmcfg.trial.standing import PastTrial, past_trial
 
 _OUTCOMES = {
@@ -22,17 +23,25 @@ _OUTCOMES = {
 }
 
 
+@published(
+    "transaction=journal.id",
+    "time=journal.header.time",
+    "user=journal.header.user",
+    "profiles=journal.header.profiles",
+    "settings=journal.header.settings",
+    "files",
+    "state=journal.state",
+    "trial",
+)
 class Transaction(NamedTuple):
     """`files` are those that it changed."""
 
-    transaction: int
-    time: str
-    user: str
-    profiles: tuple[str, ...]
-    settings: tuple[str, ...]
-    files: tuple[str, ...]
-    state: JournalState
+    journal: Journal
     trial: PastTrial | None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(step.path for step in self.journal.of(FileChanged)))
 
 
 class HistoryDocument(NamedTuple):
@@ -50,37 +59,20 @@ def history(printer: Printer, root: str = opt.ROOT) -> None:
     if not host.offline and os.geteuid() != 0:
         raise fail("RC3025", "the journals are readable by root only", hint="sudo rocmcfg history")
     journals = read_all(host)
-    rows = tuple(
-        Transaction(
-            one.id,
-            one.header.time,
-            one.header.user,
-            one.header.profiles,
-            one.header.settings,
-            tuple(dict.fromkeys(step.path for step in one.of(FileChanged))),
-            one.state,
-            past_trial(host, one, journals),
-        )
-        for one in journals
-    )
+    rows = tuple(Transaction(one, past_trial(host, one, journals)) for one in journals)
     printer.document((), HistoryDocument(rows))
     if not rows:
         printer.line("No transaction yet.")
         return
-    cells = [
-        (
-            str(row.transaction),
-            row.time.replace("T", " ")[:16],
-            row.user,
-            ",".join(row.profiles) or "-",
-            _state(row),
-        )
-        for row in rows
-    ]
+    cells = []
+    for row in rows:
+        header, when = row.journal.header, row.journal.header.time.replace("T", " ")[:16]
+        profiles = ",".join(header.profiles) or "-"
+        cells.append((str(row.journal.id), when, header.user, profiles, _state(row)))
     printer.table(("N", "TIME (UTC)", "BY", "PROFILES", "STATE"), cells)
     for row in rows if printer.verbose else ():
-        printer.heading(f"Transaction {row.transaction}")
-        printer.wrapped(", ".join(row.settings) or "no settings")
+        printer.heading(f"Transaction {row.journal.id}")
+        printer.wrapped(", ".join(row.journal.header.settings) or "no settings")
         for reason in row.trial.withheld if row.trial else ():
             printer.wrapped(f"did not confirm itself: {reason}")
         if row.trial and row.trial.evidence:
@@ -92,8 +84,9 @@ def history(printer: Printer, root: str = opt.ROOT) -> None:
 
 
 def _state(row: Transaction) -> str:
-    if row.trial is None or row.state is JournalState.UNFINISHED:
-        return row.state.value.replace("_", " ")
+    state = row.journal.state
+    if row.trial is None or state is JournalState.UNFINISHED:
+        return state.value.replace("_", " ")
     outcome = row.trial.outcome
-    back = outcome is Outcome.CONFIRMED and row.state is JournalState.ROLLED_BACK
+    back = outcome is Outcome.CONFIRMED and state is JournalState.ROLLED_BACK
     return _OUTCOMES[outcome] + (", rolled back" if back else "")

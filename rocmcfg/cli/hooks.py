@@ -41,7 +41,7 @@ def watch_trial(printer: Printer, place: opt.Place = opt.Place()) -> None:
     hosts.require_root(printer, host)
     # a shutdown while nothing is being changed is no failure, and the next boot is the old one
     signal.signal(signal.SIGTERM, _leave)
-    printer.looks(host)
+    printer.may_change(host)
 
     def ask(_: Planned) -> bool:
         interrupts.heed()  # from here on files change: a shutdown ends it with a rollback

@@ -47,7 +47,7 @@ def open_host(printer: Printer, root: str, chroot: bool = False) -> LocalHost:
 
 
 def require_root(printer: Printer, host: LocalHost, look: str = "") -> None:
-    """Changing the running host is root's; an offline tree belongs to whoever can write it. `look` is the
+    """Only root may change the running host; whoever can write an offline tree may change that. `look` is a
     command that shows without any rights what this one would do, where there is one."""
     if not host.offline and os.geteuid() != 0:
         raise fail(
@@ -72,9 +72,9 @@ def require_answer(printer: Printer, yes: bool, look: str, instead: str = "") ->
 
 
 def may_change(printer: Printer, host: LocalHost) -> None:
-    """From here on the command changes things: a signal ends it where nothing is left half done, and before
-    it says how the host is, it looks."""
-    printer.looks(host)
+    """From here on the command changes things: a signal ends it only where nothing is left half done, and
+    the state that a stop leaves is read from the host."""
+    printer.may_change(host)
     interrupts.heed()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rocmcfg.cli.render import Misuse
@@ -52,19 +53,15 @@ def text(
     help: str,
     takes: str = "choice",
     metavar: str = "",
-    default: str = "",
+    default: str | None = "",
     choices: tuple[str, ...] = (),
+    kind: Literal["text", "texts", "number"] = "text",
 ) -> Any:
-    return Option(names, "text", help, metavar, takes, default, choices)
+    return Option(names, kind, help, metavar, takes, default, choices)
 
 
-def texts(*names: str, metavar: str, help: str, takes: str) -> Any:
-    """An option that may be repeated."""
-    return Option(names, "texts", help, metavar, takes)
-
-
-def number(*names: str, metavar: str, help: str, takes: str) -> Any:
-    return Option(names, "number", help, metavar, takes)
+texts = partial(text, kind="texts", default=None)  # may be repeated
+number = partial(text, kind="number", default=None)
 
 
 def argument(

@@ -115,7 +115,6 @@ def new(
     import re
 
     from rocmcfg.knowledge import profiles
-    from rocmcfg.model.request import root_option
     from rocmcfg.workflow import profiles as workflow
 
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "auto":
@@ -137,7 +136,7 @@ def new(
     printer.document(remarks, ProfileNewDocument(path))
     printer.line(f"Written: {path}")
     printer.problems(remarks)
-    check = f"rocmcfg profile validate {name}{root_option(host.root)}"
+    check = f"rocmcfg profile validate {name}{printer.root_option}"
     printer.wrapped(f"Next: edit it, then `{check}`.", indent="")
 
 

@@ -31,7 +31,7 @@ _CONTROL = re.compile(f"\x1b{_OURS}(\\[[0-9]+m)|([{_CONTROLS}])")
 
 
 def clean(text: str) -> str:
-    """As it may go to a terminal: `\\x1b` stands where an escape character was."""
+    """Text that may go to a terminal: an escape character becomes the four characters `\\x1b`."""
     return _CONTROL.sub(
         lambda found: f"\x1b{found[1]}" if found[1] else found[2].encode("unicode_escape").decode(), text
     )
@@ -76,7 +76,7 @@ def complain(text: str, *, over: bool = False) -> bool:
 
 
 def lost(problem: OSError) -> None:
-    """stdout takes no more."""
+    """stdout takes no more text: what is still written to it goes nowhere."""
     _Gone.stream = sys.stdout
     _to_nobody(sys.stdout)
     if not isinstance(problem, BrokenPipeError):
@@ -127,14 +127,23 @@ class Printer:
         self.command, self.json, self.quiet, self.verbose = command, json, quiet, verbose
         self.root = "/"
         self._progress_shown = False
-        self._look: Callable[[ExitCode], Aftermath] | None = None
+        self._aftermath: Callable[[ExitCode], Aftermath] | None = None
 
-    def looks(self, host: HostView) -> None:
-        """From here on the command may change this host: before it says how a stop left it, it looks."""
+    @property
+    def root_option(self) -> str:
+        """What a command for the same host needs besides, with the blank before it."""
+        if self.root == "/":
+            return ""
+        from rocmcfg.model.request import root_option
+
+        return root_option(self.root)
+
+    def may_change(self, host: HostView) -> None:
+        """From here on the command may change this host: a stop reads from the host what it has left."""
         from rocmcfg.workflow.aftermath import aftermath, on_record
 
         before = on_record(host)
-        self._look = lambda code: aftermath(host, before, code)
+        self._aftermath = lambda code: aftermath(host, before, code)
 
     # -- documents ----------------------------------------------------------------------------------
 
@@ -167,7 +176,7 @@ class Printer:
         except RocmcfgError as stop:
             if debug:
                 raise
-            self._stop(stop.diagnostics, stop.exit_code, looks=not isinstance(stop, Locked))
+            self._stop(stop.diagnostics, stop.exit_code, began=not isinstance(stop, Locked))
         except KeyboardInterrupt:
             self._stop([], ExitCode.ERROR)
         except Misuse:
@@ -184,13 +193,13 @@ class Printer:
             )
             self._stop([damage(defect) or unexpected], ExitCode.ERROR)
 
-    def _stop(self, causes: Sequence[Diagnostic], code: ExitCode, *, looks: bool = True) -> None:
-        """`causes` is empty where a signal stopped the command."""
+    def _stop(self, causes: Sequence[Diagnostic], code: ExitCode, *, began: bool = True) -> None:
+        """`causes` is empty where a signal stopped the command; without the lock nothing of it `began`."""
         self.end_progress()
         outcome = ""
         remarks: Sequence[Diagnostic] = ()
-        if self._look is not None and looks:
-            found = self._look(code)
+        if self._aftermath is not None and began:
+            found = self._aftermath(code)
             code, outcome, remarks = found.code, found.outcome.value, found.remarks
         interrupted = "interrupted" + ("; nothing was changed" if outcome == "nothing_changed" else "")
         diagnostics = [*(causes or [error("RC9001", interrupted)]), *remarks]
@@ -200,12 +209,8 @@ class Printer:
         raise SystemExit(int(code))
 
     def _hint(self, of: Diagnostic) -> str:
-        """A command that a hint names is for the same host."""
-        if self.root == "/" or "`" not in of.hint:
-            return of.hint
-        from rocmcfg.model.request import root_option
-
-        option = root_option(self.root)
+        """A hint whose commands are for the host of this command: with its --root."""
+        option = self.root_option if "`" in of.hint else ""
         return _FOR_A_HOST.sub(
             lambda found: found[0] if "--root" in found[1] else f"`{found[1]}{option}`", of.hint
         )

@@ -35,7 +35,13 @@ def rollback(
     host = hosts.open_host(printer, *place)
     to = 0 if pristine else to
     if dry_run:
-        _present(printer, plan_rollback(host, to=to, force=force))
+        planned = plan_rollback(host, to=to, force=force)
+        if not planned.journals:
+            _say(printer, planned, _NOTHING, offline=False)
+            return
+        printer.document(planned.diagnostics, planned)
+        _show(printer, planned)
+        printer.line("Dry run: nothing was changed.")
         return
     hosts.require_root(printer, host)
     hosts.require_answer(printer, yes, "rollback --dry-run", ", or --dry-run to see what it would do")
@@ -81,16 +87,6 @@ def recover(printer: Printer, force: bool = _FORCE, place: opt.Place = opt.Place
     _say(printer, undone, "Nothing to recover: no transaction was interrupted.", host.offline)
 
 
-def _present(printer: Printer, planned: Undo) -> None:
-    printer.document(planned.diagnostics, planned)
-    if planned.journals:
-        _show(printer, planned)
-        printer.line("Dry run: nothing was changed.")
-    else:
-        printer.line(_NOTHING)
-        _remind(printer, planned.reboot_required, offline=False)
-
-
 def _show(printer: Printer, planned: Undo) -> None:
     from rocmcfg.cli import plan_view
 
@@ -107,16 +103,11 @@ def _show(printer: Printer, planned: Undo) -> None:
 def _say(printer: Printer, undone: Undo, nothing: str, offline: bool) -> None:
     """What was undone, and what is left to do."""
     printer.document(undone.diagnostics, undone)
-    if not undone.transactions:
+    if undone.transactions:
+        printer.line(f"Undone: transaction {', '.join(map(str, undone.transactions))}.")
+        hosts.say_left_to_user(printer, undone.activations)
+    else:
         printer.line(nothing)
-        _remind(printer, undone.reboot_required, offline)
-        return
-    printer.line(f"Undone: transaction {', '.join(str(id) for id in undone.transactions)}.")
-    hosts.say_left_to_user(printer, undone.activations)
-    _remind(printer, undone.reboot_required, offline)
-
-
-def _remind(printer: Printer, reboot_required: bool, offline: bool) -> None:
-    if reboot_required:
+    if undone.reboot_required:
         which = "reboot that host" if offline else "reboot"
         printer.line(f"Next: {which}; until then its kernel keeps the values that it has.")

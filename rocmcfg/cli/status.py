@@ -31,14 +31,13 @@ def status(
 
 def _show(printer: Printer, found: Status) -> None:
     from rocmcfg.cli.plan_view import host_rows
-    from rocmcfg.model.request import root_option
 
     rows = host_rows(found.facts)
     if found.facts.container:
         rows.append(("Container", f"{found.facts.container}: the kernel is not ours to configure"))
     if found.trial is not None:
         rows += _trial(found, found.trial)
-    elif found.report is None or found.report.receipt_lost:
+    elif found.report is None or found.report.record_lost:
         rows.append(("Profile", "cannot be told"))
     elif not found.report.checks:
         rows.append(("Profile", "none applied"))
@@ -63,7 +62,7 @@ def _show(printer: Printer, found: Status) -> None:
         printer.wrapped("(asks every condition anew; --without SETTING leaves any one out)")
     printer.problems([d for d in found.diagnostics if d.severity.value != "info" or d in found.remarks])
     printer.line()
-    for text in _next(found, root_option(found.root)):
+    for text in _next(found, printer.root_option):
         printer.wrapped(text, indent="")
 
 
@@ -121,7 +120,7 @@ def _next(found: Status, root: str) -> list[str]:
             "over": "sudo rocmcfg recover",
         }
         return [f"Next: {steps[found.trial.stage.value]}{root}"]
-    if found.report is None or found.report.receipt_lost:
+    if found.report is None or found.report.record_lost:
         return []
     if not found.report.checks:
         due = "A reboot is due: the running kernel still has what was taken back."

@@ -21,15 +21,14 @@ def verify(
     """Prove on the running kernel what was applied. Exit 0 in effect, 6 pending, 3 not."""
     from rocmcfg.workflow import verifying
 
-    host = hosts.open_host(printer, root)
-    report = verifying.verify(host, profiles, pid)
+    report = verifying.verify(hosts.open_host(printer, root), profiles, pid)
     printer.document(report.diagnostics, report)
-    _show(printer, report, host.root)
+    _show(printer, report)
     if report.exit_code:
         raise SystemExit(int(report.exit_code))
 
 
-def _show(printer: Printer, report: VerificationReport, root: str) -> None:
+def _show(printer: Printer, report: VerificationReport) -> None:
     if not report.checks:
         printer.problems(report.diagnostics)
         return
@@ -53,7 +52,7 @@ def _show(printer: Printer, report: VerificationReport, root: str) -> None:
     printer.line()
     if any(c.target == "environment" and c.running is None for c in report.checks):
         printer.line("Variables reach new logins; what runs already keeps the old ones.")
-    printer.wrapped(_verdict(report, root), indent="")
+    printer.wrapped(_verdict(report, printer.root_option), indent="")
 
 
 def _by_cause(checks: Sequence[Check], verbose: bool) -> dict[tuple[str, str], list[str]]:
@@ -65,7 +64,7 @@ def _by_cause(checks: Sequence[Check], verbose: bool) -> dict[tuple[str, str], l
     return causes
 
 
-def _verdict(report: VerificationReport, root: str) -> str:
+def _verdict(report: VerificationReport, option: str) -> str:
     wrong = [c for c in report.checks if c.status not in PASSES]
     total = len(report.checks)
     if not wrong:
@@ -74,13 +73,7 @@ def _verdict(report: VerificationReport, root: str) -> str:
             return f"Configured: {said}. What runs cannot be seen on an offline host."
         return f"In effect: {said}."
     if report.status == "pending":
-        from rocmcfg.model.request import root_option
-
         reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in wrong)
-        rest = (
-            f"reboot, then run `rocmcfg verify{root_option(root)}` again"
-            if reboot
-            else "run what apply left to you"
-        )
+        rest = f"reboot, then run `rocmcfg verify{option}` again" if reboot else "run what apply left to you"
         return f"Pending: {len(wrong)} of {total} settings. Next: {rest}."
     return f"Not in effect: {len(wrong)} of {total} settings. Next: read the lines above."

@@ -12,15 +12,9 @@ from rocmcfg.model.version import parse_kernel
 
 _MODULE_DIRS = ("/lib/modules", "/usr/lib/modules")
 _SUFFIXES = ("", ".xz", ".zst", ".gz")
-_AMDGPU = "kernel/drivers/gpu/drm/amd/amdgpu/amdgpu.ko"
+_OWN = "kernel/drivers/gpu/drm/amd/amdgpu"
 # depmod's search order puts these before the kernel's own modules (depmod.d(5), DKMS's default).
-_FOREIGN_DIRS = (
-    "updates/dkms",
-    "updates",
-    "extra",
-    "weak-updates",
-    "updates/kernel/drivers/gpu/drm/amd/amdgpu",
-)
+_FOREIGN = ("updates/dkms", "updates", "extra", "weak-updates", f"updates/{_OWN}")
 
 
 def running_release(view: HostView) -> str:
@@ -63,11 +57,9 @@ def _installed(view: HostView, folder: str, release: str) -> bool:
 
 
 def _driver(view: HostView, directory: str) -> tuple[Driver, bool]:
-    for folder in _FOREIGN_DIRS:
+    for folder in (*_FOREIGN, _OWN):
         if any(view.exists(f"{directory}/{folder}/amdgpu.ko{suffix}") for suffix in _SUFFIXES):
-            return Driver.MODULE, True
-    if any(view.exists(f"{directory}/{_AMDGPU}{suffix}") for suffix in _SUFFIXES):
-        return Driver.MODULE, False
+            return Driver.MODULE, folder != _OWN
     builtin = view.text(f"{directory}/modules.builtin") or ""
     if any(os.path.basename(line.strip()) == "amdgpu.ko" for line in builtin.splitlines()):
         return Driver.BUILTIN, False

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -87,20 +87,14 @@ def _by_a_person(login: Login, session: _Session, people: _Accounts) -> bool:
     return uid == 0 or uid >= _FIRST_PERSON
 
 
-# -- the journal ------------------------------------------------------------------------------------------
-
-
 def _written(view: HostView) -> dict[str, _Session] | None:
     """By session id, what the journal of this boot has; None where it cannot be read."""
-    records = _records(view, "SESSION_ID,USER_ID,LEADER,CLASS", f"MESSAGE_ID={_SESSION_START}", _LOGIND)
+    fields = ("SESSION_ID", "USER_ID", "LEADER", "CLASS")
+    records = _records(view, fields, f"MESSAGE_ID={_SESSION_START}", _LOGIND)
     if records is None:
         return None
-    return {
-        _said(record, "SESSION_ID"): _Session(
-            _said(record, "USER_ID"), _said(record, "LEADER"), _said(record, "CLASS")
-        )
-        for record in records
-    }
+    rows = ([record.get(field, "") for field in fields] for record in records)
+    return {id: _Session(user, leader, kind) for id, user, leader, kind in rows}
 
 
 def _openings(view: HostView, leaders: Iterable[str]) -> dict[str, str]:
@@ -108,17 +102,18 @@ def _openings(view: HostView, leaders: Iterable[str]) -> dict[str, str]:
     display managers call theirs."""
     pids = [f"_PID={pid}" for pid in dict.fromkeys(leaders) if pid.isascii() and pid.isdigit()]
     found: dict[str, str] = {}
-    for record in (_records(view, "MESSAGE,_PID,_CMDLINE", *pids) or ()) if pids else ():
-        opened = _OPENED.match(_said(record, "MESSAGE"))
+    for record in (_records(view, ("MESSAGE", "_PID", "_CMDLINE"), *pids) or ()) if pids else ():
+        opened = _OPENED.match(record.get("MESSAGE", ""))
         if opened is not None:
-            itself = opened[1] == "login" and _GETTY_AUTOLOGIN.search(_said(record, "_CMDLINE"))
-            found.setdefault(_said(record, "_PID"), f"{opened[1]}-autologin" if itself else opened[1])
+            itself = opened[1] == "login" and _GETTY_AUTOLOGIN.search(record.get("_CMDLINE", ""))
+            found.setdefault(record.get("_PID", ""), f"{opened[1]}-autologin" if itself else opened[1])
     return found
 
 
-def _records(view: HostView, fields: str, *matches: str) -> list[dict[str, object]] | None:
-    """Matches of one field are alternatives, of several fields conditions (journalctl(1))."""
-    done = view.query((*_JOURNAL, f"--output-fields={fields}", *matches))
+def _records(view: HostView, fields: Sequence[str], *matches: str) -> list[dict[str, str]] | None:
+    """Matches of one field are alternatives, of several fields conditions (journalctl(1)). A field that is no
+    UTF-8, or given twice, is a list and left out: logind and PAM write no such thing."""
+    done = view.query((*_JOURNAL, f"--output-fields={','.join(fields)}", *matches))
     if done is None or not done.ok:
         return None
     found = []
@@ -128,17 +123,8 @@ def _records(view: HostView, fields: str, *matches: str) -> list[dict[str, objec
         except ValueError:
             continue
         if isinstance(record, dict):
-            found.append(record)
+            found.append({name: value for name, value in record.items() if isinstance(value, str)})
     return found
-
-
-def _said(record: dict[str, object], field: str) -> str:
-    """A field that is no UTF-8, or given twice, is a list: nothing that logind or PAM would write."""
-    value = record.get(field)
-    return value if isinstance(value, str) else ""
-
-
-# -- logind -----------------------------------------------------------------------------------------------
 
 
 def _present(view: HostView) -> dict[str, _Session] | None:
@@ -146,27 +132,19 @@ def _present(view: HostView) -> dict[str, _Session] | None:
     listed = view.query(("loginctl", "--no-pager", "--no-legend", "list-sessions"))
     if listed is None or not listed.ok:
         return None
+    fields = ("Name", "Leader", "Class", "Service", "User")
     found: dict[str, _Session] = {}
     for line in listed.stdout.splitlines()[:_MOST]:
         # the first column is the id in every version; others came and went
         id = next(iter(line.split()), "")
-        properties = ("-p", "Name", "-p", "User", "-p", "Class", "-p", "Service", "-p", "Leader")
-        shown = view.query(("loginctl", "--no-pager", "show-session", *properties, "--", id)) if id else None
+        wanted = [f"--property={field}" for field in fields]
+        shown = view.query(("loginctl", "--no-pager", "show-session", *wanted, "--", id)) if id else None
         if shown is None or not shown.ok:
             continue  # it ended meanwhile
         said = dict(row.partition("=")[::2] for row in shown.stdout.splitlines() if "=" in row)
-        uid = said.get("User", "")
-        found[id] = _Session(
-            said.get("Name", ""),
-            said.get("Leader", ""),
-            said.get("Class", ""),
-            said.get("Service", ""),
-            int(uid) if _UID.fullmatch(uid) else None,
-        )
+        name, leader, kind, service, uid = (said.get(field, "") for field in fields)
+        found[id] = _Session(name, leader, kind, service, int(uid) if _UID.fullmatch(uid) else None)
     return found
-
-
-# -- accounts ---------------------------------------------------------------------------------------------
 
 
 class _Accounts:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from rocmcfg.model.state import FileState
 
@@ -124,7 +125,5 @@ def _write_all(descriptor: int, content: bytes) -> None:
 
 
 def _unlink(path: str, directory: int | None) -> None:
-    try:
+    with suppress(FileNotFoundError):
         os.unlink(path, dir_fd=directory)
-    except FileNotFoundError:
-        return

@@ -66,11 +66,10 @@ def write_callers_file(path: str, content: bytes) -> None:
     except FileExistsError as problem:
         raise Unwritable(path, "it exists", "name another file, or move that one away") from problem
     except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise Unwritable(path, reason, "name a file in a directory where you may write") from problem
+        raise Unwritable(path, problem, "name a file in a directory where you may write") from problem
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
     except OSError as problem:
         os.unlink(path)
-        raise Unwritable(path, problem.strerror or str(problem), "name a file on another disk") from problem
+        raise Unwritable(path, problem, "name a file on another disk") from problem

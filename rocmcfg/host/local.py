@@ -9,85 +9,61 @@ import pwd
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
+from rocmcfg.host import atomic
 from rocmcfg.host.inside import Place
 from rocmcfg.host.local_view import READ_LIMIT, LocalView
 from rocmcfg.host.view import CommandResult, Locked, Unwritable
 from rocmcfg.model.state import FileState
-
-_WRITE_HINTS = {
-    errno.EROFS: "the file system is read-only: mount -o remount,rw it, then run the command again",
-    errno.ENOSPC: "the file system is full: free some space, then run the command again",
-    errno.EDQUOT: "the quota is used up: free some space, then run the command again",
-    errno.EACCES: "run the command as root",
-    errno.EPERM: "run the command as root; if you are root, look for an immutable flag (lsattr)",
-}
 
 
 class LocalHost(LocalView):
     """See `view.Host` for what the methods promise."""
 
     def write(self, path: str, state: FileState, *, keep_mtime: bool) -> None:
-        from rocmcfg.host.atomic import replace_file
-
         with self._written(path) as place:
-            replace_file(place.name, state, keep_mtime=keep_mtime, directory=place.directory)
+            atomic.replace_file(place.name, state, keep_mtime=keep_mtime, directory=place.directory)
 
     def remove(self, path: str) -> None:
-        from rocmcfg.host.atomic import remove_file
-
         with self._written(path) as place:
-            remove_file(place.name, directory=place.directory)
+            atomic.remove_file(place.name, directory=place.directory)
 
     def discard_temporary(self, path: str) -> None:
-        from rocmcfg.host.atomic import discard_temporary
-
         with self._written(path) as place:
-            discard_temporary(place.name, directory=place.directory)
+            atomic.discard_temporary(place.name, directory=place.directory)
 
     def make_dir(self, path: str, mode: int) -> None:
-        from rocmcfg.host.atomic import make_directory
-
         if not self.is_dir(path):
             with self._written(path) as place:
-                make_directory(place.name, mode, directory=place.directory)
+                atomic.make_directory(place.name, mode, directory=place.directory)
 
     def remove_dir(self, path: str) -> bool:
-        from rocmcfg.host.atomic import remove_directory
-
         try:
             with self._place(path, follow_last=False) as place:
-                remove_directory(place.name, directory=place.directory)
+                atomic.remove_directory(place.name, directory=place.directory)
         except FileNotFoundError:
             return True
         except OSError as problem:
             if problem.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
                 return False
-            raise _unwritable(path, problem) from problem
+            raise Unwritable(path, problem) from problem
         return True
 
     def append(self, path: str, line: bytes) -> None:
-        from rocmcfg.host.atomic import append_line
-
         with self._written(path) as place:
-            append_line(place.name, line, directory=place.directory)
+            atomic.append_line(place.name, line, directory=place.directory)
 
     def settle(self, paths: Sequence[str]) -> None:
         from rocmcfg.host.durability import settle
 
-        for path in dict.fromkeys(paths):
-            there = path
-            while not self.exists(there):
-                there = os.path.dirname(there)
+        for there in dict.fromkeys(map(self._existing, paths)):
             try:
                 with self._place(there) as place:
                     settle(place)
             except OSError as problem:
-                raise _unwritable(there, problem) from problem
+                raise Unwritable(there, problem) from problem
 
     def writable_problem(self, path: str) -> str:
-        probe = path
-        while not self.exists(probe) and probe != "/":
-            probe = os.path.dirname(probe)
+        probe = self._existing(path)
         if probe != path and not self.is_dir(probe):
             return f"{probe} is not a directory"
         folder = probe if self.is_dir(probe) else os.path.dirname(probe)
@@ -104,6 +80,12 @@ class LocalHost(LocalView):
         except OSError as problem:
             return problem.strerror or str(problem)
         return ""
+
+    def _existing(self, path: str) -> str:
+        """The path, or else the nearest folder above it that exists."""
+        while not self.exists(path) and path != "/":
+            path = os.path.dirname(path)
+        return path
 
     def execute(
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
@@ -155,7 +137,7 @@ class LocalHost(LocalView):
                 taken = lock.exclusive(place, path, stays=not self.offline)
                 self._lock_is_ours = held.enter_context(taken)
             except OSError as problem:
-                raise _unwritable(path, problem) from problem
+                raise Unwritable(path, problem) from problem
             try:
                 yield
             finally:
@@ -214,7 +196,7 @@ class LocalHost(LocalView):
             with self._place(path, follow_last=False) as place:
                 yield place
         except OSError as problem:
-            raise _unwritable(path, problem) from problem
+            raise Unwritable(path, problem) from problem
 
 
 def _contents(scratch: str, name: str) -> Iterator[bytes]:
@@ -225,8 +207,3 @@ def _contents(scratch: str, name: str) -> Iterator[bytes]:
             with open(path, "rb") as stream:
                 yield stream.read(READ_LIMIT)
             return
-
-
-def _unwritable(path: str, problem: OSError) -> Unwritable:
-    hint = _WRITE_HINTS.get(problem.errno or 0, "mend what the message says, then run the command again")
-    return Unwritable(path, problem.strerror or str(problem), hint)

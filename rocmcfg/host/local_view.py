@@ -44,8 +44,6 @@ class LocalView:
     def runs_tools(self) -> bool:
         return not self.offline or self._chroot
 
-    # -- reading ------------------------------------------------------------------------------------
-
     def read(self, path: str) -> bytes | None:
         descriptor = self._opened(path)
         if descriptor is None:
@@ -163,8 +161,6 @@ class LocalView:
             return runner.stream(self._inside(argv))
         except OSError:
             return None
-
-    # -- paths --------------------------------------------------------------------------------------
 
     def _inside(self, argv: Sequence[str]) -> tuple[str, ...]:
         if not self._chroot:

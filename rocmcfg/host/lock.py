@@ -20,6 +20,7 @@ FILE = "/run/rocmcfg.lock"
 OFFLINE = "/var/lib/rocmcfg/lock"
 _SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe in its place is not waited on
 _FLOCK = "hhqqi"  # struct flock of <fcntl.h>: type, whence, start, length, process
+_WHOLE_FILE = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 
 
 @contextmanager
@@ -31,10 +32,10 @@ def exclusive(place: Place, path: str, *, stays: bool) -> Iterator[Callable[[], 
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        yield lambda: _named(place, descriptor)
+        yield lambda: _still_named(place, descriptor)
     finally:
         with suppress(OSError):  # a file that is left holds no lock, and must not hide how it all ended
-            if not stays and _named(place, descriptor):
+            if not stays and _still_named(place, descriptor):
                 os.unlink(place.name, dir_fd=place.directory)
         os.close(descriptor)
 
@@ -55,12 +56,12 @@ def _taken(place: Place, path: str) -> int:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # of the open file and not of the process (fcntl(2), F_OFD_SETLK): it can be asked for
                 # without being taken, and a fork does not lose it
-                fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _flock(fcntl.F_WRLCK))
+                fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _WHOLE_FILE)
             except OSError as problem:
                 if problem.errno not in (errno.EAGAIN, errno.EACCES):
                     raise
                 raise _locked(descriptor, path) from problem
-            if _named(place, descriptor):
+            if _still_named(place, descriptor):
                 return descriptor
         except BaseException:
             os.close(descriptor)
@@ -76,7 +77,7 @@ def held(place: Place, path: str) -> Locked | None:
     except OSError:
         return None
     try:
-        found = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _flock(fcntl.F_WRLCK))
+        found = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _WHOLE_FILE)
         return None if struct.unpack(_FLOCK, found)[0] == fcntl.F_UNLCK else _locked(descriptor, path)
     except OSError:  # no file that can be locked
         return None
@@ -84,11 +85,7 @@ def held(place: Place, path: str) -> Locked | None:
         os.close(descriptor)
 
 
-def _flock(kind: int) -> bytes:
-    return struct.pack(_FLOCK, kind, os.SEEK_SET, 0, 0, 0)
-
-
-def _named(place: Place, descriptor: int) -> bool:
+def _still_named(place: Place, descriptor: int) -> bool:
     try:
         found = os.stat(place.name, dir_fd=place.directory, follow_symlinks=False)
     except FileNotFoundError:

@@ -255,7 +255,6 @@ def _run(
         )
     except sh.ForkException as problem:  # no machine code, no interpreter
         return CommandResult(tuple(argv), 126, "", str(problem).strip().rpartition("\n")[2].strip())
-    status: int | None = None
     try:
         while not finished.wait(0.2 if progress else 0.05):
             if progress:
@@ -264,11 +263,10 @@ def _run(
                 _stop(command.pid, mark)
                 return CommandResult(tuple(argv), None, out.text(), err.text())
         command.wait()
-        status = command.exit_code
     except BaseException:
         _stop(command.pid, mark)
         raise
-    return CommandResult(tuple(argv), status, out.text(), err.text())
+    return CommandResult(tuple(argv), command.exit_code, out.text(), err.text())
 
 
 def _stop(leader: int, mark: str) -> None:

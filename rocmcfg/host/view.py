@@ -36,30 +36,39 @@ _READ_HINTS = {
 }
 
 
+_WRITE_HINTS = {
+    errno.EROFS: "the file system is read-only: mount -o remount,rw it, then run the command again",
+    errno.ENOSPC: "the file system is full: free some space, then run the command again",
+    errno.EDQUOT: "the quota is used up: free some space, then run the command again",
+    errno.EACCES: "run the command as root",
+    errno.EPERM: "run the command as root; if you are root, look for an immutable flag (lsattr)",
+}
+
+
+def _explained(reason: str | OSError, hint: str, hints: dict[int, str]) -> tuple[str, str]:
+    """A reason, and what to do about it."""
+    if isinstance(reason, OSError):
+        hint = hint or hints.get(reason.errno or 0, "")
+        reason = reason.strerror or str(reason)
+    return reason, hint or "mend what the message says, then run the command again"
+
+
 class Unreadable(RocmcfgError):
     """A file that exists and cannot be read. Readers that can do without it catch this by name."""
 
     def __init__(self, path: str, reason: str | OSError, hint: str = "") -> None:
         self.path = path
-        self.reason = reason if isinstance(reason, str) else reason.strerror or str(reason)
-        if isinstance(reason, OSError):
-            hint = hint or _READ_HINTS.get(reason.errno or 0, "")
-        super().__init__(
-            error(
-                "RC3001",
-                f"cannot read {path}: {self.reason}",
-                location=path,
-                hint=hint or "mend what the message says, then run the command again",
-            )
-        )
+        self.reason, hint = _explained(reason, hint, _READ_HINTS)
+        super().__init__(error("RC3001", f"cannot read {path}: {self.reason}", location=path, hint=hint))
 
 
 class Unwritable(RocmcfgError):
     """A write that the file system refused: read-only, full, no permission."""
 
-    def __init__(self, path: str, reason: str, hint: str) -> None:
-        self.path, self.reason = path, reason
-        super().__init__(error("RC3002", f"cannot write {path}: {reason}", location=path, hint=hint))
+    def __init__(self, path: str, reason: str | OSError, hint: str = "") -> None:
+        self.path = path
+        self.reason, hint = _explained(reason, hint, _WRITE_HINTS)
+        super().__init__(error("RC3002", f"cannot write {path}: {self.reason}", location=path, hint=hint))
 
 
 class ToolFailed(RocmcfgError):

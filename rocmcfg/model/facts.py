@@ -165,5 +165,5 @@ class Facts(NamedTuple):
 
 
 def computing(gpus: Sequence[Gpu]) -> tuple[Gpu, ...]:
-    """Those that people compute on: an iGPU beside a graphics card is none of them."""
+    """The GPUs that people compute on: an integrated one counts only where there is no other."""
     return tuple(gpu for gpu in gpus if not gpu.integrated) or tuple(gpus)

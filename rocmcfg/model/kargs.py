@@ -6,6 +6,7 @@ Rules (kernel/params.c `next_arg` and `parameq`): blanks separate unless inside 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -43,30 +44,15 @@ def split(text: str, source: str = "") -> tuple[Karg, ...]:
 
 
 def tokens(text: str) -> list[tuple[str, int]]:
-    """Arguments with the offset at which each starts; blanks inside double quotes do not separate."""
-    found: list[tuple[str, int]] = []
-    start, quoted = -1, False
-    for offset, character in enumerate(text):
-        if character == '"':
-            quoted = not quoted
-        if character.isspace() and not quoted:
-            if start >= 0:
-                found.append((text[start:offset], start))
-            start = -1
-        elif start < 0:
-            start = offset
-    if start >= 0:
-        found.append((text[start:], start))
-    return found
+    """Arguments with the offset at which each starts; blanks inside double quotes, of which the last may be
+    left open, do not separate."""
+    return [(found[0], found.start()) for found in re.finditer(r'(?:[^\s"]|"[^"]*(?:"|$))+', text)]
 
 
 def last(kargs: Sequence[Karg], name: str) -> Karg | None:
     """The argument that wins: the last of this name."""
     key = canonical(name)
-    for karg in reversed(kargs):
-        if karg.key == key:
-            return karg
-    return None
+    return next((karg for karg in reversed(kargs) if karg.key == key), None)
 
 
 def contains(kargs: Iterable[Karg], text: str) -> bool:

@@ -40,25 +40,25 @@ class Check(NamedTuple):
     detail: str = ""
 
 
-# What a whole host comes to.
+# The status of a whole host.
 Overall = Literal["in_effect", "pending", "differences", "nothing_applied"]
 
 
 @published("status", "profiles", "transaction", "trial", "checks")
 class VerificationReport(NamedTuple):
-    """`receipt_lost`: files of ours are on the host, and no receipt says what they shall be. `trial`: it is a
-    trial that was checked, and not what is applied; the number of its transaction."""
+    """`record_lost`: files of ours are on the host, and no receipt says what they shall be. `trial` is the
+    transaction of the trial, where a trial was checked and not what is applied."""
 
     profiles: tuple[str, ...]
     transaction: int | None
     checks: tuple[Check, ...]
     diagnostics: tuple[Diagnostic, ...]
-    receipt_lost: bool = False
+    record_lost: bool = False
     trial: int | None = None
 
     @property
     def exit_code(self) -> ExitCode:
-        if self.receipt_lost:
+        if self.record_lost:
             return ExitCode.DIFFERENCES
         statuses = {check.status for check in self.checks}
         if statuses <= PASSES:
@@ -68,7 +68,7 @@ class VerificationReport(NamedTuple):
     @property
     def status(self) -> Overall:
         """One word for the whole: the worst that was found."""
-        if not self.checks and not self.receipt_lost:
+        if not self.checks and not self.record_lost:
             return "nothing_applied"
         if self.exit_code is ExitCode.DONE:
             return "in_effect"

@@ -57,13 +57,17 @@ def unsafe_reason(text: str) -> str:
 
 
 def parse_number(text: str) -> int:
-    """kstrtoull with base 0: decimal, 0x hexadecimal, leading-zero octal; a leading minus is the caller's."""
+    """kstrtoull with base 0: decimal, 0x hexadecimal, leading-zero octal; it takes no minus."""
     if len(text) > 64 or not _NUMBER.match(text):  # Python refuses to read thousands of digits
         raise IllegalValue(f"{text!r} is not a number (decimal, 0x hexadecimal or 0 octal)")
     digits = text.lstrip("+")
     if digits[:2] in ("0x", "0X"):
         return int(digits, 16)
     return int(digits, 8) if digits.startswith("0") else int(digits)
+
+
+def _signed(text: str) -> int:
+    return -parse_number(text[1:]) if text.startswith("-") else parse_number(text)
 
 
 def parse(type: ParamType, text: str | None) -> int | bool | str:
@@ -91,15 +95,12 @@ def parse(type: ParamType, text: str | None) -> int | bool | str:
 def _integer(type: ParamType, text: str) -> int:
     if not text:
         raise IllegalValue("the value is empty")
-    bits = _BITS[type]
+    low, high = 0, 2 ** _BITS[type] - 1
     if type is ParamType.INT:
-        negative = text.startswith("-")
-        number = -parse_number(text[1:]) if negative else parse_number(text)
-        low, high = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
-    else:
-        if text.startswith("-"):
-            raise IllegalValue(f"type {type.value} takes no minus sign")
-        number, low, high = parse_number(text), 0, 2**bits - 1
+        low, high = -(2**31), 2**31 - 1
+    elif text.startswith("-"):
+        raise IllegalValue(f"type {type.value} takes no minus sign")
+    number = _signed(text)
     if not low <= number <= high:
         raise IllegalValue(f"{text} does not fit type {type.value} ({low} to {high})")
     return number
@@ -132,9 +133,7 @@ def as_number(text: str | None) -> int | None:
     if stripped in _FALSE:
         return 0
     try:
-        if stripped.startswith("-"):
-            return -parse_number(stripped[1:])
-        return parse_number(stripped)
+        return _signed(stripped)
     except IllegalValue:
         return None
 

@@ -6,6 +6,7 @@ A kernel release such as `6.8.0-90-generic` hides its stable level behind a dist
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,6 +17,7 @@ Version = tuple[int, ...]
 
 _KERNEL = re.compile(r"^(\d+)\.(\d+)(?:\.(\d+))?(?:[-~]?(rc\d+))?(.*)$")
 _LAST = 1 << 30  # stands for a number that a version does not tell
+_HOLDS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
 _CONDITION = re.compile(r"^(>=|<=|==|>|<)\s*(\d+(?:\.\d+)*)$")
 
 
@@ -83,7 +85,7 @@ class VersionRange(NamedTuple):
     conditions: tuple[tuple[str, Version], ...]
 
     def contains(self, version: Version) -> bool:
-        return all(_holds(compare(version, bound), operator) for operator, bound in self.conditions)
+        return all(_HOLDS[sign](compare(version, bound), 0) for sign, bound in self.conditions)
 
 
 def span(version: Version) -> tuple[Version, Version]:
@@ -116,16 +118,6 @@ def possible(wanted: VersionRange) -> bool:
 def within(wanted: VersionRange, version: KernelVersion) -> bool | None:
     """None where a distribution's release hides the stable level, and it matters."""
     return between(wanted, *version.span)
-
-
-def _holds(order: int, operator: str) -> bool:
-    return {
-        ">=": order >= 0,
-        "<=": order <= 0,
-        "==": order == 0,
-        ">": order > 0,
-        "<": order < 0,
-    }[operator]
 
 
 def parse_range(text: str) -> VersionRange:

@@ -128,7 +128,7 @@ def _contradictions(request: Request, chosen: dict[str, Setting]) -> Iterable[Di
 
 
 def _as_parameter(setting: Setting, catalogue: Catalogue) -> Setting:
-    """`"amdgpu.runpm" = 0` under [cmdline] is the parameter, written by another road."""
+    """`"amdgpu.runpm" = 0` under [cmdline] means the parameter, and becomes it."""
     module, dot, name = setting.name.partition(".")
     module = module.replace("-", "_")
     if setting.kind is not Kind.KARG or not dot or module not in catalogue.modules():

@@ -66,12 +66,12 @@ def _ids(settings: Sequence[DesiredSetting]) -> str:
 
 
 def kernel_paths() -> tuple[str, ...]:
-    """Those among them that decide what the next kernel gets."""
+    """The paths of ours that decide which arguments and module options the next kernel gets."""
     return (*(path for name in registry.NAMES for path in registry.paths(name)), modprobe.PATH)
 
 
 def replaces(changes: Iterable[FileChange]) -> bool:
-    """Whether something goes that a kernel may have been booted with."""
+    """Whether the changes take something away that the running kernel may have been booted with."""
     paths = kernel_paths()
     return any(
         change.path in paths and change.before is not None and (change.edit is None or change.edit.removed)
@@ -89,13 +89,8 @@ def owned_paths() -> tuple[str, ...]:
     )
 
 
-def whole_paths() -> tuple[str, ...]:
-    """Those that are ours as a whole: whoever moves them away loses nothing of others'."""
-    return tuple(path for path in owned_paths() if registry.editor(path) is None)
-
-
 def trial_paths() -> tuple[str, ...]:
-    """Those that are there as long as a trial is."""
+    """The paths of ours that are on a host during a trial only."""
     return tuple(path for trial in registry.trials().values() for path in trial.FILES)
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
+from typing import NamedTuple
 
 from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.contract import Observed as ObservedBoot
 from rocmcfg.backends.environment import later_assignments
-from rocmcfg.backends.initramfs.contract import Generator, Image
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, last
-from rocmcfg.model.plan import Activation, CommandLine, FileChange, Plan, RowOutcome, SettingRow
+from rocmcfg.model.plan import Activation, CommandLine, Plan, RowOutcome, SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, unique_kargs
@@ -27,53 +26,37 @@ from rocmcfg.state import reboot
 from rocmcfg.state.configured import Observed, observe
 
 
-def make_plan(
-    view: HostView,
-    profiles: Sequence[Profile],
-    request: Request,
-    facts: Facts,
-    catalogue: Catalogue,
-    receipt: Receipt | None,
-) -> Plan:
+class Known(NamedTuple):
+    """What a plan is made from, besides the request: `receipt` is what is applied."""
+
+    facts: Facts
+    catalogue: Catalogue
+    receipt: Receipt | None
+
+
+def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, known: Known) -> Plan:
     """The plan, with every diagnostic. One that holds errors must not be carried out."""
-    observed = observe(view, facts)
-    resolution = resolve(profiles, request, facts, catalogue, observed.effective)
-    names = tuple(profile.name for profile in profiles)
-    made = _plan(view, names, resolution, observed, facts, catalogue, receipt)
-    another = newer_kernel(facts) if made.reboot_required and not made.empty else ()
+    observed = observe(view, known.facts)
+    resolution = resolve(profiles, request, known.facts, known.catalogue, observed.effective)
+    made = _plan(view, tuple(profile.name for profile in profiles), resolution, observed, known)
+    another = newer_kernel(known.facts) if made.reboot_required and not made.empty else ()
     return made._replace(diagnostics=(*made.diagnostics, *another))
 
 
 def plan_of_approved(
-    view: HostView,
-    names: tuple[str, ...],
-    settings: Sequence[DesiredSetting],
-    facts: Facts,
-    catalogue: Catalogue,
-    receipt: Receipt | None,
+    view: HostView, names: tuple[str, ...], settings: Sequence[DesiredSetting], known: Known
 ) -> Plan:
     """The same for settings that are on record, to the letter. What nobody is asked about is planned by this
     alone: a profile may say something else by now, and whoever can write it has approved nothing."""
-    return _plan(
-        view,
-        names,
-        Resolution(tuple(settings), (), tuple(refused(settings, facts, catalogue))),
-        observe(view, facts),
-        facts,
-        catalogue,
-        receipt,
-    )
+    problems = tuple(refused(settings, known.facts, known.catalogue))
+    observed = observe(view, known.facts)
+    return _plan(view, names, Resolution(tuple(settings), (), problems), observed, known)
 
 
 def _plan(
-    view: HostView,
-    names: tuple[str, ...],
-    resolution: Resolution,
-    observed: Observed,
-    facts: Facts,
-    catalogue: Catalogue,
-    receipt: Receipt | None,
+    view: HostView, names: tuple[str, ...], resolution: Resolution, observed: Observed, known: Known
 ) -> Plan:
+    facts, catalogue, receipt = known
     desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
     problems = list(resolution.diagnostics)
     problems += host_problems(view, facts, desired, catalogue)
@@ -85,15 +68,14 @@ def _plan(
         backend = registry.backend(loader)
         problems += backend.preflight(view, observed.boot, [s.karg for s in unique_kargs(on_line)])
         problems += backend.unmanaged(view)
-    owned = owned_files(view, loader, desired, on_line)
-    changes, wrong = changes_to(view, owned, receipt)
-    problems += wrong
-    activations, unproven = _activations(view, facts, on_line, observed, changes, receipt)
-    problems += unproven
+    changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line), receipt)
+    changed = {change.path for change in changes}
+    images, unproven = _images(view, observed, changed, known)
+    problems += [*wrong, *unproven]
     return Plan(
         profiles=names,
         changes=tuple(changes),
-        activations=tuple(activations),
+        activations=(*images, *_menu(view, loader, on_line, observed, changed)),
         rows=tuple(_row(setting, observed, view) for setting in desired),
         skipped=resolution.skipped,
         diagnostics=tuple(dict.fromkeys(problems)),
@@ -118,68 +100,51 @@ def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
     return setting._replace(adopted_from=found.source) if found is not None else setting
 
 
-def _activations(
-    view: HostView,
-    facts: Facts,
-    on_line: Sequence[DesiredSetting],
-    observed: Observed,
-    changes: Sequence[FileChange],
-    receipt: Receipt | None,
+def _images(
+    view: HostView, observed: Observed, changed: Set[str], known: Known
 ) -> tuple[list[Activation], list[Diagnostic]]:
-    """Derived from what changes, or from a generated result that does not hold what our files say; and what
-    could not be proven afterwards."""
-    changed = {change.path for change in changes}
-    found: list[Activation] = []
-    problems: list[Diagnostic] = []
-    generator = initramfs.backend(facts.boot.initramfs)
-    if modprobe.PATH in changed or (generator is not None and _left(receipt, generator.TOOL)):
-        entries = observed.boot.menu.entries if observed.boot is not None else ()
-        images = generator.images(view, "amdgpu", entries) if generator is not None else ()
-        found += _rebuild(view, generator, images)
-        if view.runs_tools:
-            problems = [unreadable_image(image.path) for image in images if image.carries is None]
-    if observed.boot is not None and facts.boot.loader is not None:
-        backend = registry.backend(facts.boot.loader.name)
-        wanted = [s.karg for s in unique_kargs(on_line)]
-        gone = [
-            k.text
-            for k in observed.boot.ours
-            if k.text not in wanted and not contains(observed.kargs, k.text)
-        ]
-        if changed & registry.inputs(backend.NAME):
-            found += backend.activations(view, f"the boot menu is generated from {_carrier(observed.boot)}")
-        elif observed.boot.ours and not observed.boot.menu.unreadable and backend.check(view, wanted, gone):
-            found += backend.activations(
-                view, f"the boot menu does not hold what {_carrier(observed.boot)} says"
-            )
-    return found, problems
-
-
-def _carrier(boot: ObservedBoot) -> str:
-    """What holds our arguments."""
-    edited = registry.editor(boot.menu.carrier) is not None
-    return boot.menu.carrier if edited else "the drop-in"
-
-
-def _left(receipt: Receipt | None, tool: str) -> bool:
-    return receipt is not None and receipt.activations.get(tool) is ActivationState.LEFT_TO_USER
-
-
-def _rebuild(view: HostView, generator: Generator | None, images: Sequence[Image]) -> list[Activation]:
-    """The initramfs is rebuilt only where an image carries the driver: only there its copy acts."""
-    state = ActivationState.PLANNED
+    """What builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d acts.
+    And which images could not be proven to be right afterwards."""
+    generator = initramfs.backend(known.facts.boot.initramfs)
+    left = known.receipt.activations if known.receipt else {}
+    if modprobe.PATH not in changed and (
+        generator is None or left.get(generator.TOOL) is not ActivationState.LEFT_TO_USER
+    ):
+        return [], []
     if generator is None:
         reason, skipped = "this host has no generator for one", ActivationState.SKIPPED
-        return [Activation("initramfs", ("initramfs",), reason, state=skipped)]
-    if any(image.carries for image in images):
-        carrying = ", ".join(image.path for image in images if image.carries)
-        reason = f"{carrying} carries amdgpu, and reads its own copy of modprobe.d"
-    elif any(image.carries is None for image in images):
+        return [Activation("initramfs", ("initramfs",), reason, state=skipped)], []
+    images = generator.images(view, "amdgpu", observed.boot.menu.entries if observed.boot else ())
+    carrying = [image.path for image in images if image.carries]
+    unseen = [image.path for image in images if image.carries is None]
+    state = ActivationState.PLANNED
+    if carrying:
+        reason = f"{', '.join(carrying)} carries amdgpu, and reads its own copy of modprobe.d"
+    elif unseen:
         reason = "whether an image carries amdgpu could not be seen, so all are rebuilt"
     else:
         reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
         state = ActivationState.SKIPPED
-    return [step._replace(state=state) for step in generator.activations(view, reason)]
+    due = [step._replace(state=state) for step in generator.activations(view, reason)]
+    return due, [unreadable_image(path) for path in unseen] if view.runs_tools else []
+
+
+def _menu(
+    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Observed, changed: Set[str]
+) -> Sequence[Activation]:
+    """What generates the boot menu anew: where its sources change, or it does not hold what they say."""
+    boot = observed.boot
+    if boot is None:
+        return ()
+    backend = registry.backend(loader)
+    source = boot.menu.carrier if registry.editor(boot.menu.carrier) is not None else "the drop-in"
+    if changed & registry.inputs(loader):
+        return backend.activations(view, f"the boot menu is generated from {source}")
+    wanted = [s.karg for s in unique_kargs(on_line)]
+    gone = [k.text for k in boot.ours if k.text not in wanted and not contains(observed.kargs, k.text)]
+    if boot.ours and not boot.menu.unreadable and backend.check(view, wanted, gone):
+        return backend.activations(view, f"the boot menu does not hold what {source} says")
+    return ()
 
 
 def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> CommandLine | None:

@@ -24,7 +24,7 @@ def declared(profiles: Sequence[Profile]) -> dict[str, list[ProfileParameter]]:
 
 
 def wrong_values(given: Mapping[str, int], profiles: Sequence[Profile], facts: Facts) -> Iterable[Diagnostic]:
-    """What of the given values cannot be meant. GPUs are counted where the host shows any that fit."""
+    """Problems with the given values. GPUs are counted where the host shows any that fit."""
     known = declared(profiles)
     for name, value in given.items():
         if name not in known:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rocmcfg.judging.conditions import decide
 from rocmcfg.judging.hand_overs import disbelieved, hand_overs
 from rocmcfg.judging.judge import judge
-from rocmcfg.judging.kernels import Declaration, declarations
+from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.masks import starting_mask
 from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
@@ -50,6 +50,11 @@ class _Work:
     desired: list[DesiredSetting] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)  # how a value came about, by setting
 
+    def types(self, id: str) -> set[str]:
+        """The types that a parameter has on the kernels of the host; empty where that cannot be told."""
+        kernels = declarations(id, of_facts(self.facts), self.catalogue)
+        return {type for kernel in kernels for type in kernel.types}
+
 
 def modules_of(settings: Iterable[Setting]) -> tuple[str, ...]:
     """The modules whose parameters a set of settings touches; modinfo is asked about these and no others."""
@@ -83,10 +88,8 @@ def resolve(
     for setting in settings:
         if setting.kind is Kind.PARAMETER:
             _parameter(work, setting)
-        elif setting.kind is Kind.KARG:
-            _karg(work, setting)
-        elif setting.kind is Kind.ENV:
-            _variable(work, setting)
+        elif setting.kind in (Kind.KARG, Kind.ENV):
+            _as_written(work, setting, Channel.CMDLINE if setting.kind is Kind.KARG else Channel.ENVIRONMENT)
     _features(work, [s for s in settings if s.kind is Kind.FEATURE])
     problems = tuple(dict.fromkeys([*work.problems, *work.cautions]))
     return Resolution(tuple(work.desired), tuple(work.skipped), problems)
@@ -214,7 +217,7 @@ def _parameter(work: _Work, setting: Setting) -> None:
         return  # the profile loader refuses lists here, and a multiple has its number by now
     known = work.catalogue.parameters.get(setting.id)
     try:
-        text = to_text(setting.value, known, declarations(setting.id, of_facts(work.facts), work.catalogue))
+        text = _text(setting.value, known, work.types(setting.id))
     except IllegalValue as problem:
         if _judged(work, setting, None, only=OF_THE_NAME):
             wrong = f"{setting.id}: {problem}"
@@ -226,9 +229,8 @@ def _parameter(work: _Work, setting: Setting) -> None:
         work.desired.append(desired._replace(parameter=setting.id, rewritten=rewritten))
 
 
-def to_text(value: str | int | bool, known: Parameter | None, kernels: Sequence[Declaration]) -> str:
+def _text(value: str | int | bool, known: Parameter | None, types: Set[str]) -> str:
     """A TOML value as the text behind `=`. Raises IllegalValue where true or false does not fit the type."""
-    types = {type for kernel in kernels for type in kernel.types}
     switch = {ParamType.BOOL.value, ParamType.BINT.value}
     if isinstance(value, bool):
         if types and types <= switch:
@@ -245,18 +247,12 @@ def to_text(value: str | int | bool, known: Parameter | None, kernels: Sequence[
     return value
 
 
-def _karg(work: _Work, setting: Setting) -> None:
-    values = setting.value if isinstance(setting.value, tuple) else (setting.value,)
-    for value in values:
+def _as_written(work: _Work, setting: Setting, channel: Channel) -> None:
+    """A kernel argument, which may have several values and stand without one, or a variable."""
+    for value in setting.value if isinstance(setting.value, tuple) else (setting.value,):
         text = None if value is True else str(value)
         if _judged(work, setting, text):
-            work.desired.append(_base(work, setting, text, Channel.CMDLINE))
-
-
-def _variable(work: _Work, setting: Setting) -> None:
-    text = str(setting.value)
-    if _judged(work, setting, text):
-        work.desired.append(_base(work, setting, text, Channel.ENVIRONMENT))
+            work.desired.append(_base(work, setting, text, channel))
 
 
 def _features(work: _Work, settings: Sequence[Setting]) -> None:
@@ -271,9 +267,6 @@ def _features(work: _Work, settings: Sequence[Setting]) -> None:
 
 def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -> None:
     """The mask that the host would have without us, with our bits changed and every other bit kept."""
-    types = {
-        type for kernel in declarations(id, of_facts(work.facts), work.catalogue) for type in kernel.types
-    }
     own = next((d for d in work.desired if d.parameter == id), None)
     if own is not None:
         start, source = as_number(own.text), own.location
@@ -287,6 +280,7 @@ def _compose(work: _Work, id: str, members: Sequence[tuple[Setting, Feature]]) -
     mask = start
     for setting, feature in members:
         mask = feature.compose(mask, bool(setting.value))
+    types = work.types(id)
     text = hexint(mask) if ParamType.HEXINT in types or not types else hex(mask)
     channels = {_channel(work, setting) for setting, _ in members}
     if own is not None:

@@ -1,8 +1,8 @@
 """The journal of a transaction: one JSON object per line, appended and made durable, never rewritten.
 
 Every line carries the format's version and a checksum. A torn last line is what a power cut leaves and is
-ignored; any other damage, or a version that we do not know, stops recovery instead of misleading it. What the
-lines say is read by `steps`, which who only asks for a transaction that is open does not need to load.
+ignored; any other damage, or a version that we do not know, stops recovery instead of misleading it. `steps`
+reads what the lines say; a command that only asks whether a transaction is open need not load it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class RecoveryRequired(RocmcfgError):
 
 
 class Untrusted(Unreadable):
-    """A record that others than root may have written. Who only looks goes on as if there were none."""
+    """A record that others than root may have written. A command that only reads goes on without it."""
 
     def __init__(self, weak: str, root: str) -> None:
         option, place = ("-R ", STATE_DIR) if weak.startswith(STATE_DIR) else ("", weak)

@@ -1,5 +1,5 @@
-"""The lines of a journal, as nouns. Each is written before what it speaks of is done, but for those that say
-that something is over."""
+"""The lines of a journal, as nouns. A line is written before the step that it announces; only a line that
+says that something is over follows it."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Committed(NamedTuple):
 
 
 class UndoBegun(NamedTuple):
-    """`together` names all that are to be undone with it."""
+    """`together` are the transactions that the same rollback undoes."""
 
     user: str | None = None
     time: str | None = None

@@ -100,7 +100,7 @@ def next_boot_kargs(view: HostView, loader: Detection | None) -> tuple[Karg, ...
     Without a menu that we can read, those of the running boot stand in.
     """
     observed = registry.backend(loader.name).observe(view) if loader and loader.supported else None
-    if observed is None or not observed.normal:
+    if observed is None or not observed.menu.normal:
         return Running(view).kargs
     written = {k.text: k for k in (*observed.foreign, *observed.ours)}
-    return tuple(written.get(karg.text, karg) for karg in observed.normal[0].kargs)
+    return tuple(written.get(karg.text, karg) for karg in observed.menu.normal[0].kargs)

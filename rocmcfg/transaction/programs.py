@@ -22,8 +22,8 @@ _DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slo
 
 
 def programs(view: HostView) -> dict[str, Activation]:
-    """By their names, all that a transaction may run after its files. What is run again is taken from here:
-    the journal names it, and says nothing of how."""
+    """Every program that a transaction may run, by its name. An undo takes the command from here: a journal
+    names programs, and does not say how to run them."""
     known = [step for backend in registry.backends() for step in backend.activations(view, _AGAIN)]
     known += [step for generator in initramfs.backends() for step in generator.activations(view, _AGAIN)]
     return {activation.tool: activation for activation in known}

@@ -86,7 +86,7 @@ def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
                 continue
             now = state.get(path)
             if now is None:
-                # a link is nobody's work but another's; a file that is gone holds no edit that could be lost
+                # we make no links, so that one is an edit; a file that is gone holds no edit to be lost
                 now = "link" if view.is_symlink(path) else digest(view.read(path))
             before = step.before.sha256 if step.before else ""
             if now not in ("", before, step.after or ""):
@@ -184,8 +184,8 @@ def require_ours(view: HostView, found: Journal) -> None:
 
 
 def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
-    """From here on it is unfinished, and whoever recovers takes it back; with it all that are to be undone
-    `together` with it, although their own journals say nothing of that yet."""
+    """From here on the transaction is unfinished, and a recovery takes it back, and with it those that are to
+    be undone `together` with it, although their own journals do not say so yet."""
     host.require_lock()
     journal.append(host, id, UndoBegun(host.user(), journal.now(), boot_id(host), tuple(together)))
 
@@ -194,7 +194,7 @@ def begin_undos(host: Host, ids: Sequence[int]) -> None:
     """Begin the undo of all of them before the first is done; the newest comes first, and its line names the
     others, so that a power cut between two lines loses none."""
     for id in ids:
-        found = journal.read(host, id)  # none where somebody moved a damaged one away, as he was told to
+        found = journal.read(host, id)  # None where a damaged one was moved away, as its error advises
         if found is not None and found.state is JournalState.COMMITTED:
             begin_undo(host, id, ids if len(ids) > 1 else ())
 

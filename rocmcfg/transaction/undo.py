@@ -20,7 +20,7 @@ from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved, ToolRun
 from rocmcfg.state import reboot
 from rocmcfg.transaction import edits, recovery, tool_changes
-from rocmcfg.transaction.lost_receipt import beyond_undo, left_behind
+from rocmcfg.transaction.lost_records import beyond_undo, files_without_record
 from rocmcfg.transaction.programs import Progress, programs
 
 _LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
@@ -71,7 +71,7 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
             hint=f"to what was before it: `rocmcfg rollback --to {max(id for id in trials if id < to)}`",
         )
     chosen = _last(committed) if to is None else [j for j in committed if j.id > to]
-    if not committed and (left := left_behind(view)):
+    if not committed and (left := files_without_record(view)):
         raise RocmcfgError(beyond_undo(view, left))
     foreign = recovery.edited(view, chosen)
     if foreign and not force:
@@ -90,7 +90,7 @@ def _last(committed: Sequence[Journal]) -> list[Journal]:
 def _left_after(view: HostView, changes: Iterable[FileChange]) -> tuple[Diagnostic, ...]:
     """Where all is taken back, files of ours that were there before the first record stay."""
     gone = {change.path for change in changes if registry.own_part(change.path, change.after) is None}
-    left = tuple(path for path in left_behind(view) if path not in gone)
+    left = tuple(path for path in files_without_record(view) if path not in gone)
     return (replace(beyond_undo(view, left), severity=Severity.WARNING),) if left else ()
 
 

@@ -49,7 +49,7 @@ def apply(
     """
     from rocmcfg.planning.plan import stale
     from rocmcfg.transaction import transaction
-    from rocmcfg.transaction.lost_receipt import record_due
+    from rocmcfg.transaction.lost_records import record_due
 
     def planned_now() -> Planned:
         return plan_approved(host, request, approved) if approved else plan(host, request, terms)

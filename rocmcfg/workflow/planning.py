@@ -46,8 +46,7 @@ def collect_facts(
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.facts.hardware import read_memory
     from rocmcfg.facts.kernels import read_kernels, running_release
-    from rocmcfg.facts.pytorch import read_pytorch
-    from rocmcfg.facts.rocm import read_rocm
+    from rocmcfg.facts.rocm import read_pytorch, read_rocm
     from rocmcfg.facts.system import UNKNOWN, read_container, read_os
     from rocmcfg.knowledge.catalogue import gpu_models
     from rocmcfg.model.facts import Facts
@@ -76,7 +75,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     from rocmcfg.model.profile import Setting
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.combine import parse_set
-    from rocmcfg.planning.plan import make_plan
+    from rocmcfg.planning.plan import Known, make_plan
     from rocmcfg.planning.profile_values import forgotten
     from rocmcfg.planning.resolve import modules_of
 
@@ -89,7 +88,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     settings = [s for profile in loaded for s in profile.settings] + asked
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings), gpus=gpus)
     last = receipt_or_none(view)
-    made, tried = make_plan(view, loaded, request, facts, known, last), None
+    made, tried = make_plan(view, loaded, request, Known(facts, known, last)), None
     if terms is not None:
         from rocmcfg.trial.plan import trial_plan
 
@@ -115,13 +114,12 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     """What it takes to have exactly these settings; no profile is read. `request` goes on record with them.
     Raises RocmcfgError with every reason against it."""
     from rocmcfg.knowledge import catalogue
-    from rocmcfg.planning.plan import plan_of_approved
+    from rocmcfg.planning.plan import Known, plan_of_approved
 
     modules = tuple(dict.fromkeys(["amdgpu", *(s.module for s in approved.settings if s.module)]))
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules)
-    made = plan_of_approved(
-        view, approved.profiles, approved.settings, facts, catalogue.load(), receipt_or_none(view)
-    )
+    known = Known(facts, catalogue.load(), receipt_or_none(view))
+    made = plan_of_approved(view, approved.profiles, approved.settings, known)
     require_no_errors(made.diagnostics)
     return Planned(made, request, facts, ())
 
@@ -129,7 +127,7 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
 def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
     """What stands in the way of an apply, or will be mended by it. A plan is made all the same."""
     from rocmcfg.records.journal import require_finished
-    from rocmcfg.transaction.lost_receipt import receipt_lost
+    from rocmcfg.transaction.lost_records import record_lost
     from rocmcfg.trial.record import require_none
 
     found: tuple[Diagnostic, ...] = ()
@@ -137,7 +135,7 @@ def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:
         require_finished(view)
         require_none(view)
         if receipt.load(view) is None:
-            lost = receipt_lost(view)
+            lost = record_lost(view)
             found = (lost,) if lost is not None else ()
     except RocmcfgError as problem:
         found = problem.diagnostics

@@ -15,12 +15,12 @@ def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planne
     """A profile on this host, setting by setting, whether or not it could be applied."""
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.request import Request
-    from rocmcfg.planning.plan import make_plan
+    from rocmcfg.planning.plan import Known, make_plan
 
     loaded = profiles.load(view, [name])
     facts = collect_facts(view, boot_backend=boot_backend)
     request = Request(profiles=(name,), any_gpu=True)
-    made = make_plan(view, loaded, request, facts, catalogue.load(), receipt_or_none(view))
+    made = make_plan(view, loaded, request, Known(facts, catalogue.load(), receipt_or_none(view)))
     remarks = [*profiles.standing_in(view, [name]), *_elsewhere(loaded, facts)]
     made = made._replace(diagnostics=(*remarks, *made.diagnostics))
     return Planned(made, request, facts, loaded)

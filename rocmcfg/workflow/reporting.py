@@ -232,7 +232,7 @@ def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:
         report = verify(view)
     except RocmcfgError as problem:
         return (), problem.diagnostics[0].summary
-    if not report.checks and not report.receipt_lost:
+    if not report.checks and not report.record_lost:
         return (), ""
     wrong = [f"{c.name} {c.status.value}" for c in report.checks if report.exit_code]
     said = [report.status.replace("_", " "), *wrong]

@@ -41,9 +41,9 @@ def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) ->
 def verify_applied(view: HostView, known: Receipt | None, pid: int | None = None) -> VerificationReport:
     """What is applied for good, whatever is tried."""
     if known is None:
-        from rocmcfg.transaction.lost_receipt import receipt_lost
+        from rocmcfg.transaction.lost_records import record_lost
 
-        lost = receipt_lost(view)
+        lost = record_lost(view)
         if lost is not None and (at_work := view.locked_by()) is not None:
             raise at_work  # an apply writes its files before its receipt
         nothing = info(
@@ -62,7 +62,7 @@ def _verify_profiles(
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.request import Request
     from rocmcfg.planning.automatic import expand_auto
-    from rocmcfg.planning.plan import make_plan
+    from rocmcfg.planning.plan import Known, make_plan
     from rocmcfg.workflow.planning import collect_facts, errors_first
 
     gpus = read_gpus(view, catalogue.gpu_models()) if "auto" in names else None
@@ -71,7 +71,7 @@ def _verify_profiles(
     if known is not None and set(known.profiles) == {profile.name for profile in loaded}:
         return check(view, known.settings, known, known.profiles, pid)
     facts = collect_facts(view, gpus=gpus)
-    made = make_plan(view, loaded, Request(any_gpu=True), facts, catalogue.load(), known)
+    made = make_plan(view, loaded, Request(any_gpu=True), Known(facts, catalogue.load(), known))
     # remarks of a plan are about an apply, and nothing is applied here
     told = [d for d in errors_first(made.diagnostics) if d.severity is not Severity.INFO]
     report = check(view, made.settings, None, made.profiles, pid)

@@ -18,7 +18,7 @@ from rocmcfg.backends.boot.grub import backend, trial
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.doctor.reading.logs import unpacked
 from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.facts import gpus, hardware, kernels, logins, pytorch, rocm, system
+from rocmcfg.facts import gpus, hardware, kernels, logins, rocm, system
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.knowledge import catalogue, toml
@@ -121,7 +121,7 @@ READERS = {
     "PyTorch": Reader(
         "usr/lib/python3/dist-packages/torch/version.py",
         ("hip ", "hip = 'a'\n", "a+rocm", "\n"),
-        pytorch.read_pytorch,
+        rocm.read_pytorch,
         "__version__",
     ),
     "drivers in the kernel": Reader(

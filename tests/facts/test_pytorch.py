@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.facts.pytorch import read_pytorch
+from rocmcfg.facts.rocm import read_pytorch
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.facts import PyTorch
 from tests.support.hosts import Link, make_root

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.planning.owned import whole_paths
+from rocmcfg.backends.boot import registry
+from rocmcfg.planning.owned import owned_paths
 
 from .conftest import DEB, build_deb
 from .roots import REPOSITORY, must
@@ -72,7 +73,8 @@ def test_the_maintainer_scripts_are_plain_posix_shell(scripts: Path) -> None:
 def test_the_maintainer_scripts_know_every_file_that_apply_writes(scripts: Path) -> None:
     for name, lists in (("prerm", 2), ("postrm", 1)):  # one is in the script that prerm leaves behind
         found = re.findall(r"for file in (/.*); do", (scripts / name).read_text())
-        assert [set(paths.split()) for paths in found] == [set(whole_paths())] * lists, name
+        whole = {path for path in owned_paths() if registry.editor(path) is None}
+        assert [set(paths.split()) for paths in found] == [whole] * lists, name
 
 
 def test_it_asks_for_the_pythons_that_it_has_libraries_for(deb: Path) -> None:

@@ -21,7 +21,7 @@ def lines(name: str, added: str) -> bytes:
 
 
 def own(content: bytes) -> bytes | None:
-    """What of the file is ours; None where nothing is."""
+    """Our lines of the file; None where it has none."""
     found = _OWN.search(content)
     return found[0] if found else None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from rocmcfg.backends.boot.menu import Entry, Menu
+from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg
 
@@ -37,10 +37,6 @@ class Observed(NamedTuple):
     later: tuple[Karg, ...]
     future: tuple[Karg, ...] | None
     unknown_at: str = ""
-
-    @property
-    def normal(self) -> tuple[Entry, ...]:
-        return self.menu.normal
 
 
 class Editor(Protocol):
@@ -112,11 +108,12 @@ class Keeper(Protocol):
     SHOWS: tuple[str, ...]
 
     def held(self, view: HostView) -> str | None:
-        """What it holds of ours; None: nothing. Empty: what it held was used up. Raises Unreadable."""
+        """What the program holds of ours; None where it holds nothing, empty where that was used up. Raises
+        Unreadable."""
         ...
 
     def keep(self, wanted: str | None) -> tuple[str, ...]:
-        """The command after which it holds this, and nothing else of ours."""
+        """The command after which the program holds `wanted`, and nothing else of ours."""
         ...
 
     def damaged(self, view: HostView) -> bool:
@@ -125,9 +122,8 @@ class Keeper(Protocol):
 
 
 class BootTrial(Keeper, Protocol):
-    """Arguments for the next boot alone, which the loader itself takes back: it keeps them, and they are used
-    up once it has taken them. `TOKEN` is what stands for them on every normal entry of the menu, `FILES` are
-    those of ours that make it so."""
+    """Arguments that the loader gives to the next boot alone: it forgets them as it boots. `TOKEN` is the
+    word on every normal entry in whose place the loader puts them, `FILES` are those of ours that do so."""
 
     TOKEN: str
     FILES: tuple[str, ...]

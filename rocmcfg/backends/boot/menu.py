@@ -1,11 +1,14 @@
-"""What a boot loader will boot: all that `verify` needs to know of one."""
+"""What a boot loader will boot, which is all that `verify` needs to know of one, and what holds for every
+command line, since the kernel reads it and not the loader."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from rocmcfg.model.kargs import Karg
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.kargs import Karg, contains
 
 
 class Role(str, Enum):
@@ -45,3 +48,56 @@ class Menu(NamedTuple):
     @property
     def normal(self) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries if entry.role is Role.NORMAL)
+
+
+def size(texts: Iterable[str]) -> int:
+    """Bytes that these arguments take on the line, each with the blank before it."""
+    return sum(len(text.encode()) + 1 for text in texts)
+
+
+def separator(foreign: Sequence[Karg]) -> Karg | None:
+    """The `--` behind which the kernel passes everything on to init; ours would stand behind it too."""
+    return next((karg for karg in foreign if karg.text == "--"), None)
+
+
+def behind_separator(foreign: Sequence[Karg], kargs: Sequence[str]) -> Iterable[Diagnostic]:
+    found = separator(foreign)
+    for text in kargs if found is not None else ():
+        if found is not None and "." not in text.partition("=")[0]:  # kmod reads a module's there too
+            yield error(
+                "RC3109",
+                f"{text} would stand behind a “--”, where the kernel passes everything on to init",
+                location=found.source,
+                hint="move the “--” and what follows it out of that file, or leave the argument away",
+            )
+
+
+def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str], lost: str) -> list[Diagnostic]:
+    """Every normal entry has each wanted argument and no unwanted one. `lost` says what may drop them."""
+    if menu.unreadable:
+        return [warning("RC3101", f"cannot read {menu.path}: {menu.unreadable}", location=menu.path)]
+    if not menu.normal:
+        return [
+            error(
+                "RC3102",
+                "the generated boot menu has no Linux entry",
+                location=menu.path,
+                hint=f"run {menu.tool} by hand and read what it prints",
+            )
+        ]
+    problems = []
+    for entry in menu.normal:
+        missing = [text for text in wanted if not contains(entry.kargs, text)]
+        left = [text for text in unwanted if contains(entry.kargs, text)]
+        if missing or left:
+            said = [f"misses {' '.join(missing)}"] if missing else []
+            said += [f"still has {' '.join(left)}"] if left else []
+            problems.append(
+                error(
+                    "RC3103",
+                    f"boot entry “{entry.title}” {'; '.join(said)}",
+                    location=menu.path,
+                    hint=f"{lost}; run {menu.tool} by hand to see",
+                )
+            )
+    return problems

@@ -1,18 +1,23 @@
 """Initramfs generators: which one a host uses, and whether its images carry the driver.
 
 `initramfs_tools` is supported; the others are recognised by name. To add one: write a module that fulfils
-`contract.Generator`, name it in `_MODULES`, drop its row from `_RECOGNISED`.
+`Generator`, name it in `_MODULES`, drop its row from `_RECOGNISED`.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
-from typing import cast
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
-from rocmcfg.backends.initramfs.contract import Generator
-from rocmcfg.host.view import HostView
+from rocmcfg.backends.boot.menu import Entry, Role
+from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.facts import Detection
+
+if TYPE_CHECKING:
+    from rocmcfg.model.diagnostic import Diagnostic
+    from rocmcfg.model.plan import Activation
 
 _MODULES = ("initramfs_tools",)
 # Generator, marks of which all must exist, and what a user runs by hand.
@@ -21,6 +26,38 @@ _RECOGNISED = (
     ("mkinitcpio", "mkinitcpio", ("/usr/bin/mkinitcpio",), "sudo mkinitcpio -P"),
     ("booster", "booster", ("/usr/bin/booster",), "rebuild the images with booster"),
 )
+
+
+class Image(NamedTuple):
+    """`carries` is None where the image could not be looked into."""
+
+    path: str
+    release: str
+    carries: bool | None
+
+
+class Generator(Protocol):
+    """What the engine uses a generator of images by. `TOOL` is the program that rebuilds them."""
+
+    NAME: str
+    TOOL: str
+
+    def detect(self, view: HostView) -> Detection | None: ...
+
+    def images(self, view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
+        """The images that it makes, and those that the entries boot, and whether each carries `module`."""
+        ...
+
+    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
+        """What rebuilds the images of all kernels."""
+        ...
+
+    def check(
+        self, host: Host, found: tuple[Image, ...], path: str, expected: bytes | None
+    ) -> list[Diagnostic]:
+        """Look into every image that carries the driver: it holds `path` with just these bytes, or not at
+        all. An image that could not be looked into is a warning, one that is wrong an error."""
+        ...
 
 
 def backends() -> tuple[Generator, ...]:
@@ -39,3 +76,17 @@ def detect(view: HostView) -> tuple[Detection, ...]:
         if all(view.exists(mark) for mark in marks):
             found.append(Detection(name, title, marks, manual=manual))
     return tuple(d for d in found if d is not None)
+
+
+def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
+    """The images that the entries of this system boot, by path, with the kernel's release. Some loaders boot
+    copies, and name them from the root of the file system that these lie on."""
+    found: dict[str, str] = {}
+    for entry in entries:
+        for initrd in entry.initrds if entry.role is not Role.FOREIGN else ():
+            named = re.sub(r"^\([^)]*\)", "", initrd)  # GRUB's name of the disk
+            for path in (f"/boot{named}", named):
+                if named.startswith("/") and view.exists(path):
+                    found.setdefault(view.real_path(path), entry.release)
+                    break
+    return found

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from rocmcfg.backends.boot.menu import Entry
-from rocmcfg.backends.initramfs.contract import Image, booted
+from rocmcfg.backends.initramfs import Image, booted
 from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection

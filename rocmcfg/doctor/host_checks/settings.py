@@ -73,9 +73,9 @@ def not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Di
         return
     backend = registry.backend(loader.name)
     observed = backend.observe(view)
-    if observed.unknown_at or not observed.normal:
+    if observed.unknown_at or not observed.menu.normal:
         return
-    booted = observed.normal[0].kargs
+    booted = observed.menu.normal[0].kargs
     written = (*observed.foreign, *observed.ours)
     missing = [k for k in observed.foreign if _concerns(k, known) and not contains(booted, k.text)]
     left = [k for k in booted if _concerns(k, known) and not contains(written, k.text)]

@@ -67,10 +67,10 @@ def test_the_menu_of_an_ubuntu_host_is_read(tmp_path: Path) -> None:
         *("normal", "normal", "recovery", "normal", "recovery"),
         *("foreign", "foreign"),  # memory tests
     ]
-    assert {(e.release, e.initrds) for e in found.normal} == {
+    assert {(e.release, e.initrds) for e in found.menu.normal} == {
         (release, (f"/boot/initrd.img-{release}",)) for release in ("6.14.0-37-generic", "6.8.0-90-generic")
     }
-    assert {e.path for e in found.normal} == {
+    assert {e.path for e in found.menu.normal} == {
         "/boot/vmlinuz-6.14.0-37-generic",
         "/boot/vmlinuz-6.8.0-90-generic",
     }
@@ -142,7 +142,7 @@ def test_files_that_cannot_be_read_are_said_to_be(tmp_path: Path, monkeypatch: p
 def test_a_command_line_that_a_kernel_would_cut_off_is_refused(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, cmdline="quiet " + "x" * 1800)
     found = grub.observe(view(root))
-    entry = max(found.normal, key=lambda e: len(" ".join(texts(e.kargs))))
+    entry = max(found.menu.normal, key=lambda e: len(" ".join(texts(e.kargs))))
     line = f"BOOT_IMAGE={entry.path} " + " ".join(texts(entry.kargs))
     room = 2047 - len(line) - 1
     assert grub.preflight(view(root), found, ["y" * room]) == []

@@ -10,8 +10,7 @@ import pytest
 
 from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot.menu import Entry, Role
-from rocmcfg.backends.initramfs import initramfs_tools
-from rocmcfg.backends.initramfs.contract import Image
+from rocmcfg.backends.initramfs import Image, initramfs_tools
 from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult

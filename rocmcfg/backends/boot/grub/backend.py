@@ -14,8 +14,8 @@ from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub_files import defaults, problems
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_files.mkconfig import activation, reads_drop_ins
+from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
-from rocmcfg.backends.boot.rules import check as check_menu
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
@@ -75,14 +75,11 @@ def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    found = list(problems.before_writing(observed, kargs, DROP_IN))
     sources = _sourced(view, f'{defaults.DEFAULT}="${defaults.DEFAULT} {" ".join(kargs)}"')
     ours = [source.path for source in sources].index(DROP_IN)
-    at = defaults.dropped_by(sources, ours, kargs)
-    if at:
-        mended = f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}"
-        found.append(problems.set_anew("a drop-in", at, mended))
-    return [*found, *problems.after_reading(observed, kargs)]
+    lost_at = defaults.dropped_by(sources, ours, kargs)
+    cure = f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}"
+    return [*problems.before_writing(observed, kargs, DROP_IN, lost_at, "a drop-in", cure)]
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:

@@ -14,7 +14,7 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub_files.generated import sections
 from rocmcfg.backends.boot.grub_files.problems import longest_line
-from rocmcfg.backends.boot.rules import separator
+from rocmcfg.backends.boot.menu import separator
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains
@@ -96,7 +96,7 @@ def _variables(block: bytes) -> dict[str, str]:
 
 def problems(view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
     """Why GRUB cannot do it here, asked before anything is written."""
-    length = longest_line(observed.normal, arguments)
+    length = longest_line(observed.menu.normal, arguments)
     if length >= COMMAND_LINE_LIMIT:
         yield error(
             "RC4301",
@@ -112,7 +112,7 @@ def problems(view: HostView, observed: Observed, arguments: Sequence[str]) -> It
             location=behind.source,
             hint="move the “--” and what follows it out of that file",
         )
-    twice = [e.title for e in observed.normal if contains(e.kargs, _FIRST_TRY)]
+    twice = [e.title for e in observed.menu.normal if contains(e.kargs, _FIRST_TRY)]
     if twice and not contains(observed.foreign, _FIRST_TRY):
         yield _cannot(
             f"“{twice[0]}” boots without an initramfs first and with one if that fails, and the trial's "
@@ -133,7 +133,7 @@ def _menu_problems(observed: Observed) -> Iterable[Diagnostic]:
     told = (*observed.foreign, *observed.ours)
     surplus = [
         k.text
-        for entry in observed.normal
+        for entry in observed.menu.normal
         for k in entry.kargs
         if not contains(told, k.text) and not _BY_THE_MENU.match(k.text)
     ]
@@ -145,7 +145,9 @@ def _menu_problems(observed: Observed) -> Iterable[Diagnostic]:
             location=reader.PATH,
             hint="run update-grub and reboot first, so that the trial tries one thing alone",
         )
-    missing = [k.text for k in told if not all(contains(entry.kargs, k.text) for entry in observed.normal)]
+    missing = [
+        k.text for k in told if not all(contains(entry.kargs, k.text) for entry in observed.menu.normal)
+    ]
     if missing:
         yield error(
             "RC4333",

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import defaults
 from rocmcfg.backends.boot.grub_files.generated import parse_entries, sections
-from rocmcfg.backends.boot.menu import Entry, Role
-from rocmcfg.backends.boot.rules import behind_separator, size
+from rocmcfg.backends.boot.menu import Entry, Role, behind_separator, size
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT
@@ -16,9 +15,12 @@ from rocmcfg.model.kargs import COMMAND_LINE_LIMIT
 _BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
 
 
-def before_writing(observed: Observed, kargs: Sequence[str], carrier: str) -> Iterable[Diagnostic]:
-    """`carrier` is the file of ours."""
-    length = longest_line(observed.normal, kargs) - size(k.text for k in observed.ours)
+def before_writing(
+    observed: Observed, kargs: Sequence[str], carrier: str, lost_at: str, loser: str, cure: str
+) -> Iterable[Diagnostic]:
+    """`carrier` is the file of ours, `lost_at` where its arguments are dropped again, if anywhere. `loser`
+    says in words what drops them, and `cure` what to do about it."""
+    length = longest_line(observed.menu.normal, kargs) - size(k.text for k in observed.ours)
     if length >= COMMAND_LINE_LIMIT:
         yield error(
             "RC3104",
@@ -35,9 +37,13 @@ def before_writing(observed: Observed, kargs: Sequence[str], carrier: str) -> It
                 location=carrier,
                 hint="write module parameters to modprobe.d instead: --via modprobe",
             )
-
-
-def after_reading(observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+    if lost_at:
+        yield error(
+            "RC3105",
+            f"{loser} that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
+            location=lost_at,
+            hint=f"{cure}, or make it append",
+        )
     yield from behind_separator(observed.foreign, kargs)
     if observed.unknown_at:
         yield info(
@@ -45,15 +51,6 @@ def after_reading(observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnost
             "the GRUB defaults hold shell code, so the present arguments are read from the menu",
             location=observed.unknown_at,
         )
-
-
-def set_anew(what: str, location: str, mended: str) -> Diagnostic:
-    return error(
-        "RC3105",
-        f"{what} that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
-        location=location,
-        hint=f"{mended}, or make it append",
-    )
 
 
 def not_from_defaults(view: HostView, menu: str) -> list[Diagnostic]:

@@ -14,8 +14,8 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import defaults, mkconfig, problems
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
+from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
-from rocmcfg.backends.boot.rules import check as check_menu
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
@@ -77,12 +77,11 @@ def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    found = list(problems.before_writing(observed, kargs, _DEFAULTS))
     content, _ = appended_assignment.put(text_or_empty(view, _DEFAULTS).encode(), _lines(kargs))
     parts = [Sourced(_DEFAULTS, part) for part in appended_assignment.around(content.decode())]
-    if defaults.dropped_by(parts, 1, kargs):
-        found.append(problems.set_anew("a line", _DEFAULTS, "move it above the lines of rocmcfg"))
-    return [*found, *problems.after_reading(observed, kargs)]
+    lost_at = defaults.dropped_by(parts, 1, kargs)
+    cure = "move it above the lines of rocmcfg"
+    return [*problems.before_writing(observed, kargs, _DEFAULTS, lost_at, "a line", cure)]
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:

@@ -1,4 +1,4 @@
-"""Files of ours that no receipt speaks of: the state directory, or the receipt in it, was lost."""
+"""Files of ours without a record of them: the state directory, or the receipt in it, was lost."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import JournalState
 
 
-def left_behind(view: HostView) -> tuple[str, ...]:
-    """The files that are ours by place and by mark; what cannot be read counts by its place. Those of a trial
-    are spoken of by its own record."""
+def files_without_record(view: HostView) -> tuple[str, ...]:
+    """The files that are ours by place and by mark; a file that cannot be read counts by its place. Files of
+    a trial do not count while the trial is on record."""
     known = trial_paths() if view.exists(journal.TRIAL) else ()
     return tuple(path for path in owned_paths() if path not in known and _ours(view, path))
 
@@ -35,12 +35,12 @@ def record_due(view: HostView) -> bool:
         return True
     except Unreadable:
         return False
-    return known is None and bool(left_behind(view))
+    return known is None and bool(files_without_record(view))
 
 
-def receipt_lost(view: HostView) -> Diagnostic | None:
+def record_lost(view: HostView) -> Diagnostic | None:
     """What a reader of a host without a receipt is told, where files of ours are on it."""
-    left = left_behind(view)
+    left = files_without_record(view)
     if not left:
         return None
     if view.hidden(journal.TRANSACTIONS):
