@@ -43,15 +43,13 @@ def _show(printer: Printer, found: Explained) -> None:
     printer.wrapped(what.summary)
     printer.pairs([("-", remark) for remark in _facts(what)])
     _show_value(printer, what)
-    _show_traps(printer, what)
-    if what.kernels and what.kind in ("parameter", "new"):
-        printer.heading("Kernels")
-        printer.pairs([(on.kernel, _on_kernel(on)) for on in what.kernels])
+    traps = [trap for trap in what.traps if printer.verbose or trap.here is not False]
+    printer.section("Traps", [(_trapped(trap), _caution(trap)) for trap in traps])
+    kernels = what.kernels if what.kind in ("parameter", "new") else ()
+    printer.section("Kernels", [(on.kernel, _on_kernel(on)) for on in kernels])
     _show_now(printer, found)
     _show_bits(printer, what)
-    if found.profiles:
-        printer.heading("In profiles")
-        printer.pairs([(profile, f"sets {setting}") for profile, setting in found.profiles])
+    printer.section("In profiles", [(profile, f"sets {setting}") for profile, setting in found.profiles])
     _show_issues(printer, what)
     if what.sources and printer.verbose:
         printer.heading("Sources")
@@ -74,19 +72,15 @@ def _facts(what: Explanation) -> list[str]:
 
 
 def _show_value(printer: Printer, what: Explanation) -> None:
-    if what.verdict:
+    if what.verdict or what.meaning:
         printer.heading("The value")
-        printer.wrapped(f"Not taken: {what.verdict}.")
-    elif what.meaning:
-        printer.heading("The value")
-        printer.wrapped(what.meaning)
+        printer.wrapped(f"Not taken: {what.verdict}." if what.verdict else what.meaning)
     if what.instead:
         printer.line()
         printer.line(f"  {printer.paint('write', 'bold')}  {what.instead}")
     if what.meanings and (printer.verbose or not what.meaning):
-        printer.heading("Values")
-        printer.pairs([(meaning.value, meaning.text) for meaning in what.meanings])
-        named = {meaning.value for meaning in what.meanings}
+        named = dict(what.meanings)
+        printer.section("Values", list(named.items()))
         others = [value for value in what.values if value not in named]
         if others:
             printer.wrapped(f"and: {', '.join(others)}")
@@ -100,14 +94,6 @@ _KINDS = {
     "obsolete": "obsolete",
     "misread": "misread",
 }
-
-
-def _show_traps(printer: Printer, what: Explanation) -> None:
-    """Those of other hardware and other kernels only with --verbose."""
-    shown = [trap for trap in what.traps if printer.verbose or trap.here is not False]
-    if shown:
-        printer.heading("Traps")
-        printer.pairs([(_trapped(trap), _caution(trap)) for trap in shown])
 
 
 def _trapped(trap: Caution) -> str:

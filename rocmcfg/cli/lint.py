@@ -76,9 +76,8 @@ def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     """The same of the same token in one file is said once, with every place."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        groups.setdefault((finding.file, finding.text, finding.id, finding.summary, finding.why), []).append(
-            finding
-        )
+        key = (finding.file, finding.text, finding.id, finding.summary, finding.why)
+        groups.setdefault(key, []).append(finding)
     return list(groups.values())
 
 
@@ -106,14 +105,11 @@ def _finding(printer: Printer, same: list[Finding]) -> None:
 
 
 def _summary(found: Linted) -> str:
-    files = f"{found.files} file{'' if found.files == 1 else 's'}"
-    read = f"{found.read} setting{'' if found.read == 1 else 's'}"
-    if not found.findings:
-        return f"Nothing found in {files} with {read} to judge."
+    where = f"in {_counted(found.files, 'file')} with {_counted(found.read, 'setting')} to judge."
     counts = {s: sum(f.severity is s for f in found.findings) for s in Severity}
-    said = [
-        f"{count} {_LABEL[severity]}{'' if count == 1 else 's'}"
-        for severity, count in counts.items()
-        if count
-    ]
-    return f"{', '.join(said)} in {files} with {read} to judge."
+    said = [_counted(count, _LABEL[severity]) for severity, count in counts.items() if count]
+    return f"{', '.join(said) or 'Nothing found'} {where}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

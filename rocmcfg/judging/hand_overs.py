@@ -15,6 +15,8 @@ from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.profile import Doubt, Profile, Setting
 from rocmcfg.model.state import Kind
 
+_BY_ROOT = "read the profile and copy it to /etc/rocmcfg/profiles as root, or give it yourself: --set "
+
 
 def disbelieved(profiles: Sequence[Profile]) -> Iterable[Diagnostic]:
     """Local profiles that root must not follow, also those that others extend."""
@@ -57,8 +59,7 @@ def _unknown(setting: Setting, spelled: str, doubt: Doubt) -> Diagnostic:
         f"{spelled}: nobody knows what it does, and root may not have written it",
         detail=doubt.why,
         location=setting.location,
-        hint="read the profile and copy it to /etc/rocmcfg/profiles as root, or give it yourself: --set "
-        + spelled,
+        hint=_BY_ROOT + spelled,
     )
 
 
@@ -69,27 +70,15 @@ def first(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 def _told(setting: Setting, spelled: str, met: HandOver) -> Diagnostic:
     doubt = setting.doubt
-    summary = f"{spelled} hands over the machine: {met.gives}"
+    summary, location = f"{spelled} hands over the machine: {met.gives}", setting.location
     if doubt is None or doubt.whole:
-        return warning(
-            "RC2055",
-            summary,
-            location=setting.location,
-            hint=f"leave it out unless it is yours and meant: --without {setting.id}",
-        )
+        hint = f"leave it out unless it is yours and meant: --without {setting.id}"
+        return warning("RC2055", summary, location=location, hint=hint)
     said = f"root may not have written it: {doubt.why}"
     if not doubt.binds:
-        return warning(
-            "RC2055", summary, detail=said, location=setting.location, hint="`apply` as root refuses it"
-        )
-    return error(
-        "RC2055",
-        summary,
-        detail=said,
-        location=setting.location,
-        hint="ask whoever wrote it what it is for; if it is meant, read the profile and copy it to "
-        f"/etc/rocmcfg/profiles as root, or give it yourself: --set {spelled}",
-    )
+        return warning("RC2055", summary, detail=said, location=location, hint="`apply` as root refuses it")
+    hint = f"ask whoever wrote it what it is for; if it is meant, {_BY_ROOT}{spelled}"
+    return error("RC2055", summary, detail=said, location=location, hint=hint)
 
 
 def _texts(setting: Setting) -> Iterable[str | None]:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from rocmcfg.lint.source import Span, joined
+
 if TYPE_CHECKING:
     from rocmcfg.lint.remark import Remark
-    from rocmcfg.lint.source import Span
 
 
 class What(str, Enum):
@@ -100,6 +101,7 @@ class Reading:
         statement: tuple[int, int] | None = None,
         written_to: int = 0,
         quotes: str = '"',
+        opaque: bool = False,
     ) -> None:
         """Add the token span.text[start:stop], spelt NAME or NAME=VALUE; `name` where it is known otherwise.
 
@@ -111,7 +113,7 @@ class Reading:
         name_stop = end if equals < 0 else equals
         if name_stop <= start:
             return
-        value, value_at, opaque = None, None, False
+        value, value_at = None, None
         if equals >= 0:
             value = written = span.text[equals + 1 : end]
             first, last = equals + 1, end
@@ -119,7 +121,7 @@ class Reading:
                 value = value.replace('"', "")
                 if len(written) > 2 and written[0] == written[-1] == '"':
                     first, last = first + 1, last - 1
-            opaque = is_placeholder(value, where.trust)
+            opaque = opaque or is_placeholder(value, where.trust)
             if "'" in quotes and len(value) > 1 and value[0] == value[-1] == "'":
                 value, first, last = value[1:-1], first + 1, last - 1
             value_at = span.range(first, last) if first < last else (span.at(first - 1) + 1,) * 2
@@ -138,6 +140,29 @@ class Reading:
                 dotted,
                 statement,
             )
+        )
+
+    def add_pair(
+        self,
+        name: Span,
+        value: Span | None,
+        *,
+        where: Where,
+        statement: tuple[int, int] | None = None,
+        written_to: int = 0,
+    ) -> None:
+        """A variable and its value that no `=` joins; of an empty value nobody can tell what it becomes."""
+        text = name
+        if value is not None:
+            text = joined([name, Span("=", ((0, name.place[1] - 1),)), value])
+        self.add(
+            What.VARIABLE,
+            text,
+            where=where,
+            statement=statement,
+            written_to=written_to,
+            quotes="",
+            opaque=value is not None and not value.text,
         )
 
 

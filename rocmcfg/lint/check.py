@@ -41,8 +41,7 @@ class Checked:
         if len(self.findings) >= MOST:
             self.left_out += 1
             return
-        spelt = spell(found, remark, self.source.text, knowledge)
-        self._add(found.start, found.stop, remark, spelt)
+        self._add(found.start, found.stop, remark, spell(found, remark, self.source.text, knowledge))
 
     def _add(self, start: int, stop: int, remark: Remark, spelt: Spelt) -> None:
         line, column = self.source.place(start)
@@ -128,8 +127,7 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
         if key not in said:
             said[key] = tuple(remarks(found, knowledge))
         for remark in said[key]:
-            mask = _mask_beside(found, remark, numbers, knowledge)
-            checked.add(found, _composed(remark, mask, checked, knowledge) if mask else remark, knowledge)
+            checked.add(found, _with_mask(remark, found, numbers, checked, knowledge), knowledge)
     for loser, remark in together.repeated(reading.assignments, checked.within):
         checked.add(loser, remark, knowledge)
     for needless, remark in together.needless(reading.assignments, checked.line):
@@ -138,24 +136,22 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
     return checked
 
 
-def _mask_beside(
-    found: Assignment,
+def _with_mask(
     remark: Remark,
+    found: Assignment,
     numbers: dict[tuple[str, str], Assignment],
+    checked: Checked,
     knowledge: Knowledge,
-) -> Assignment | None:
-    """The mask that the same reader gets, where a feature is proposed: a second mask would replace it."""
-    instead = remark.instead
-    if not found.where.scope or instead is None or instead.kind is not SettingKind.FEATURE:
-        return None
-    return numbers.get((found.where.scope, knowledge.catalogue.features[instead.name].parameter))
-
-
-def _composed(remark: Remark, mask: Assignment, checked: Checked, knowledge: Knowledge) -> Remark:
-    assert remark.instead is not None
-    feature = knowledge.catalogue.features[remark.instead.name]
-    value = feature.compose(as_number(mask.value) or 0, remark.instead.enabled)
-    said = (
-        f"{feature.parameter} is set already {checked.within(mask)}: with the feature it is {hexint(value)}."
-    )
+) -> Remark:
+    """Where a feature is proposed beside its mask: a second mask would replace the first, so the remark tells
+    what the first one is with the feature."""
+    scope, instead = found.where.scope, remark.instead
+    if not scope or instead is None or instead.kind is not SettingKind.FEATURE:
+        return remark
+    feature = knowledge.catalogue.features[instead.name]
+    mask = numbers.get((scope, feature.parameter))
+    if mask is None:
+        return remark
+    value = hexint(feature.compose(as_number(mask.value) or 0, instead.enabled))
+    said = f"{feature.parameter} is set already {checked.within(mask)}: with the feature it is {value}."
     return replace(remark, why=f"{remark.why} {said}", instead=None)

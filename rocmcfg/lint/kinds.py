@@ -57,6 +57,17 @@ _NAMES = (
     (Kind.PYTHON, r".*\.pyi?$|.*\.pyw$"),
     (Kind.MARKDOWN, r".*\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
 )
+# Of a text whose path tells nothing: the first kind of which it has everything.
+_CONTENTS = (
+    (Kind.MARKDOWN, r"^[ \t>]*(?:```|~~~)|\]\(http|^\|.*\|[ \t]*\r?$"),
+    (Kind.GRUB_CFG, r"^[ \t]*menuentry[ \t]"),
+    (Kind.GRUB_DEFAULTS, r"^#?[ \t]*GRUB_\w+="),
+    (Kind.BOOT_ENTRY, r"^(?:linux|initrd|efi)[ \t]+\S", r"^options[ \t]"),
+    (Kind.DOCKERFILE, r"^FROM[ \t]+\S", r"^(?:RUN|ENV|CMD|COPY|ENTRYPOINT)[ \t]"),
+    (Kind.UNIT, r"^\[(?:Service|Unit|Manager|Container)\][ \t]*\r?$"),
+    (Kind.PYTHON, r"^(?:import|from) \w+|^os\.environ\b", "environ"),
+    (Kind.NOTEBOOK, r"\A\s*\{", '"cells"', '"cell_type"'),
+)
 _BY_PATH = tuple((kind, re.compile(pattern)) for kind, pattern in _PATHS)
 _BY_NAME = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _NAMES)
 
@@ -92,24 +103,9 @@ def by_content(text: str) -> Kind | None:
     head = text[:_LOOKED_AT]
     if shebang := _SHEBANG.match(head):
         return Kind.PYTHON if shebang[1] == "python" else Kind.SHELL
-    if re.search(r"^[ \t>]*(?:```|~~~)|\]\(http|^\|.*\|[ \t]*\r?$", head, re.M):
-        return Kind.MARKDOWN
-    if re.search(r"^[ \t]*menuentry[ \t]", head, re.M):
-        return Kind.GRUB_CFG
-    if re.search(r"^#?[ \t]*GRUB_\w+=", head, re.M):
-        return Kind.GRUB_DEFAULTS
-    if re.search(r"^(?:linux|initrd|efi)[ \t]+\S", head, re.M) and re.search(r"^options[ \t]", head, re.M):
-        return Kind.BOOT_ENTRY
-    if re.search(r"^FROM[ \t]+\S", head, re.M) and re.search(
-        r"^(?:RUN|ENV|CMD|COPY|ENTRYPOINT)[ \t]", head, re.M
-    ):
-        return Kind.DOCKERFILE
-    if re.search(r"^\[(?:Service|Unit|Manager|Container)\][ \t]*\r?$", head, re.M):
-        return Kind.UNIT
-    if re.search(r"^(?:import|from) \w+|^os\.environ\b", head, re.M) and "environ" in head:
-        return Kind.PYTHON
-    if re.match(r"\s*\{", head) and '"cells"' in head and '"cell_type"' in head:
-        return Kind.NOTEBOOK
+    for kind, *patterns in _CONTENTS:
+        if all(re.search(pattern, head, re.M) for pattern in patterns):
+            return kind
     if _YAML_KEY.search(head) and _is_yaml(head):
         return Kind.YAML
     return _by_lines(head)

@@ -105,11 +105,7 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._starts = [0]
-        at = text.find("\n")
-        while at >= 0:
-            self._starts.append(at + 1)
-            at = text.find("\n", at + 1)
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
 
     def place(self, offset: int) -> tuple[int, int]:
         line = bisect_right(self._starts, offset)

@@ -13,7 +13,7 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.model.facts import Driver, Facts, Kernel
-from rocmcfg.model.kargs import last
+from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.machine import Machine
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
@@ -164,10 +164,8 @@ def _now(
         return Now(value, source, environment.get(name))
     if found.kind == "argument":
         karg = last(next_boot_kargs(view, facts.boot.loader), name)
-        now = Running(view).karg(name)
-        written = None if karg is None else (karg.value if karg.value is not None else "set")
-        running = ("set" if now.value is None else now.value) if now.present else None
-        return Now(written, karg.source if karg else "", running)
+        running = last(Running(view).kargs, name)
+        return Now(_given(karg), karg.source if karg else "", _given(running))
     feature = known.features.get(name) if found.kind == "feature" else None
     parameter = feature.parameter if feature else found.name
     if "." not in parameter:
@@ -176,6 +174,10 @@ def _now(
     setting = {p.name: p for p in set_parameters(view, tuple(modules), facts.boot.loader)}.get(parameter)
     running_value = Running(view).parameter(parameter).value
     return Now(setting.next_boot, setting.source, running_value) if setting else Now(running=running_value)
+
+
+def _given(karg: Karg | None) -> str | None:
+    return None if karg is None else "set" if karg.value is None else karg.value
 
 
 def _users(view: HostView, name: str) -> tuple[ProfileUse, ...]:

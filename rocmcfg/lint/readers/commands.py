@@ -8,9 +8,9 @@ from dataclasses import replace
 from os.path import basename
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Assignment, Reading, What, Where
+from rocmcfg.lint.assignment import Reading, Where
 from rocmcfg.lint.readers import cmdline, lines, modprobe
-from rocmcfg.lint.source import Span
+from rocmcfg.lint.source import Span, joined
 from rocmcfg.model.kargs import canonical
 
 # Tools that add arguments to a kernel command line, and the options behind which those stand.
@@ -27,7 +27,9 @@ BOOT_TOOLS = {
     "ukify": ("--cmdline",),
 }
 _MARKS = re.compile(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
-_SED = re.compile(r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])")
+_SED = re.compile(
+    r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1", re.DOTALL
+)
 
 
 def read_boot_tool(name: str, words: Sequence[Span], out: Reading, where: Where) -> None:
@@ -55,58 +57,24 @@ def read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
 
 def read_separate(words: Sequence[Span], out: Reading, where: Where) -> None:
     """`set -gx NAME VALUE` of fish, `setenv NAME VALUE` of csh."""
-    if not words or not names.concerns(words[0].text):
-        return
-    name, values = words[0], words[1:]
-    start, stop = name.place
-    value = " ".join(v.text for v in values) if values else None
-    value_at = (values[0].at(0), values[-1].place[1]) if value else None
-    finish = value_at[1] if value_at else stop
-    out.assignments.append(
-        Assignment(
-            What.VARIABLE,
-            name.text,
-            value,
-            start,
-            finish,
-            (start, stop),
-            value_at,
-            replace(where, scope="", removable=False),
-            opaque=bool(value) and "$" in str(value),
-        )
-    )
+    if words and names.concerns(words[0].text):
+        blank = Span(" ", words[0].runs)
+        parts = [part for word in words[1:] for part in (blank, word)][1:]
+        value = joined(parts) if parts else None
+        out.add_pair(words[0], value, where=replace(where, scope="", removable=False))
 
 
 def read_sed(word: Span, out: Reading, where: Where) -> None:
     """What a script of sed puts in: the second part of each `s/…/…/`, and the text behind a, i and c."""
-    text, at = word.text, 0
-    scoped = where.inside(scope="")
-    while found := _SED.search(text, at):
-        parts = _parts(text, found.end(), found[1])
-        if parts is None:
-            break
-        start, stop = parts
-        put = word.cut(start, stop)
+    text, scoped, found = word.text, where.inside(scope=""), None
+    for found in _SED.finditer(text):
+        put = word.cut(*found.span(2))
         if "cmdline" in text.lower() or names.split_parameter(put.text.strip("&\\1 \"'").partition("=")[0]):
             cmdline.read(_without_marks(put), out, scoped)
         else:
             lines.read(put, out, scoped)
-        at = stop + 1
-    if at == 0 and re.search(r"[aic]\\?\s", text):
+    if found is None and re.search(r"[aic]\\?\s", text):
         lines.read(word, out, scoped)
-
-
-def _parts(text: str, at: int, delimiter: str) -> tuple[int, int] | None:
-    """Where the replacement stands, between the second and the third delimiter."""
-    ends: list[int] = []
-    while len(ends) < 2:
-        end = text.find(delimiter, at)
-        if end < 0:
-            return None
-        if text[end - 1] != "\\":
-            ends.append(end)
-        at = end + 1
-    return ends[0] + 1, ends[1]
 
 
 def _without_marks(put: Span) -> Span:

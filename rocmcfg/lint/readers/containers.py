@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from rocmcfg.judging import names
-from rocmcfg.lint.assignment import Assignment, Reading, Trust, What, Where
+from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import environment, lines
 from rocmcfg.lint.source import Span
 
@@ -54,26 +54,12 @@ def _pair(
     where: Where,
     statement: tuple[int, int] | None = None,
 ) -> None:
-    """A name and its value, a range of the line, that no `=` joins."""
-    if not names.concerns(name.text):
-        return
-    start, name_stop = name.place
-    said, value_at = line.text[slice(*value)], line.range(*value)
-    closed = line.text[value[1] : value[1] + 1] in ("'", '"')
-    out.assignments.append(
-        Assignment(
-            What.VARIABLE,
-            name.text,
-            said,
-            start,
-            max(name_stop, value_at[1] + closed),
-            (start, name_stop),
-            value_at if said else None,
-            replace(where, removable=statement is not None),
-            opaque="$" in said or "{{" in said or not said,
-            statement=statement,
-        )
-    )
+    """A name, and a range of the line that is its value; the token ends with the quote behind it."""
+    if names.concerns(name.text):
+        closed = line.text[value[1] : value[1] + 1] in ("'", '"')
+        written_to = line.range(*value)[1] + closed
+        where = replace(where, removable=statement is not None)
+        out.add_pair(name, line.cut(*value), where=where, statement=statement, written_to=written_to)
 
 
 def read_yaml(piece: Span, out: Reading, where: Where) -> None:

@@ -21,8 +21,8 @@ def read(piece: Span, out: Reading, where: Where) -> None:
     for line in piece.lines():
         found = _LINE.match(line.text)
         if found and names.concerns(found[1]):
-            end = len(_without_comment(line.text, where).rstrip())
-            lines.add_variable(line, out, where, found.start(1), end, statement=line.place)
+            said = line.cut(found.start(1), len(_without_comment(line.text, where).rstrip()))
+            out.add(What.VARIABLE, said, where=where, statement=line.place, quotes="\"'")
 
 
 def read_verbatim(piece: Span, out: Reading, where: Where) -> None:
@@ -30,8 +30,8 @@ def read_verbatim(piece: Span, out: Reading, where: Where) -> None:
     for line in piece.lines():
         found = _LINE.match(line.text)
         if found and names.concerns(found[1]):
-            start, statement = found.start(1), line.place
-            out.add(What.VARIABLE, line, start=start, where=where, statement=statement, quotes="")
+            said = line.cut(found.start(1))
+            out.add(What.VARIABLE, said, where=where, statement=line.place, quotes="")
 
 
 def _without_comment(line: str, where: Where) -> str:

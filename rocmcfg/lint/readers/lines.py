@@ -90,7 +90,7 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
         if parameter is not None:
             out.add(What.PARAMETER, line, name=".".join(parameter), start=start, stop=stop, where=where)
         elif names.concerns(name):
-            add_variable(line, out, where, start, stop)
+            out.add(What.VARIABLE, line, start=start, stop=stop, where=where, quotes="\"'")
         elif name in catalogue.load().arguments and where.trust is not Trust.FILE:
             out.add(What.ARGUMENT, line, start=start, stop=stop, where=where)
         elif found[2][:1] in ("'", '"') and "=" in found[2]:  # somebody's variable, with ours inside
@@ -104,18 +104,6 @@ def _end(found: re.Match[str], *, prose: bool) -> int:
     if glued is not None:
         return found.start() + glued.end()
     return found.start() + len(text if text[-1] in "\"'" else text.rstrip(".,;:?…"))
-
-
-def add_variable(
-    line: Span,
-    out: Reading,
-    where: Where,
-    start: int,
-    stop: int,
-    statement: tuple[int, int] | None = None,
-) -> None:
-    """NAME=VALUE where the value may stand in quotes of either kind."""
-    out.add(What.VARIABLE, line, start=start, stop=stop, where=where, statement=statement, quotes="\"'")
 
 
 def read_paths(line: Span, out: Reading, where: Where) -> None:

@@ -39,7 +39,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         lines.read_paths(line, out, where)
 
 
-Setting = tuple[ast.Constant, "ast.expr | None", ast.AST]  # name, value, all of it
+Setting = tuple[ast.Constant, ast.expr, ast.AST]  # name, value, all of it
 
 
 def _settings(tree: ast.AST) -> Iterator[Setting]:
@@ -144,7 +144,7 @@ class _Places:
 
 def _add(
     key: ast.Constant,
-    value: ast.expr | None,
+    value: ast.expr,
     whole: ast.AST,
     places: _Places,
     out: Reading,
@@ -155,7 +155,7 @@ def _add(
         return
     piece = places.piece
     start, stop = places.range(whole)
-    if whole is key and value is not None:
+    if whole is key:
         stop = places.range(value)[1]
     text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
     statement = piece.range(start, stop) if isinstance(whole, ast.Assign) else None
@@ -166,7 +166,7 @@ def _add(
             text if text is not None else "",
             *piece.range(start, stop),
             _inside(piece, *places.range(key)),
-            _inside(piece, *places.range(value)) if text and value is not None else None,
+            _inside(piece, *places.range(value)) if text else None,
             replace(where, removable=statement is not None),
             opaque=text is None,
             statement=statement,

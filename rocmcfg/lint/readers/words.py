@@ -80,8 +80,7 @@ class _Lexer:
             character = text[self.at]
             if character == "\n":
                 yield from self._end_command()
-                self.at += 1
-                self._read_documents()
+                self.at = max(self.at + 1, self.resume)  # here-documents were read already
             elif text.startswith(("\\\n", "\\\r\n"), self.at):  # a continued line joins its words
                 self.quoted = True
                 self.at = text.index("\n", self.at) + 1
@@ -226,10 +225,6 @@ class _Lexer:
                 begin = after
         self.awaited = [entry for entry in self.awaited if entry[2] is not owner]
         self.resume = begin
-
-    def _read_documents(self) -> None:
-        """At a line's beginning: jump over the documents that were read already."""
-        self.at = max(self.at, self.resume)
 
     def _document(self, begin: int, delimiter: str, tabs: bool) -> tuple[int, int]:
         """(end of the text, begin of the line behind it), or -1 where there is no such line."""
