@@ -14,16 +14,11 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 
 from pydantic import BaseModel, ConfigDict, create_model
 
+from rocmcfg.cli import profile
 from rocmcfg.cli.doctor import ReportDocument
 from rocmcfg.cli.env import EnvDocument
 from rocmcfg.cli.history import HistoryDocument
 from rocmcfg.cli.plan_view import PlanDocument
-from rocmcfg.cli.profile import (
-    ProfileListDocument,
-    ProfileNewDocument,
-    ProfileShowDocument,
-    ProfileValidateDocument,
-)
 from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.knowledge import profile_json_schema
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
@@ -132,10 +127,10 @@ _NOUNS: dict[str, type] = {
     "recover": Undo,
     "history": HistoryDocument,
     "status": Status,
-    "profile list": ProfileListDocument,
-    "profile show": ProfileShowDocument,
-    "profile validate": ProfileValidateDocument,
-    "profile new": ProfileNewDocument,
+    "profile list": profile.ProfileListDocument,
+    "profile show": profile.ProfileShowDocument,
+    "profile validate": profile.ProfileValidateDocument,
+    "profile new": profile.ProfileNewDocument,
     "explain": Explained,
     "report": ReportDocument,
     "lint": Linted,

@@ -109,14 +109,11 @@ def show(printer: Printer, planned: Planned) -> None:
 
 
 def _notes(profiles: Sequence[Profile]) -> list[str]:
-    """What the profiles have to say; the advice to add a profile only as long as it is not there."""
+    """The notes of the profiles, without advice to add profiles that were all given."""
     given = {profile.name for profile in profiles}
-    found = []
-    for note in dict.fromkeys(note for profile in profiles for note in profile.notes):
-        advised = set(re.findall(r"--profile ([A-Za-z0-9][A-Za-z0-9_-]*)", note))
-        if not advised or not advised <= given:
-            found.append(note)
-    return found
+    notes = dict.fromkeys(note for profile in profiles for note in profile.notes)
+    advised = {note: set(re.findall(r"--profile ([A-Za-z0-9][A-Za-z0-9_-]*)", note)) for note in notes}
+    return [note for note in notes if not advised[note] or not advised[note] <= given]
 
 
 def show_setting(printer: Printer, row: SettingRow, *, judged: bool = False) -> None:

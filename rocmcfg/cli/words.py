@@ -17,17 +17,17 @@ def read(declared: Mapping[str, Option], words: list[str], passes_on: bool) -> d
     `passes_on`: nothing behind the first argument is an option of ours."""
     named = {spelling: (name, one) for name, one in declared.items() for spelling in one.names}
     given: dict[str, Any] = {}
-    free: list[str] = []
+    unnamed: list[str] = []
     rest = list(reversed(words))
     while rest:
         word = rest.pop()
         if word == "--":
-            free += reversed(rest)
+            unnamed += reversed(rest)
             break
         if not word.startswith("-") or word == "-":
-            free.append(word)
+            unnamed.append(word)
             if passes_on:
-                free += reversed(rest)
+                unnamed += reversed(rest)
                 break
             continue
         spelling, equals, value = word.partition("=")
@@ -49,18 +49,20 @@ def read(declared: Mapping[str, Option], words: list[str], passes_on: bool) -> d
             given[name] = int(value)
         else:
             return None
-    return _placed(declared, free, given)
+    return _placed(declared, unnamed, given)
 
 
-def _placed(declared: Mapping[str, Option], free: list[str], given: dict[str, Any]) -> dict[str, Any] | None:
+def _placed(
+    declared: Mapping[str, Option], unnamed: list[str], given: dict[str, Any]
+) -> dict[str, Any] | None:
     """With the words that belong to no option as arguments."""
     for name, argument in declared.items():
         if argument.names:
             continue
-        if argument.kind == "texts" and free:
-            given[name], free = free, []
-        elif free:
-            given[name], free = free[0], free[1:]
+        if argument.kind == "texts" and unnamed:
+            given[name], unnamed = unnamed, []
+        elif unnamed:
+            given[name], unnamed = unnamed[0], unnamed[1:]
         elif argument.required:
             return None
-    return None if free else given
+    return None if unnamed else given

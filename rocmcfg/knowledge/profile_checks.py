@@ -1,4 +1,5 @@
-"""What is wrong with a profile as a whole: said twice, declared and not used, used and not declared.
+"""What is wrong with a profile as a whole: settings that stand twice, parameters that are declared and not
+used, or used and not declared.
 
 The format of the file is `profile_schema`'s business; whether a value is legal, `planning.resolve` says.
 """

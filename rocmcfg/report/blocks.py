@@ -1,9 +1,5 @@
-"""What only its neighbours give away: the column of accounts below a header, the body of a private key, the
-value that YAML has on the line below its key.
-
-A row of `ps` or `top` alone looks like many other lines. Below a header it is known which
-of its words is a name.
-"""
+"""Finds in the lines of a text what only a neighbouring line gives away: an account in a table below a header
+of `ps` or `top`, the body of a private key, a value that YAML puts on the line below its key."""
 
 from __future__ import annotations
 
@@ -44,7 +40,7 @@ _Forms = dict[int, re.Pattern[str]]  # of columns, by their numbers
 
 
 def blocks(lines: list[str]) -> dict[int, Found]:
-    """By the numbers of their lines."""
+    """What was found, by the number of its line."""
     return {**dict(_below_keys(lines)), **dict(_accounts(lines)), **_keys(lines)}
 
 
@@ -86,8 +82,8 @@ def _table(names: list[str]) -> tuple[int, _Forms]:
 
 
 def _keys(lines: list[str]) -> dict[int, Found]:
-    """The bodies of PEM blocks, also of those that begin or end elsewhere. Each line may have what a log puts
-    before it."""
+    """The bodies of PEM blocks, also of blocks whose first or last line is missing. A log may have put a time
+    stamp before each line."""
     bodies: dict[int, Found] = {}
     for number, line in enumerate(lines):
         if "-----" in line and _BEGINS.search(line):
@@ -98,7 +94,8 @@ def _keys(lines: list[str]) -> dict[int, Found]:
 
 
 def _take(lines: list[str], numbers: range, bodies: dict[int, Found]) -> None:
-    """Takes bodies in the order of `numbers` until a line is none. Only the last one of a block is short."""
+    """Adds lines of a key's body to `bodies`, in the order of `numbers`, until a line is none. Only the last
+    line of a body is short."""
     for number in numbers:
         if number in bodies:
             return

@@ -1,7 +1,7 @@
-"""What a key says of its value: a secret, a serial, a name, or nothing that matters.
+"""What a key says of its value: that it is a secret, a serial, a name, or nothing of interest.
 
-Programs spell keys in every way (`X-Api-Key`, `apiKey`, `OPENAI_API_KEY`, `--hf-token`, `private_key_id`), so
-that they are judged by their words, and mostly by the last one.
+Programs spell keys in every way (`X-Api-Key`, `apiKey`, `OPENAI_API_KEY`, `--hf-token`, `private_key_id`).
+A key is therefore split into words, and judged mostly by the last word.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ _LONGEST = 80  # characters of a key that are looked at, from its end
 
 
 class Meaning(NamedTuple):
-    """`sure`: any value counts, and not only one that looks the part and has `least` characters."""
+    """The value is of this kind. `sure`: whatever the value looks like; otherwise only a value that looks
+    random and has at least `least` characters."""
 
     kind: str
     sure: bool = True

@@ -1,4 +1,5 @@
-"""Whether what a rule found tells anything: by its kind, by the words that tell nothing, by how it looks."""
+"""Whether a text that a rule found says anything of a host or its owner: by the kind of text that the rule
+looks for, by lists of words that say nothing, and by the shape of the text."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def is_public(site: str) -> bool:
 
 
 def is_nobody(name: str) -> bool:
-    """Whether a name of a host or account tells nothing, wherever it stands."""
+    """Whether a name of a host or account is one that many have (root, debian), wherever it stands."""
     lowered = name.lower().strip().rstrip("$")
     return lowered in words("nobody") or lowered in words("levels") or not any(c.isalpha() for c in lowered)
 
@@ -56,7 +57,7 @@ def _is_host(text: str, certain: bool) -> bool:
 
 
 def is_value(text: str) -> bool:
-    """Whether something stands in the place of a secret, and not what says that there is none."""
+    """Whether a text in the place of a secret is a value, and not a word such as "unset"."""
     bare = text.strip("\"' ,.;:()[]{}\\").lower()
     return bool(bare) and bare not in words("no_value") and not shape("no_secret").match(text)
 
@@ -66,7 +67,7 @@ def is_mixed(text: str) -> bool:
 
 
 def _random(text: str) -> bool:
-    """Keys mix digits and letters, words do not; what holds separators alone is a word of many parts."""
+    """Keys mix digits and letters; a word of several parts holds letters and separators alone."""
     return is_mixed(text) and sum(c.isalpha() for c in text) > 3
 
 

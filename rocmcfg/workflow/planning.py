@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
@@ -17,8 +18,7 @@ from rocmcfg.records import receipt
 from rocmcfg.records.receipt import Receipt
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(NamedTuple):
     """A plan with what it was made from."""
 
     plan: Plan
@@ -102,8 +102,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     return Planned(made, request, facts, loaded, tried)
 
 
-@dataclass(frozen=True, slots=True)
-class Approved:
+class Approved(NamedTuple):
     """Settings that somebody has seen in a plan and agreed to, as they are on record, under the names of
     their profiles."""
 

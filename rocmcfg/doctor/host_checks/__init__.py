@@ -23,19 +23,16 @@ def check(
     environment: Mapping[str, str],
 ) -> list[Diagnostic]:
     """All checks of this host. `environment` is the caller's own; empty for another root."""
+    # the version of AMD's own driver where it runs; the kernel's own driver has none
+    dkms = hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""
     return [
         *settings.not_in_effect(view, receipt),
         *settings.contested(view, facts, receipt, known),
         *settings.not_generated(view, facts, known),
         *settings.other_writers(view, receipt),
         *settings.tuners(view, facts, known),
-        *software.driver_and_rocm(_dkms(facts, hardware), facts.rocm, "this host", facts.rocm_source),
+        *software.driver_and_rocm(dkms, facts.rocm, "this host", facts.rocm_source),
         *software.firmware(facts, hardware),
         *variables.override(view, facts, environment),
         *variables.mixed_gpus(view, facts, environment),
     ]
-
-
-def _dkms(facts: Facts, hardware: Hardware) -> str:
-    """The version of AMD's own driver where it runs; the kernel's own driver has none."""
-    return hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""

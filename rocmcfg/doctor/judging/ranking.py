@@ -37,7 +37,7 @@ _RANK = {"specific": 0, "typical": 1, "generic": 2}
 
 
 class InForce(NamedTuple):
-    """A setting of a workaround that was in force, and where it is set: it did not help."""
+    """A setting of a workaround that was in force when the log was written, and where it was set."""
 
     setting: Spelling
     where: str
@@ -51,8 +51,8 @@ class AppliedSetting(NamedTuple):
 
 
 class Match(NamedTuple):
-    """`hits` are the signatures that were found, the strongest first; `in_force` and `applied` what of the
-    workaround need not be recommended."""
+    """`hits` are the signatures that were found, the strongest first. `in_force` and `applied` are settings
+    of the workaround, which need not be recommended again."""
 
     issue: KnownIssue
     score: float
@@ -73,7 +73,7 @@ class Match(NamedTuple):
 
     @property
     def remaining(self) -> tuple[Spelling, ...]:
-        """What of the workaround is neither in force nor applied yet."""
+        """The settings of the workaround that are neither in force nor applied yet."""
         done = {setting for setting, _ in (*self.in_force, *self.applied)}
         return tuple(setting for setting in self.issue.workaround.settings if setting not in done)
 
@@ -151,7 +151,7 @@ def _judge(
 
 
 def _damped(issue: KnownIssue, tried: int) -> float:
-    """What is left of a score where so many settings of the workaround were in force."""
+    """The factor for a score where `tried` settings of the workaround were in force and did not help."""
     if not tried:
         return 1.0
     return 0.8 if tried == len(issue.workaround.settings) else 0.95
@@ -177,7 +177,8 @@ def _signature(hit: Hits) -> Signature:
 
 
 def _strength(hit: Hits, hits: Sequence[Hits]) -> str:
-    """What a line is worth beside the others: some name an issue only together with another one."""
+    """The strength of a signature. A signature that counts only `beside` another one is generic where the
+    other was not found."""
     signature = _signature(hit)
     if signature.beside and all(_signature(other).name != signature.beside for other in hits):
         return "generic"
@@ -225,5 +226,5 @@ def _firmware(issue: KnownIssue, loaded: Mapping[str, int]) -> list[Reason]:
 
 
 def covered(found: Sequence[Match]) -> set[int]:
-    """Lines that an issue we would tell of explains."""
+    """The positions of lines that are explained by an issue which doctor names."""
     return {position for match in found if match.told for hit in match.hits for position in hit.positions}

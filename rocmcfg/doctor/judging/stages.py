@@ -28,16 +28,12 @@ def follow(wanted: Sequence[str], positions: Mapping[str, Sequence[int]], boots:
     Drivers retry: a stage may come back many times, and between two stages others may stand.
     """
     seen = tuple(name for name in wanted if positions.get(name))
+    spans = list(pairwise((-1, *boots, 1 << 63)))
     for length in range(len(seen), 1, -1):
         for chosen in combinations(seen, length):
-            if any(_one_after_the_other(chosen, positions, start, end) for start, end in _spans(boots)):
+            if any(_one_after_the_other(chosen, positions, start, end) for start, end in spans):
                 return Stages(tuple(wanted), seen, chosen)
     return Stages(tuple(wanted), seen, seen[:1])
-
-
-def _spans(boots: Sequence[int]) -> list[tuple[int, int]]:
-    edges = [-1, *boots, 1 << 63]
-    return list(pairwise(edges))
 
 
 def _one_after_the_other(

@@ -1,5 +1,5 @@
-"""Parts of a log that one grep searches each: what is packed or piped in has to lie in a file for it, and a
-line may be longer than it can hold in memory."""
+"""Parts of a log, each searched by one grep. grep needs a file, which a packed or piped log is not, and it
+must never meet a line that is longer than memory: each part is copied into a scratch file, long lines cut."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class LogRead:
 
 
 class Segment:
-    """A part of a log in a scratch file. `cuts` are those of Block. `mark` is a line of our own behind it, by
-    which its length in lines is known."""
+    """A part of a log in a scratch file. `cuts` as in Block. `mark` is a line of our own that ends the file:
+    its number, as grep prints it, tells how many lines the part has."""
 
     def __init__(self) -> None:
         self.scratch = Scratch()
@@ -89,7 +89,7 @@ class Segments:
         return segment
 
     def give_back(self, segment: Segment) -> None:
-        """It was searched, and can be filled again."""
+        """Take back a segment that was searched, to be filled again."""
         self._spare.append(segment)
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class Segments:
         return True
 
     def _fill(self, segment: Segment) -> None:
-        """Take blocks until it is full. Where lines are cut it counts all lines, which others do without."""
+        """Put blocks into the segment until it is full. Its lines are counted only where one is cut."""
         block = self._held or next(self._blocks, None)
         self._held = None
         lines = 0
