@@ -90,7 +90,8 @@ class Root:
 
 
 class _Walk:
-    """`names` and `directory` are how far it has come; `last` is what is left."""
+    """`names` are the folders on the way from the root, `directory` is the last of them, which is open;
+    `last` is the name in it at which the path ends. `watched`: the walk looks for a `Weakness`."""
 
     def __init__(self, root: int, *, watched: bool = False) -> None:
         self._open = [root]
@@ -160,7 +161,8 @@ class _Walk:
             os.close(self._open.pop())
 
     def _look(self, step: int, name: str) -> None:
-        """Of a link the owner alone counts: in a sticky directory he may exchange it."""
+        """Note the first part that others may change. Of a link only the owner counts, who may exchange the
+        link even in a sticky directory."""
         if self._watched and self.weak is None:
             found = os.fstat(step)
             sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX

@@ -25,9 +25,9 @@ _WHOLE_FILE = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 
 @contextmanager
 def exclusive(place: Place, path: str, *, stays: bool) -> Iterator[Callable[[], bool]]:
-    """Raises Locked at once where another holds it, or OSError. What it gives tells whether the file still
-    has its name: with a new one in its place a second rocmcfg would hold a lock as well. `stays`: the file is
-    left there afterwards."""
+    """Hold the lock. Raises Locked at once where another rocmcfg holds it, or OSError. Yields a function that
+    tells whether the locked file still has its name: with a new file of that name a second rocmcfg would
+    hold a lock as well. `stays`: the file is left there afterwards."""
     descriptor = _taken(place, path)
     try:
         os.ftruncate(descriptor, 0)

@@ -1,6 +1,6 @@
 """Whether a reboot is due, by two questions: does the kernel run with what is wanted, and is what it was
-booted with still wanted? The second one needs the journals, which are root's alone; without them it is
-answered by what changes now. Boot ids tell the boots apart, so that nothing has to be left in /run."""
+booted with still wanted? The second question needs the journals, which are root's alone; without them the
+files that change now answer it. Boot ids tell the boots apart, so that nothing has to be left in /run."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
     journal.append(host, id, UndoBegun(host.user(), journal.now(), boot_id(host), tuple(together)))
 
 
-def begin_together(host: Host, ids: Sequence[int]) -> None:
+def begin_undos(host: Host, ids: Sequence[int]) -> None:
     """Begin the undo of all of them before the first is done; the newest comes first, and its line names the
     others, so that a power cut between two lines loses none."""
     for id in ids:
@@ -199,7 +199,7 @@ def begin_together(host: Host, ids: Sequence[int]) -> None:
             begin_undo(host, id, ids if len(ids) > 1 else ())
 
 
-def begun_with(found: Journal) -> tuple[int, ...]:
+def undone_with(found: Journal) -> tuple[int, ...]:
     """The transactions that were to be undone together with this one."""
     return tuple(id for line in found.of(UndoBegun) for id in line.together)
 

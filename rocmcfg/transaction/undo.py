@@ -116,7 +116,7 @@ def carry_out(
     """The undo as it went, with each program once, though several transactions ran it. The host's log says of
     each transaction what it is `logged_as`. Raises as `recovery.undo`."""
     if len(planned.journals) > 1:
-        recovery.begin_together(host, planned.transactions)
+        recovery.begin_undos(host, planned.transactions)
     done = []
     for one in planned.journals:
         done.append(recovery.undo(host, one, progress, after_failure=after_failure, force=force))

@@ -1,6 +1,6 @@
-"""What is left of a trial's boot that nobody confirmed: the journal's record of it, else what the kernel put
-into pstore when it died, else nothing, and why. Read only, bounded in work and time, and never a stop: the
-boot after it waits for this.
+"""What there is to know of a trial's boot that nobody confirmed: systemd's journal of that boot, else what
+the kernel put into pstore when it died, else why there is nothing. This only reads, is bounded in work and
+time, and never stops the caller, since the boot after the trial waits for it.
 
 The kernel prints its command line, and the trial's marker on it tells its boot from every other.
 """
@@ -46,21 +46,22 @@ _PANIC = re.compile(r"Kernel panic - not syncing.*")
 
 def evidence(view: HostView, trial: Trial) -> Evidence:
     """Never raises for what a host may hold."""
+    seen: Evidence | None = None
+    lasted = ""
     try:
         boot, why = _find(view, trial)
-        ended = _end(view, boot) if boot else None
+        if boot:
+            orderly, lasted, seen = _end(view, boot)
+            if orderly:
+                return seen
     except RocmcfgError as problem:
-        ended, why = None, f"its journal cannot be read: {problem.diagnostics[0].summary}"
-    if ended is not None and ended.orderly:
-        return ended.evidence
+        why = f"its journal cannot be read: {problem.diagnostics[0].summary}"
     dump = _dump(view, trial.time)
+    if dump is not None and seen is not None:
+        return dump._replace(boot_id=seen.boot_id, text=f"its boot lasted {lasted}; {dump.text}")
     if dump is not None:
-        if ended is not None:
-            return dump._replace(boot_id=boot, text=f"its boot lasted {ended.lasted}; {dump.text}")
         return dump._replace(text=f"{dump.text}; in which boot since the apply, it does not say")
-    if ended is not None:
-        return ended.evidence
-    return Evidence("none", "", f"nothing is left of its boot: {why}, and pstore holds no dump", ())
+    return seen or Evidence("none", "", f"nothing is left of its boot: {why}, and pstore holds no dump", ())
 
 
 # -- the journal ------------------------------------------------------------------------------------------
@@ -112,13 +113,8 @@ def _carries(view: HostView, id: str, token: str) -> bool:
         return any(marker.search(stream.readline(_LONGEST)) for _ in range(_HEAD))
 
 
-class _Ended(NamedTuple):
-    orderly: bool
-    lasted: str
-    evidence: Evidence
-
-
-def _end(view: HostView, boot: str) -> _Ended:
+def _end(view: HostView, boot: str) -> tuple[bool, str, Evidence]:
+    """Whether the boot was shut down in order, how long it lasted, and what its journal says of that."""
     fields = "--output-fields=MESSAGE_ID,UNIT"
     last = list(_records(view, f"_BOOT_ID={boot}", "-r", "-n", str(_TAIL), fields))
     kernel = ("_TRANSPORT=kernel", "-r", "-n", str(_KERNEL_TAIL), "--output-fields=MESSAGE,PRIORITY")
@@ -129,7 +125,7 @@ def _end(view: HostView, boot: str) -> _Ended:
     if not orderly:
         how = "broke off: there is no shutdown in its journal, as after a hang, a panic or a power cut"
     text = f"its boot lasted {lasted} and {how}"
-    return _Ended(orderly, lasted, Evidence("journal", boot, text, _telling(said)))
+    return orderly, lasted, Evidence("journal", boot, text, _telling(said))
 
 
 def _was_shut_down(newest_first: Sequence[dict[str, object]]) -> bool:

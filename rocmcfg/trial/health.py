@@ -1,6 +1,6 @@
 """What speaks against keeping the settings of a trial, as sentences: GPUs that lost their driver, what the
 kernel's log of the trial's boot shows, a setting that is not in effect, nobody who logged in, a health check
-that failed. What cannot be read speaks against it, too."""
+that failed. What cannot be read speaks against keeping them as well."""
 
 from __future__ import annotations
 

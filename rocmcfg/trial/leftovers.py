@@ -1,5 +1,5 @@
-"""What is left of a trial whose journal is lost: found, and taken away, by what is ours and not by what is on
-record."""
+"""What is left of a trial whose journal is lost. Without a record it is found, and taken away, by the paths
+and the arguments that belong to trials alone."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def plan_without(view: HostView, *, force: bool) -> Plan:
     if wrong and not force:
         raise RocmcfgError(*wrong)
     if wrong:
-        states = [(one, view.state(one.path)) for one in owned if not view.is_symlink(one.path)]
         changes = [
-            FileChange(one.path, state, None, one.reason) for one, state in states if state is not None
+            FileChange(one.path, state, None, one.reason)
+            for one in owned
+            if not view.is_symlink(one.path) and (state := view.state(one.path)) is not None
         ]
     steps = registry.backend(place).activations(view, "the files it reads are gone") if changes else ()
     return Plan((), tuple(changes), steps, (), (), (), None, False, place)

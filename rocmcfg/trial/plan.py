@@ -207,15 +207,14 @@ def _not_as_this_boot(view: HostView, facts: Facts, receipt: Receipt | None) -> 
 def _taken_away(
     made: Plan, observed: Observed, facts: Facts, catalogue: Catalogue, receipt: Receipt | None
 ) -> tuple[list[DesiredSetting], list[Diagnostic]]:
-    """What is applied now and not wanted any more stands on the line of the trial as well: a parameter gets
-    the value that it would have without us, after it; of other arguments nothing can be taken away."""
+    """What is applied now and not wanted any more stays on the command line of the trial. A parameter gets,
+    behind it, the value that it would have without us; another argument stays in force, which is remarked."""
     wanted = reboot.kernel_gets(made.settings)
     running = next((kernel for kernel in facts.driven if kernel.running), None)
     kept: dict[str, DesiredSetting] = {}
     remarks = []
     for setting in receipt.settings if receipt else ():
-        gone = {name for name in reboot.kernel_gets([setting]) if name not in wanted}
-        if not gone:
+        if all(name in wanted for name in reboot.kernel_gets([setting])):
             continue
         value = None
         if setting.parameter:

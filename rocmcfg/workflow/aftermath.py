@@ -1,5 +1,5 @@
-"""What a command that stopped has left behind: looked up, and never concluded from how far it seems to have
-come."""
+"""How a command that was stopped has left the host: read from the records before and after it, and not
+concluded from how far the command seems to have come."""
 
 from __future__ import annotations
 

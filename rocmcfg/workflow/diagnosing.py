@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from rocmcfg.doctor.judging.cures import Cure
@@ -54,8 +54,7 @@ class LogMachine(NamedTuple):
     "notes=match.issue.notes",
     "sources=match.issue.evidence",
 )
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """An issue with the lines that speak for it, and the GEMM kernels that they name."""
 
     match: Match
@@ -69,8 +68,7 @@ class Found:
 
 
 @published("logs", "facts=machine", "matches=found", "unknown", "collect")
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(NamedTuple):
     """`found` is sorted, best first; `unknown` are errors of the driver that no issue explains, `collect` is
     what a maintainer needs for those. `resets` are looked for in the log of one boot only."""
 

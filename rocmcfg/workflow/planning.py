@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
@@ -17,8 +18,7 @@ from rocmcfg.records import receipt
 from rocmcfg.records.receipt import Receipt
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(NamedTuple):
     """A plan with what it was made from."""
 
     plan: Plan
@@ -102,8 +102,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     return Planned(made, request, facts, loaded, tried)
 
 
-@dataclass(frozen=True, slots=True)
-class Approved:
+class Approved(NamedTuple):
     """Settings that somebody has seen in a plan and agreed to, as they are on record, under the names of
     their profiles."""
 
@@ -116,8 +115,9 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     Raises RocmcfgError with every reason against it."""
     from rocmcfg.knowledge import catalogue
     from rocmcfg.planning.plan import Known, plan_of_approved
+    from rocmcfg.planning.resolve import modules_of
 
-    modules = tuple(dict.fromkeys(["amdgpu", *(s.module for s in approved.settings if s.module)]))
+    modules = modules_of(approved.settings)
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules)
     known = Known(facts, catalogue.load(), receipt_or_none(view))
     made = plan_of_approved(view, approved.profiles, approved.settings, known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
@@ -25,8 +25,7 @@ from rocmcfg.workflow.planning import collect_facts
 from rocmcfg.workflow.verifying import verify
 
 
-@dataclass(frozen=True, slots=True)
-class Unnecessary:
+class Unnecessary(NamedTuple):
     """A setting in force whose need is over. `command` applies the same again: it asks every condition anew
     and so drops it."""
 
@@ -47,8 +46,7 @@ class Unnecessary:
     "unnecessary",
     "trial",
 )
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs
     found, `issues` those that this host can run into. `remarks` are those of the diagnostics that are worth a
     line although nothing is wrong. `root` is where the host lies."""

@@ -89,7 +89,7 @@ def _undo_unfinished(host: Host, progress: Progress, *, force: bool) -> list[Und
     done = []
     while (found := journal.open_transaction(host)) is not None:
         programs.wait_for_survivors(host, found.header.mark, progress)
-        recovery.begin_together(host, recovery.begun_with(found))
+        recovery.begin_undos(host, recovery.undone_with(found))
         if ends.is_this_boot(host, found):
             journal.append(host, found.id, Committed())
             said = "a trial, was cut off at its last step, and this boot is its own"

@@ -1,6 +1,6 @@
 """What a boot loader reads: the generated grub.cfg, and the entries of the Boot Loader Specification.
 
-`backends.boot.grub_files.generated` reads the entries that will boot; this reader wants the place of every
+`backends.boot.grub_files.mkconfig` reads the entries that will boot; this reader wants the place of every
 argument, in any file that looks like one.
 """
 

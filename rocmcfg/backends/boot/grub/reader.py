@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rocmcfg.backends.boot.grub_files.generated import read_menu
+from rocmcfg.backends.boot.grub_files.mkconfig import read_menu
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
 

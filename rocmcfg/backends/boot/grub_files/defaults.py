@@ -34,8 +34,8 @@ def observed(
     is_later: Callable[[str], bool],
     token: str = "",
 ) -> Observed:
-    """`without` are the files without what is ours, `whole` with it; `is_later` tells of a `file:line`
-    whether it is read after ours. `token` is what a trial adds to each entry."""
+    """`without` are the sourced files without our lines, `whole` the same files with them. `is_later` tells
+    of a `file:line` whether the shell reads it after our lines. `token` is a trial's word on each entry."""
     alone = _evaluate(without)
     always, default = (_kargs(alone, name) for name in _VARIABLES)
     if always is None or default is None:
@@ -53,9 +53,7 @@ def observed(
 
 def own_kargs(text: str, path: str) -> tuple[Karg, ...]:
     """What the lines of ours add."""
-    environment = Environment()
-    environment.read(path, text)
-    return split(environment.text(DEFAULT) or "", path)
+    return split(_evaluate([Sourced(path, text)]).text(DEFAULT) or "", path)
 
 
 def dropped_by(sources: Sequence[Sourced], ours: int, kargs: Sequence[str]) -> str:

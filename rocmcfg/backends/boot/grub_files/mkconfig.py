@@ -1,4 +1,5 @@
-"""The installed grub-mkconfig, a shell script: where it lies, what it reads, and how it is run.
+"""The installed grub-mkconfig, a shell script: where it lies, what it reads, and how it is run; and the
+grub.cfg that it generates, read and never written: what each entry will really boot with.
 
 Debian, and who follows it, patch a loop over /etc/default/grub.d into it. GRUB itself, Arch, Gentoo and
 openSUSE source /etc/default/grub alone (util/grub-mkconfig.in of GRUB 2.06 to 2.14).
@@ -7,13 +8,25 @@ openSUSE source /etc/default/grub alone (util/grub-mkconfig.in of GRUB 2.06 to 2
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.model.plan import Activation
+from rocmcfg.backends.boot.menu import Entry, Menu, Role
+from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.model.kargs import split
+
+if TYPE_CHECKING:
+    from rocmcfg.model.plan import Activation
 
 _PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _SOURCES = re.compile(r"^[ \t]*(?:\.|source)[ \t]+\S*/default/grub\"?[ \t]*$", re.MULTILINE)
 _LOOPS = re.compile(r"^[ \t]*for\b.*/default/grub\.d/", re.MULTILINE)
+_LINUX = ("linux", "linuxefi", "linux16", "module2")
+_INITRD = ("initrd", "initrdefi", "initrd16")
+# grub-btrfs, and openSUSE's grub2-snapper-plugin
+_SNAPSHOTS = ("41_snapshots-btrfs", "80_suse_btrfs_snapshot")
+# What each script of /etc/grub.d printed stands between `### BEGIN path ###` and `### END path ###`.
+_SECTION = re.compile(r"^### BEGIN ([^\n]*)\n(.*?)(?=^### (?:BEGIN|END) |\Z)", re.MULTILINE | re.DOTALL)
 
 
 def program(view: HostView, name: str) -> str:
@@ -31,5 +44,58 @@ def reads_drop_ins(view: HostView, name: str = "grub-mkconfig") -> bool | None:
 def activation(argv: tuple[str, ...], menu: str, reason: str) -> Activation:
     """It removes MENU.new, writes it anew and takes it away at its end; where it failed on a full /boot, that
     file is what fills it."""
+    from rocmcfg.model.plan import Activation
+
     folder = menu.rpartition("/")[0]
     return Activation(argv[0], argv, reason, (menu,), scratch=(f"{menu}.new",), writes_at=(folder,))
+
+
+def read_menu(view: HostView, path: str, tool: str, carrier: str) -> Menu:
+    try:
+        text = view.text(path)
+    except Unreadable as problem:
+        return Menu((), problem.reason, path, tool, carrier)
+    if text is None:
+        return Menu((), "there is no such file", path, tool, carrier)
+    entries = (entry for section, body in sections(text) for entry in parse_entries(body, path, section))
+    return Menu(tuple(entries), "", path, tool, carrier)
+
+
+def sections(text: str) -> list[tuple[str, list[str]]]:
+    """The path of each script of /etc/grub.d, and the lines that it printed."""
+    return [(found[1].rstrip("# \r"), found[2].splitlines()) for found in _SECTION.finditer(text)]
+
+
+def parse_entries(lines: Iterable[str], path: str, section: str) -> list[Entry]:
+    """Of one script; only 10_linux makes entries of this system from GRUB_CMDLINE_LINUX."""
+    entries: list[Entry] = []
+    title, id = "", ""
+    for line in lines:
+        words = line.split(None, 1)
+        if not words:
+            continue
+        if words[0] == "menuentry":
+            quoted = re.findall(r"'((?:[^']|'\\'')*)'", line)
+            title = quoted[0] if quoted else line.strip()
+            id = quoted[-1] if len(quoted) > 1 else ""
+        elif words[0] in _LINUX and len(words) > 1 and title:
+            kernel, *_ = words[1].split(None, 1)
+            kargs = split(words[1][len(kernel) :], f"{path}: {title}")
+            role = _role(section, id, title)
+            entries.append(Entry(id, title, kernel, _release(kernel), (), kargs, role))
+        elif words[0] in _INITRD and len(words) > 1 and entries:
+            entries[-1] = entries[-1]._replace(initrds=tuple(words[1].split()))
+    return entries
+
+
+def _role(section: str, id: str, title: str) -> Role:
+    if section.endswith("10_linux"):
+        recovery = "-recovery-" in id or "(recovery mode)" in title
+        return Role.RECOVERY if recovery else Role.NORMAL
+    return Role.SNAPSHOT if section.endswith(_SNAPSHOTS) else Role.FOREIGN
+
+
+def _release(kernel: str) -> str:
+    """As in vmlinuz-6.12.107+deb13-amd64; Arch calls its kernels vmlinuz-linux."""
+    _, dash, release = kernel.rpartition("/")[2].partition("-")
+    return release if dash and release[:1].isdigit() else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import defaults
-from rocmcfg.backends.boot.grub_files.generated import parse_entries, sections
+from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.menu import Entry, Role, behind_separator, size
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.backends.boot import appended_assignment
-from rocmcfg.backends.boot.grub_files.generated import read_menu
+from rocmcfg.backends.boot.grub_files.mkconfig import read_menu
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
 
