@@ -10,7 +10,7 @@ The map, for a reader who is new here:
     records    what rocmcfg writes down about itself: journal and receipt
     state      how a host is: configured, running, and verified against the receipt
     judging    what the knowledge says of a setting on a machine
-    planning   request → resolve → plan → diff; pure
+    planning   request → resolve → plan; pure
     transaction  carries a plan out under a journal, and takes it back
     explain    what is known of one name
     lint       reads GRUB files, modprobe.d, scripts, Markdown … and judges what they set, by the catalogue

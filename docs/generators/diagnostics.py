@@ -125,9 +125,9 @@ def _cell(text: str) -> str:
 
 
 def _made_in(path: Path) -> Iterator[Made]:
-    source = path.read_text()
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    for call in calls:
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    for call in (node for node in nodes if isinstance(node, ast.Call)):
         id = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
         if not isinstance(id, str) or not ID.fullmatch(id):
             continue
@@ -135,8 +135,32 @@ def _made_in(path: Path) -> Iterator[Made]:
         where = f"{path.relative_to(REPOSITORY)}:{call.lineno}"
         if name not in SEVERITY:
             sys.exit(f"{where}: {id} is given to {name or 'something'}, of which no severity is known")
-        hint = next((_text(k.value) for k in call.keywords if k.arg == "hint"), "")
-        yield Made(id, SEVERITY[name], _text(call.args[1]), hint, where)
+        around = [f for f in functions if f.lineno <= call.lineno <= (f.end_lineno or 0)]
+        summary = _text(_meant(call.args[1], call, around))
+        hint = next((_text(_meant(k.value, call, around)) for k in call.keywords if k.arg == "hint"), "")
+        yield Made(id, SEVERITY[name], summary, hint, where)
+
+
+def _meant(given: ast.expr, call: ast.Call, around: list[ast.FunctionDef]) -> ast.expr:
+    """The text that a local name was given last before the call; anything else as it stands."""
+    if not isinstance(given, ast.Name) or not around:
+        return given
+    innermost = max(around, key=lambda function: function.lineno)
+    texts = [
+        (node.lineno, value)
+        for node in ast.walk(innermost)
+        if isinstance(node, ast.Assign) and node.lineno < call.lineno
+        for target, value in _pairs(node.targets[0], node.value)
+        if isinstance(target, ast.Name) and target.id == given.id
+    ]
+    text = max(texts, key=lambda found: found[0])[1] if texts else given
+    return text if isinstance(text, ast.Constant | ast.JoinedStr | ast.BinOp) else given
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
 
 
 def _text(node: ast.expr) -> str:

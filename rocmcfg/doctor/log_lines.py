@@ -33,8 +33,9 @@ def of_match(match: Match, scanner: Scanner) -> tuple[LogLines, ...]:
 def unknown(
     hits: Sequence[Hits], covered: Collection[int], scanner: Scanner, *, ours: bool = True
 ) -> tuple[LogLines, ...]:
-    """Certain errors of driver and libraries that no issue explains, in the order of the log. `ours`: nothing
-    says that lines which other vendors' libraries print too are theirs."""
+    """Errors of driver and libraries that no issue explains, in the order of the log. `ours` is False for a
+    log that names another vendor's software: errors that such software prints too are then left out, unless
+    the log also has an error that only AMD's prints."""
     errors = [hit for hit in hits if hit.probe.role == "error"]
     ours = ours or any(hit.positions and not hit.probe.shared for hit in errors)
     found = _lines([hit for hit in errors if ours or not hit.probe.shared], scanner)
@@ -54,7 +55,7 @@ def kernel_names(evidence: Sequence[LogLines]) -> tuple[KernelName, ...]:
 
 
 def _lines(hits: Sequence[Hits], scanner: Scanner) -> dict[int, LogLines]:
-    """By the position of the first of each kind. One that several hits have counts once, for the first."""
+    """Each group of lines, by the position of its first line; a group that several probes found once."""
     found: dict[int, LogLines] = {}
     for hit in hits:
         strength = hit.probe.signature.strength if hit.probe.signature else ""

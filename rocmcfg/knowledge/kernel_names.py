@@ -35,7 +35,7 @@ class KernelName(NamedTuple):
 
     @property
     def brief(self) -> tuple[KernelPart, ...]:
-        """What tells one fault from another: who wrote the kernel, the call, and how operands are read."""
+        """The parts by which faults differ: the library, the call, and how operands are read."""
         switches = {key["name"] for key in _known()["key"] if "yes" in key}
         return tuple(p for p in self.parts if p.name in _BRIEF or p.name.rstrip("0123456789") in switches)
 

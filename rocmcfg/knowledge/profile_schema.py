@@ -71,7 +71,8 @@ def _name(text: str) -> str:
 
 
 def _value(value: Any) -> Any:
-    """What may stand as a value. Anything else is told apart by type, so that the message can say which."""
+    """A value as TOML gave it, if a setting can have it. Raises ValueError that says what is wrong, or which
+    type it has."""
     if isinstance(value, dict):
         return value  # a multiple of a parameter; its own model looks into it
     for item in value if isinstance(value, list) else [value]:

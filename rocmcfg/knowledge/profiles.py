@@ -89,7 +89,7 @@ def read(view: HostView, wanted: Iterable[str]) -> tuple[tuple[Profile, ...], tu
 
 
 def standing_in(view: HostView, wanted: Iterable[str]) -> list[Diagnostic]:
-    """A remark for each name that a local profile takes from a shipped one: it is all that is read."""
+    """A remark for each local profile that has the name of a shipped one, which then is not read."""
     return [
         info(
             "RC1016",
@@ -202,6 +202,8 @@ def label(name: str) -> str:
 
 
 class _File(NamedTuple):
+    """The file of a profile. `place` is what messages call it; `doubt` says why root must not believe it."""
+
     content: bytes
     place: str
     shipped: bool = False

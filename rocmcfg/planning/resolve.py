@@ -56,7 +56,7 @@ class _Work:
         return {type for kernel in kernels for type in kernel.types}
 
 
-def modules_of(settings: Iterable[Setting]) -> tuple[str, ...]:
+def modules_of(settings: Iterable[Setting | DesiredSetting]) -> tuple[str, ...]:
     """The modules whose parameters a set of settings touches; modinfo is asked about these and no others."""
     return tuple(dict.fromkeys(["amdgpu", *(s.module for s in settings if s.module)]))
 

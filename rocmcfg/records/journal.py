@@ -142,9 +142,9 @@ def begin(host: Host, id: int, header: Begin) -> str:
     from secrets import token_hex
 
     host.require_lock()
-    for path, mode in ((STATE_DIR, STATE_MODE), (TRANSACTIONS, 0o700), (folder(id), 0o700)):
-        make_dirs(host, path, mode)
-    make_dirs(host, f"{folder(id)}/backups", 0o700)
+    make_dirs(host, STATE_DIR, STATE_MODE)
+    for path in (TRANSACTIONS, folder(id), f"{folder(id)}/backups"):
+        make_dirs(host, path, 0o700)
     mark = token_hex(16)
     append(host, id, header._replace(mark=mark))
     return mark

@@ -123,7 +123,7 @@ class Redactor:
     # -- placeholders ---------------------------------------------------------------------------------
 
     def _hide(self, kind: str, hidden: str) -> str:
-        """A pair of characters that no rule finds anything in, in the place of what is hidden."""
+        """Two characters that no rule matches, which stand for the placeholder until the text is done."""
         key = (kind, lower(hidden))
         if key not in self._seen:
             self._counts[kind] += 1

@@ -115,8 +115,9 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     Raises RocmcfgError with every reason against it."""
     from rocmcfg.knowledge import catalogue
     from rocmcfg.planning.plan import Known, plan_of_approved
+    from rocmcfg.planning.resolve import modules_of
 
-    modules = tuple(dict.fromkeys(["amdgpu", *(s.module for s in approved.settings if s.module)]))
+    modules = modules_of(approved.settings)
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules)
     known = Known(facts, catalogue.load(), receipt_or_none(view))
     made = plan_of_approved(view, approved.profiles, approved.settings, known)

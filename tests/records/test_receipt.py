@@ -98,6 +98,18 @@ def test_a_setting_of_another_shape_is_refused(tmp_path: Path, name: str) -> Non
         refused(tmp_path, {**good, "settings": [{**good["settings"][0], name: value}]})
 
 
+@pytest.mark.parametrize("name", DesiredSetting._fields)
+def test_a_setting_may_lack_a_field_that_has_a_default_and_no_other(tmp_path: Path, name: str) -> None:
+    good = json.loads(receipt.dump(GOOD))
+    del good["settings"][0][name]
+    if name not in DesiredSetting._field_defaults:
+        refused(tmp_path, good)
+        return
+    found = receipt.load(written(tmp_path, json.dumps(good).encode()))
+    assert found is not None
+    assert found.settings[0] == SETTING._replace(**{name: DesiredSetting._field_defaults[name]})
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"[]", b"1", b"null", b"{}", b"\xff", b"[" * 100_000, b"9" * 5000, b'{"a": ' * 100_000]
 )

@@ -53,8 +53,9 @@ def _target(value: str) -> str | None:
 
 
 def _is_wrong(gpu: Gpu, target: str) -> bool:
-    """Another generation, so other instructions: targets of one generation differ in the last digit. Which of
-    those run each other's code nobody measured for all, so that they are not judged."""
+    """Whether the target is of another generation than the GPU, and so has other instructions. Targets of one
+    generation differ in the last digit; which of them run each other's code was not measured for all, so they
+    are not judged."""
     return (gpu.gfx or "")[:-1] != target[:-1]
 
 

@@ -46,8 +46,8 @@ def in_force(
 
 
 def applied(setting: Spelling, host: HostState, known: Catalogue) -> str:
-    """What is to be said of a setting that rocmcfg has applied already, and that was not in force for the
-    log; empty where it has not."""
+    """What to tell of a setting that rocmcfg applied after the log was written; empty for a setting that it
+    has not applied."""
     if not any(_is(setting, one, known) for one in host.applied):
         return ""
     if in_force(setting, None, host, known):

@@ -34,8 +34,8 @@ def named(path: str) -> Source:
 
 
 def of_host(view: HostView, *, this_boot: bool = False) -> list[list[Source]]:
-    """The kernel's logs of this host, oldest first: ways, of which the first that gives anything will do.
-    `this_boot`: of the boot that runs now and of no other, which the files are not."""
+    """The ways to the kernel's logs of this host, best first; one that gives anything is enough. The logs of
+    a way are in the order of time. `this_boot`: only logs of the boot that runs now, so no files."""
     if this_boot:
         journal = _program(view, "the journal of this boot", (*_JOURNAL, "-b", "0"))
         return [[journal], [_program(view, "dmesg", ("dmesg",))]]
