@@ -45,12 +45,7 @@ def decide(alternatives: Sequence[Condition], facts: Facts, catalogue: Catalogue
             return Decision(holds, _joined(one.why for one in kept))
     if not found:
         return Decision(True, "always")
-    ended = all(one.since for one in found)
-    return Decision(
-        False,
-        _joined(one.why for one in found),
-        _joined((one.since for one in found), " and ") if ended else "",
-    )
+    return _not_needed(found)
 
 
 def _decide(condition: Condition, facts: Facts, catalogue: Catalogue) -> Decision:
@@ -58,11 +53,16 @@ def _decide(condition: Condition, facts: Facts, catalogue: Catalogue) -> Decisio
     parts = list(_parts(condition, facts, catalogue))
     refused = [part for part in parts if part.holds is False]
     if refused:
-        ended = all(part.since for part in refused)
-        since = _joined((part.since for part in refused), " and ") if ended else ""
-        return Decision(False, _joined(part.why for part in refused), since)
+        return _not_needed(refused)
     open_parts = [part for part in parts if part.holds is None]
     return Decision(None if open_parts else True, _joined(part.why for part in open_parts or parts))
+
+
+def _not_needed(refused: Sequence[Decision]) -> Decision:
+    """An earlier need has ended where each of them says what ended it."""
+    ended = all(one.since for one in refused)
+    since = _joined((one.since for one in refused), " and ") if ended else ""
+    return Decision(False, _joined(one.why for one in refused), since)
 
 
 def _joined(phrases: Iterable[str], by: str = "; ") -> str:

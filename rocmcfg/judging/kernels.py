@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from rocmcfg.model.catalogue import Catalogue, Epoch, Parameter
+from rocmcfg.model.catalogue import Catalogue, Epoch
 from rocmcfg.model.facts import Kernel
 from rocmcfg.model.machine import Machine
 from rocmcfg.model.value import IllegalValue, ParamType, parse, printed
@@ -80,23 +80,20 @@ def declarations(
 ) -> list[Declaration]:
     """Where no kernel is known, what every kernel in the catalogue said. Kernels of which nobody can tell
     anything are left out. `seen` is whether sysfs of the running kernel has it."""
-    parameter = catalogue.parameters.get(id)
     if machine.kernels:
-        found = (declaration(id, kernel, parameter, catalogue, seen) for kernel in machine.kernels)
+        found = (_declaration(id, kernel, catalogue, seen) for kernel in machine.kernels)
         return [one for one in found if one is not None]
+    parameter = catalogue.parameters.get(id)
     epochs: Sequence[Epoch] = parameter.epochs if parameter is not None else ()
     return [Declaration(f"{e.first} to {e.last}", (e.type.value,), (e,), span=True) for e in epochs]
 
 
-def declaration(
-    id: str,
-    kernel: Kernel,
-    parameter: Parameter | None,
-    catalogue: Catalogue,
-    seen: Callable[[str], bool | None] = lambda _: None,
+def _declaration(
+    id: str, kernel: Kernel, catalogue: Catalogue, seen: Callable[[str], bool | None]
 ) -> Declaration | None:
     """The kernel's own modinfo wins over the catalogue, and so does sysfs for the kernel that runs."""
     module, _, name = id.partition(".")
+    parameter = catalogue.parameters.get(id)
     declared = kernel.parameters.get(module)
     standing = parameter.on(kernel.version) if parameter is not None else None
     variants = standing.variants if standing is not None else ()

@@ -113,14 +113,19 @@ def by_content(text: str) -> Kind | None:
 
 def _is_yaml(head: str) -> bool:
     """Most lines are keys or items; what is left may be a text that one of them holds."""
-    said = [line for line in head.split("\n")[:200] if not _BLANK_OR_COMMENT.match(line.rstrip("\r"))]
+    said = _telling(head.split("\n")[:200])
     return sum(bool(_YAML_LINE.match(line)) for line in said) >= 0.8 * len(said)
+
+
+def _telling(lines: list[str]) -> list[str]:
+    """Those that are neither blank nor a comment."""
+    return [line.rstrip("\r") for line in lines if not _BLANK_OR_COMMENT.match(line.rstrip("\r"))]
 
 
 def _by_lines(head: str) -> Kind | None:
     from rocmcfg.lint.readers.modprobe import DIRECTIVES
 
-    said = [line.rstrip("\r") for line in head.split("\n") if not _BLANK_OR_COMMENT.match(line.rstrip("\r"))]
+    said = _telling(head.split("\n"))
     if not said:
         return None
     first = [line.split(None, 1)[0] for line in said if line.strip()]

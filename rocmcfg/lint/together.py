@@ -43,23 +43,14 @@ def needless(
     found: Sequence[Assignment], line: Callable[[Assignment], int]
 ) -> Iterator[tuple[Assignment, Remark]]:
     """Variables that do nothing beside another one, where both stand close enough to be set together."""
-    wanted = {}
-    for each in found:
-        variable = names.variable(each.name) if each.what is What.VARIABLE else None
-        if (
-            variable is not None
-            and variable.beside
-            and not each.opaque
-            and not same(each.value, variable.default)
-        ):
-            wanted[each] = variable
-    if not wanted:
-        return
+    variables = [each for each in found if each.what is What.VARIABLE]
     written: dict[str, list[int]] = {}
-    for each in found:
-        if each.what is What.VARIABLE:
-            written.setdefault(f"{each.name}={each.value}", []).append(line(each))
-    for each, variable in wanted.items():
+    for each in variables:
+        written.setdefault(f"{each.name}={each.value}", []).append(line(each))
+    for each in variables:
+        variable = names.variable(each.name)
+        if variable is None or each.opaque or same(each.value, variable.default):
+            continue
         for other, why in variable.beside.items():
             if any(abs(at - line(each)) <= _CLOSE for at in written.get(other, ())):
                 said = f"{each.name}={each.value} adds nothing to {other}"

@@ -18,7 +18,7 @@ from tests.support.program import SOURCE
 @pytest.mark.parametrize(
     ("file", "command"),
     [
-        ("cli/plan.py", ("plan",)),
+        ("cli/apply.py", ("plan",)),
         ("planning/plan.py", ("plan",)),
         ("workflow/verifying.py", ("verify",)),
         ("state/verify.py", ("verify",)),

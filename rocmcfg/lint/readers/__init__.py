@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable
 
 from rocmcfg.lint import kinds
 from rocmcfg.lint.assignment import Reading, Where
@@ -21,14 +23,14 @@ from rocmcfg.lint.readers import (
 )
 from rocmcfg.lint.source import Span
 
-_READERS = {
+_READERS: dict[Kind, Callable[[Span, Reading, Where], None]] = {
     Kind.GRUB_DEFAULTS: shell.read,
     Kind.GRUB_CFG: entries.read_grub_cfg,
     Kind.BOOT_ENTRY: entries.read_entry,
     Kind.CMDLINE: cmdline.read_lines,
     Kind.MODPROBE: modprobe.read,
     Kind.ENVIRONMENT: environment.read,
-    Kind.DOCKER_ENV: environment.read_verbatim,
+    Kind.DOCKER_ENV: functools.partial(environment.read, verbatim=True),
     Kind.PROFILE: shell.read,
     Kind.SHELL: shell.read,
     Kind.UNIT: environment.read_unit,

@@ -12,15 +12,12 @@ def read(piece: Span, out: Reading, where: Where) -> None:
     """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c)."""
     for_init = False
     for token, start in tokens(piece.text):
-        if token == "--":
-            for_init = True
-            continue
-        parameter = names.split_parameter(token.partition("=")[0].strip('"'))
-        if parameter is not None:
-            stop = start + len(token)
+        name, stop = token.partition("=")[0].strip('"'), start + len(token)
+        for_init = for_init or token == "--"
+        if parameter := names.split_parameter(name):
             out.add(What.PARAMETER, piece, name=".".join(parameter), start=start, stop=stop, where=where)
-        elif not for_init and names.concerns_argument(token.partition("=")[0].strip('"')):
-            out.add(What.ARGUMENT, piece, start=start, stop=start + len(token), where=where)
+        elif not for_init and names.concerns_argument(name):
+            out.add(What.ARGUMENT, piece, start=start, stop=stop, where=where)
 
 
 def read_lines(piece: Span, out: Reading, where: Where) -> None:

@@ -17,21 +17,15 @@ _DIRECTIVE = re.compile(r"[ \t]*(Environment|DefaultEnvironment|ManagerEnvironme
 _EXEC = re.compile(r"[ \t]*Exec\w+[ \t]*=[ \t]*[-@:+!]*")
 
 
-def read(piece: Span, out: Reading, where: Where) -> None:
+def read(piece: Span, out: Reading, where: Where, *, verbatim: bool = False) -> None:
+    """`verbatim` for `docker run --env-file`, where all behind the `=` is the value, quotes too (docker/cli,
+    opts/file.go)."""
     for line in piece.lines():
         found = _LINE.match(line.text)
         if found and names.concerns(found[1]):
-            said = line.cut(found.start(1), len(_without_comment(line.text, where).rstrip()))
-            out.add(What.VARIABLE, said, where=where, statement=line.place, quotes="\"'")
-
-
-def read_verbatim(piece: Span, out: Reading, where: Where) -> None:
-    """`docker run --env-file`: all behind the `=` is the value, quotes too (docker/cli, opts/file.go)."""
-    for line in piece.lines():
-        found = _LINE.match(line.text)
-        if found and names.concerns(found[1]):
-            said = line.cut(found.start(1))
-            out.add(What.VARIABLE, said, where=where, statement=line.place, quotes="")
+            stop = None if verbatim else len(_without_comment(line.text, where).rstrip())
+            quotes, said = "" if verbatim else "\"'", line.cut(found.start(1), stop)
+            out.add(What.VARIABLE, said, where=where, statement=line.place, quotes=quotes)
 
 
 def _without_comment(line: str, where: Where) -> str:
