@@ -44,8 +44,11 @@ def propose(file: EnvironmentFile, settings: Sequence[DesiredSetting]) -> bytes 
 
 
 def _line(file: EnvironmentFile, setting: DesiredSetting) -> str:
-    if not file.exported:
-        return f"{setting.name}={setting.text}\n"
+    return exported(setting) if file.exported else f"{setting.name}={setting.text}\n"
+
+
+def exported(setting: DesiredSetting) -> str:
+    """A line for a POSIX shell."""
     import shlex
 
     quoted = shlex.quote(setting.text or "")  # a value may hold `;`

@@ -76,8 +76,9 @@ def propose(settings: Sequence[DesiredSetting]) -> bytes | None:
         return None
     from rocmcfg.backends.templates import HEAD, reason
 
-    options = dict.fromkeys(
-        f"options {setting.module} {setting.parameter.partition('.')[2]}={setting.text}\n"
-        for setting in settings
-    )
-    return "".join([HEAD, *map(reason, settings), *options]).encode()
+    options = dict.fromkeys(map(line, settings))
+    return "".join([HEAD, *map(reason, settings), *(f"{one}\n" for one in options)]).encode()
+
+
+def line(setting: DesiredSetting) -> str:
+    return f"options {setting.module} {setting.parameter.partition('.')[2]}={setting.text}"

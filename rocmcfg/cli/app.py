@@ -59,6 +59,7 @@ COMMANDS = {
     "report": Command("doctor", "report"),
     "env": Command("env", "env"),
     "run": Command("env", "run", output=("debug",), passes_on=True),
+    "render": Command("rendering", "render"),
     "schema": Command("schema", "schema", output=("debug",)),
     "check-kernel": Command("hooks", "check_kernel", listed=False),
     "watch-trial": Command("hooks", "watch_trial", listed=False),

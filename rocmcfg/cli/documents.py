@@ -35,6 +35,7 @@ from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, Found
 from rocmcfg.workflow.explaining import Explained
 from rocmcfg.workflow.linting import Linted, Proposal
+from rocmcfg.workflow.rendering import Rendered
 from rocmcfg.workflow.status import Status
 
 
@@ -62,6 +63,7 @@ _TITLES: dict[type, str] = {
     Profile: "ProfileBrief",
     Proposal: "LintProposal",
     SettingRow: "Setting",
+    Rendered: "RenderDocument",
     Status: "StatusDocument",
     Undo: "UndoneDocument",
     VerificationReport: "VerifyDocument",
@@ -136,6 +138,7 @@ _NOUNS: dict[str, type] = {
     "lint": Linted,
     "doctor": Diagnosis,
     "env": EnvDocument,
+    "render": Rendered,
     "check-kernel": Document,
     "watch-trial": Document,
 }

@@ -162,14 +162,17 @@ class Asked(NamedTuple):
         return Request(tuple(profiles), *self[1:], via=via, boot_backend=boot_backend)
 
 
+VIA = text(
+    "--via",
+    help="Where module parameters go (default: the kernel command line).",
+    choices=("cmdline", "modprobe"),
+)
+
+
 class Boot(NamedTuple):
     """Through what the parameters reach the kernel."""
 
-    via: str = text(
-        "--via",
-        help="Where module parameters go (default: the kernel command line).",
-        choices=("cmdline", "modprobe"),
-    )
+    via: str = VIA
     boot_backend: str = BOOT_BACKEND
 
 

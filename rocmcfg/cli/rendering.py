@@ -1,0 +1,42 @@
+"""`rocmcfg render`: profiles as the configuration of a system that is built. Needs no rights."""
+
+from __future__ import annotations
+
+from rocmcfg.cli import hosts
+from rocmcfg.cli import options as opt
+from rocmcfg.cli.render import Misuse, Printer
+from rocmcfg.rendering.formats import FORMATS
+
+_MISSING = "say what to render: --profile NAME (or auto), or --set KEY=VALUE"
+
+
+def render(
+    printer: Printer,
+    asked: opt.Asked = opt.Asked(),
+    via: str = opt.VIA,
+    format: str = opt.text("--format", "-f", help="Which system it is for.", choices=tuple(FORMATS)),
+    gfx: tuple[str, ...] = opt.texts(
+        "--gfx", metavar="G", help="For this GPU: gfx1100. May be repeated.", takes="gfx"
+    ),
+    kernel: str = opt.text("--kernel", metavar="V", help="For this kernel.", takes="kernel"),
+    rocm: str = opt.text("--rocm", metavar="V", help="For this ROCm release.", takes="free"),
+    root: str = opt.ROOT,
+) -> None:
+    """Print profiles as configuration for NixOS, Guix, images or cloud instances.
+
+    What is needed is decided for the machine of --gfx, --kernel and --rocm, where
+    one of them is given, and else for this host.
+    """
+    from rocmcfg.workflow import diagnosing, rendering
+
+    if not format:
+        raise Misuse(f"say for which system: {', '.join(FORMATS)}", "--format")
+    request = asked.request(_MISSING, via)
+    try:
+        machine = diagnosing.parse_options(gfx, kernel, rocm)
+    except ValueError as problem:
+        raise Misuse(str(problem)) from problem
+    made = rendering.render(hosts.open_host(printer, root), request, format, machine)
+    printer.document(made.diagnostics, made)
+    printer.problems(made.diagnostics)
+    printer.result(made.text)

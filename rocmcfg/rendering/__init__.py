@@ -1,0 +1,1 @@
+"""Settings as the configuration of a system that is built and not changed: NixOS, images, cloud instances."""

@@ -1,0 +1,90 @@
+"""Profiles as the configuration of a system that rocmcfg does not change itself."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.facts.system import UNKNOWN
+from rocmcfg.host.view import HostView
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, has_errors
+from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel
+from rocmcfg.model.published import published
+from rocmcfg.model.request import Request
+from rocmcfg.model.state import DesiredSetting, Skipped
+from rocmcfg.model.version import parse_kernel
+
+
+@published("format", "reader", "use", "text", "settings=settings.spelled", "skipped")
+class Rendered(NamedTuple):
+    """`reader` takes the text, and `use` says how it gets there."""
+
+    format: str
+    reader: str
+    use: str
+    text: str
+    settings: tuple[DesiredSetting, ...]
+    skipped: tuple[Skipped, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def render(view: HostView, request: Request, format: str, machine: Options) -> Rendered:
+    """`machine` is what the text is for; where it says nothing, it is for the host of the view. Raises
+    RocmcfgError with every reason against it."""
+    import rocmcfg
+    from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.planning.automatic import expand_auto
+    from rocmcfg.planning.resolve import resolve
+    from rocmcfg.rendering.formats import FORMATS, of_settings
+    from rocmcfg.rendering.formats import render as rendered
+    from rocmcfg.state.configured import Effective, observe
+    from rocmcfg.workflow.planning import collect_facts, errors_first
+
+    known = catalogue.load()
+    given = machine != Options()
+    facts = _said(machine, known) if given else collect_facts(view)
+    base = (lambda _: Effective(None, "", ())) if given else observe(view, facts).effective
+    names, remarks = expand_auto(view, request, facts.gpus)
+    resolution = resolve(profiles.load(view, names), request, facts, known, base)
+    problems = errors_first((*remarks, *resolution.diagnostics))
+    if has_errors(problems):
+        raise RocmcfgError(*problems)
+    of = _named(facts)
+    head = (
+        f"Rendered by rocmcfg {rocmcfg.__version__} for {of}:",
+        f"profile {', '.join(names) or 'none'}, {len(resolution.desired)} settings; see rocmcfg explain NAME",
+    )
+    text = rendered(format, of_settings(resolution.desired), head)
+    told = FORMATS[format]
+    return Rendered(
+        format, told.reader, told.use, text, resolution.desired, resolution.skipped, tuple(problems)
+    )
+
+
+def _said(machine: Options, known: Catalogue) -> Facts:
+    """What is said of a machine that is not here. All else is unknown; what depends on that applies."""
+    version = parse_kernel(machine.kernel)
+    models = {model.gfx: model for model in known.gpus}
+    gpus = tuple(
+        Gpu(gfx, model.products, "pci", integrated=model.apu) if model else Gpu(gfx, gfx, "pci")
+        for gfx in machine.gfx
+        for model in [models.get(gfx)]
+    )
+    return Facts(
+        UNKNOWN,
+        (Kernel(machine.kernel, version, Driver.MODULE),) if version else (),
+        machine.kernel,
+        gpus,
+        machine.rocm,
+        "--rocm",
+        BootChain(None, (), ()),
+        "",
+        offline=True,
+    )
+
+
+def _named(facts: Facts) -> str:
+    kernel = f"kernel {facts.running}" if facts.running else "any kernel"
+    rocm = f"ROCm {facts.rocm_text}" if facts.rocm else "any ROCm"
+    return f"{', '.join(facts.gfx) or 'any GPU'}, {kernel}, {rocm}"

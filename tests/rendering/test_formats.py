@@ -1,0 +1,270 @@
+"""Every format is read by the program that it is for, where that can be had, and says what was asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import pytest
+
+from rocmcfg.model.state import Channel, DesiredSetting, Kind
+from rocmcfg.rendering.formats import FORMATS, of_settings, render
+from tests.support.tools import require_tool, run
+
+# What breaks out of a comment or a string of one of the formats; and what a value may hold at the most.
+NASTY = "it's ''so'' ${so} \"so\" */ EOF\nEOF\n%end #{x} -- \\ \x07 {{ so }} é"
+VALUE = "a,b;c:d@e%f+g=h/i.j_k-l"
+
+
+def setting(
+    kind: Kind, name: str, channel: Channel, text: str | None = VALUE, why: str = NASTY
+) -> DesiredSetting:
+    parameter = name if kind is Kind.PARAMETER else ""
+    scope = "" if parameter else f"{kind.value}."
+    return DesiredSetting(
+        scope + name, kind, name, text, channel, name.partition(".")[0] if parameter else "", parameter, why
+    )
+
+
+KARGS = (
+    setting(Kind.PARAMETER, "amdgpu.runpm", Channel.CMDLINE, "0"),
+    setting(Kind.KARG, "iommu", Channel.CMDLINE),
+    setting(Kind.KARG, "quiet", Channel.CMDLINE, None),
+)
+OPTIONS = (
+    setting(Kind.PARAMETER, "amdgpu.tmz", Channel.MODPROBE, "0"),
+    setting(Kind.PARAMETER, "ttm.pages_limit", Channel.MODPROBE, "7"),
+)
+VARIABLES = (
+    setting(Kind.ENV, "ONE", Channel.ENVIRONMENT),
+    setting(Kind.ENV, "TWO", Channel.ENVIRONMENT, "2"),
+)
+CASES = {
+    "all": (*KARGS, *OPTIONS, *VARIABLES),
+    "arguments": KARGS,
+    "options": OPTIONS,
+    "variables": VARIABLES,
+    "nothing": (),
+}
+
+
+class Read(NamedTuple):
+    """What a system would do after it has read a text."""
+
+    kargs: list[str]
+    options: list[str]
+    variables: dict[str, str]
+
+
+def wanted(settings: Sequence[DesiredSetting]) -> Read:
+    return Read(
+        [s.karg for s in settings if s.channel is Channel.CMDLINE],
+        [
+            f"options {s.module} {s.name.partition('.')[2]}={s.text}"
+            for s in settings
+            if s.channel is Channel.MODPROBE
+        ],
+        {s.name: s.text or "" for s in settings if s.kind is Kind.ENV},
+    )
+
+
+def of_files(kargs: list[str], files: dict[str, str]) -> Read:
+    """From the files that a system lays down. environment.d sets what dash gets from profile.d."""
+    scripts = [content for path, content in files.items() if path.startswith("/etc/profile.d/")]
+    variables = {}
+    for script in scripts:
+        said = run([require_tool("dash", package="dash"), "-c", script + "\nexec env -0"]).stdout
+        variables = dict(
+            pair.split("=", 1) for pair in said.split("\0") if pair and not pair.startswith("PWD=")
+        )
+    of_sessions = [content for path, content in files.items() if path.startswith("/etc/environment.d/")]
+    pairs = "".join(f"{name}={value}\n" for name, value in variables.items())
+    assert of_sessions == ([pairs] if pairs else [])
+    options = [
+        line for path, content in files.items() if "/modprobe.d/" in path for line in content.splitlines()
+    ]
+    return Read(kargs, options, variables)
+
+
+def yaml(text: str) -> Any:
+    import yaml as reader
+
+    return reader.safe_load(text)
+
+
+def nixos(text: str, folder: Path) -> Read:
+    """Nix evaluates the module: it is a function of what NixOS hands it."""
+    file = folder / "rocmcfg.nix"
+    file.write_text(text)
+    nix = require_tool("nix-instantiate", package="nix-bin")
+    environment = {"HOME": str(folder), "NIX_STATE_DIR": str(folder), "NIX_STORE_DIR": str(folder / "store")}
+    done = run([nix, "--eval", "--json", "--strict", "-E", f"import {file} {{ }}"], env=environment)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    boot = said.get("boot", {})
+    options = boot.get("extraModprobeConfig", "").splitlines()
+    return Read(
+        boot.get("kernelParams", []), options, said.get("environment", {}).get("sessionVariables", {})
+    )
+
+
+_GUILE = """
+(use-modules (ice-9 match))
+(define (forms port) (let ((form (read port))) (if (eof-object? form) '() (cons form (forms port)))))
+(define (texts form)
+  (cond ((string? form) (list form))
+        ((pair? form) (append (texts (car form)) (texts (cdr form))))
+        (else '())))
+(define (say kind all) (for-each (lambda (text) (format #t "~a ~s~%" kind text)) all))
+(define (services form)
+  (match form
+    (('simple-service ('quote 'rocmcfg-modprobe) . rest) (say "option" (cddr (texts rest))))
+    (('simple-service ('quote 'rocmcfg-environment) _ ('quote pairs))
+     (say "variable" (map (lambda (pair) (string-append (car pair) "=" (cdr pair))) pairs)))
+    ((first . rest) (services first) (services rest))
+    (_ #t)))
+(for-each (match-lambda (('define 'rocmcfg-kernel-arguments ('quote all)) (say "karg" all))
+                        (form (services form)))
+          (call-with-input-file (cadr (command-line)) forms))
+"""
+
+
+def guix(text: str, folder: Path) -> Read:
+    """Guile reads the forms; Guix System itself is in no release of Debian."""
+    (folder / "rocmcfg.scm").write_text(text)
+    (folder / "read.scm").write_text(_GUILE)
+    guile = require_tool("guile", package="guile-3.0")
+    done = run([guile, "--no-auto-compile", str(folder / "read.scm"), str(folder / "rocmcfg.scm")])
+    assert done.returncode == 0, done.stderr
+    found: dict[str, list[str]] = {"karg": [], "option": [], "variable": []}
+    for line in done.stdout.splitlines():
+        kind, _, said = line.partition(" ")
+        found[kind].append(json.loads(said))
+    return Read(
+        found["karg"],
+        [option.removesuffix("\n") for option in found["option"]],
+        dict(pair.split("=", 1) for pair in found["variable"]),
+    )
+
+
+def bootc(text: str, folder: Path) -> Read:
+    """The documents in the Containerfile (Dockerfile reference, here-documents); kargs.d is TOML
+    (bootc, docs/src/building/kernel-arguments.md)."""
+    del folder
+    import tomllib
+
+    files = {}
+    rest = text
+    while found := re.search(r'^COPY <<"EOF" (\S+)\n(.*?)^EOF\n', rest, re.MULTILINE | re.DOTALL):
+        files[found[1]] = found[2]
+        rest = rest[: found.start()] + rest[found.end() :]
+    assert all(line.startswith("#") for line in rest.splitlines()), rest
+    kargs = tomllib.loads(files.pop("/usr/lib/bootc/kargs.d/50-rocmcfg.toml", ""))
+    assert set(kargs) <= {"kargs"}
+    return of_files(kargs.get("kargs", []), files)
+
+
+def ignition(text: str, folder: Path) -> Read:
+    """ignition-validate is the program that a machine reads it with, in its first boot."""
+    file = folder / "config.ign"
+    file.write_text(text)
+    done = run([require_tool("ignition-validate", package="ignition"), str(file)])
+    assert done.returncode == 0, done.stderr
+    said = json.loads(text)
+    files = said.get("storage", {}).get("files", [])
+    contents = {one["path"]: unquote(one["contents"]["source"].removeprefix("data:,")) for one in files}
+    return of_files(said.get("kernelArguments", {}).get("shouldExist", []), contents)
+
+
+def butane(text: str, folder: Path) -> Read:
+    """No release of Debian has Butane: these are the keys of its documentation (config-fcos-v1_4)."""
+    said = yaml(text)
+    assert (said.pop("variant"), said.pop("version")) == ("fcos", "1.4.0")
+    kargs = said.pop("kernel_arguments", {}).get("should_exist", [])
+    files = said.pop("storage", {}).get("files", [])
+    assert said == {}
+    assert all(one["mode"] == 0o644 and one["overwrite"] for one in files)
+    del folder
+    return of_files(kargs, {one["path"]: one["contents"]["inline"] for one in files})
+
+
+def machineconfig(text: str, folder: Path) -> Read:
+    """The configuration for Ignition in it is held against the real reader."""
+    said = yaml(text)
+    assert (said["apiVersion"], said["kind"]) == ("machineconfiguration.openshift.io/v1", "MachineConfig")
+    assert set(said["spec"]) <= {"kernelArguments", "config"}
+    inner = ignition(json.dumps(said["spec"]["config"]), folder)
+    return inner._replace(kargs=said["spec"].get("kernelArguments", []))
+
+
+def cloud_init(text: str, folder: Path) -> Read:
+    """cloud-init checks it with its own schema; what GRUB gets is what a shell makes of the drop-in."""
+    file = folder / "user-data"
+    file.write_text(text)
+    checked = run([require_tool("cloud-init", package="cloud-init"), "schema", "-c", str(file)])
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    said = yaml(text) or {}
+    files = {one["path"]: one["content"] for one in said.get("write_files", [])}
+    drop_in = files.pop("/etc/default/grub.d/rocmcfg-image.cfg", "")
+    line = run(
+        [require_tool("dash", package="dash"), "-c", f'{drop_in}\nprintf %s "$GRUB_CMDLINE_LINUX_DEFAULT"']
+    ).stdout
+    for script in said.get("runcmd", []):
+        called = folder / "grubby"
+        called.write_text('#!/bin/sh\nprintf "%s" "$2"\n')
+        called.chmod(0o755)
+        asked = run([require_tool("dash", package="dash"), "-c", script], env={"PATH": str(folder)}).stdout
+        assert asked == f"--args={line.strip()}"
+    return of_files(line.split(), files)
+
+
+def kickstart(text: str, folder: Path) -> Read:
+    """pykickstart is what Anaconda reads it with; a shell then runs the script in a tree of its own."""
+    file = folder / "rocmcfg.ks"
+    file.write_text(text)
+    validator = Path(sys.executable).with_name("ksvalidator")
+    checked = run([str(validator), "-v", "RHEL9", str(file)])
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    found = re.fullmatch(r"(?:#[^\n]*\n)*%post --erroronfail\n(.*)%end\n", text, re.DOTALL)
+    assert found
+    for directory in ("modprobe.d", "environment.d", "profile.d"):
+        (folder / "etc" / directory).mkdir(parents=True)
+    script = found[1].replace("/etc/", f"{folder}/etc/")
+    programs = folder / "bin"
+    programs.mkdir()
+    (programs / "grubby").write_text('#!/bin/sh\nprintf "%s" "${2#--args=}"\n')
+    (programs / "grubby").chmod(0o755)
+    done = subprocess.run(
+        ["sh", "-c", script],
+        env={"PATH": f"{programs}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    files = {f"/{p.relative_to(folder)}": p.read_text() for p in (folder / "etc").rglob("*") if p.is_file()}
+    return of_files(done.stdout.split(), files)
+
+
+READERS = {
+    "nixos": nixos,
+    "guix": guix,
+    "bootc": bootc,
+    "ignition": ignition,
+    "butane": butane,
+    "machineconfig": machineconfig,
+    "cloud-init": cloud_init,
+    "kickstart": kickstart,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("format", FORMATS)
+def test_its_reader_gets_what_was_asked_for(format: str, case: str, tmp_path: Path) -> None:
+    text = render(format, of_settings(CASES[case]), ["Rendered for a test", "with two lines"])
+    assert READERS[format](text, tmp_path) == wanted(CASES[case])

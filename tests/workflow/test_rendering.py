@@ -1,0 +1,82 @@
+"""`rocmcfg render`: which settings a machine needs that is not here, and what is said of wrong input."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import rocmcfg
+
+SAMPLE = Path(__file__).parents[2] / "docs/demo/sample-host"
+
+
+def rendered(*words: str, root: Path = SAMPLE, format: str = "ignition") -> list[str]:
+    done = rocmcfg("render", "--format", format, "--root", root, *words)
+    assert done.code == 0, done.err
+    arguments: list[str] = json.loads(done.out)["kernelArguments"]["shouldExist"]
+    return arguments
+
+
+@pytest.mark.parametrize(
+    ("machine", "cwsr"),
+    [
+        (("--gfx", "gfx1201", "--kernel", "6.14", "--rocm", "7.1"), ["amdgpu.cwsr_enable=0"]),
+        (("--gfx", "gfx1201", "--kernel", "6.19", "--rocm", "7.1"), []),  # that kernel has the fix
+        (("--gfx", "gfx1201"), ["amdgpu.cwsr_enable=0"]),  # what cannot be told is applied
+        ((), ["amdgpu.cwsr_enable=0"]),  # the host itself, 6.14 and ROCm 7.1
+    ],
+)
+def test_conditions_are_those_of_the_machine_that_is_named(machine: tuple[str, ...], cwsr: list[str]) -> None:
+    assert rendered("--profile", "gfx1201", *machine) == cwsr
+
+
+def test_auto_goes_by_the_gpu_that_is_named() -> None:
+    done = rocmcfg("render", "--format", "nixos", "--profile", "auto", "--gfx", "gfx1010", "--root", SAMPLE)
+    assert "profile gfx1010" in done.out or "profile rdna1" in done.out, done.out + done.err
+    assert done.code == 0
+
+
+def test_a_rendering_changes_nothing(tmp_path: Path) -> None:
+    host = tmp_path / "host"
+    shutil.copytree(SAMPLE, host, symlinks=True)
+    before = sorted(str(path) for path in host.rglob("*"))
+    rendered("--profile", "gfx1201", root=host)
+    assert sorted(str(path) for path in host.rglob("*")) == before
+
+
+def test_json_holds_the_text_and_its_reader() -> None:
+    done = rocmcfg(
+        *("render", "--format", "cloud-init", "--profile", "gfx1201", "--gfx", "gfx1201"),
+        "--root",
+        SAMPLE,
+        "--json",
+    )
+    said = json.loads(done.out)
+    assert said["format"] == "cloud-init"
+    assert said["text"].startswith("#cloud-config\n")
+    assert "amdgpu.cwsr_enable=0" in said["settings"]
+    assert said["reader"] == "cloud-init"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--format", "nixos"), 2, "--profile NAME"),
+        (("--format", "nix", "--profile", "gfx1201"), 2, "nixos"),
+        (("--profile", "gfx1201"), 2, "--format"),
+        (("--format", "nixos", "--profile", "gfx1201", "--gfx", "RX 9070"), 2, "gfx1100"),
+        (("--format", "nixos", "--profile", "gfx1201", "--kernel", "newest"), 2, "6.8"),
+        (("--format", "nixos", "--profile", "gfx1201", "--gfx", "gfx1010"), 1, "RC2010"),
+        (("--format", "nixos", "--profile", "gfx9999"), 1, "RC1010"),
+        (("--format", "nixos", "--set", "amdgpu.runpm=off", "--gfx", "gfx1201"), 1, "RC2"),
+        (("--format", "bootc", "--set", "karg.init=/x", "--gfx", "gfx1201"), 0, "RC2055"),
+    ],
+)
+def test_wrong_input_is_told(words: tuple[str, ...], code: int, said: str) -> None:
+    done = rocmcfg("render", *words, "--root", SAMPLE)
+    assert done.code == code, done.out + done.err
+    assert said in done.out + done.err
+    assert "Traceback" not in done.err
