@@ -105,5 +105,6 @@ def say_left_to_user(printer: Printer, activations: Sequence[Activation]) -> boo
     if left:
         printer.line("Left to you, inside that host:")
     for activation in left:
-        printer.line(f"  {' '.join(activation.argv)}")
+        for line in activation.lines:
+            printer.line(f"  {line}")
     return bool(left)

@@ -175,7 +175,9 @@ def show_changes(printer: Printer, changes: Sequence[FileChange]) -> None:
 def show_activations(
     printer: Printer, activations: Sequence[Activation], tools: Sequence[ToolChange] = ()
 ) -> None:
-    steps = [(" ".join(a.argv), f"{_STATES[a.state]}: {a.reason}") for a in activations]
+    steps = [
+        ("; ".join(a.lines) or f"{a.tool}: entries", f"{_STATES[a.state]}: {a.reason}") for a in activations
+    ]
     steps += [(f"{' '.join(t.argv[:-1])} …", f"last of all: {t.reason}") for t in tools]
     printer.section("Programs", steps)
 

@@ -28,19 +28,33 @@ def appended(content: bytes, lines: bytes) -> bytes:
 
 def _replaced(content: bytes, old: bytes, new: bytes) -> bytes | None:
     if not old:
-        return content if _stands_in(content, new) else content + appended(content, new)
+        return content if _stands_in(content, new) else _placed(content, new)
     if content.count(old) == 1:
         before, _, after = content.partition(old)
-        if not old.startswith(b"\n") and before and not before.endswith(b"\n"):
+        if not old.startswith(b"\n") and not _inline(old) and before and not before.endswith(b"\n"):
             return None  # somebody wrote in front of it, in its first line
         # the line break that closed a foreign line still has to, where others wrote behind us since
         gap = b"\n" if old.startswith(b"\n") and after and not new else b""
         return before + gap + new + after
     if _stands_in(content, new):
         return content  # taken back already
-    altered = _lines(old) & _lines(content)
+    # of a part of a line, the word that it begins with tells that it is still there
+    altered = old.split()[0] in content.split() if _inline(old) else _lines(old) & _lines(content)
     # where others took all of it out, only what was there before is to be put back
-    return None if altered else content + (appended(content, new) if new else b"")
+    return None if altered else _placed(content, new)
+
+
+def _placed(content: bytes, new: bytes) -> bytes:
+    """At the end of the file; what begins with a blank belongs to its first line."""
+    if _inline(new):
+        line, end, rest = content.partition(b"\n")
+        return line + new + end + rest
+    return content + (appended(content, new) if new else b"")
+
+
+def _inline(part: bytes) -> bool:
+    """Whether it is a part of a line, and not whole lines."""
+    return part.startswith(b" ")
 
 
 def _stands_in(content: bytes, lines: bytes) -> bool:

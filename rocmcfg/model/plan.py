@@ -89,9 +89,10 @@ class ToolChange(NamedTuple):
         return ""
 
 
-@published("tool", "argv", "reason", "state")
+@published("tool", "argv", "commands", "reason", "state")
 class Activation(NamedTuple):
-    """A derived step. It has no undo and runs again after a rollback.
+    """A derived step. It has no undo and runs again after a rollback. `commands` are run one after another;
+    there are none where it is our `own` work, done by the backend called `tool`.
 
     `outputs` are files that the tool writes and that are small enough to be kept, so that a rollback can
     put them back where the tool itself is what broke. `scratch` are files that it works in and takes away
@@ -100,12 +101,23 @@ class Activation(NamedTuple):
     """
 
     tool: str
-    argv: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...]
     reason: str
     outputs: tuple[str, ...] = ()
     state: ActivationState = ActivationState.PLANNED
     scratch: tuple[str, ...] = ()
     writes_at: tuple[str, ...] = ()
+    own: bool = False
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The only command of most."""
+        return self.commands[0] if self.commands else ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The commands as somebody types them."""
+        return tuple(map(" ".join, self.commands))
 
 
 class CommandLine(NamedTuple):

@@ -113,7 +113,7 @@ def _images(
         return [], []
     if generator is None:
         reason, skipped = "this host has no generator for one", ActivationState.SKIPPED
-        return [Activation("initramfs", ("initramfs",), reason, state=skipped)], []
+        return [Activation("initramfs", (("initramfs",),), reason, state=skipped)], []
     images = generator.images(view, "amdgpu", observed.boot.menu.entries if observed.boot else ())
     carrying = [image.path for image in images if image.carries]
     unseen = [image.path for image in images if image.carries is None]
@@ -199,5 +199,5 @@ def stale(before: Plan, now: Plan) -> Iterable[str]:
     for path in sorted({*old, *new}):
         if old.get(path) != new.get(path):
             yield path
-    if [a.argv for a in before.due] != [a.argv for a in now.due]:
+    if [a.commands for a in before.due] != [a.commands for a in now.due]:
         yield "activations"

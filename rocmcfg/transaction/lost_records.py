@@ -93,8 +93,8 @@ def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
     for name in registry.NAMES:
         if set(paths) & registry.inputs(name):
             due = registry.backend(name).activations(view, "")
-            steps += ["sudo " + " ".join(step.argv) for step in due]
+            steps += ["sudo " + line for step in due for line in step.lines]
     if modprobe.PATH in paths:
         rebuilt = (step for one in initramfs.backends() for step in one.activations(view, ""))
-        steps += ["sudo " + " ".join(step.argv) for step in rebuilt]
+        steps += ["sudo " + line for step in rebuilt for line in step.lines]
     return "; ".join(steps)

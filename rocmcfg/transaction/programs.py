@@ -64,6 +64,14 @@ def run_tool(host: Host, argv: Sequence[str], progress: Progress, mark: str) -> 
         )
 
 
+def generate(host: Host, step: Activation, progress: Progress, mark: str) -> None:
+    """Do all that a derived step takes. Raises ToolFailed, and Unwritable for our own work."""
+    if step.own:
+        registry.writer(step.tool).write_entries(host)
+    for argv in step.commands:
+        run_tool(host, argv, progress, mark)
+
+
 def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
     """A kill -9 of rocmcfg leaves the program that it ran at work, and one that hangs in the kernel outlives
     even its own: it would write over what an undo puts back. Raises where it does not end."""

@@ -33,9 +33,9 @@ from rocmcfg.records.steps import (
 from rocmcfg.transaction import edits, tool_changes
 from rocmcfg.transaction.programs import (
     Progress,
+    generate,
     look_at_results,
     programs,
-    run_tool,
     wait_for_survivors,
 )
 
@@ -228,22 +228,22 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
     known = programs(host)
     for step in found.of(ToolRun):
         state = ActivationState.DONE
-        if not host.runs_tools:
+        if not host.runs_tools and not known[step.tool].own:
             if not _restore_unchanged_outputs(host, found, step):
                 state = ActivationState.LEFT_TO_USER
         else:
             try:
-                run_tool(host, known[step.tool].argv, progress, found.header.mark)
+                generate(host, known[step.tool], progress, found.header.mark)
             except ToolFailed:
                 if not after_failure:
                     raise
                 wait_for_survivors(host, found.header.mark, progress)
                 _restore_outputs(host, found.id, step)
         done.append(known[step.tool]._replace(state=state))
-    for activation in _made_by_others(host, found) if host.runs_tools else ():
-        run_tool(host, activation.argv, progress, found.header.mark)
+    for activation in _made_by_others(host, found):
+        generate(host, activation, progress, found.header.mark)
         done.append(activation._replace(state=ActivationState.DONE))
-    left = [] if host.runs_tools else left_to_user(host, found)
+    left = [] if host.runs_tools else [step for step in left_to_user(host, found) if not step.own]
     expect = found.header.expect
     problems = look_at_results(host, expect.backend, expect.removed, expect.added, done)
     if has_errors(problems):
@@ -254,7 +254,11 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
 def _made_by_others(host: Host, found: Journal) -> Iterator[Activation]:
     """What generates results anew that were generated after the apply, and hold what is taken back. An image
     that carried no driver then may carry it now, and our file with it."""
-    yield from menu_with_ours(host, found)
+    for step in menu_with_ours(host, found):
+        if host.runs_tools or step.own:
+            yield step
+    if not host.runs_tools:
+        return
     generator = initramfs.backend(initramfs.detect(host))
     if modprobe.PATH not in found.files or generator is None or generator.TOOL in found.tools:
         return

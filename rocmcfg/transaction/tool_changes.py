@@ -12,7 +12,7 @@ from rocmcfg.model.plan import Activation, ToolChange
 from rocmcfg.model.state import ActivationState
 from rocmcfg.records import journal
 from rocmcfg.records.steps import Journal, ToolChanged
-from rocmcfg.transaction.programs import Progress, run_tool
+from rocmcfg.transaction.programs import Progress, generate, run_tool
 
 
 def keeper_of(change: ToolChange) -> Keeper:
@@ -61,7 +61,7 @@ def due_back(view: HostView, found: Journal) -> list[Activation]:
     """The programs that take back what a transaction changed by them, where it is still there."""
     oldest = {step.tool: (keeper, step) for keeper, step in _steps(found)}
     return [
-        Activation(step.tool, keeper.keep(step.before), keeper.KEEPS, writes_at=(keeper.BLOCK,))
+        Activation(step.tool, (keeper.keep(step.before),), keeper.KEEPS, writes_at=(keeper.BLOCK,))
         for keeper, step in oldest.values()
         if keeper.held(view) != step.before
     ]
@@ -72,7 +72,7 @@ def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation
     due = due_back(host, found)
     for activation in due if host.runs_tools else ():
         try:
-            run_tool(host, activation.argv, progress, found.header.mark)
+            generate(host, activation, progress, found.header.mark)
         except ToolFailed:
             if not _blocks_back(host, found):
                 raise

@@ -18,7 +18,7 @@ from rocmcfg.model.state import ActivationState
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Committed, DirectoryMade, FileChanged, ToolRan, ToolRun
 from rocmcfg.transaction import recovery
-from rocmcfg.transaction.programs import Progress, look_at_results, run_tool
+from rocmcfg.transaction.programs import Progress, generate, look_at_results, run_tool
 from rocmcfg.transaction.purpose import Done, Purpose
 from rocmcfg.transaction.tool_changes import change_by_tool, keeper_of
 
@@ -86,7 +86,7 @@ def _preflight(host: Host, plan: Plan) -> None:
                 hint="install the package that brings it, then run the command again",
             )
             for program in programs
-            if not host.has_tool(program.argv[0])
+            if program.argv and not host.has_tool(program.argv[0])
         ]
     if problems:
         raise RocmcfgError(*dict.fromkeys(problems))
@@ -122,7 +122,7 @@ def _parents(host: Host, id: int, path: str) -> None:
 def _activate(host: Host, id: int, activation: Activation, progress: Progress, mark: str) -> Activation:
     if activation.state is ActivationState.SKIPPED:
         return activation
-    if not host.runs_tools:
+    if not host.runs_tools and not activation.own:
         return activation._replace(state=ActivationState.LEFT_TO_USER)
     saved = {}
     for path in activation.outputs:
@@ -130,7 +130,7 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
         saved[path] = journal.save(host, id, state) if state else None
     scratch = tuple(path for path in activation.scratch if not host.exists(path))
     journal.append(host, id, ToolRun(activation.tool, saved, scratch))
-    run_tool(host, activation.argv, progress, mark)
+    generate(host, activation, progress, mark)
     host.settle(activation.writes_at)
     written = {path: receipt.digest(host.read(path)) for path in activation.outputs}
     journal.append(host, id, ToolRan(activation.tool, written))

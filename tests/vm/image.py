@@ -21,6 +21,7 @@ SUITE = "trixie"
 DEFAULT_MIRROR = "http://deb.debian.org/debian"
 PACKAGES = (
     *("linux-image-amd64", "initramfs-tools", "zstd", "kmod", "grub-efi-amd64"),
+    "systemd-boot",  # for a guest that changes its loader
     *("systemd-sysv", "udev", "dbus", "e2fsprogs", "login", "passwd", "procps"),
     *("python3", "python3-venv"),
     "openssh-server",  # disabled; for scenarios over a forwarded port
@@ -38,8 +39,8 @@ EXCLUDED = (
 ROOT_UUID = "0e5a3f5c-7d1b-4b0e-9a53-2f6c1d0a7b11"  # also in root/etc/fstab
 ESP_VOLUME_ID = "52434647"  # also in root/etc/fstab
 _MIB = 1024 * 1024
-_ESP_START, _ESP_SIZE = 1, 64  # MiB
-_ROOT_START, _ROOT_SIZE = 65, 4096  # MiB
+_ESP_START, _ESP_SIZE = 1, 256  # MiB; two kernels with their initramfs, below systemd-boot
+_ROOT_START, _ROOT_SIZE = 257, 4096  # MiB
 _HERE = Path(__file__).parent
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rocmcfg.backends.boot.menu import Menu
-from rocmcfg.host.view import HostView
+from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.kargs import Karg
 
 if TYPE_CHECKING:
@@ -94,6 +94,16 @@ class BootBackend(Protocol):
     def check(self, view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
         """Read the menu: every normal entry has each wanted argument and no unwanted one. A menu that could
         not be looked at is a warning, one that is wrong an error: an undo goes on after the former."""
+        ...
+
+
+class EntryWriter(Protocol):
+    """A backend whose entries are files that no program generates. It puts our part into them itself: an
+    activation of its `own`."""
+
+    def write_entries(self, host: Host) -> None:
+        """Give every normal entry our part as the carrier has it, those too that were made since. Raises
+        Unwritable; done twice, it changes nothing."""
         ...
 
 

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.kargs import Karg, contains
+from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, contains
 
 
 class Role(str, Enum):
@@ -72,6 +72,17 @@ def behind_separator(foreign: Sequence[Karg], kargs: Sequence[str]) -> Iterable[
             )
 
 
+def too_long(length: int, location: str, hint: str) -> Iterable[Diagnostic]:
+    """`length` is of the longest line that a kernel would get, in bytes."""
+    if length >= COMMAND_LINE_LIMIT:
+        yield error(
+            "RC3104",
+            f"the kernel command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
+            location=location,
+            hint=f"{hint}, or write module parameters to modprobe.d instead: --via modprobe",
+        )
+
+
 def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str], lost: str) -> list[Diagnostic]:
     """Every normal entry has each wanted argument and no unwanted one. `lost` says what may drop them."""
     if menu.unreadable:
@@ -82,7 +93,7 @@ def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str], lost: str)
                 "RC3102",
                 "the generated boot menu has no Linux entry",
                 location=menu.path,
-                hint=f"run {menu.tool} by hand and read what it prints",
+                hint=f"run {menu.tool} by hand and read what it prints" if menu.tool else lost,
             )
         ]
     problems = []
@@ -97,7 +108,7 @@ def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str], lost: str)
                     "RC3103",
                     f"boot entry “{entry.title}” {'; '.join(said)}",
                     location=menu.path,
-                    hint=f"{lost}; run {menu.tool} by hand to see",
+                    hint=f"{lost}; run {menu.tool} by hand to see" if menu.tool else lost,
                 )
             )
     return problems

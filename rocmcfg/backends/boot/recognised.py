@@ -17,7 +17,6 @@ _EFIVARS = "/sys/firmware/efi/efivars"
 _LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
 _PARTITIONS = ("/boot", "/boot/efi", "/efi", "/esp")  # where the EFI system partition is mounted
 _ENTRIES = tuple(f"{mounted}/loader/entries/*.conf" for mounted in _PARTITIONS)
-_SDBOOT = tuple(f"{mounted}/EFI/systemd/systemd-boot*.efi" for mounted in _PARTITIONS)
 _IMAGES = tuple(f"{mounted}/EFI/Linux/*.efi" for mounted in _PARTITIONS)
 
 
@@ -119,14 +118,6 @@ _OTHERS = (
         ("StubInfo", "systemd-stub"),  # also below systemd-boot, which then shows images and no entries
     ),
     _Chain(
-        "systemd-boot",
-        "systemd-boot",
-        (_ENTRIES, _SDBOOT),
-        "append to /etc/kernel/cmdline (which must also hold root=…), then kernel-install add-all;\n"
-        "hand-written entries: append to the options line of each. Arguments: {kargs}",
-        ("LoaderInfo", "systemd-boot"),
-    ),
-    _Chain(
         "grub-bls",
         "GRUB with BLS entries (Fedora, RHEL)",
         (
@@ -152,11 +143,8 @@ def decisive(view: HostView) -> Detection | None:
 
 def detect(view: HostView) -> tuple[Detection, ...]:
     """All other chains whose marks are complete."""
-    found = {chain.name: match for chain in _OTHERS if (match := _match(view, chain)) is not None}
-    # a host with BLS entries of GRUB may have all marks of systemd-boot
-    if "grub-bls" in found and "systemd-boot" in found and not found["systemd-boot"].proof:
-        del found["systemd-boot"]
-    return tuple(found.values())
+    found = (_match(view, chain) for chain in _OTHERS)
+    return tuple(match for match in found if match is not None)
 
 
 def _match(view: HostView, chain: _Chain) -> Detection | None:

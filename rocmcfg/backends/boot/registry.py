@@ -13,11 +13,11 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg, join
 
 if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, Keeper
+    from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter, Keeper
     from rocmcfg.backends.boot.menu import Entry
     from rocmcfg.model.facts import BootChain, Detection
 
-NAMES = ("grub", "grub-mkconfig")
+NAMES = ("grub", "grub-mkconfig", "systemd-boot")
 _TRIALS = ("grub",)  # those of them that can boot something once
 
 
@@ -83,6 +83,11 @@ def keeper(tool: str) -> Keeper | None:
 
 def keepers() -> tuple[Keeper, ...]:
     return tuple(trials().values())
+
+
+def writer(name: str) -> EntryWriter:
+    """What writes the entries of this loader's menu itself."""
+    return cast("EntryWriter", _module(name, "backend"))
 
 
 def reader_on(view: HostView) -> BootReader | None:

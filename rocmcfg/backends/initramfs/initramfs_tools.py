@@ -64,7 +64,7 @@ def _carries(view: HostView, path: str, module: str) -> bool | None:
 def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
     """For all kernels: plain -u rebuilds the newest one only."""
     del view
-    return (Activation(TOOL, (TOOL, "-u", "-k", "all"), reason, writes_at=("/boot",)),)
+    return (Activation(TOOL, ((TOOL, "-u", "-k", "all"),), reason, writes_at=("/boot",)),)
 
 
 def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | None) -> list[Diagnostic]:

@@ -85,7 +85,7 @@ def not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Di
         if kargs
     ]
     if said:
-        command = "; sudo ".join(" ".join(step.argv) for step in backend.activations(view, ""))
+        command = "; sudo ".join(line for step in backend.activations(view, "") for line in step.lines)
         yield warning(
             "RC8106",
             f"the boot menu {' and '.join(said)}: its defaults were changed, and it was not generated since",

@@ -47,7 +47,7 @@ def activation(argv: tuple[str, ...], menu: str, reason: str) -> Activation:
     from rocmcfg.model.plan import Activation
 
     folder = menu.rpartition("/")[0]
-    return Activation(argv[0], argv, reason, (menu,), scratch=(f"{menu}.new",), writes_at=(folder,))
+    return Activation(argv[0], (argv,), reason, (menu,), scratch=(f"{menu}.new",), writes_at=(folder,))
 
 
 def read_menu(view: HostView, path: str, tool: str, carrier: str) -> Menu:

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import defaults
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
-from rocmcfg.backends.boot.menu import Entry, Role, behind_separator, size
+from rocmcfg.backends.boot.menu import Entry, Role, behind_separator, size, too_long
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
-from rocmcfg.model.kargs import COMMAND_LINE_LIMIT
 
 _BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
 
@@ -21,14 +20,7 @@ def before_writing(
     """`carrier` is the file of ours, `lost_at` where its arguments are dropped again, if anywhere. `loser`
     says in words what drops them, and `cure` what to do about it."""
     length = longest_line(observed.menu.normal, kargs) - size(k.text for k in observed.ours)
-    if length >= COMMAND_LINE_LIMIT:
-        yield error(
-            "RC3104",
-            f"the kernel command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
-            location=defaults.PATH,
-            hint="shorten GRUB_CMDLINE_LINUX in the file named above, or write module parameters to "
-            "modprobe.d instead: --via modprobe",
-        )
+    yield from too_long(length, defaults.PATH, "shorten GRUB_CMDLINE_LINUX in the file named above")
     for text in kargs:
         if ";" in text:  # 10_linux copies the arguments into its script without quotes
             yield error(

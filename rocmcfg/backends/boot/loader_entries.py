@@ -1,0 +1,127 @@
+"""Boot entries that are a file each, in `loader/entries` (Boot Loader Specification, Type #1).
+
+Read as systemd-boot reads them (systemd 257, src/boot/boot.c, `boot_entry_add_type1`): a line is a key,
+blanks and a value; a key without a value counts for nothing; `linux`, `efi` and `uki` name what boots, the
+last one wins; `initrd` and `options` may be repeated and add up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rocmcfg.backends.boot import marked_arguments
+from rocmcfg.backends.boot.menu import Entry, Role
+from rocmcfg.host.view import HostView
+from rocmcfg.model.kargs import split
+
+# Where the EFI system partition, and /boot of its own beside it (XBOOTLDR), are mounted: bootctl(1)
+PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
+_COUNTER = re.compile(r"\+[0-9]+(?:-[0-9]+)?\Z")  # Automatic Boot Assessment: tries left, tries done
+_BOOTS = ("linux", "efi", "uki")
+_PATHS = (*_BOOTS, "initrd")  # on the entry's own partition, with or without a slash before them
+
+
+class EntryFile(NamedTuple):
+    """`token` is the machine's or system's name that kernel-install gives its files; `first` holds the keys
+    that count once, `initrds` and `options` those that add up."""
+
+    path: str
+    id: str
+    first: dict[str, str]
+    initrds: tuple[str, ...]
+    options: str
+
+    @property
+    def boots(self) -> str:
+        """The file of the kernel, as the loader names it; empty for what is no system."""
+        return next((self.first[key] for key in _BOOTS if key in self.first), "")
+
+
+def parse(path: str, text: str) -> EntryFile:
+    first: dict[str, str] = {}
+    initrds: list[str] = []
+    options: list[str] = []
+    for line in text.splitlines():
+        key, *rest = line.split(maxsplit=1)[:2] or [""]
+        value = rest[0].strip() if rest else ""
+        if not value or key.startswith("#"):
+            continue
+        if key in _PATHS:
+            value = "/" + value.lstrip("/")
+        if key == "initrd":
+            initrds.append(value)
+        elif key == "options":
+            options.append(value)
+        else:
+            first[key] = value
+    return EntryFile(path, entry_id(path), first, tuple(initrds), " ".join(options))
+
+
+def with_arguments(content: bytes, ours: bytes | None) -> bytes:
+    """An entry with our part on its last line of options, or without any. Without such a line it stays as it
+    is: what it starts takes no arguments."""
+    while marked_arguments.own(content) is not None:
+        content, _ = marked_arguments.put(content, None)
+    lines = content.splitlines(keepends=True)
+    last = next(
+        (n for n in reversed(range(len(lines))) if lines[n].split(maxsplit=1)[:1] == [b"options"]), None
+    )
+    if ours is not None and last is not None:
+        line = lines[last].rstrip()
+        lines[last] = line + ours + lines[last][len(line) :]
+    return b"".join(lines)
+
+
+def entry_id(path: str) -> str:
+    """What stays the same when the boot counter in the file's name goes on."""
+    return _COUNTER.sub("", path.rpartition("/")[2].removesuffix(".conf"))
+
+
+def read(view: HostView, machine_id: str = "") -> tuple[Entry, ...]:
+    """The entries of all partitions. One that names another machine is none of this system's."""
+    return tuple(entry for _, entry in _files(view, machine_id))
+
+
+def normal_files(view: HostView, machine_id: str) -> tuple[str, ...]:
+    """The files of the normal entries among them."""
+    return tuple(path for path, entry in _files(view, machine_id) if entry.role is Role.NORMAL)
+
+
+def _files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
+    for folder in folders(view):
+        for name in view.names(folder):
+            path = f"{folder}/{name}"
+            if name.endswith(".conf") and (text := view.text(path)) is not None:
+                yield path, _entry(parse(path, text), machine_id)
+
+
+def folders(view: HostView) -> tuple[str, ...]:
+    """A partition that is mounted below another one, or linked to it, counts once."""
+    found = (f"{mounted}/loader/entries" for mounted in PARTITIONS)
+    return tuple({view.real_path(folder): folder for folder in found if view.is_dir(folder)}.values())
+
+
+def _entry(file: EntryFile, machine_id: str) -> Entry:
+    return Entry(
+        file.id,
+        file.first.get("title", file.id),
+        file.boots,
+        file.first.get("version", ""),
+        file.initrds,
+        split(file.options, file.path),
+        _role(file, machine_id),
+    )
+
+
+def _role(file: EntryFile, machine_id: str) -> Role:
+    of = file.first.get("machine-id", "").replace("-", "").lower()
+    if (
+        not file.boots
+        or ("efi" in file.first and not file.options)
+        or (of and machine_id and of != machine_id)
+    ):
+        return Role.FOREIGN  # a memory test or another system, and what is started from another disk
+    spare = "-0-rescue" in file.id or any("fallback" in initrd for initrd in file.initrds)
+    return Role.RECOVERY if spare else Role.NORMAL

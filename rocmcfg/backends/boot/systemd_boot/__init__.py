@@ -1,0 +1,1 @@
+"""systemd-boot whose entries are files (Type #1), by kernel-install or by hand."""
