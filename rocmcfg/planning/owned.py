@@ -118,6 +118,8 @@ def changes_to(
         except Unreadable as problem:
             problems.extend(problem.diagnostics)
             continue
+        if file.editor is not None and before is None:
+            continue  # a file of others is not ours to make
         current = before.content if before else None
         if file.editor is not None and current is not None:
             current = file.editor.own(current)

@@ -7,23 +7,33 @@ from types import SimpleNamespace
 import pytest
 
 from rocmcfg.backends import initramfs
-from rocmcfg.backends.boot import appended_assignment, grub, grub_mkconfig, registry
-from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor
+from rocmcfg.backends.boot import (
+    appended_assignment,
+    grub,
+    grub_mkconfig,
+    marked_arguments,
+    registry,
+    systemd_boot,
+)
+from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter
 from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
 from rocmcfg.backends.boot.grub import trial as grub_trial
 from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
+from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
+from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.initramfs import Generator, initramfs_tools
 from rocmcfg.host.local import LocalHost
 from rocmcfg.planning.owned import owned_files, owned_paths
 from tests.backends.settings import SETTINGS
 from tests.support.program import SOURCE
 
-BACKENDS: tuple[BootBackend, ...] = (grub_backend, mkconfig_backend)
-READERS: tuple[BootReader, ...] = (grub_reader, mkconfig_reader)
+BACKENDS: tuple[BootBackend, ...] = (grub_backend, mkconfig_backend, systemd_boot_backend)
+READERS: tuple[BootReader, ...] = (grub_reader, mkconfig_reader, systemd_boot_reader)
 TRIALS: tuple[BootTrial, ...] = (grub_trial,)
-EDITORS: tuple[Editor, ...] = (appended_assignment,)
+EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments)
+WRITERS: tuple[EntryWriter, ...] = (systemd_boot_backend,)
 GENERATORS: tuple[Generator, ...] = (initramfs_tools,)
 
 
@@ -35,6 +45,7 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert {editor for one in READERS for editor in one.EDITED.values()} == set(EDITORS)
     assert grub.__doc__
     assert grub_mkconfig.__doc__
+    assert systemd_boot.__doc__
 
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=lambda one: one.NAME)

@@ -117,7 +117,7 @@ def test_a_complete_leftover_grub_yields_to_what_the_firmware_says(tmp_path: Pat
     }
     loader = detect(other_host(tmp_path, "systemd-boot-kernel-install", extra=extra)).loader
     assert loader is not None
-    assert (loader.name, loader.supported) == ("systemd-boot", False)
+    assert (loader.name, loader.supported) == ("systemd-boot", True)
 
 
 @pytest.mark.parametrize("content", [b"", b"\x06", b"\x06\0\0\0", b"\x06\0\0\0\xff", b"\xff" * 99])

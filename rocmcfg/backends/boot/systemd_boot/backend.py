@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments
 from rocmcfg.backends.boot.contract import Observed
@@ -24,7 +25,7 @@ from rocmcfg.backends.boot.systemd_boot import reader
 from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.facts import Detection
-from rocmcfg.model.kargs import Karg, split
+from rocmcfg.model.kargs import Karg, contains, split
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, unique_kargs
 
@@ -49,35 +50,46 @@ def detect(view: HostView) -> Detection | None:
 
 
 def observe(view: HostView) -> Observed:
-    """Where there is a /etc/kernel/cmdline it says what entries get; else the newest entry does."""
+    """What others ask for counts where every entry has it, those of kernels to come as well."""
     menu = reader.read(view)
-    ours = split(_ours(text_or_empty(view, reader.CARRIER)), reader.CARRIER)
     text = view.text(reader.CMDLINE)
-    if text is not None:
-        before, own, after = marked_arguments.around(text)
-        first, added, later = (split(one, reader.CMDLINE) for one in (before, own, after))
-        return Observed(menu, (*first, *later), ours, later, (*first, *added, *later))
-    seen = menu.normal[0].kargs if menu.normal else ()
-    first, _, later = _around(seen)
-    return Observed(menu, (*first, *later), ours, later, (*first, *ours, *later))
+    future = split(text, reader.CMDLINE) if text is not None else None
+    lines = [
+        _around(line) for line in (*(entry.kargs for entry in menu.normal), *([future] if future else ()))
+    ]
+    foreign = (
+        [karg for karg in lines[-1][0] if all(contains(line[0], karg.text) for line in lines)]
+        if lines
+        else []
+    )
+    later = {karg.text: karg for line in lines for karg in line[2]}
+    ours = split(_ours(text_or_empty(view, reader.CARRIER)), reader.CARRIER)
+    return Observed(
+        menu, (*foreign, *later.values()), ours, tuple(later.values()), (*foreign, *ours, *later.values())
+    )
 
 
-def _around(kargs: Sequence[Karg]) -> tuple[tuple[Karg, ...], tuple[Karg, ...], tuple[Karg, ...]]:
-    """What stands before our part of a line, our part, and what stands after it."""
+class _Line(NamedTuple):
+    """A command line: what stands before our part of it, our part, and what stands after it."""
+
+    before: tuple[Karg, ...]
+    ours: tuple[Karg, ...]
+    after: tuple[Karg, ...]
+
+
+def _around(kargs: Sequence[Karg]) -> _Line:
     source = kargs[0].source if kargs else ""
-    parts = marked_arguments.around(" ".join(k.text for k in kargs))
-    first, ours, later = (split(part, source) for part in parts)
-    return first, ours, later
+    return _Line(*(split(part, source) for part in marked_arguments.around(" ".join(k.text for k in kargs))))
 
 
 def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+    del view
     from rocmcfg.backends.templates import HEAD, reason
 
     kargs = [s.karg for s in unique_kargs(settings)]
     part = marked_arguments.part(" ".join(kargs)) if kargs else None
     carrier = "".join([HEAD, *map(reason, settings), " ".join(kargs), "\n"]).encode() if kargs else None
-    edited = {reader.CMDLINE: part} if view.exists(reader.CMDLINE) else {}
-    return {reader.CARRIER: carrier, **edited}
+    return {reader.CARRIER: carrier, reader.CMDLINE: part}
 
 
 def _ours(text: str) -> str:
