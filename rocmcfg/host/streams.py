@@ -128,39 +128,28 @@ class Scratch:
         os.close(self.descriptor)
 
 
-class FilterFailed(Exception):
-    """The filter cannot be used here, or did not understand what it was asked for: do without it."""
+def has_gnu_grep() -> bool:
+    """Only the GNU program counts: it alone leaves a seekable input right after the last line that it
+    printed, so that a search with `-m` can be taken up again (grep(1), `--max-count`)."""
+    from rocmcfg.host import runner
+
+    try:
+        with runner.stream(("grep", "--version"), failed=1) as said:
+            return b"GNU grep" in said.readline()
+    except OSError:
+        return False
 
 
-class Grep:
-    """GNU grep as a filter: it walks all patterns at once, some fifty times faster than Python's `re`.
+def start_grep(patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool = False) -> BinaryIO:
+    """Lines that match any of the extended regular expressions, or hold any of the `fixed` texts, as
+    `NUMBER:LINE`, at most `most` of them: GNU grep walks all patterns at once, some fifty times faster than
+    Python's `re`.
 
-    Only the GNU program counts: it alone leaves a seekable input right after the last line that it printed,
-    so that a search with `-m` can be taken up again (grep(1), `--max-count`).
+    `descriptor` is of a regular file or Scratch; numbers count from where it stands. Closing the stream ends
+    the program. Raises OSError.
     """
+    from rocmcfg.host import runner
 
-    def __init__(self) -> None:
-        from rocmcfg.host import runner
-
-        try:
-            with runner.stream(("grep", "--version"), failed=1) as said:
-                first = said.readline()
-        except OSError as problem:
-            raise FilterFailed(str(problem)) from problem
-        if b"GNU grep" not in first:
-            raise FilterFailed("another grep than GNU's")
-
-    def start(
-        self, patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool = False
-    ) -> BinaryIO:
-        """Lines that match any of the extended regular expressions, or hold any of the `fixed` texts, as
-        `NUMBER:LINE`, at most `most` of them.
-
-        `descriptor` is of a regular file or Scratch; numbers count from where it stands. Closing the stream
-        ends the program.
-        """
-        from rocmcfg.host import runner
-
-        expressions = [word for pattern in patterns for word in (b"-e", pattern)]
-        argv = [b"grep", b"-anF" if fixed else b"-anE", b"-m", str(most).encode(), *expressions]
-        return runner.stream(argv, descriptor, failed=2)
+    expressions = [word for pattern in patterns for word in (b"-e", pattern)]
+    argv = [b"grep", b"-anF" if fixed else b"-anE", b"-m", str(most).encode(), *expressions]
+    return runner.stream(argv, descriptor, failed=2)

@@ -7,6 +7,7 @@ import itertools
 import re
 import time
 from collections.abc import Iterator, Sequence
+from typing import BinaryIO
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from rocmcfg.doctor.reading import lines, probes, scan, segments
 from rocmcfg.doctor.reading.probes import Probe, bounded, literals, probe, texts_foreign_to
 from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.host import streams
+from rocmcfg.host.streams import start_grep
 from rocmcfg.knowledge import issues
 from rocmcfg.knowledge.logs import of_logs
 
@@ -315,18 +316,17 @@ def test_without_grep_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch, br
     elif broken == "another grep":
         monkeypatch.setattr("rocmcfg.host.runner.stream", lambda *_, **__: io.BytesIO(b"BusyBox v1.36\n"))
     elif broken == "cannot start":
-        monkeypatch.setattr(streams.Grep, "start", _broken)
+        monkeypatch.setattr(scan, "start_grep", _broken)
     else:
-        start = streams.Grep.start
+        start = start_grep
 
-        def dying(self: streams.Grep, *arguments: object, fixed: bool) -> object:
-            stream = start(self, *arguments, fixed=fixed)  # type: ignore[arg-type]
-            return _Dying(stream.read())
+        def dying(patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool) -> BinaryIO:
+            return _Dying(start(patterns, descriptor, most, fixed=fixed).read())
 
-        monkeypatch.setattr(streams.Grep, "start", dying)
+        monkeypatch.setattr(scan, "start_grep", dying)
     scanner = scanned(log, PROBES, use_grep=True)
     assert answer(scanner) == wanted
-    assert (scanner._grep is None) == (broken in ("no grep", "another grep"))
+    assert scanner._uses_grep == (broken not in ("no grep", "another grep"))
 
 
 class _Dying(io.BytesIO):
