@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 import tracemalloc
+import uuid
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ import pytest
 from rocmcfg.host import runner
 from rocmcfg.host.view import CommandResult, ToolFailed
 from tests.support.tools import HANG, require_root
+
+MARK = uuid.uuid4().hex  # another run of the tests may be at work on this machine
 
 
 def execute(*argv: str, timeout: float = HANG) -> CommandResult:
@@ -194,9 +197,9 @@ def test_nothing_of_a_program_that_is_stopped_writes_on(
             ("sh", "-c", STUBBORN.format(child=child), "sh", str(file)),
             timeout=HANG,
             progress=written,
-            mark="abc",
+            mark=MARK,
         )
-    assert list(runner._processes(b"ROCMCFG_STARTED=abc")) == []
+    assert list(runner._processes(f"{runner.MARK}={MARK}".encode())) == []
     size = file.stat().st_size
     time.sleep(0.4)
     assert file.stat().st_size == size
@@ -205,7 +208,7 @@ def test_nothing_of_a_program_that_is_stopped_writes_on(
 def test_only_programs_of_root_are_waited_for() -> None:
     """Whoever may start a program could hold up every boot with it."""
     require_root()
-    environment = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
+    environment = {"PATH": os.environ["PATH"], runner.MARK: MARK}
     pipe = subprocess.PIPE
     another = subprocess.Popen(
         ["sleep", "300"], env=environment, start_new_session=True, user=65534, stdout=pipe
@@ -216,8 +219,8 @@ def test_only_programs_of_root_are_waited_for() -> None:
         ["sleep", "300"], env=environment, start_new_session=True, stdout=null, stderr=null
     )
     try:
-        assert [pid for pid, _ in runner.survivors("abc")] == [ours.pid]
-        assert runner.survivors("ab") == []
+        assert [pid for pid, _ in runner.survivors(MARK)] == [ours.pid]
+        assert runner.survivors(MARK[:-1]) == []
     finally:
         for one in (another, ours, daemon):
             one.kill()
@@ -228,12 +231,12 @@ def test_a_program_is_seen_while_it_becomes_another(tmp_path: Path) -> None:
     """update-grub ends in `exec grub-mkconfig`, and in the middle of that a process has no environment."""
     again = tmp_path / "again"
     again.write_text('exec /bin/sh "$0"\n')
-    environment = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
+    environment = {"PATH": os.environ["PATH"], runner.MARK: MARK}
     restless = subprocess.Popen(
         ["/bin/sh", again], env=environment, start_new_session=True, stdout=subprocess.PIPE
     )
     try:
-        assert all(runner.survivors("abc") for _ in range(200))
+        assert all(runner.survivors(MARK) for _ in range(200))
     finally:
         restless.kill()
         restless.communicate()
@@ -248,12 +251,12 @@ def test_a_set_uid_program_is_its_callers() -> None:
         copy = place / "sleep"
         shutil.copy(shutil.which("sleep") or "/bin/sleep", copy)
         copy.chmod(0o4755)
-        environment = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
+        environment = {"PATH": os.environ["PATH"], runner.MARK: MARK}
         waiting = subprocess.Popen(
             [copy, "300"], env=environment, start_new_session=True, user=65534, stdout=subprocess.PIPE
         )
         try:
-            assert runner.survivors("abc") == []
+            assert runner.survivors(MARK) == []
         finally:
             waiting.kill()
             waiting.wait()

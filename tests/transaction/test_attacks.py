@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -29,6 +30,8 @@ from tests.support import fake_tools
 from tests.support.hosts import debian_grub_host, initramfs_image
 from tests.support.tool_host import QuickHost
 from tests.support.tools import HANG
+
+MARK = uuid.uuid4().hex  # another run of the tests may be at work on this machine
 
 ENV = ("env.MIOPEN_DEBUG_CONV_GEMM=0",)
 
@@ -72,7 +75,7 @@ def test_an_image_that_got_the_driver_after_the_apply_is_rebuilt_by_the_undo(tmp
 
 
 def test_a_recovery_waits_for_the_program_of_the_killed_run(tmp_path: Path) -> None:
-    mark = {"PATH": os.environ["PATH"], runner.MARK: "abc"}
+    mark = {"PATH": os.environ["PATH"], runner.MARK: MARK}
     survivor = subprocess.Popen(["sleep", "600"], env=mark, start_new_session=True, stdout=subprocess.PIPE)
 
     class Host(LocalHost):
@@ -89,7 +92,7 @@ def test_a_recovery_waits_for_the_program_of_the_killed_run(tmp_path: Path) -> N
     # in truth its parent is gone: here, too, nobody may keep it as a zombie, until the last look at it
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        programs.wait_for_survivors(Host(str(tmp_path)), "abc", progress)
+        programs.wait_for_survivors(Host(str(tmp_path)), MARK, progress)
         assert said, "it saw the program"
         # one that ends has let go of all its files a moment before it is gone
         deadline = time.monotonic() + HANG
@@ -110,7 +113,7 @@ def test_a_program_that_never_ends_stops_the_recovery(
 
     monkeypatch.setenv("ROCMCFG_TOOL_TIMEOUT", "0.1")
     with pytest.raises(RocmcfgError) as stop:
-        programs.wait_for_survivors(Host(str(tmp_path)), "abc", lambda _: None)
+        programs.wait_for_survivors(Host(str(tmp_path)), MARK, lambda _: None)
     assert (stop.value.diagnostics[0].id, stop.value.exit_code) == ("RC4025", ExitCode.RECOVERY_REQUIRED)
 
 
