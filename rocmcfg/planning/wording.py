@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rocmcfg.judging.traps import GRAVE, TRAPPED
+from rocmcfg.judging.traps import GRAVE, SAID_OF_TRAPS
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
@@ -55,7 +55,7 @@ def is_caution(verdict: Verdict, asked: Spelling) -> bool:
 def _caution(verdict: Verdict, case: _Case) -> Diagnostic:
     asked, machine, trap, unsure = case.asked, case.machine, verdict.trap, verdict.holds is None
     if trap is not None:
-        said = f"{asked} {TRAPPED[trap.kind]}" + (", on some GPUs" if unsure else "")
+        said = f"{asked} {SAID_OF_TRAPS[trap.kind]}" + (", on some GPUs" if unsure else "")
         detail = trap.summary
         if unsure and trap.acts_on is not None:
             detail += f" That is so on {trap.acts_on.words()}; not every GPU of this host is known."
