@@ -55,7 +55,7 @@ def _unknown_parameter(
     asked: Spelling, kernels: Sequence[Declaration], known: Catalogue
 ) -> Iterator[Verdict]:
     trap = known.traps.get(asked.name)
-    if trap is not None and asked.module in ("", names.TRAPPED):
+    if trap is not None and asked.module in ("", names.MODULE_OF_TRAPS):
         sources = known.features[trap.instead.name].sources if trap.instead.kind is Kind.FEATURE else ()
         yield Verdict(About.MISNAMED, why=trap.summary, instead=trap.spelt(asked.value), sources=sources)
         return

@@ -1,17 +1,20 @@
 """What is wrong with a profile as a whole: settings that stand twice, parameters that are declared and not
-used, or used and not declared.
+used, or used and not declared; and what is wrong with a row although its types are right.
 
-The format of the file is `profile_schema`'s business; whether a value is legal, `planning.resolve` says.
+The types of a row are `profile_schema`'s business; whether a value is legal, `planning.resolve` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.profile import Profile, Setting
-from rocmcfg.model.state import Kind
-from rocmcfg.model.value import closest
+from rocmcfg.model.state import Channel, Kind
+from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VARIABLE, closest
+
+Wrong = tuple[tuple[str | int, ...], str, str]  # key path, message, hint
 
 
 def unwritable_name(name: str) -> Diagnostic | None:
@@ -108,3 +111,40 @@ def duplicates(settings: Sequence[Setting]) -> list[Diagnostic]:
             )
         seen.setdefault(key, setting)
     return problems
+
+
+def misdeclared(name: str, row: dict[str, Any]) -> Iterator[Wrong]:
+    path = ("parameters", name)
+    if not SAFE_VARIABLE.match(name):
+        yield path, "not a name of a parameter", "letters, digits and _, no digit first"
+    if (row["within"] == "memory" or row["unset"]) and row["unit"] not in ("GiB", "MiB"):
+        yield path, "an amount within memory has the unit GiB or MiB", ""
+    if row["max"] is not None and row["max"] < row["min"]:
+        yield path, f"max {row['max']} is below min {row['min']}", ""
+
+
+def misused(kind: Kind, name: str, row: dict[str, Any], path: tuple[str, ...]) -> Iterator[Wrong]:
+    value, via = row["value"], row["via"]
+    if kind is Kind.ENV:
+        if not SAFE_VARIABLE.match(name):
+            yield path, "not a name of an environment variable", "letters, digits and _, no digit first"
+        if isinstance(value, list | bool):
+            yield path, "the value of a variable is a text", 'put it in quotes: "1"'
+    elif not SAFE_NAME.match(name):
+        yield path, "not a name: letters, digits, _ - and . only", ""
+    if kind is Kind.PARAMETER and not SAFE_MODULE.match(path[1]):
+        yield path[:2], "not a name of a kernel module", ""
+    if isinstance(value, dict) and kind in (Kind.FEATURE, Kind.KARG):
+        yield path, "only a module parameter or a variable takes a multiple of a profile's parameter", ""
+    elif kind is Kind.FEATURE and not isinstance(value, bool):
+        yield path, "a feature is true or false", ""
+    if kind is Kind.KARG and value is False:
+        yield (
+            path,
+            "an argument cannot be taken away with false",
+            "true is a bare flag; leave it out otherwise",
+        )
+    if kind is Kind.PARAMETER and isinstance(value, list):
+        yield path, "a parameter has one value; join the parts with commas in one text", ""
+    if via == Channel.ENVIRONMENT.value or (via is not None and kind in (Kind.KARG, Kind.ENV)):
+        yield path, "`via` is cmdline or modprobe, for module parameters and features", ""

@@ -22,10 +22,12 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from rocmcfg.knowledge import profile_checks
+from rocmcfg.knowledge.profile_checks import Wrong
 from rocmcfg.knowledge.profile_document import rows
 from rocmcfg.model.profile import Use
-from rocmcfg.model.state import Channel, Kind
-from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, unsafe_reason
+from rocmcfg.model.state import Channel
+from rocmcfg.model.value import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.version import parse_range, possible
 
 _HINTS = {
@@ -52,15 +54,10 @@ def _count(text: str) -> str:
     return text
 
 
-def like(pattern: str, what: str) -> AfterValidator:
-    """Of a text: all of it has the form of `pattern`; the message says that it is not `what`."""
-
-    def checked(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError(f"{text!r} is not {what}")
-        return text
-
-    return AfterValidator(checked)
+def _gfx(text: str) -> str:
+    if not re.fullmatch("gfx[0-9a-f]{3,5}", text):
+        raise ValueError(f"{text!r} is not a gfx target such as gfx1201")
+    return text
 
 
 def _name(text: str) -> str:
@@ -88,7 +85,7 @@ def _value(value: Any) -> Any:
 
 
 Sentence = Annotated[StrictStr, AfterValidator(_sentence)]
-Gfx = Annotated[StrictStr, like("gfx[0-9a-f]{3,5}", "a gfx target such as gfx1201")]
+Gfx = Annotated[StrictStr, AfterValidator(_gfx)]
 Range = Annotated[StrictStr, AfterValidator(_range)]
 Number = Annotated[StrictInt, Field(ge=0, le=1 << 32)]
 Count = Annotated[StrictStr, AfterValidator(_range), AfterValidator(_count)]
@@ -248,7 +245,6 @@ class ProfileFile(_Model):
 
 # How deep what can be left out alone lies; other keys go as a whole.
 _DEPTH = {"module": 3, "features": 2, "cmdline": 2, "env": 2, "parameters": 2}
-Wrong = tuple[tuple[str | int, ...], str, str]
 
 
 def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wrong]]:
@@ -269,9 +265,11 @@ def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wron
     if model is None:
         return None, wrong
     complete = model.model_dump(mode="json", by_alias=True)
-    misused = [found for name, row in model.parameters.items() for found in _wrong_parameter(name, row)]
+    misused: list[Wrong] = []
+    for name, row in complete["parameters"].items():
+        misused += profile_checks.misdeclared(name, row)
     for kind, _, name, row, path in rows(complete):
-        misused += _misuse(kind, name, row, path)
+        misused += profile_checks.misused(kind, name, row, path)
     return _without(complete, [path for path, _, _ in misused]), wrong + misused
 
 
@@ -321,40 +319,3 @@ def _as_written(document: Any, path: Iterable[str | int]) -> Iterator[str | int]
             at = at[part]
         except (KeyError, IndexError, TypeError):
             at = None
-
-
-def _wrong_parameter(name: str, row: ParameterRow) -> Iterator[Wrong]:
-    path = ("parameters", name)
-    if not SAFE_VARIABLE.match(name):
-        yield path, "not a name of a parameter", "letters, digits and _, no digit first"
-    if (row.within == "memory" or row.unset) and row.unit not in ("GiB", "MiB"):
-        yield path, "an amount within memory has the unit GiB or MiB", ""
-    if row.max is not None and row.max < row.min:
-        yield path, f"max {row.max} is below min {row.min}", ""
-
-
-def _misuse(kind: Kind, name: str, row: dict[str, Any], path: tuple[str, ...]) -> Iterator[Wrong]:
-    value, via = row["value"], row["via"]
-    if kind is Kind.ENV:
-        if not SAFE_VARIABLE.match(name):
-            yield path, "not a name of an environment variable", "letters, digits and _, no digit first"
-        if isinstance(value, list | bool):
-            yield path, "the value of a variable is a text", 'put it in quotes: "1"'
-    elif not SAFE_NAME.match(name):
-        yield path, "not a name: letters, digits, _ - and . only", ""
-    if kind is Kind.PARAMETER and not SAFE_MODULE.match(path[1]):
-        yield path[:2], "not a name of a kernel module", ""
-    if isinstance(value, dict) and kind in (Kind.FEATURE, Kind.KARG):
-        yield path, "only a module parameter or a variable takes a multiple of a profile's parameter", ""
-    elif kind is Kind.FEATURE and not isinstance(value, bool):
-        yield path, "a feature is true or false", ""
-    if kind is Kind.KARG and value is False:
-        yield (
-            path,
-            "an argument cannot be taken away with false",
-            "true is a bare flag; leave it out otherwise",
-        )
-    if kind is Kind.PARAMETER and isinstance(value, list):
-        yield path, "a parameter has one value; join the parts with commas in one text", ""
-    if via == Channel.ENVIRONMENT.value or (via is not None and kind in (Kind.KARG, Kind.ENV)):
-        yield path, "`via` is cmdline or modprobe, for module parameters and features", ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rocmcfg.host.caller import is_root, read_callers_file
 from rocmcfg.host.reading import read_own_file
@@ -15,9 +15,6 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, 
 from rocmcfg.model.facts import Gpu
 from rocmcfg.model.profile import Doubt, Profile, Use
 from rocmcfg.model.value import closest
-
-if TYPE_CHECKING:
-    from rocmcfg.knowledge.profile_schema import Wrong
 
 LOCAL_DIR = "/etc/rocmcfg/profiles"
 SCHEMA = "/usr/share/rocmcfg/profile.schema.json"  # packages install it
@@ -291,7 +288,9 @@ def _read(file: _File, name: str, problems: list[Diagnostic]) -> Profile | None:
     )
 
 
-def _checked(file: _File, problems: list[Diagnostic]) -> tuple[dict[str, Any] | None, list[Wrong]]:
+def _checked(
+    file: _File, problems: list[Diagnostic]
+) -> tuple[dict[str, Any] | None, list[profile_checks.Wrong]]:
     """The document of what is right in a file, None where nothing is; and what is wrong in a file of TOML."""
     ready = compiled.known(f"profiles/{file.place}", file.content) if file.shipped else None
     if ready is not None:
