@@ -162,8 +162,8 @@ def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> Setting
     """What the host has without us, and whether somebody else still wins after us."""
     if setting.kind is Kind.ENV:
         later = later_assignments(view).get(setting.name)
-        if later and later[0] != setting.text:
-            return SettingRow(setting, later[0], later[1], RowOutcome.OVERRIDDEN)
+        if later and later.value != setting.text:
+            return SettingRow(setting, later.value, later.source, RowOutcome.OVERRIDDEN)
         return SettingRow(setting, None, "", RowOutcome.APPLIED)
     if setting.adopted_from:
         return SettingRow(setting, setting.text, setting.adopted_from, RowOutcome.ADOPTED)
