@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
 from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment import later_assignments
 from rocmcfg.host.view import HostView
@@ -142,7 +143,7 @@ def _menu(
         return backend.activations(view, f"the boot menu is generated from {source}")
     wanted = [s.karg for s in unique_kargs(on_line)]
     gone = [k.text for k in boot.ours if k.text not in wanted and not contains(observed.kargs, k.text)]
-    if boot.ours and not boot.menu.unreadable and backend.check(view, wanted, gone):
+    if boot.ours and not boot.menu.unreadable and menus.check(boot.menu, wanted, gone):
         return backend.activations(view, f"the boot menu does not hold what {source} says")
     return ()
 
