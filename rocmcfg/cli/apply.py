@@ -11,7 +11,7 @@ from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
     from rocmcfg.model.trial import TrialPlan
-    from rocmcfg.workflow.applying import Applied
+    from rocmcfg.workflow.planning import Planned
 
 _MISSING = "say what to {}: --profile NAME (or auto), or --set KEY=VALUE"
 
@@ -79,12 +79,12 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place(
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial goes on."))
 
 
-def _say(printer: Printer, applied: Applied) -> None:
+def _say(printer: Printer, applied: Planned) -> None:
     """What was applied, and what is left to do."""
     from rocmcfg.cli import plan_view
 
-    made, trial, transaction = applied.planned.plan, applied.planned.trial, applied.transaction
-    printer.document(made.diagnostics, plan_view.PlanDocument(made, applied.activations, transaction, trial))
+    made, trial, transaction = applied.plan, applied.trial, applied.transaction
+    printer.document(made.diagnostics, applied)
     printer.line()
     if transaction is None:
         said = "Already applied" if made.rows else "Nothing of the profile is needed on this host"
@@ -92,13 +92,13 @@ def _say(printer: Printer, applied: Applied) -> None:
         if not made.rows:
             printer.pairs([(s.setting, s.reason) for s in made.skipped])
         plan_view.remarks(printer, made.diagnostics)
-        hosts.say_left_to_user(printer, applied.activations)
+        hosts.say_left_to_user(printer, made.activations)
         return
     if trial:
         _say_trial(printer, transaction, trial)
         return
     printer.line(f"Applied as transaction {transaction}.")
-    left = hosts.say_left_to_user(printer, applied.activations)
+    left = hosts.say_left_to_user(printer, made.activations)
     if any(row.setting.channel.value == "environment" for row in made.rows):
         printer.wrapped(
             "Variables reach new logins; containers take them with --env-file /etc/rocmcfg/env.", ""

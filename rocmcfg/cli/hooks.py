@@ -50,10 +50,10 @@ def watch_trial(printer: Printer, place: opt.Place = opt.Place()) -> None:
     watched = confirming.watch(host, time.sleep, ask, printer.progress)
     printer.end_progress()
     printer.document([])
-    if watched.applied is None:
-        printer.line(f"Nothing to do: {watched.idle}.")
+    if isinstance(watched, str):
+        printer.line(f"Nothing to do: {watched}.")
     else:
-        printer.line(f"The trial confirmed itself: applied as transaction {watched.applied.transaction}.")
+        printer.line(f"The trial confirmed itself: applied as transaction {watched.transaction}.")
 
 
 def _leave(*_: Any) -> None:

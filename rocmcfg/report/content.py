@@ -8,22 +8,15 @@ from dataclasses import dataclass
 from rocmcfg.facts.hardware import Hardware
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
-from rocmcfg.state.inventory import Deviation
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedVariable:
-    name: str
-    value: str
-    source: str
+from rocmcfg.model.issue import KnownIssue
+from rocmcfg.state.inventory import SetParameter
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedMatch:
     """A known issue that the log or the host speaks for. `score` from 0 to 1."""
 
-    issue: str
-    title: str
+    issue: KnownIssue
     score: float
     reasons: tuple[str, ...]
 
@@ -39,17 +32,18 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`arguments` are those of the running kernel that concern a GPU; `other_arguments` counts the rest,
-    which a report has no use for. `profiles` and `state` are what rocmcfg has in force. `elsewhere` describes
-    the machine that wrote the logs, where it is another one."""
+    """`parameters` come with their defaults; `variables` are name, value and source. `arguments` are those of
+    the running kernel that concern a GPU; `other_arguments` counts the rest, which a report has no use for.
+    `profiles` and `state` are what rocmcfg has in force. `elsewhere` describes the machine that wrote the
+    logs, where it is another one."""
 
     version: str
     facts: Facts
     hardware: Hardware
-    parameters: tuple[Deviation, ...]
+    parameters: tuple[tuple[SetParameter, str], ...]
     arguments: tuple[str, ...]
     other_arguments: int
-    variables: tuple[ReportedVariable, ...]
+    variables: tuple[tuple[str, str, str], ...]
     profiles: tuple[str, ...]
     state: str
     elsewhere: str

@@ -84,8 +84,8 @@ def _parameters(report: Report, redact: Redact) -> Iterator[str]:
     yield "## Driver parameters that differ from the default\n"
     if report.parameters:
         rows = [
-            [f"`{p.name}`", *map(redact, (p.running or "", p.next_boot or "", p.default, p.source))]
-            for p in report.parameters
+            [f"`{p.name}`", *map(redact, (p.running or "", p.next_boot or "", default, p.source))]
+            for p, default in report.parameters
         ]
         yield from _table(("parameter", "running", "next boot", "default", "set by"), rows)
     else:
@@ -99,7 +99,7 @@ def _parameters(report: Report, redact: Redact) -> Iterator[str]:
 def _variables(report: Report, redact: Redact) -> Iterator[str]:
     if report.variables:
         yield "## Environment variables\n"
-        rows = [(f"`{v.name}`", redact(v.value), redact(v.source)) for v in report.variables]
+        rows = [(f"`{name}`", redact(value), redact(source)) for name, value, source in report.variables]
         yield from _table(("variable", "value", "from"), rows)
 
 
@@ -120,7 +120,7 @@ def _issues(report: Report, redact: Redact) -> Iterator[str]:
     if not report.matches:
         yield "None."
     for match in report.matches:
-        yield f"- **{match.issue}** ({match.score:.2f}): {match.title}"
+        yield f"- **{match.issue.id}** ({match.score:.2f}): {match.issue.title}"
         yield from (f"  - {redact(reason)}" for reason in match.reasons)
     if report.checks:
         yield "\nFound on the host:\n"

@@ -47,42 +47,27 @@ def set_parameters(
     return tuple(sorted(found))
 
 
-class Deviation(NamedTuple):
-    """A parameter whose running value is not the default of the running kernel. `running` and `next_boot` are
-    None where nothing says them; `default` is empty where the catalogue does not know it, and then only what
-    somebody sets is told. `source` is who sets it."""
-
-    name: str
-    running: str | None
-    next_boot: str | None
-    default: str
-    source: str
-
-
 def deviations(
     view: HostView, kernel: Kernel | None, set_here: Sequence[SetParameter], catalogue: Catalogue
-) -> tuple[Deviation, ...]:
-    """What somebody sets, for the next boot or on the command line of this one, known or not, and what runs
-    otherwise than the running kernel's default. What the driver replaces by itself is left out unless set."""
-    found = {
-        p.name: Deviation(p.name, p.running, p.next_boot, default_of(p.name, kernel, catalogue), p.source)
-        for p in set_here
-    }
+) -> tuple[tuple[SetParameter, str], ...]:
+    """Parameters and their defaults on the running kernel: what somebody sets, for the next boot or on the
+    command line of this one, known or not, and what runs otherwise than by default. What the driver replaces
+    by itself is left out unless set. The default is empty where the catalogue does not know it."""
+    found = {p.name: p for p in set_here}
     running = Running(view)
     for karg in running.kargs:
         if "." in karg.key and karg.key.partition(".")[0] in catalogue.modules() and karg.key not in found:
             now = running.parameter(karg.key)
             value = now.value if now.present else f"{karg.value}, ignored"
-            default = default_of(karg.key, kernel, catalogue)
-            found[karg.key] = Deviation(karg.key, value, None, default, karg.source)
+            found[karg.key] = SetParameter(karg.key, None, karg.source, value, ())
     for parameter in catalogue.parameters.values():
         default = default_of(parameter.id, kernel, catalogue)
         if parameter.id in found or parameter.rewritten or parameter.computed or not default:
             continue
         value = running.parameter(parameter.id).value
         if value is not None and not same(value, default):
-            found[parameter.id] = Deviation(parameter.id, value, None, default, "")
-    return tuple(sorted(found.values()))
+            found[parameter.id] = SetParameter(parameter.id, None, "", value, ())
+    return tuple((one, default_of(one.name, kernel, catalogue)) for one in sorted(found.values()))
 
 
 def default_of(name: str, kernel: Kernel | None, catalogue: Catalogue) -> str:

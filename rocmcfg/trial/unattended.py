@@ -9,6 +9,7 @@ from typing import TypeVar
 from rocmcfg.host.view import Host, HostView, Locked, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, fail
 from rocmcfg.model.trial import Trial
+from rocmcfg.records import journal
 from rocmcfg.records.steps import Event, TrialEvent
 from rocmcfg.trial import record
 
@@ -58,7 +59,7 @@ def withhold(host: Host, found: Trial, reasons: Sequence[str], exit_code: ExitCo
     try:
         with host.lock():
             if record.load(host) == found:
-                record.note(host, found.transaction, TrialEvent(Event.WITHHELD, reasons=tuple(reasons)))
+                journal.append(host, found.transaction, TrialEvent(Event.WITHHELD, reasons=tuple(reasons)))
     except RocmcfgError as problem:
         reasons = [*reasons, *(f"not on record: {d.summary}" for d in problem.diagnostics)]
     return fail(

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
 from rocmcfg.model.facts import Facts, Gpu
-from rocmcfg.model.plan import Plan
+from rocmcfg.model.plan import FileChange, Plan, ToolChange
 from rocmcfg.model.profile import Profile
+from rocmcfg.model.published import published
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.trial import Terms, TrialPlan
@@ -18,14 +19,31 @@ from rocmcfg.records import receipt
 from rocmcfg.records.receipt import Receipt
 
 
+@published(
+    "profiles=plan.profiles",
+    "changes",
+    "activations=plan.activations",
+    "settings=plan.rows",
+    "skipped=plan.skipped",
+    "command_line=plan.command_line",
+    "boot_backend=plan.boot_backend",
+    "reboot_required=plan.reboot_required",
+    "transaction",
+    "trial",
+)
 class Planned(NamedTuple):
-    """A plan with what it was made from."""
+    """A plan with what it was made from. `transaction` is the one that carried it out."""
 
     plan: Plan
     request: Request
     facts: Facts
     profiles: tuple[Profile, ...]
     trial: TrialPlan | None = None
+    transaction: int | None = None
+
+    @property
+    def changes(self) -> tuple[FileChange | ToolChange, ...]:
+        return (*self.plan.changes, *self.plan.tools)
 
 
 def collect_facts(

@@ -12,7 +12,7 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.version import format_version
-from rocmcfg.report.content import Excerpt, Report, ReportedMatch, ReportedVariable
+from rocmcfg.report.content import Excerpt, Report, ReportedMatch
 from rocmcfg.report.looks import is_ordinary
 from rocmcfg.report.redact import Redactor
 from rocmcfg.state.inventory import deviations, next_boot_kargs, set_parameters
@@ -95,10 +95,7 @@ def gather(
         elsewhere=_elsewhere(diagnosis),
         matches=tuple(
             ReportedMatch(
-                one.match.issue.id,
-                one.match.issue.title,
-                one.match.score,
-                tuple(reason.text for reason in one.match.reasons),
+                one.match.issue, one.match.score, tuple(reason.text for reason in one.match.reasons)
             )
             for one in diagnosis.found
             if one.match.told
@@ -192,7 +189,7 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 def said_by(content: Report) -> Iterator[str]:
     """What of a report may give away a name."""
     yield from ("\n".join((excerpt.source, *excerpt.lines)) for excerpt in content.excerpts)
-    yield from (f"{one.name}={one.value}\n{one.source}" for one in content.variables)
+    yield from (f"{name}={value}\n{source}" for name, value, source in content.variables)
     yield from content.arguments
     yield from (check.summary for check in content.checks)
 
@@ -244,21 +241,13 @@ def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:
 
 def _variables(
     view: HostView, environment: Mapping[str, str], known: Catalogue
-) -> tuple[ReportedVariable, ...]:
+) -> tuple[tuple[str, str, str], ...]:
     """Variables that the catalogue knows, from the files for all users and from who asks."""
     from rocmcfg.backends.environment import for_everybody
 
-    found = [
-        ReportedVariable(one.name, one.value, f"{one.path}:{one.line}")
-        for one in for_everybody(view)
-        if one.name in known.variables
-    ]
-    found += [
-        ReportedVariable(name, value, "the environment of who asks")
-        for name, value in environment.items()
-        if name in known.variables
-    ]
-    return tuple(found)
+    found = [(one.name, one.value, f"{one.path}:{one.line}") for one in for_everybody(view)]
+    found += [(name, value, "the environment of who asks") for name, value in environment.items()]
+    return tuple(one for one in found if one[0] in known.variables)
 
 
 def _packages(view: HostView) -> dict[str, str]:

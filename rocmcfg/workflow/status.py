@@ -18,9 +18,8 @@ from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.inventory import SetParameter, set_parameters
 from rocmcfg.state.reboot import due, has_unwanted
 from rocmcfg.state.running import Running
-from rocmcfg.trial import leftovers
 from rocmcfg.trial import record as trial
-from rocmcfg.trial.standing import TrialOnRecord, trial_on_record
+from rocmcfg.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.workflow.planning import collect_facts
 from rocmcfg.workflow.verifying import verify
 
@@ -88,7 +87,7 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         require_finished(view)
     except RocmcfgError as problem:
         problems += problem.diagnostics
-    if tried is None and not view.exists(trial.PATH) and leftovers.left(view):
+    if tried is None and not view.exists(trial.PATH) and anything_left(view):
         problems.append(
             warning(
                 "RC4338",
