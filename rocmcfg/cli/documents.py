@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from rocmcfg.cli import profile
 from rocmcfg.cli.doctor import ReportDocument
 from rocmcfg.cli.env import EnvDocument
-from rocmcfg.cli.history import HistoryDocument
+from rocmcfg.cli.rollback import HistoryDocument
 from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.knowledge import profile_json_schema
 from rocmcfg.knowledge.issue_schema import KnownIssueFile

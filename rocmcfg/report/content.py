@@ -9,7 +9,7 @@ from rocmcfg.facts.hardware import Hardware
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.state.inventory import SetParameter
+from rocmcfg.state.configured import SetParameter
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ from rocmcfg.records.digest import sha256
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.records.steps import JournalState, UndoBegun
 from rocmcfg.state import reboot
-from rocmcfg.state.configured import Observed, observe
-from rocmcfg.state.inventory import default_of
+from rocmcfg.state.configured import Observed, default_of, observe
 from rocmcfg.state.running import Running, trial_token
 
 # A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to

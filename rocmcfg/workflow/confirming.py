@@ -8,7 +8,7 @@ from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.transaction.programs import Progress
-from rocmcfg.trial import health, proof, record, unattended
+from rocmcfg.trial import proof, record, unattended
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import Approved, Planned
 
@@ -46,7 +46,9 @@ def watch(
         return decided
     # first what works the GPU, then what that left behind
     check = found.terms.health_check
-    reasons = _reasons(lambda: health.unhealthy(host, check, progress) if check else health.nobody(host))
+    reasons = _reasons(
+        lambda: unattended.unhealthy(host, check, progress) if check else unattended.no_login(host)
+    )
     reasons += _against(host, found)
 
     def still(planned: Planned) -> bool:
@@ -72,7 +74,7 @@ def watch(
 def _against(host: Host, found: Trial) -> list[str]:
     from rocmcfg.workflow.verifying import verify
 
-    reasons = _reasons(lambda: health.not_in_effect(verify(host)))
+    reasons = _reasons(lambda: unattended.not_in_effect(verify(host)))
     return reasons + _reasons(lambda: objections(host, found.gpus))
 
 
@@ -92,6 +94,6 @@ def objections(view: HostView, gpus_before: Sequence[str]) -> Iterator[str]:
     from rocmcfg.workflow.diagnosing import diagnose
 
     seen = diagnose(view, (), Options(), {}, this_boot=True)
-    yield from health.unbound(view, gpus_before)
+    yield from unattended.unbound(view, gpus_before)
     issues = [(found.match, found.evidence) for found in seen.found]
-    yield from health.in_log(seen.logs, seen.resets, issues, begins=bool(seen.where.log.kernels))
+    yield from unattended.in_log(seen.logs, seen.resets, issues, begins=bool(seen.where.log.kernels))

@@ -17,7 +17,7 @@ from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.machine import Machine
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.state.inventory import next_boot_kargs, set_parameters
+from rocmcfg.state.configured import next_boot_kargs, set_parameters
 from rocmcfg.state.running import Running
 
 

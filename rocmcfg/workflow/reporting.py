@@ -15,7 +15,7 @@ from rocmcfg.model.version import format_version
 from rocmcfg.report.content import Excerpt, Report, ReportedMatch
 from rocmcfg.report.looks import is_ordinary
 from rocmcfg.report.redact import Redactor
-from rocmcfg.state.inventory import deviations, next_boot_kargs, set_parameters
+from rocmcfg.state.configured import deviations, next_boot_kargs, set_parameters
 from rocmcfg.state.running import Running
 
 if TYPE_CHECKING:
