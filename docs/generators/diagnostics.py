@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocmcfg.lint.remark import CLASSES
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 ID = re.compile(r"RC\d{4}")
@@ -70,6 +72,10 @@ ONE_MEANING = {
     "RC7119": "read only: cannot be written while the driver runs",
     "RC9000": "a defect of rocmcfg",
 }
+# Ids that are looked up where the diagnostic is made, with the severities that it may have.
+LOOKED_UP = {"RC7104": ("warning", "info"), "RC7109": ("warning", "info")}
+# Functions that give a hint.
+HINTS = {"_did_you_mean": "did you mean …?"}
 SEVERITY = {"error": "error", "fail": "error", "_by_hand": "error", "warning": "warning", "info": "info"}
 
 
@@ -87,6 +93,10 @@ def page() -> str:
     for path in sorted((REPOSITORY / "rocmcfg").rglob("*.py")):
         for made in _made_in(path):
             found.setdefault(made.id, []).append(made)
+    for id, severities in LOOKED_UP.items():
+        found[id] = [Made(id, severity, ONE_MEANING[id], "", "") for severity in severities]
+    if missing := CLASSES.keys() - found:
+        sys.exit(f"no call makes {', '.join(sorted(missing))}: name them in LOOKED_UP")
     lines = [
         "# Diagnostics",
         "",
@@ -154,7 +164,7 @@ def _meant(given: ast.expr, call: ast.Call, around: list[ast.FunctionDef]) -> as
         if isinstance(target, ast.Name) and target.id == given.id
     ]
     text = max(texts, key=lambda found: found[0])[1] if texts else given
-    return text if isinstance(text, ast.Constant | ast.JoinedStr | ast.BinOp) else given
+    return given if isinstance(text, ast.Name | ast.Attribute) else text
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
@@ -175,6 +185,8 @@ def _text(node: ast.expr) -> str:
         return _text(node.left) + _text(node.right)
     if isinstance(node, ast.IfExp):
         return _text(node.body) if not isinstance(node.orelse, ast.Constant) else _text(node.orelse) or "…"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return HINTS.get(node.func.id, "…")
     if isinstance(node, ast.Name):
         return node.id.strip("_").upper()
     return node.attr.upper() if isinstance(node, ast.Attribute) else "…"

@@ -7,6 +7,7 @@ document, and what the schemas call and say of those that are not clear by thems
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -19,7 +20,8 @@ from rocmcfg.cli.doctor import ReportDocument
 from rocmcfg.cli.env import EnvDocument
 from rocmcfg.cli.rollback import HistoryDocument
 from rocmcfg.doctor.reading.segments import LogRead
-from rocmcfg.knowledge import profile_json_schema
+from rocmcfg.host.reading import read_own_file
+from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.lint.remark import Finding
@@ -146,7 +148,7 @@ _FIRST: dict[str, Any] = {"schema_version": Literal[1], "command": str, "diagnos
 
 def schemas() -> dict[str, Any]:
     known = {name: model.model_json_schema(by_alias=True) for name, model in DOCUMENTS.items()}
-    return {**known, "profile-file": profile_json_schema.document()}
+    return {**known, "profile-file": json.loads(read_own_file(f"{PACKAGE}/knowledge/profile.schema.json"))}
 
 
 # -- models -------------------------------------------------------------------------------------------------

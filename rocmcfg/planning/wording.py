@@ -52,8 +52,7 @@ def worded(
         return None
     words = {Kind.PARAMETER: _parameter, Kind.FEATURE: _feature, Kind.KARG: _argument, Kind.ENV: _variable}
     word = _caution if verdict.about in _CAUTIONS else words[asked.kind]
-    said = word(verdict, _Case(asked, known, machine))
-    return Diagnostic(said.id, said.severity, said.summary, said.detail, location, said.hint)
+    return Diagnostic(**word(verdict, _Case(asked, known, machine))._asdict(), location=location)
 
 
 def is_caution(verdict: Verdict, asked: Spelling) -> bool:
