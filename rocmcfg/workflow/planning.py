@@ -97,22 +97,21 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     from rocmcfg.planning.profile_values import forgotten
     from rocmcfg.planning.resolve import modules_of
 
-    known = catalogue.load()
-    gpus = read_gpus(view, known.gpus)
+    gpus = read_gpus(view, catalogue.gpu_models())
     names, remarks = expand_auto(view, request, gpus)
     loaded = profiles.load(view, names)
     remarks += tuple(profiles.standing_in(view, [*names, *(p.extends for p in loaded if p.extends)]))
     asked = [s for text in request.set if isinstance(s := parse_set(text), Setting)]
     settings = [s for profile in loaded for s in profile.settings] + asked
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings), gpus=gpus)
-    last = receipt_or_none(view)
-    made, tried = make_plan(view, loaded, request, Known(facts, known, last)), None
+    known = Known(facts, catalogue.load(), receipt_or_none(view))
+    made, tried = make_plan(view, loaded, request, known), None
     if terms is not None:
         from rocmcfg.trial.plan import trial_plan
 
-        made, tried = trial_plan(view, made, terms, facts, known, last)
-    if last is not None:
-        remarks += tuple(forgotten(last.request.set, request, loaded))
+        made, tried = trial_plan(view, made, terms, known)
+    if known.receipt is not None:
+        remarks += tuple(forgotten(known.receipt.request.set, request, loaded))
     remarks += _state_of_ours(view)
     if remarks:
         made = made._replace(diagnostics=first((*remarks, *made.diagnostics)))
