@@ -25,6 +25,8 @@ _LINUX = ("linux", "linuxefi", "linux16", "module2")
 _INITRD = ("initrd", "initrdefi", "initrd16")
 # grub-btrfs, and openSUSE's grub2-snapper-plugin
 _SNAPSHOTS = ("41_snapshots-btrfs", "80_suse_btrfs_snapshot")
+# 10_linux writes single quotes, and '\\'' for one of them in a title; entries by hand have either kind.
+_QUOTED = re.compile(r"'((?:[^']|'\\'')*)'|\"((?:[^\"\\]|\\.)*)\"")
 # What each script of /etc/grub.d printed stands between `### BEGIN path ###` and `### END path ###`.
 _SECTION = re.compile(r"^### BEGIN ([^\n]*)\n(.*?)(?=^### (?:BEGIN|END) |\Z)", re.MULTILINE | re.DOTALL)
 
@@ -75,8 +77,8 @@ def parse_entries(lines: Iterable[str], path: str, section: str) -> list[Entry]:
         if not words:
             continue
         if words[0] == "menuentry":
-            quoted = re.findall(r"'((?:[^']|'\\'')*)'", line)
-            title = quoted[0] if quoted else line.strip()
+            quoted = [single or double for single, double in _QUOTED.findall(line)]
+            title = (quoted or line.split()[1:] or [line.strip()])[0]
             id = quoted[-1] if len(quoted) > 1 else ""
         elif words[0] in _LINUX and len(words) > 1 and title:
             kernel, *_ = words[1].split(None, 1)
