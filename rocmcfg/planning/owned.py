@@ -90,7 +90,7 @@ def owned_paths() -> tuple[str, ...]:
 
 
 def whole_paths() -> tuple[str, ...]:
-    """Those that are ours as a whole. The scripts of the Debian package name them (packaging/debian/rules)."""
+    """Those that are ours as a whole; packaging/debian/rules asks for them, for the package's scripts."""
     return tuple(path for path in owned_paths() if registry.editor(path) is None)
 
 
