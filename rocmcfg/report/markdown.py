@@ -11,7 +11,8 @@ from rocmcfg.backends.environment import Assignment
 from rocmcfg.facts.hardware import Device, Hardware
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts, Gpu
-from rocmcfg.state.inventory import Deviation
+from rocmcfg.model.issue import KnownIssue
+from rocmcfg.state.configured import SetParameter
 
 Redact = Callable[[str], str]
 
@@ -19,8 +20,7 @@ Redact = Callable[[str], str]
 class ReportedMatch(NamedTuple):
     """A known issue that the log or the host speaks for. `score` from 0 to 1."""
 
-    issue: str
-    title: str
+    issue: KnownIssue
     score: float
     reasons: tuple[str, ...]
 
@@ -34,14 +34,14 @@ class Excerpt(NamedTuple):
 
 
 class Report(NamedTuple):
-    """`arguments` are those of the running kernel that concern a GPU; `other_arguments` counts the rest,
-    which a report has no use for. `profiles` and `state` are what rocmcfg has in force. `elsewhere` describes
-    the machine that wrote the logs, where it is another one."""
+    """`parameters` come with their defaults. `arguments` are those of the running kernel that concern a GPU;
+    `other_arguments` counts the rest, which a report has no use for. `profiles` and `state` are what rocmcfg
+    has in force. `elsewhere` describes the machine that wrote the logs, where it is another one."""
 
     version: str
     facts: Facts
     hardware: Hardware
-    parameters: tuple[Deviation, ...]
+    parameters: tuple[tuple[SetParameter, str], ...]
     arguments: tuple[str, ...]
     other_arguments: int
     variables: tuple[Assignment, ...]
@@ -126,8 +126,8 @@ def _parameters(report: Report, redact: Redact) -> Iterator[str]:
     yield "## Driver parameters that differ from the default\n"
     if report.parameters:
         rows = [
-            [f"`{p.name}`", *map(redact, (p.running or "", p.next_boot or "", p.default, p.source))]
-            for p in report.parameters
+            [f"`{p.name}`", *map(redact, (p.running or "", p.next_boot or "", default, p.source))]
+            for p, default in report.parameters
         ]
         yield from _table(("parameter", "running", "next boot", "default", "set by"), rows)
     else:
@@ -141,7 +141,7 @@ def _parameters(report: Report, redact: Redact) -> Iterator[str]:
 def _variables(report: Report, redact: Redact) -> Iterator[str]:
     if report.variables:
         yield "## Environment variables\n"
-        rows = [(f"`{v.name}`", redact(v.value), redact(v.source)) for v in report.variables]
+        rows = [(f"`{name}`", redact(value), redact(source)) for name, value, source in report.variables]
         yield from _table(("variable", "value", "from"), rows)
 
 
@@ -162,7 +162,7 @@ def _issues(report: Report, redact: Redact) -> Iterator[str]:
     if not report.matches:
         yield "None."
     for match in report.matches:
-        yield f"- **{match.issue}** ({match.score:.2f}): {match.title}"
+        yield f"- **{match.issue.id}** ({match.score:.2f}): {match.issue.title}"
         yield from (f"  - {redact(reason)}" for reason in match.reasons)
     if report.checks:
         yield "\nFound on the host:\n"

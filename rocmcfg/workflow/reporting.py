@@ -16,7 +16,7 @@ from rocmcfg.model.version import format_version
 from rocmcfg.report.looks import is_ordinary
 from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown
 from rocmcfg.report.redact import Redactor
-from rocmcfg.state.inventory import deviations, next_boot_kargs, set_parameters
+from rocmcfg.state.configured import deviations, next_boot_kargs, set_parameters
 from rocmcfg.state.running import Running
 
 if TYPE_CHECKING:
@@ -94,10 +94,7 @@ def gather(
         elsewhere=_elsewhere(diagnosis),
         matches=tuple(
             ReportedMatch(
-                one.match.issue.id,
-                one.match.issue.title,
-                one.match.score,
-                tuple(reason.text for reason in one.match.reasons),
+                one.match.issue, one.match.score, tuple(reason.text for reason in one.match.reasons)
             )
             for one in diagnosis.found
             if one.match.told
@@ -191,7 +188,7 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 def said_by(content: Report) -> Iterator[str]:
     """What of a report may give away a name."""
     yield from ("\n".join((excerpt.source, *excerpt.lines)) for excerpt in content.excerpts)
-    yield from (f"{one.name}={one.value}\n{one.source}" for one in content.variables)
+    yield from (f"{name}={value}\n{source}" for name, value, source in content.variables)
     yield from content.arguments
     yield from (check.summary for check in content.checks)
 
