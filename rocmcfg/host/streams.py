@@ -89,43 +89,12 @@ def _is_hollow(descriptor: int, meta: os.stat_result) -> bool:
     return hole < meta.st_size
 
 
-class Scratch:
+def scratch_file() -> io.FileIO:
     """A file in memory that a child reads as its standard input, and that vanishes with us.
 
     Its pages are the kernel's, not the process's: a child can seek in it, which it cannot in a pipe.
     """
-
-    def __init__(self) -> None:
-        self.descriptor = os.memfd_create("rocmcfg-log", os.MFD_CLOEXEC)
-        self.size = 0
-
-    def write(self, block: bytes | memoryview) -> None:
-        view = memoryview(block)
-        while view:
-            written = os.write(self.descriptor, view)
-            self.size += written
-            view = view[written:]
-
-    def rewind(self) -> None:
-        os.lseek(self.descriptor, 0, os.SEEK_SET)
-
-    def clear(self) -> None:
-        """Begin anew. The pages stay, since getting new ones takes longer than to write over them."""
-        self.rewind()
-        self.size = 0
-
-    def seal(self) -> None:
-        """End the file where the writing stopped, and go back to its beginning."""
-        os.ftruncate(self.descriptor, self.size)
-        self.rewind()
-
-    def reader(self) -> BinaryIO:
-        """All of it, from its beginning."""
-        self.rewind()
-        return io.FileIO(self.descriptor, "rb", closefd=False)
-
-    def close(self) -> None:
-        os.close(self.descriptor)
+    return io.FileIO(os.memfd_create("rocmcfg-log", os.MFD_CLOEXEC), "r+b")
 
 
 def has_gnu_grep() -> bool:
@@ -145,8 +114,8 @@ def start_grep(patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: 
     `NUMBER:LINE`, at most `most` of them: GNU grep walks all patterns at once, some fifty times faster than
     Python's `re`.
 
-    `descriptor` is of a regular file or Scratch; numbers count from where it stands. Closing the stream ends
-    the program. Raises OSError.
+    `descriptor` is of a file that can be sought in; numbers count from where it stands. Closing the stream
+    ends the program. Raises OSError.
     """
     from rocmcfg.host import runner
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rocmcfg.backends import environment, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.menu import Entry, Menu
+from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
@@ -33,8 +34,8 @@ class _Host(NamedTuple):
     loader: str
     menu: Menu | None
     receipt: Receipt | None
-    env_files: dict[str, dict[str, tuple[str, int]]]
-    later: dict[str, tuple[str, str]]
+    env_files: dict[str, dict[str, Assignment]]
+    later: dict[str, Assignment]
     pid_environment: dict[str, str] | None
 
     @property
@@ -336,10 +337,10 @@ def _karg_status(
 
 def _variable(host: _Host, setting: DesiredSetting) -> Check:
     values = {path: host.env_files[path].get(setting.name) for path in _ENV_FILES}
-    wrong = [path for path, found in values.items() if found is None or found[0] != setting.text]
+    wrong = [path for path, found in values.items() if found is None or found.value != setting.text]
     edited = [path for path in _ENV_FILES if not _as_left(host, path)]
     shown = values[wrong[0]] if wrong else next(iter(values.values()))
-    configured = shown[0] if shown else None
+    configured = shown.value if shown else None
     source = wrong[0] if wrong else _ENV_FILES[0]
     running = host.pid_environment.get(setting.name) if host.pid_environment is not None else None
     status, detail = CheckStatus.IN_EFFECT, "new processes get it"
@@ -348,8 +349,9 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
         status, detail = CheckStatus.DRIFT, f"{wrong[0]} does not have it"
     elif edited:  # a line before ours may end the file, or set the variable again
         status, detail, source = CheckStatus.DRIFT, f"{edited[0]} was changed", edited[0]
-    elif later is not None and later[0] != setting.text:
-        status, detail, source = CheckStatus.OVERRIDDEN, f"{later[1]} sets it to {later[0]}", later[1]
+    elif later is not None and later.value != setting.text:
+        source = later.source
+        status, detail = CheckStatus.OVERRIDDEN, f"{source} sets it to {later.value}"
     elif host.pid_environment is not None and running != setting.text:
         status, detail = CheckStatus.DRIFT, "this process was started without it: start it anew"
     return Check(setting.id, setting.channel.value, setting.text, configured, running, status, source, detail)

@@ -7,13 +7,14 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
+from rocmcfg.backends.environment import Assignment, for_everybody
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.version import format_version
-from rocmcfg.report.content import Excerpt, Report, ReportedMatch
 from rocmcfg.report.looks import is_ordinary
+from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown
 from rocmcfg.report.redact import Redactor
 from rocmcfg.state.configured import deviations, next_boot_kargs, set_parameters
 from rocmcfg.state.running import Running
@@ -41,8 +42,6 @@ def report(
     """The report as Markdown, and what of the logs could not be read; `paths` are logs that take the place of
     this host's own. With `bundle` it is packed into that new file of the caller's as well, with what the logs
     say of GPUs. Raises Unwritable."""
-    from rocmcfg.report.markdown import markdown
-
     content, problems = gather(view, paths, environment)
     redact = redactor(view, environment)
     # Named logs are read for the text alone, too: one line gives away a name that stands in another.
@@ -239,15 +238,10 @@ def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:
     return names, "; ".join(said)
 
 
-def _variables(
-    view: HostView, environment: Mapping[str, str], known: Catalogue
-) -> tuple[tuple[str, str, str], ...]:
+def _variables(view: HostView, environment: Mapping[str, str], known: Catalogue) -> tuple[Assignment, ...]:
     """Variables that the catalogue knows, from the files for all users and from who asks."""
-    from rocmcfg.backends.environment import for_everybody
-
-    found = [(one.name, one.value, f"{one.path}:{one.line}") for one in for_everybody(view)]
-    found += [(name, value, "the environment of who asks") for name, value in environment.items()]
-    return tuple(one for one in found if one[0] in known.variables)
+    asks = [Assignment(name, value, "the environment of who asks") for name, value in environment.items()]
+    return tuple(one for one in (*for_everybody(view), *asks) if one.name in known.variables)
 
 
 def _packages(view: HostView) -> dict[str, str]:

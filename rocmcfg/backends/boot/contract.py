@@ -84,10 +84,6 @@ class BootBackend(Protocol):
     def unmanaged(self, view: HostView) -> list[Diagnostic]:
         """Entries that boot without our arguments, whatever we do."""
 
-    def check(self, view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-        """Read the menu: every normal entry has each wanted argument and no unwanted one. A menu that could
-        not be looked at is a warning, one that is wrong an error: an undo goes on after the former."""
-
 
 class Keeper(Protocol):
     """A program that keeps something of ours for the host, where no file of ours could say it. `TOOL` is its

@@ -131,11 +131,11 @@ class Scanner:
                     running.append((filled, self._start(filled)))
                 if not running:
                     return
-                segment, searched = running.popleft()
-                first = yield from self._drain(segment, searched, first)
-                segments.give_back(segment)
+                first = yield from self._drain(*running[0], first)
+                segments.give_back(running.popleft()[0])
         finally:
-            for _, searched in running:
+            for segment, searched in running:
+                segment.file.close()
                 if searched is not None:
                     searched.close()
             segments.close()
@@ -152,7 +152,7 @@ class Scanner:
             patterns = [segment.mark, *texts]
         searched = list(dict.fromkeys(patterns))
         try:
-            return start_grep(searched, segment.scratch.descriptor, self._batch, fixed=texts is not None)
+            return start_grep(searched, segment.file.fileno(), self._batch, fixed=texts is not None)
         except OSError:
             return None
 

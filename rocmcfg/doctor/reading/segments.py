@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
 from rocmcfg.doctor.reading.lines import Block, blocks
-from rocmcfg.host.streams import Scratch
+from rocmcfg.host.atomic import write_all
+from rocmcfg.host.streams import scratch_file
 from rocmcfg.model.published import published
 
 SIZE = 16 << 20  # bytes of a segment: the start of a grep takes 4 ms
@@ -42,7 +43,7 @@ class Segment:
     its number, as grep prints it, tells how many lines the part has."""
 
     def __init__(self) -> None:
-        self.scratch = Scratch()
+        self.file = scratch_file()
         self.cuts: tuple[int, ...] = ()
         self.mark = b"rocmcfg-%s" % os.urandom(16).hex().encode()
 
@@ -53,7 +54,8 @@ class Segment:
     def without_grep(self, first: int, seen: int) -> Generator[Line, None, int]:
         """Its lines but for the first `seen` pieces; returns the number of the line behind it."""
         piece = 0
-        for block in blocks(self.scratch.reader()):
+        self.file.seek(0)
+        for block in blocks(self.file):
             for text in block.data[:-1].split(b"\n"):
                 piece += 1
                 if text == self.mark:
@@ -73,19 +75,21 @@ class Segments:
     def next(self) -> Segment | None:
         """None at the end of the log."""
         segment = self._spare.pop() if self._spare else Segment()
-        scratch = segment.scratch
-        scratch.clear()
+        file = segment.file
+        file.seek(0)  # its pages stay, since getting new ones takes longer than to write over them
         segment.cuts = ()
-        lines = 0
-        while scratch.size < SIZE and (block := next(self._blocks, None)) is not None:
+        size = lines = 0
+        while size < SIZE and (block := next(self._blocks, None)) is not None:
             segment.cuts += tuple(lines + cut for cut in block.cuts)
             lines += block.data.count(b"\n")
-            scratch.write(block.data)
-        if not scratch.size:
+            size += len(block.data)
+            write_all(file.fileno(), block.data)
+        if not size:
             self.give_back(segment)
             return None
-        scratch.write(segment.mark + b"\n")
-        scratch.seal()
+        write_all(file.fileno(), segment.mark + b"\n")
+        file.truncate()
+        file.seek(0)
         return segment
 
     def give_back(self, segment: Segment) -> None:
@@ -94,7 +98,7 @@ class Segments:
 
     def close(self) -> None:
         for segment in self._spare:
-            segment.scratch.close()
+            segment.file.close()
 
 
 def guarded(stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Block]:

@@ -52,15 +52,16 @@ def activation(argv: tuple[str, ...], menu: str, reason: str) -> Activation:
     return Activation(argv[0], argv, reason, (menu,), scratch=(f"{menu}.new",), writes_at=(folder,))
 
 
-def read_menu(view: HostView, path: str, tool: str, carrier: str) -> Menu:
+def read_menu(view: HostView, path: str, tool: str, carrier: str, dropped_by: str) -> Menu:
+    menu = Menu((), "", path, tool, carrier, f"a script in /etc/grub.d or {dropped_by}")
     try:
         text = view.text(path)
     except Unreadable as problem:
-        return Menu((), problem.reason, path, tool, carrier)
+        return menu._replace(unreadable=problem.reason)
     if text is None:
-        return Menu((), "there is no such file", path, tool, carrier)
+        return menu._replace(unreadable="there is no such file")
     entries = (entry for section, body in sections(text) for entry in parse_entries(body, path, section))
-    return Menu(tuple(entries), "", path, tool, carrier)
+    return menu._replace(entries=tuple(entries))
 
 
 def sections(text: str) -> list[tuple[str, list[str]]]:
