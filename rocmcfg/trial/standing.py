@@ -1,5 +1,5 @@
-"""How a trial stands, what history says of one, and what is left of one whose journal is lost. Without a
-record that is found, and taken away, by the paths and the arguments that belong to trials alone."""
+"""How a trial stands, what history says of one, and what is left of one whose journal is lost: the files and
+the boot arguments that belong to trials alone tell."""
 
 from __future__ import annotations
 

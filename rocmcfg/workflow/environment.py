@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
-    """The environment part of profiles, for `env` and `run`: no GPU, loader or right is needed for it."""
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.state import Kind
     from rocmcfg.planning.automatic import expand_auto

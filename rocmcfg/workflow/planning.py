@@ -173,5 +173,4 @@ def require_no_errors(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def errors_first(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
-    order = {"error": 0, "warning": 1, "info": 2}
-    return sorted(diagnostics, key=lambda d: order[d.severity.value])
+    return sorted(diagnostics, key=lambda d: list(Severity).index(d.severity))
