@@ -97,6 +97,21 @@ def scratch_file() -> io.FileIO:
     return io.FileIO(os.memfd_create("rocmcfg-log", os.MFD_CLOEXEC), "r+b")
 
 
+def plain_file(stream: BinaryIO) -> int | None:
+    """The descriptor of the regular file behind a stream; None where there is none, or it is unpacked."""
+    if type(stream) is not io.BufferedReader or not isinstance(stream.raw, io.FileIO):
+        return None
+    return stream.fileno() if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else None
+
+
+def copy_within_kernel(source: int, at: int, target: int, most: int) -> int:
+    """Append up to `most` bytes of a file, from `at` on, to another; how many there were. Raises OSError."""
+    copied = 0
+    while copied < most and (count := os.sendfile(target, source, at + copied, most - copied)):
+        copied += count
+    return copied
+
+
 def has_gnu_grep() -> bool:
     """Only the GNU program counts: it alone leaves a seekable input right after the last line that it
     printed, so that a search with `-m` can be taken up again (grep(1), `--max-count`)."""

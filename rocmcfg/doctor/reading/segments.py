@@ -3,15 +3,18 @@ must never meet a line that is longer than memory: each part is copied into a sc
 
 from __future__ import annotations
 
+import mmap
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from io import FileIO
 from typing import BinaryIO, NamedTuple
 
-from rocmcfg.doctor.reading.lines import Block, blocks
+from rocmcfg.doctor.reading.lines import LONGEST, Block, blocks
 from rocmcfg.host.atomic import write_all
-from rocmcfg.host.streams import scratch_file
+from rocmcfg.host.streams import copy_within_kernel, plain_file, scratch_file
 from rocmcfg.model.published import published
 
 SIZE = 16 << 20  # bytes of a segment: the start of a grep takes 4 ms
@@ -66,9 +69,12 @@ class Segment:
 
 
 class Segments:
-    """A log as segments, each filled when it is asked for."""
+    """A log as segments, each filled when it is asked for. A plain file is copied as it is, up to a line that
+    is too long; from there on, and for all else, it is read in blocks, which takes a tenth longer."""
 
     def __init__(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> None:
+        self._stream, self._log, self._progress = stream, log, progress
+        self._plain = plain_file(stream)
         self._blocks = guarded(stream, log, progress)
         self._spare: list[Segment] = []
 
@@ -78,8 +84,9 @@ class Segments:
         file = segment.file
         file.seek(0)  # its pages stay, since getting new ones takes longer than to write over them
         segment.cuts = ()
-        size = lines = 0
-        while size < SIZE and (block := next(self._blocks, None)) is not None:
+        size = self._copied(file) if self._plain is not None else 0
+        lines = 0
+        while self._plain is None and size < SIZE and (block := next(self._blocks, None)) is not None:
             segment.cuts += tuple(lines + cut for cut in block.cuts)
             lines += block.data.count(b"\n")
             size += len(block.data)
@@ -92,6 +99,28 @@ class Segments:
         file.seek(0)
         return segment
 
+    def _copied(self, file: FileIO) -> int:
+        """The bytes of the next part of a plain file, up to the end of a line. 0 at its end, and where it
+        cannot be copied as it is: then it counts as plain no more."""
+        assert self._plain is not None
+        at, size, end = self._log.size, 0, -1
+        with suppress(OSError):  # some file systems cannot; of a damaged one the reader of blocks tells
+            size = copy_within_kernel(self._plain, at, file.fileno(), SIZE)
+            end = _whole_lines(file, size) if size else 0
+        if end < 0:
+            self._plain = None
+            self._stream.seek(at)
+            file.seek(0)
+            return 0
+        file.seek(end)
+        if size < SIZE and end < size:  # the last line of the log lacks its end
+            file.seek(size)
+            write_all(file.fileno(), b"\n")
+            end = size
+        self._log.size += end
+        self._progress(self._log.size)
+        return end
+
     def give_back(self, segment: Segment) -> None:
         """Take back a segment that was searched, to be filled again."""
         self._spare.append(segment)
@@ -99,6 +128,18 @@ class Segments:
     def close(self) -> None:
         for segment in self._spare:
             segment.file.close()
+
+
+def _whole_lines(file: FileIO, size: int) -> int:
+    """Bytes up to the end of the last line that has one; -1 where a line is too long."""
+    position = 0
+    with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as view:
+        while position < size:
+            end = view.rfind(b"\n", position, position + LONGEST + 1) + 1
+            if end == 0:
+                return position if size - position <= LONGEST else -1
+            position = end
+    return position
 
 
 def guarded(stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Block]:
