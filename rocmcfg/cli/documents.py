@@ -18,8 +18,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from rocmcfg.cli import profile
 from rocmcfg.cli.doctor import ReportDocument
 from rocmcfg.cli.env import EnvDocument
-from rocmcfg.cli.history import HistoryDocument
-from rocmcfg.cli.plan_view import PlanDocument
+from rocmcfg.cli.rollback import HistoryDocument
 from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.host.reading import read_own_file
 from rocmcfg.knowledge.compiled import PACKAGE
@@ -37,6 +36,7 @@ from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, Found
 from rocmcfg.workflow.explaining import Explained
 from rocmcfg.workflow.linting import Linted, Proposal
+from rocmcfg.workflow.planning import Planned
 from rocmcfg.workflow.status import Status
 
 
@@ -60,6 +60,7 @@ _TITLES: dict[type, str] = {
     FileChange: "Change",
     Found: "Match",
     Linted: "LintDocument",
+    Planned: "PlanDocument",
     LogRead: "ReadLog",
     Profile: "ProfileBrief",
     Proposal: "LintProposal",
@@ -95,7 +96,7 @@ _TEXTS: dict[str, str | None] = {
     "ProfileParameter": """
     What the user gives a profile; `within` is "memory" where the amount must fit into the host's, and
     "gpus" where it is a number of GPUs of the host.""",
-    "PlanDocument": PlanDocument.__doc__,
+    "PlanDocument": "Of `plan`, `apply` and `confirm`. `trial` is null where the plan is for good.",
     "PyTorch": "`rocm` is the release whose libraries it brings, `path` the file that says so.",
     "ReadLog": "`size` in bytes, unpacked.",
     "Reason": "`met` is null where it cannot be told.",
@@ -120,9 +121,9 @@ _TEXTS: dict[str, str | None] = {
 
 _NOUNS: dict[str, type] = {
     "failure": FailureDocument,
-    "plan": PlanDocument,
-    "apply": PlanDocument,
-    "confirm": PlanDocument,
+    "plan": Planned,
+    "apply": Planned,
+    "confirm": Planned,
     "reject": Undo,
     "verify": VerificationReport,
     "rollback": Undo,

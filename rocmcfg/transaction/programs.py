@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
 from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
@@ -104,7 +105,7 @@ def look_at_results(
     menu = reader.read(host) if reader is not None else None
     problems: list[Diagnostic] = []
     if menu is not None and (not menu.tool or menu.tool in tools):
-        problems += registry.backend(backend).check(host, wanted, unwanted)
+        problems += menus.check(menu, wanted, unwanted)
     for generator in initramfs.backends():
         if generator.TOOL in tools:
             images = generator.images(host, "amdgpu", menu.entries if menu is not None else ())

@@ -73,7 +73,7 @@ def plan_says(asked: Spelling, on: Machine) -> tuple[Diagnostic, ...]:
     facts = Facts(
         Os("", "", ""), on.kernels, "", on.gpus, None, "", BootChain(None, (), ()), "", offline=True
     )
-    nobody = Effective(None, "", ())
+    nobody = Effective()
     return resolve([], Request(set=(str(asked),)), facts, KNOWN, lambda _: nobody).diagnostics
 
 

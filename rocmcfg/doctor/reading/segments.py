@@ -9,8 +9,9 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
-from rocmcfg.doctor.reading.lines import LONGEST, Block, blocks
-from rocmcfg.host.streams import Scratch, plain_file
+from rocmcfg.doctor.reading.lines import Block, blocks
+from rocmcfg.host.atomic import write_all
+from rocmcfg.host.streams import scratch_file
 from rocmcfg.model.published import published
 
 SIZE = 16 << 20  # bytes of a segment: the start of a grep takes 4 ms
@@ -42,7 +43,7 @@ class Segment:
     its number, as grep prints it, tells how many lines the part has."""
 
     def __init__(self) -> None:
-        self.scratch = Scratch()
+        self.file = scratch_file()
         self.cuts: tuple[int, ...] = ()
         self.mark = b"rocmcfg-%s" % os.urandom(16).hex().encode()
 
@@ -53,7 +54,8 @@ class Segment:
     def without_grep(self, first: int, seen: int) -> Generator[Line, None, int]:
         """Its lines but for the first `seen` pieces; returns the number of the line behind it."""
         piece = 0
-        for block in blocks(self.scratch.reader()):
+        self.file.seek(0)
+        for block in blocks(self.file):
             for text in block.data[:-1].split(b"\n"):
                 piece += 1
                 if text == self.mark:
@@ -64,28 +66,30 @@ class Segment:
 
 
 class Segments:
-    """A log as segments. A plain file is copied as it is, up to a line that is too long; from there on, and
-    for all else, it is read in blocks."""
+    """A log as segments, each filled when it is asked for."""
 
     def __init__(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> None:
-        self._log, self._progress = log, progress
-        self._file = plain_file(stream)
-        self._blocks: Iterator[Block] = iter(()) if self._file else guarded(stream, log, progress)
-        self._held: Block | None = None
+        self._blocks = guarded(stream, log, progress)
         self._spare: list[Segment] = []
 
     def next(self) -> Segment | None:
         """None at the end of the log."""
         segment = self._spare.pop() if self._spare else Segment()
-        segment.scratch.clear()
+        file = segment.file
+        file.seek(0)  # its pages stay, since getting new ones takes longer than to write over them
         segment.cuts = ()
-        if self._file is None or not self._copy(segment):
-            self._fill(segment)
-        if not segment.scratch.size:
+        size = lines = 0
+        while size < SIZE and (block := next(self._blocks, None)) is not None:
+            segment.cuts += tuple(lines + cut for cut in block.cuts)
+            lines += block.data.count(b"\n")
+            size += len(block.data)
+            write_all(file.fileno(), block.data)
+        if not size:
             self.give_back(segment)
             return None
-        segment.scratch.write(segment.mark + b"\n")
-        segment.scratch.seal()
+        write_all(file.fileno(), segment.mark + b"\n")
+        file.truncate()
+        file.seek(0)
         return segment
 
     def give_back(self, segment: Segment) -> None:
@@ -94,43 +98,7 @@ class Segments:
 
     def close(self) -> None:
         for segment in self._spare:
-            segment.scratch.close()
-
-    def _copy(self, segment: Segment) -> bool:
-        """False where a line is too long."""
-        file, log = self._file, self._log
-        assert file is not None
-        before = file.offset
-        try:
-            copied = file.copy(segment.scratch, SIZE, LONGEST)
-        except OSError as problem:
-            log.problem = problem.strerror or str(problem)
-            segment.scratch.clear()
-            self._file = None
-            return True
-        if not copied:
-            self._file, self._blocks = None, guarded(file.rest(), log, self._progress)
-            return False
-        log.size += file.offset - before
-        self._progress(log.size)
-        return True
-
-    def _fill(self, segment: Segment) -> None:
-        """Put blocks into the segment until it is full. Its lines are counted only where one is cut."""
-        block = self._held or next(self._blocks, None)
-        self._held = None
-        lines = 0
-        while block is not None:
-            if block.cuts and segment.scratch.size and not segment.cuts:
-                self._held = block  # it belongs into the next segment
-                return
-            if block.cuts or segment.cuts:
-                segment.cuts += tuple(lines + cut for cut in block.cuts)
-                lines += block.data.count(b"\n")
-            segment.scratch.write(block.data)
-            if segment.scratch.size >= SIZE:
-                return
-            block = next(self._blocks, None)
+            segment.file.close()
 
 
 def guarded(stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Block]:
