@@ -107,8 +107,8 @@ def is_said(text: Text) -> bool:
 
 
 def add(path: Path, texts: Iterable[Text], most: int | None = None) -> None:
-    """To the table at `path`, without what the code says no more; other processes may do the same meanwhile. `most`: so many of one id and no
-    more, where a test makes hundreds that differ in a value."""
+    """To the table at `path`, which loses what the code says no more; other processes may do the same
+    meanwhile. `most`: so many of one id and no more, where a test makes hundreds that differ in a value."""
     with path.open("a") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         known = set(filter(is_said, read(path)))
