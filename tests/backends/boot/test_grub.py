@@ -10,6 +10,7 @@ import pytest
 
 from rocmcfg.backends.boot.grub import backend as grub
 from rocmcfg.backends.boot.grub import reader
+from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries
 from rocmcfg.backends.boot.menu import Role, check
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
@@ -220,3 +221,13 @@ def test_lines_that_are_no_entry_are_passed_over(tmp_path: Path, noise: str) -> 
     text = debian_grub_cfg(["6.12.107+deb13-amd64"]).replace("10_linux ###\n", "10_linux ###\n" + noise, 1)
     read = [e for e in reader.read(menu(tmp_path, text)).entries if e.role is not Role.FOREIGN]
     assert len(read) == 3
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [("'Mine' --id x", "Mine"), ('"It\'s mine"', "It's mine"), ("mine --class os", "mine"), ("", "{")],
+)
+def test_an_entry_by_hand_is_called_by_its_title_however_it_is_quoted(written: str, title: str) -> None:
+    lines = [f"menuentry {written} {{", " linux /vmlinuz ro"]
+    (entry,) = parse_entries(lines, "/boot/grub/grub.cfg", "/etc/grub.d/40_custom")
+    assert entry.title == title
