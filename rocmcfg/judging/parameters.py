@@ -10,7 +10,7 @@ from rocmcfg.judging.masks import of_a_mask
 from rocmcfg.judging.traps import meanings, traps_of
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Parameter
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.spelling import Spelling, parameter, split
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import NUMBERS, as_number, closest, octal, same

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Hardware, TrapKind, ValueTrap
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import as_number
 

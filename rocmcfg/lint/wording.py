@@ -14,8 +14,8 @@ from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About, Verdict
 from rocmcfg.lint.assignment import Assignment, Trust, What
 from rocmcfg.lint.remark import Remark, error, info, warning
 from rocmcfg.model.catalogue import Catalogue, Parameter
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.machine import Machine
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.state import Kind
 

@@ -11,7 +11,7 @@ from rocmcfg.judging.traps import GRAVE, SAID_OF_TRAPS
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import closest

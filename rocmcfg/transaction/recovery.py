@@ -33,9 +33,11 @@ from rocmcfg.records.steps import (
 )
 from rocmcfg.transaction import edits, tool_changes
 from rocmcfg.transaction.programs import (
+    AGAIN,
     Progress,
     look_at_results,
     programs,
+    reading,
     run_tool,
     wait_for_survivors,
 )
@@ -281,13 +283,7 @@ def menu_with_ours(view: HostView, found: Journal) -> tuple[Activation, ...]:
 
 def left_to_user(view: HostView, found: Journal) -> list[Activation]:
     """What an apply on an offline root left for the user to run is due again after its undo."""
-    due: list[Activation] = []
-    if modprobe.PATH in found.files:
-        for generator in initramfs.backends():
-            due += generator.activations(view, "modprobe.d was put back")
-    for name in registry.NAMES:
-        if found.files & registry.inputs(name):
-            due += registry.backend(name).activations(view, "the files it reads were put back")
+    due = reading(view, found.files, AGAIN)
     return [a._replace(state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in found.tools]
 
 

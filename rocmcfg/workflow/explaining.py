@@ -12,9 +12,8 @@ from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import RocmcfgError, fail
-from rocmcfg.model.facts import Driver, Facts, Kernel
+from rocmcfg.model.facts import Driver, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, last
-from rocmcfg.model.machine import Machine
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.state.configured import next_boot_kargs, set_parameters

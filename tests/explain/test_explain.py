@@ -16,9 +16,8 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.knowledge import catalogue, issues
 from rocmcfg.model.diagnostic import RocmcfgError
-from rocmcfg.model.facts import Driver, Gpu, Kernel
+from rocmcfg.model.facts import Driver, Gpu, Kernel, Machine
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.machine import Machine
 from rocmcfg.model.version import KernelVersion, parse_kernel
 from rocmcfg.workflow.explaining import Explained, explain_name
 from tests.support.hosts import debian_grub_host

@@ -21,8 +21,7 @@ from rocmcfg.lint.kinds import Kind as FileKind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
-from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Os
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Machine, Os
 from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import Spelling, split
 from rocmcfg.model.state import Kind
