@@ -24,7 +24,7 @@ PAGES = {
     "docs/parameters.md": knowledge.parameters,
     "docs/environment.md": knowledge.environment,
     "docs/issues.md": knowledge.issues,
-    "packaging/schema/profile.json": schema.page,
+    "rocmcfg/knowledge/profile.schema.json": schema.page,
     "packaging/man/rocmcfg.1": man.program_page,
     "packaging/man/rocmcfg-profile.5": man.profile_page,
     "packaging/completions/rocmcfg.bash": completions.bash,

@@ -311,7 +311,6 @@ def _program() -> Iterable[tuple[str, bytes]]:
 def _beside(layout: Layout) -> Iterable[tuple[str, bytes]]:
     """What is not Python: generated pages and completions, the schema, the units."""
     plain = {
-        "schema/profile.json": "usr/share/rocmcfg/profile.schema.json",
         "completions/rocmcfg.bash": "usr/share/bash-completion/completions/rocmcfg",
         "completions/_rocmcfg": f"{layout.zsh}/_rocmcfg",
         "completions/rocmcfg.fish": "usr/share/fish/vendor_completions.d/rocmcfg.fish",
@@ -322,6 +321,8 @@ def _beside(layout: Layout) -> Iterable[tuple[str, bytes]]:
         "man/rocmcfg.1": "usr/share/man/man1/rocmcfg.1.gz",
         "man/rocmcfg-profile.5": "usr/share/man/man5/rocmcfg-profile.5.gz",
     }
+    schema = REPOSITORY / "rocmcfg/knowledge/profile.schema.json"
+    yield "usr/share/rocmcfg/profile.schema.json", schema.read_bytes()
     for name, target in (plain | pages).items():
         source = REPOSITORY / "packaging" / name
         if not source.is_file():

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocmcfg.lint.remark import CLASSES
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 ID = re.compile(r"RC\d{4}")
@@ -49,6 +51,8 @@ ONE_MEANING = {
     "RC2055": "a setting hands over the machine: refused where root may not have written it, else named",
     "RC2101": "no kernel, or none of the installed ones, has this parameter",
     "RC2104": "the value would keep the module from loading",
+    "RC6002": "--kernel RELEASE: not a kernel version",
+    "RC7004": "--kernel RELEASE: not a kernel version",
     "RC7101": "unknown: nothing has or reads this name",
     "RC7102": "misspelt: nothing has or reads this name, and another one is meant",
     "RC7103": "illegal value: the driver would not load, or the reader does not take it",
@@ -70,6 +74,15 @@ ONE_MEANING = {
     "RC7119": "read only: cannot be written while the driver runs",
     "RC9000": "a defect of rocmcfg",
 }
+# Ids that no call gives as they are, with the severities that they may have.
+LOOKED_UP = {
+    "RC6002": ("error",),
+    "RC7004": ("error",),
+    "RC7104": ("warning", "info"),
+    "RC7109": ("warning", "info"),
+}
+# Functions that give a hint.
+HINTS = {"_did_you_mean": "did you mean …?"}
 SEVERITY = {"error": "error", "fail": "error", "_by_hand": "error", "warning": "warning", "info": "info"}
 
 
@@ -84,9 +97,10 @@ class Made:
 
 def page() -> str:
     found: dict[str, list[Made]] = {}
-    for path in sorted((REPOSITORY / "rocmcfg").rglob("*.py")):
-        for made in _made_in(path):
-            found.setdefault(made.id, []).append(made)
+    for made in all_made():
+        found.setdefault(made.id, []).append(made)
+    if missing := CLASSES.keys() - found:
+        sys.exit(f"no call makes {', '.join(sorted(missing))}: name them in LOOKED_UP")
     lines = [
         "# Diagnostics",
         "",
@@ -106,6 +120,16 @@ def page() -> str:
     if found:
         sys.exit(f"no section for {', '.join(found)}: add one to ROOMS")
     return "\n".join(lines) + "\n"
+
+
+def all_made() -> list[Made]:
+    """Every call of the program that makes a diagnostic."""
+    paths = sorted((REPOSITORY / "rocmcfg").rglob("*.py"))
+    looked_up = [(id, severity) for id, severities in LOOKED_UP.items() for severity in severities]
+    return [
+        *(made for path in paths for made in _made_in(path)),
+        *(Made(id, severity, ONE_MEANING[id], "", "") for id, severity in looked_up),
+    ]
 
 
 def _row(id: str, made: list[Made]) -> str:
@@ -154,7 +178,7 @@ def _meant(given: ast.expr, call: ast.Call, around: list[ast.FunctionDef]) -> as
         if isinstance(target, ast.Name) and target.id == given.id
     ]
     text = max(texts, key=lambda found: found[0])[1] if texts else given
-    return text if isinstance(text, ast.Constant | ast.JoinedStr | ast.BinOp) else given
+    return given if isinstance(text, ast.Name | ast.Attribute) else text
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
@@ -173,8 +197,12 @@ def _text(node: ast.expr) -> str:
         return _text(node.value)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return _text(node.left) + _text(node.right)
+    if isinstance(node, ast.IfExp) and isinstance(node.body, ast.Constant) and not node.body.value:
+        return "…"
     if isinstance(node, ast.IfExp):
         return _text(node.body) if not isinstance(node.orelse, ast.Constant) else _text(node.orelse) or "…"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return HINTS.get(node.func.id, "…")
     if isinstance(node, ast.Name):
         return node.id.strip("_").upper()
     return node.attr.upper() if isinstance(node, ast.Attribute) else "…"

@@ -183,7 +183,8 @@ def _eras(values: Sequence[tuple[Any, str]]) -> str:
 
 
 def _remarks(parameter: Parameter) -> str:
-    said = [f"unit {parameter.unit}"] if parameter.unit else []
+    unit = parameter.describe().unit
+    said = [f"unit {unit}"] if unit else []
     said += ["taints the kernel"] if any(e.taints for e in parameter.epochs) else []
     said += ["the driver may replace the value"] if parameter.rewritten else []
     said += ["root only"] if any(e.permission == "0600" for e in parameter.epochs) else []

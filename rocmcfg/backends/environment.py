@@ -84,22 +84,24 @@ def profile_d(view: HostView) -> tuple[str, ...]:
     return drop_ins(view, ("/etc/profile.d",), ".sh")
 
 
-def read_assignments(view: HostView, path: str) -> dict[str, tuple[str, int]]:
-    """NAME to (value, line) of a KEY=VALUE file; later lines win. Quotes around a whole value are dropped."""
-    found: dict[str, tuple[str, int]] = {}
+class Assignment(NamedTuple):
+    """`source` is `file:line`."""
+
+    name: str
+    value: str
+    source: str
+
+
+def read_assignments(view: HostView, path: str) -> dict[str, Assignment]:
+    """Of a KEY=VALUE file, by name; later lines win. Quotes around a whole value are dropped."""
+    found: dict[str, Assignment] = {}
     for number, raw in enumerate(text_or_empty(view, path).splitlines(), 1):
         line = raw.strip().removeprefix("export ")
         name, equals, value = line.partition("=")
         if equals and not line.startswith("#"):
-            found[name.strip()] = (value.strip().strip("\"'"), number)
+            name = name.strip()
+            found[name] = Assignment(name, value.strip().strip("\"'"), f"{path}:{number}")
     return found
-
-
-class Assignment(NamedTuple):
-    name: str
-    value: str
-    path: str
-    line: int
 
 
 def for_everybody(view: HostView) -> tuple[Assignment, ...]:
@@ -110,23 +112,17 @@ def for_everybody(view: HostView) -> tuple[Assignment, ...]:
     A line of a shell script counts as if it were run: what stands behind a condition cannot be told.
     """
     read = ("/etc/environment", *environment_d(view), "/etc/profile", *profile_d(view))
-    paths = [view.real_path(path) for path in read]
-    once = dict.fromkeys(reversed(paths))
-    return tuple(
-        Assignment(name, value, path, line)
-        for path in reversed(once)
-        for name, (value, line) in read_assignments(view, path).items()
-    )
+    once = dict.fromkeys(view.real_path(path) for path in reversed(read))
+    return tuple(one for path in reversed(once) for one in read_assignments(view, path).values())
 
 
-def later_assignments(view: HostView) -> dict[str, tuple[str, str]]:
-    """NAME to (value, file:line) for what is read after our files: by systemd (environment.d(5), by base
-    name) and by login shells (/etc/profile, which sources profile.d in order of name)."""
-    found: dict[str, tuple[str, str]] = {}
+def later_assignments(view: HostView) -> dict[str, Assignment]:
+    """By name, what is read after our files: by systemd (environment.d(5), by base name) and by login shells
+    (/etc/profile, which sources profile.d in order of name)."""
     ours = [basename(path) for path in (ENVIRONMENT_D.path, PROFILE_D.path)]
     later = {basename(path): path for path in profile_d(view) if basename(path) > ours[1]}
     later |= {basename(path): path for path in environment_d(view) if basename(path) > ours[0]}
-    for name in sorted(later):
-        for variable, (value, line) in read_assignments(view, later[name]).items():
-            found[variable] = (value, f"{later[name]}:{line}")
+    found: dict[str, Assignment] = {}
+    for _, path in sorted(later.items()):
+        found |= read_assignments(view, path)
     return found

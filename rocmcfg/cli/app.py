@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import rocmcfg
-from rocmcfg.cli import options, render, words
+from rocmcfg.cli import options, render
 from rocmcfg.model.diagnostic import ExitCode
 
 
@@ -51,7 +51,7 @@ COMMANDS = {
     "confirm": Command("apply", "confirm"),
     "reject": Command("rollback", "reject"),
     "rollback": Command("rollback", "rollback"),
-    "history": Command("history", "history"),
+    "history": Command("rollback", "history"),
     "recover": Command("rollback", "recover"),
     "explain": Command("explain", "explain"),
     "doctor": Command("doctor", "doctor"),
@@ -61,8 +61,8 @@ COMMANDS = {
     "run": Command("env", "run", output=("debug",), passes_on=True),
     "render": Command("rendering", "render"),
     "schema": Command("schema", "schema", output=("debug",)),
-    "check-kernel": Command("hooks", "check_kernel", listed=False),
-    "watch-trial": Command("hooks", "watch_trial", listed=False),
+    "check-kernel": Command("apply", "check_kernel", listed=False),
+    "watch-trial": Command("apply", "watch_trial", listed=False),
     "complete": Command("complete", "complete", output=(), listed=False, passes_on=True),
 }
 # What the first argument may be.
@@ -104,7 +104,7 @@ def _run(arguments: list[str]) -> None:
     many = 2 if arguments[:1] and arguments[0] in GROUPS else 1
     name = " ".join(arguments[:many])
     command = COMMANDS.get(name)
-    values = words.read(command.declared(), arguments[many:], command.passes_on) if command else None
+    values = options.read(command.declared(), arguments[many:], command.passes_on) if command else None
     try:
         if values is None:
             from rocmcfg.cli import parser

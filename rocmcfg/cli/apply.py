@@ -1,17 +1,22 @@
-"""`rocmcfg plan`, `apply` and `confirm`: one transaction, all of it or nothing, and what it would do."""
+"""`rocmcfg plan`, `apply` and `confirm`: one transaction, all of it or nothing, and what it would do.
+`check-kernel` and `watch-trial`: what the kernel hook and rocmcfg-trial.service run."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING, Any
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
+from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
     from rocmcfg.model.trial import TrialPlan
-    from rocmcfg.workflow.applying import Applied
+    from rocmcfg.workflow.planning import Planned
 
 _MISSING = "say what to {}: --profile NAME (or auto), or --set KEY=VALUE"
 
@@ -54,10 +59,9 @@ def apply(
         plan_view.present(printer, planning.plan(host, request, terms))
         return
     hosts.require_root(printer, host, "plan")
-    hosts.require_answer(printer, yes, "plan", ", or --dry-run to see the plan")
-    hosts.may_change(printer, host)
     question = "Try this at the next boot?" if terms else "Apply this?"
-    ask = hosts.asking(printer, yes, plan_view.show, question)
+    instead = ", or --dry-run to see the plan"
+    ask = hosts.asking(printer, host, yes, plan_view.show, question, "plan", instead)
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed."))
 
@@ -72,19 +76,61 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place(
 
     host = hosts.open_host(printer, *place)
     hosts.require_root(printer, host)
-    hosts.require_answer(printer, yes, "status")
-    hosts.may_change(printer, host)
-    ask = hosts.asking(printer, yes, plan_view.show, "Keep this?")
+    ask = hosts.asking(printer, host, yes, plan_view.show, "Keep this?", "status")
     applied = confirming.confirm(host, ask, printer.progress, asks=not yes)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial goes on."))
 
 
-def _say(printer: Printer, applied: Applied) -> None:
+def check_kernel(
+    printer: Printer,
+    release: str = opt.argument("RELEASE", "As `uname -r` prints it.", "free"),
+    place: opt.Place = opt.Place(),
+) -> None:
+    """Check the applied values against an installed kernel; withdraw what would stop its driver."""
+    from rocmcfg.workflow import kernels
+
+    host = hosts.open_host(printer, *place)
+    hosts.require_root(printer, host)
+    hosts.may_change(printer, host)
+    found = kernels.check_kernel(host, release, printer.progress)
+    printer.end_progress()
+    printer.document(found)
+    printer.problems(found)
+
+
+def watch_trial(printer: Printer, place: opt.Place = opt.Place()) -> None:
+    """Wait until the trial's time has come; confirm it where all is well, else say why not."""
+    from rocmcfg.workflow import confirming
+
+    host = hosts.open_host(printer, *place)
+    hosts.require_root(printer, host)
+    # a shutdown while nothing is being changed is no failure, and the next boot is the old one
+    signal.signal(signal.SIGTERM, _leave)
+    printer.may_change(host)
+
+    def ask(_: Planned) -> bool:
+        interrupts.heed()  # from here on files change: a shutdown ends it with a rollback
+        return True
+
+    watched = confirming.watch(host, time.sleep, ask, printer.progress)
+    printer.end_progress()
+    printer.document([])
+    if isinstance(watched, str):
+        printer.line(f"Nothing to do: {watched}.")
+    else:
+        printer.line(f"The trial confirmed itself: applied as transaction {watched.transaction}.")
+
+
+def _leave(*_: Any) -> None:
+    sys.exit(0)
+
+
+def _say(printer: Printer, applied: Planned) -> None:
     """What was applied, and what is left to do."""
     from rocmcfg.cli import plan_view
 
-    made, trial, transaction = applied.planned.plan, applied.planned.trial, applied.transaction
-    printer.document(made.diagnostics, plan_view.PlanDocument(made, applied.activations, transaction, trial))
+    made, trial, transaction = applied.plan, applied.trial, applied.transaction
+    printer.document(made.diagnostics, applied)
     printer.line()
     if transaction is None:
         said = "Already applied" if made.rows else "Nothing of the profile is needed on this host"
@@ -92,13 +138,13 @@ def _say(printer: Printer, applied: Applied) -> None:
         if not made.rows:
             printer.pairs([(s.setting, s.reason) for s in made.skipped])
         plan_view.remarks(printer, made.diagnostics)
-        hosts.say_left_to_user(printer, applied.activations)
+        hosts.say_left_to_user(printer, made.activations)
         return
     if trial:
         _say_trial(printer, transaction, trial)
         return
     printer.line(f"Applied as transaction {transaction}.")
-    left = hosts.say_left_to_user(printer, applied.activations)
+    left = hosts.say_left_to_user(printer, made.activations)
     if any(row.setting.channel.value == "environment" for row in made.rows):
         printer.wrapped(
             "Variables reach new logins; containers take them with --env-file /etc/rocmcfg/env.", ""

@@ -134,12 +134,8 @@ def _loaded(line: Line) -> Iterator[Profile]:
             yield from profiles.read(line.host, [name])[0]
 
 
-def _optional(line: Line, word: str) -> Candidates:  # noqa: ARG001
-    yield from ((s.id, s.because) for p in _loaded(line) for s in p.settings if s.optional)
-
-
-def _leavable(line: Line, word: str) -> Candidates:  # noqa: ARG001
-    yield from ((s.id, s.because) for p in _loaded(line) for s in p.settings if not s.optional)
+def _settings_of_profiles(line: Line, *, optional: bool) -> Candidates:
+    yield from ((s.id, s.because) for p in _loaded(line) for s in p.settings if s.optional is optional)
 
 
 # -- names and values of the catalogue ----------------------------------------------------------------------
@@ -249,8 +245,8 @@ _KINDS: dict[str, Callable[[Line, str], Candidates]] = {
     "profile": _profiles_and_auto,
     "named-profile": _profiles,
     "setting": _settings,
-    "optional": _optional,
-    "leavable": _leavable,
+    "optional": lambda line, _: _settings_of_profiles(line, optional=True),
+    "leavable": lambda line, _: _settings_of_profiles(line, optional=False),
     "name": _explained,
     "kernel": _kernels,
     "transaction": _transactions,

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.cli import hosts
@@ -11,6 +13,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Misuse, Printer, wrap
 
 if TYPE_CHECKING:
+    from rocmcfg.doctor.judging.origin import Options
     from rocmcfg.doctor.judging.ranking import Match
     from rocmcfg.doctor.log_lines import LogLines
     from rocmcfg.workflow.diagnosing import Diagnosis, Found
@@ -48,22 +51,30 @@ def doctor(
     """
     from rocmcfg.workflow import diagnosing
 
-    for option, values in {
-        "--gfx": (gfx, "", ""),
-        "--kernel": ((), kernel, ""),
-        "--rocm": ((), "", rocm),
-    }.items():
-        try:
-            diagnosing.parse_options(*values)
-        except ValueError as problem:
-            raise Misuse(str(problem), option) from problem
-    options = diagnosing.parse_options(gfx, kernel, rocm)
+    options = named_machine(gfx, kernel, rocm)
     host = hosts.open_host(printer, root)
     environment = {} if host.offline else dict(os.environ)
     found = diagnosing.diagnose(host, [*log, *more], options, environment, printer.progress)
     printer.end_progress()
     printer.document(found.diagnostics, found)
     _show(printer, found)
+
+
+def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
+    """Raises Misuse for what is no GPU target or no version, with what to write."""
+    from rocmcfg.doctor.judging.origin import Options
+    from rocmcfg.model.version import parse_kernel, parse_version
+
+    for name in gfx:
+        if not re.fullmatch(r"gfx[0-9]{1,2}[0-9a-f]{2}", name):
+            example = "write one such as gfx1100, as `rocminfo` and `rocmcfg status` do"
+            raise Misuse(f"{name!r} is no GPU target; {example}", "--gfx")
+    if kernel and parse_kernel(kernel) is None:
+        raise Misuse(f"{kernel!r} is no kernel version; write 6.8, or what `uname -r` prints", "--kernel")
+    version = parse_version(rocm) if rocm else None
+    if rocm and version is None:
+        raise Misuse(f"{rocm!r} is no ROCm version; write 7.1 or 7.1.1", "--rocm")
+    return Options(tuple(gfx), kernel, version)
 
 
 def report(

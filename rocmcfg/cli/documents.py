@@ -7,6 +7,7 @@ document, and what the schemas call and say of those that are not clear by thems
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -17,10 +18,10 @@ from pydantic import BaseModel, ConfigDict, create_model
 from rocmcfg.cli import profile
 from rocmcfg.cli.doctor import ReportDocument
 from rocmcfg.cli.env import EnvDocument
-from rocmcfg.cli.history import HistoryDocument
-from rocmcfg.cli.plan_view import PlanDocument
+from rocmcfg.cli.rollback import HistoryDocument
 from rocmcfg.doctor.reading.segments import LogRead
-from rocmcfg.knowledge import profile_json_schema
+from rocmcfg.host.reading import read_own_file
+from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.lint.remark import Finding
@@ -35,6 +36,7 @@ from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, Found
 from rocmcfg.workflow.explaining import Explained
 from rocmcfg.workflow.linting import Linted, Proposal
+from rocmcfg.workflow.planning import Planned
 from rocmcfg.workflow.rendering import Rendered
 from rocmcfg.workflow.status import Status
 
@@ -59,6 +61,7 @@ _TITLES: dict[type, str] = {
     FileChange: "Change",
     Found: "Match",
     Linted: "LintDocument",
+    Planned: "PlanDocument",
     LogRead: "ReadLog",
     Profile: "ProfileBrief",
     Proposal: "LintProposal",
@@ -95,7 +98,7 @@ _TEXTS: dict[str, str | None] = {
     "ProfileParameter": """
     What the user gives a profile; `within` is "memory" where the amount must fit into the host's, and
     "gpus" where it is a number of GPUs of the host.""",
-    "PlanDocument": PlanDocument.__doc__,
+    "PlanDocument": "Of `plan`, `apply` and `confirm`. `trial` is null where the plan is for good.",
     "PyTorch": "`rocm` is the release whose libraries it brings, `path` the file that says so.",
     "ReadLog": "`size` in bytes, unpacked.",
     "Reason": "`met` is null where it cannot be told.",
@@ -120,9 +123,9 @@ _TEXTS: dict[str, str | None] = {
 
 _NOUNS: dict[str, type] = {
     "failure": FailureDocument,
-    "plan": PlanDocument,
-    "apply": PlanDocument,
-    "confirm": PlanDocument,
+    "plan": Planned,
+    "apply": Planned,
+    "confirm": Planned,
     "reject": Undo,
     "verify": VerificationReport,
     "rollback": Undo,
@@ -148,7 +151,7 @@ _FIRST: dict[str, Any] = {"schema_version": Literal[1], "command": str, "diagnos
 
 def schemas() -> dict[str, Any]:
     known = {name: model.model_json_schema(by_alias=True) for name, model in DOCUMENTS.items()}
-    return {**known, "profile-file": profile_json_schema.document()}
+    return {**known, "profile-file": json.loads(read_own_file(f"{PACKAGE}/knowledge/profile.schema.json"))}
 
 
 # -- models -------------------------------------------------------------------------------------------------

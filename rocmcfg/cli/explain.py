@@ -116,18 +116,18 @@ _UNSET = {
 
 
 def _show_now(printer: Printer, found: Explained) -> None:
-    kind, now = found.explanation.kind, found.now
+    kind = found.explanation.kind
     if kind not in _UNSET:
         return
     printer.heading("On this host")
-    where = f"{now.value} ({now.source})" if now.source else _UNSET[kind]
+    where = f"{found.next_boot} ({found.source})" if found.source else _UNSET[kind]
     if kind == "variable":
-        here = [] if now.running is None else [("here", now.running or "set to nothing")]
+        here = [] if found.running is None else [("here", found.running or "set to nothing")]
         printer.pairs([("next login", where), *here])
         return
-    running = now.running or "not set"
+    running = found.running or "not set"
     if kind != "argument":
-        running = "not loaded, or not readable" if now.running is None else now.running or "empty"
+        running = "not loaded, or not readable" if found.running is None else found.running or "empty"
     printer.pairs([("next boot", where), ("running", running)])
 
 

@@ -58,19 +58,6 @@ def require_root(printer: Printer, host: LocalHost, look: str = "") -> None:
         )
 
 
-def require_answer(printer: Printer, yes: bool, look: str, instead: str = "") -> None:
-    """Somebody has to be there who can be asked. `look` is the command that shows what would be asked about,
-    `instead` what can be done with --json in place of --yes."""
-    if printer.json and not yes:
-        raise Misuse(f"--json asks no question: add --yes{instead}")
-    if not yes and not sys.stdin.isatty():
-        raise fail(
-            "RC3024",
-            "nobody can be asked: the input is not a terminal",
-            hint=f"add --yes to go ahead without a question; `rocmcfg {look}` shows what it would do",
-        )
-
-
 def may_change(printer: Printer, host: LocalHost) -> None:
     """From here on the command changes things: a signal ends it only where nothing is left half done, and
     the state that a stop leaves is read from the host."""
@@ -79,9 +66,26 @@ def may_change(printer: Printer, host: LocalHost) -> None:
 
 
 def asking(
-    printer: Printer, yes: bool, show: Callable[[Printer, Planned], None], question: str
+    printer: Printer,
+    host: LocalHost,
+    yes: bool,
+    show: Callable[[Printer, Planned], None],
+    question: str,
+    look: str,
+    instead: str = "",
 ) -> Callable[[Planned], bool]:
-    """What shows a plan and asks whether it shall be carried out."""
+    """What shows a plan and asks whether it shall be carried out; from here on the command may change things.
+    Stops where nobody can be asked: `look` is the command that shows what would be asked about, `instead`
+    what can be done with --json in place of --yes."""
+    if printer.json and not yes:
+        raise Misuse(f"--json asks no question: add --yes{instead}")
+    if not yes and not sys.stdin.isatty():
+        raise fail(
+            "RC3024",
+            "nobody can be asked: the input is not a terminal",
+            hint=f"add --yes to go ahead without a question; `rocmcfg {look}` shows what it would do",
+        )
+    may_change(printer, host)
 
     def ask(planned: Planned) -> bool:
         show(printer, planned)

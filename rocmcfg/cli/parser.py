@@ -1,4 +1,4 @@
-"""The command line as typer reads it: help, mistakes, and all that `words` leaves to it."""
+"""The command line as typer reads it: help, mistakes, and all that `options.read` leaves to it."""
 
 from __future__ import annotations
 

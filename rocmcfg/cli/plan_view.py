@@ -1,26 +1,16 @@
-"""How a plan looks, as text and as JSON; shared by `plan`, `apply` and `profile show`."""
+"""How a plan looks as text; shared by `plan`, `apply` and `profile show`."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rocmcfg.cli.render import Printer
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.plan import (
-    Activation,
-    CommandLine,
-    FileChange,
-    Plan,
-    RowOutcome,
-    SettingRow,
-    ToolChange,
-)
+from rocmcfg.model.plan import Activation, CommandLine, FileChange, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
-from rocmcfg.model.published import published
 from rocmcfg.model.state import ActivationState, Kind
 from rocmcfg.model.trial import TrialPlan
 from rocmcfg.workflow.planning import Planned
@@ -32,37 +22,6 @@ _STATES = {
     ActivationState.LEFT_TO_USER: "left to you",
     ActivationState.SKIPPED: "not needed",
 }
-
-
-# -- JSON ---------------------------------------------------------------------------------------------
-
-
-@published(
-    "profiles=plan.profiles",
-    "changes",
-    "activations",
-    "settings=plan.rows",
-    "skipped=plan.skipped",
-    "command_line=plan.command_line",
-    "boot_backend=plan.boot_backend",
-    "reboot_required=plan.reboot_required",
-    "transaction",
-    "trial",
-)
-class PlanDocument(NamedTuple):
-    """Of `plan`, `apply` and `confirm`. `trial` is null where the plan is for good."""
-
-    plan: Plan
-    activations: tuple[Activation, ...]
-    transaction: int | None = None
-    trial: TrialPlan | None = None
-
-    @property
-    def changes(self) -> tuple[FileChange | ToolChange, ...]:
-        return (*self.plan.changes, *self.plan.tools)
-
-
-# -- text ---------------------------------------------------------------------------------------------
 
 
 def host_rows(facts: Facts) -> list[tuple[str, str]]:
@@ -150,8 +109,7 @@ def show_setting(printer: Printer, row: SettingRow, *, judged: bool = False) -> 
 
 def present(printer: Printer, planned: Planned) -> None:
     """A plan as `plan` and `apply --dry-run` end with it."""
-    made = planned.plan
-    printer.document(made.diagnostics, PlanDocument(made, made.activations, trial=planned.trial))
+    printer.document(planned.plan.diagnostics, planned)
     show(printer, planned)
 
 

@@ -27,15 +27,13 @@ def render(
     What is needed is decided for the machine of --gfx, --kernel and --rocm, where
     one of them is given, and else for this host.
     """
-    from rocmcfg.workflow import diagnosing, rendering
+    from rocmcfg.cli.doctor import named_machine
+    from rocmcfg.workflow import rendering
 
     if not format:
         raise Misuse(f"say for which system: {', '.join(FORMATS)}", "--format")
     request = asked.request(_MISSING, via)
-    try:
-        machine = diagnosing.parse_options(gfx, kernel, rocm)
-    except ValueError as problem:
-        raise Misuse(str(problem)) from problem
+    machine = named_machine(gfx, kernel, rocm)
     made = rendering.render(hosts.open_host(printer, root), request, format, machine)
     printer.document(made.diagnostics, made)
     printer.problems(made.diagnostics)

@@ -24,7 +24,7 @@ def status(
     from rocmcfg.workflow import status as workflow
 
     host = hosts.open_host(printer, root)
-    found = workflow.status(host, boot_backend, host.root)
+    found = workflow.status(host, boot_backend)
     printer.document(found.diagnostics, found)
     _show(printer, found)
 

@@ -56,7 +56,7 @@ def _parameter(question: Question, name: str) -> Explanation | None:
 
 
 def _misnomer(question: Question, name: str) -> Explanation | None:
-    trap = question.catalogue.traps.get(canonical(name.removeprefix(f"{names.TRAPPED}.")))
+    trap = question.catalogue.traps.get(canonical(name.removeprefix(f"{names.MODULE_OF_TRAPS}.")))
     if trap is None:
         return None
     return Explanation(
@@ -64,7 +64,7 @@ def _misnomer(question: Question, name: str) -> Explanation | None:
         "misnomer",
         trap.summary,
         instead=str(trap.spelt(question.value)),
-        issues=mentions(question, [f"{names.TRAPPED}.{trap.name}", trap.name]),
+        issues=mentions(question, [f"{names.MODULE_OF_TRAPS}.{trap.name}", trap.name]),
     )
 
 
@@ -73,11 +73,13 @@ def _misnomer(question: Question, name: str) -> Explanation | None:
 
 def _feature(question: Question, name: str) -> Explanation | None:
     known, value = question.catalogue, question.value
-    plain = name.removeprefix(f"{names.TRAPPED}.")
+    module, _, plain = name.rpartition(".")
     feature = known.features.get(plain) or known.features.get(plain.replace("_", "-"))
-    if feature is None:
+    if feature is None or module not in ("", known.parameters[feature.parameter].module):
         return None
-    default = default_mask(known.parameters[feature.parameter], question.machine.kernels)
+    parameter = known.parameters[feature.parameter]
+    default = default_mask(parameter, question.machine.kernels)
+    ids = [f"feature.{feature.name}", f"{parameter.module}.{canonical(feature.name)}"]
     on = truth(value)
     word = "true" if on else "false"
     spelling = f"features.{feature.name} = {word} in a profile, or --set feature.{feature.name}={word}"
@@ -98,7 +100,7 @@ def _feature(question: Question, name: str) -> Explanation | None:
         meaning=_switched(feature, on, default),
         verdict=f"{value!r} is neither true nor false" if value and on is None else "",
         kernels=on_kernels(question, feature.parameter, None),
-        issues=mentions(question, [f"feature.{feature.name}", f"{names.TRAPPED}.{canonical(feature.name)}"]),
+        issues=mentions(question, ids),
         sources=feature.sources,
     )
     return on_hardware(question, found, feature.acts_on)

@@ -12,7 +12,7 @@ from rocmcfg.model.value import as_number
 
 
 def those(*remarks: tuple[object, str]) -> tuple[str, ...]:
-    """The texts of those that hold."""
+    """Of pairs of a condition and a text, the texts whose condition holds."""
     return tuple(text for holds, text in remarks if holds)
 
 

@@ -19,7 +19,7 @@ def explain_parameter(question: Question, parameter: Parameter) -> Explanation:
         "parameter",
         parameter.summary,
         _remarks(parameter, question),
-        unit=parameter.unit,
+        unit=parameter.describe().unit,
         kernels=on_kernels(question, parameter.id, question.value),
     )
     ids = [parameter.id, *(f"feature.{feature.name}" for feature in features)]
@@ -93,15 +93,14 @@ def explain_new(question: Question, id: str, description: str) -> Explanation:
 def _with_bits(
     found: Explanation, parameter: Parameter, features: Sequence[Feature], question: Question
 ) -> Explanation:
-    default = default_mask(parameter, question.machine.kernels) if features or parameter.bits else None
+    unnamed = parameter.describe().bits
+    default = default_mask(parameter, question.machine.kernels) if features or unnamed else None
     if default is None:
         return found
     number = as_number(question.value)
     mask = default if number is None or number < 0 else number
     bits = [_bit(feature, mask, default) for feature in features]
-    bits += [
-        Bit("", bit, bool(mask & bit), bool(default & bit), text) for bit, text in parameter.bits.items()
-    ]
+    bits += [Bit("", bit, bool(mask & bit), bool(default & bit), text) for bit, text in unnamed.items()]
     named = sum(bit.bit for bit in bits)
     remarks = [
         f"{feature.name} on taints kernels {feature.taints}"

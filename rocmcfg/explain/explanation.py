@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from rocmcfg.model.catalogue import Catalogue, TrapKind
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import Confidence, KnownIssue
-from rocmcfg.model.machine import Machine
 
 ExplanationKind = Literal["parameter", "feature", "argument", "variable", "misnomer", "new", "kernel"]
 Role = Literal["helps", "does_not_help", "unset"]

@@ -64,24 +64,23 @@ def logins(view: HostView) -> tuple[Login, ...] | None:
         return None
     sessions = dict(islice((written or {}).items(), _MOST)) | (present or {})
     openings = _openings(view, [session.leader for session in sessions.values()])
-    people = _Accounts(view)
     itself = _GREETD_ITSELF.search(text_or_empty(view, _GREETD))
     found: list[Login] = []
     for session in sessions.values():
         # the line of PAM says that nobody typed anything, which logind does not know
         login = Login(session.user, openings.get(session.leader) or session.service)
-        if _by_a_person(login, session, people) and not (itself and login.service == "greetd"):
+        if _by_a_person(view, login, session) and not (itself and login.service == "greetd"):
             found.append(login)
     return tuple(dict.fromkeys(found))
 
 
-def _by_a_person(login: Login, session: _Session, people: _Accounts) -> bool:
+def _by_a_person(view: HostView, login: Login, session: _Session) -> bool:
     """Without a service a login cannot be told from what a unit did under a person's name."""
     if session.kind and (not session.kind.startswith("user") or session.kind == "user-incomplete"):
         return False
     if not _ASKS.match(login.service):
         return False
-    uid = people.uid(session.user) if session.uid is None else session.uid
+    uid = _uid(view, session.user) if session.uid is None else session.uid
     if uid is None or uid == _NOBODY or uid in _DYNAMIC:
         return False
     return uid == 0 or uid >= _FIRST_PERSON
@@ -147,18 +146,13 @@ def _present(view: HostView) -> dict[str, _Session] | None:
     return found
 
 
-class _Accounts:
-    """User ids by name: of the host's own file, and of what else it knows users from (LDAP, homed)."""
-
-    def __init__(self, view: HostView) -> None:
-        self._view = view
-        self._known = _uids(text_or_empty(view, "/etc/passwd"))
-
-    def uid(self, name: str) -> int | None:
-        if name not in self._known:
-            asked = self._view.query(("getent", "passwd", "--", name)) if name else None
-            self._known |= _uids(asked.stdout) if asked is not None and asked.ok else {}
-        return self._known.get(name)
+def _uid(view: HostView, name: str) -> int | None:
+    """By the host's own file, else by what else it knows users from (LDAP, homed)."""
+    known = _uids(text_or_empty(view, "/etc/passwd"))
+    if name and name not in known:
+        asked = view.query(("getent", "passwd", "--", name))
+        known = _uids(asked.stdout) if asked is not None and asked.ok else {}
+    return known.get(name)
 
 
 def _uids(text: str) -> dict[str, int]:

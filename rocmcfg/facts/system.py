@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
 from typing import TYPE_CHECKING
 
-from rocmcfg.host.streams import Scratch
+from rocmcfg.host.atomic import write_all
+from rocmcfg.host.streams import scratch_file
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.facts import Os
 
@@ -28,15 +28,15 @@ def read_os(view: HostView) -> Os:
         return Os("unknown", f"unknown system ({problem.path}: {problem.reason})", "")
     if content is None:
         return UNKNOWN
-    with closing(Scratch()) as copy:
-        copy.write(content)
+    with scratch_file() as copy:
+        write_all(copy.fileno(), content)
         try:
             # the library reads a tree by itself: past its root, and for minutes where the file is large
             release = distro.LinuxDistribution(
                 include_lsb=False,
                 include_uname=False,
                 include_oslevel=False,
-                os_release_file=f"/proc/self/fd/{copy.descriptor}",
+                os_release_file=f"/proc/self/fd/{copy.fileno()}",
                 distro_release_file=os.devnull,
                 root_dir=_NOWHERE,
             )

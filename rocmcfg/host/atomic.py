@@ -26,7 +26,7 @@ def replace_file(path: str, state: FileState, *, keep_mtime: bool, directory: in
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temp, flags, 0o600, dir_fd=directory)
     try:
-        _write_all(descriptor, state.content)
+        write_all(descriptor, state.content)
         if (state.uid, state.gid) != (os.geteuid(), os.getegid()):
             os.fchown(descriptor, state.uid, state.gid)
         os.fchmod(descriptor, state.mode)
@@ -71,7 +71,7 @@ def append_line(path: str, line: bytes, *, directory: int | None = None) -> None
         os.ftruncate(descriptor, end)
         os.lseek(descriptor, end, os.SEEK_SET)
         try:
-            _write_all(descriptor, line)
+            write_all(descriptor, line)
             os.fsync(descriptor)
         except BaseException:
             os.ftruncate(descriptor, end)
@@ -118,7 +118,8 @@ def sync_dir(path: str, directory: int | None = None) -> None:
         os.close(descriptor)
 
 
-def _write_all(descriptor: int, content: bytes) -> None:
+def write_all(descriptor: int, content: bytes) -> None:
+    """As write(2), which may write less than it is given."""
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -89,143 +89,51 @@ def _is_hollow(descriptor: int, meta: os.stat_result) -> bool:
     return hole < meta.st_size
 
 
-class PlainFile:
-    """A regular file that nothing unpacks, from where it stands on. It is copied part by part, which costs
-    less than to read it as blocks of lines. `offset` is where the next part begins."""
-
-    def __init__(self, descriptor: int, offset: int) -> None:
-        self._descriptor = descriptor
-        self._buffer = bytearray(1 << 20)
-        self.offset = offset
-
-    def copy(self, scratch: Scratch, wanted: int, longest: int) -> bool:
-        """The next `wanted` bytes to the empty scratch file, up to the end of a line; nothing at the end of
-        the file. False, and nothing copied, where a line takes more than `longest` bytes, which is less
-        than `wanted`. Raises OSError."""
-        offset, open_line = self.offset, 0
-        while scratch.size < wanted:
-            count = os.preadv(self._descriptor, [self._buffer], offset)
-            if not count and open_line:
-                scratch.write(b"\n")
-                open_line = 0
-            if not count:
-                break
-            open_line = self._open_line(count, open_line, longest)
-            if open_line > longest:
-                scratch.clear()
-                return False
-            with memoryview(self._buffer) as view, view[:count] as part:
-                scratch.write(part)
-            offset += count
-        scratch.drop(open_line)
-        self.offset = offset - open_line
-        return True
-
-    def rest(self) -> BinaryIO:
-        """What was not copied."""
-        os.lseek(self._descriptor, self.offset, os.SEEK_SET)
-        return io.FileIO(self._descriptor, "rb", closefd=False)
-
-    def _open_line(self, count: int, before: int, longest: int) -> int:
-        """Bytes of the last line in the buffer, with those of it that came `before`; of one that is longer
-        than allowed, where there is any."""
-        position, open_line = 0, before
-        while position < count:
-            reach = position + longest + 1 - open_line
-            end = self._buffer.rfind(b"\n", position, min(count, reach)) + 1
-            if end == 0:
-                return open_line + count - position
-            position, open_line = end, 0
-        return open_line
-
-
-def plain_file(stream: BinaryIO) -> PlainFile | None:
-    """The file behind a stream; None where there is none, or what is in it is packed."""
-    if type(stream) is not io.BufferedReader or not isinstance(stream.raw, io.FileIO):
-        return None
-    descriptor = stream.fileno()
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return None
-    return PlainFile(descriptor, stream.tell())  # the buffer may be ahead of it
-
-
-class Scratch:
+def scratch_file() -> io.FileIO:
     """A file in memory that a child reads as its standard input, and that vanishes with us.
 
     Its pages are the kernel's, not the process's: a child can seek in it, which it cannot in a pipe.
     """
-
-    def __init__(self) -> None:
-        self.descriptor = os.memfd_create("rocmcfg-log", os.MFD_CLOEXEC)
-        self.size = 0
-
-    def write(self, block: bytes | memoryview) -> None:
-        view = memoryview(block)
-        while view:
-            written = os.write(self.descriptor, view)
-            self.size += written
-            view = view[written:]
-
-    def rewind(self) -> None:
-        os.lseek(self.descriptor, 0, os.SEEK_SET)
-
-    def clear(self) -> None:
-        """Begin anew. The pages stay, since getting new ones takes longer than to write over them."""
-        self.rewind()
-        self.size = 0
-
-    def drop(self, count: int) -> None:
-        """Take back the last bytes that were written."""
-        self.size -= count
-        os.lseek(self.descriptor, self.size, os.SEEK_SET)
-
-    def seal(self) -> None:
-        """End the file where the writing stopped, and go back to its beginning."""
-        os.ftruncate(self.descriptor, self.size)
-        self.rewind()
-
-    def reader(self) -> BinaryIO:
-        """All of it, from its beginning."""
-        self.rewind()
-        return io.FileIO(self.descriptor, "rb", closefd=False)
-
-    def close(self) -> None:
-        os.close(self.descriptor)
+    return io.FileIO(os.memfd_create("rocmcfg-log", os.MFD_CLOEXEC), "r+b")
 
 
-class FilterFailed(Exception):
-    """The filter cannot be used here, or did not understand what it was asked for: do without it."""
+def plain_file(stream: BinaryIO) -> int | None:
+    """The descriptor of the regular file behind a stream; None where there is none, or it is unpacked."""
+    if type(stream) is not io.BufferedReader or not isinstance(stream.raw, io.FileIO):
+        return None
+    return stream.fileno() if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else None
 
 
-class Grep:
-    """GNU grep as a filter: it walks all patterns at once, some fifty times faster than Python's `re`.
+def copy_within_kernel(source: int, at: int, target: int, most: int) -> int:
+    """Append up to `most` bytes of a file, from `at` on, to another; how many there were. Raises OSError."""
+    copied = 0
+    while copied < most and (count := os.sendfile(target, source, at + copied, most - copied)):
+        copied += count
+    return copied
 
-    Only the GNU program counts: it alone leaves a seekable input right after the last line that it printed,
-    so that a search with `-m` can be taken up again (grep(1), `--max-count`).
+
+def has_gnu_grep() -> bool:
+    """Only the GNU program counts: it alone leaves a seekable input right after the last line that it
+    printed, so that a search with `-m` can be taken up again (grep(1), `--max-count`)."""
+    from rocmcfg.host import runner
+
+    try:
+        with runner.stream(("grep", "--version"), failed=1) as said:
+            return b"GNU grep" in said.readline()
+    except OSError:
+        return False
+
+
+def start_grep(patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool = False) -> BinaryIO:
+    """Lines that match any of the extended regular expressions, or hold any of the `fixed` texts, as
+    `NUMBER:LINE`, at most `most` of them: GNU grep walks all patterns at once, some fifty times faster than
+    Python's `re`.
+
+    `descriptor` is of a file that can be sought in; numbers count from where it stands. Closing the stream
+    ends the program. Raises OSError.
     """
+    from rocmcfg.host import runner
 
-    def __init__(self) -> None:
-        from rocmcfg.host import runner
-
-        try:
-            with runner.stream(("grep", "--version"), failed=1) as said:
-                first = said.readline()
-        except OSError as problem:
-            raise FilterFailed(str(problem)) from problem
-        if b"GNU grep" not in first:
-            raise FilterFailed("another grep than GNU's")
-
-    def start(
-        self, patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool = False
-    ) -> BinaryIO:
-        """Lines that match any of the extended regular expressions, or hold any of the `fixed` texts, as
-        `NUMBER:LINE`, at most `most` of them.
-
-        `descriptor` is of a regular file or Scratch; numbers count from where it stands. Closing the stream
-        ends the program.
-        """
-        from rocmcfg.host import runner
-
-        expressions = [word for pattern in patterns for word in (b"-e", pattern)]
-        argv = [b"grep", b"-anF" if fixed else b"-anE", b"-m", str(most).encode(), *expressions]
-        return runner.stream(argv, descriptor, failed=2)
+    expressions = [word for pattern in patterns for word in (b"-e", pattern)]
+    argv = [b"grep", b"-anF" if fixed else b"-anE", b"-m", str(most).encode(), *expressions]
+    return runner.stream(argv, descriptor, failed=2)

@@ -112,29 +112,23 @@ class HostView(Protocol):
     @property
     def root(self) -> str:
         """For messages, and for what a user is to type; a path within the host is read by these methods."""
-        ...
 
     @property
     def offline(self) -> bool:
         """A root other than the running system: no /proc or /sys of ours belongs to it."""
-        ...
 
     @property
     def runs_tools(self) -> bool:
         """Whether programs of this host may be run."""
-        ...
 
     def read(self, path: str) -> bytes | None:
         """The content; None where there is no such file. Raises Unreadable."""
-        ...
 
     def text(self, path: str) -> str | None:
         """As `read`, decoded as UTF-8; bytes that are not UTF-8 become U+FFFD."""
-        ...
 
     def state(self, path: str) -> FileState | None:
         """Content and metadata of a regular file, None if absent. Raises Unreadable for anything else."""
-        ...
 
     def exists(self, path: str) -> bool: ...
 
@@ -144,41 +138,32 @@ class HostView(Protocol):
 
     def real_path(self, path: str) -> str:
         """Where symbolic links lead to, within the host; the path itself where they lead nowhere."""
-        ...
 
     def weakness(self, path: str) -> Weakness | None:
         """The first part of a path, from the root on, that somebody else than root may change: what lies
         behind it must not be believed. None where there is none, and where the caller is not root and so has
         nothing to hand over. Raises Unreadable."""
-        ...
 
     def names(self, path: str) -> tuple[str, ...]:
         """Sorted names in a directory; empty where it is absent or unreadable."""
-        ...
 
     def hidden(self, path: str) -> bool:
         """Whether a directory is there whose names may not be read: it must not be taken for an empty one."""
-        ...
 
     def locked_by(self) -> Locked | None:
         """What a second rocmcfg is told while another is at work here; None where none is. Writes nothing."""
-        ...
 
     def has_tool(self, name: str) -> bool:
         """Whether a program of this name lies where the host keeps its programs."""
-        ...
 
     def query(self, argv: Sequence[str]) -> CommandResult | None:
         """Run a program that changes nothing; None where no program may be run or it is missing."""
-        ...
 
     def stream(self, path: str) -> BinaryIO | None:
         """A file of any size, to be read as it comes; None where there is none. Raises Unreadable."""
-        ...
 
     def stream_query(self, argv: Sequence[str]) -> BinaryIO | None:
         """As `query`, for output of any size; the exit status is not told."""
-        ...
 
 
 def text_or_empty(view: HostView, path: str) -> str:
@@ -205,69 +190,54 @@ class Host(HostView, Protocol):
 
     def write(self, path: str, state: FileState, *, keep_mtime: bool) -> None:
         """Replace or create a file in one atomic, durable step. Raises Unwritable."""
-        ...
 
     def remove(self, path: str) -> None: ...
 
     def discard_temporary(self, path: str) -> None:
         """Remove what a crash in the middle of `write` may have left beside `path`."""
-        ...
 
     def make_dir(self, path: str, mode: int) -> None: ...
 
     def remove_dir(self, path: str) -> bool:
         """False where the directory is not empty, which is not an error: somebody else uses it now."""
-        ...
 
     def append(self, path: str, line: bytes) -> None:
         """Append to a file of the private state directory and make it durable."""
-        ...
 
     def writable_problem(self, path: str) -> str:
         """Why nothing can be written at `path` (read-only file system, no permission), else empty."""
-        ...
 
     def settle(self, paths: Sequence[str]) -> None:
         """Put on the disk what programs wrote to the file systems that hold these files or directories, so
         that a boot loader finds it after a power cut. Raises Unwritable."""
-        ...
 
     def execute(
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
     ) -> CommandResult:
         """Run a program that changes the host: no stdin, a time limit in seconds, C.UTF-8. By `mark`, which
         nobody else must know, `survivors` finds it."""
-        ...
 
     def started(self, mark: str) -> list[str]:
         """Programs of root, started with this mark or by one that was, that are still there."""
-        ...
 
     def survivors(self, mark: str) -> list[str]:
         """Programs of root, started with this mark, that are still at work although their rocmcfg is not."""
-        ...
 
     def unpack(self, argv: Sequence[str], wanted: Sequence[str]) -> dict[str, bytes] | None:
         """Run `argv` plus a scratch directory and return the content of the `wanted` files that it put there,
         keyed by their path relative to it; None where the program failed."""
-        ...
 
     def lock(self) -> AbstractContextManager[None]:
         """One writer per host. Raises Locked at once where another holds it."""
-        ...
 
     def require_lock(self) -> None:
         """Raises Locked where the lock is not, or no longer, ours."""
-        ...
 
     def log(self, message: str) -> None:
         """One line for the host's own journal or syslog; silent on an offline root. Never raises."""
-        ...
 
     def user(self) -> str:
         """Who asked: the account behind sudo, else the one that runs us."""
-        ...
 
     def new_file(self, content: bytes, mode: int) -> FileState:
         """A file of ours, owned by whoever this host's files belong to (root, or us on an offline root)."""
-        ...

@@ -9,8 +9,8 @@ from rocmcfg.judging import names, parameters
 from rocmcfg.judging.traps import meets, traps_of
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Catalogue, KernelArgument
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.kargs import canonical
-from rocmcfg.model.machine import Machine
 from rocmcfg.model.spelling import Spelling, parameter
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import same

@@ -12,9 +12,9 @@ from rocmcfg.judging import arguments, parameters, variables
 from rocmcfg.judging.traps import no_effect
 from rocmcfg.judging.verdict import REFUSED, About, Verdict
 from rocmcfg.model.catalogue import Catalogue, matches
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
-from rocmcfg.model.machine import Machine
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import closest, same

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from rocmcfg.model.catalogue import Catalogue, Epoch
-from rocmcfg.model.facts import Kernel
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Kernel, Machine
 from rocmcfg.model.value import IllegalValue, ParamType, parse, printed
 
 

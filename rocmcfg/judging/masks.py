@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, error, info
-from rocmcfg.model.facts import Kernel
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Kernel, Machine
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import as_number, hexint
 from rocmcfg.state.configured import Effective

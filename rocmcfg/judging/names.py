@@ -12,7 +12,7 @@ from rocmcfg.model.catalogue import KernelArgument, Variable
 from rocmcfg.model.kargs import canonical
 
 # The names of traps.toml are those that people take for parameters of this module.
-TRAPPED = "amdgpu"
+MODULE_OF_TRAPS = "amdgpu"
 # A slip in fewer letters would be another name. Lengths of names, and how many slips they may hold.
 _SLIPS = ((8, 1), (16, 2))
 _EVERYDAY = frozenset({"audio", "backlight", "benchmark", "discovery", "modeset", "rebar", "seamless"})
@@ -153,7 +153,7 @@ def bare_parameter(text: str) -> str:
         return ""
     known = catalogue.load()
     if plain in known.traps:
-        return TRAPPED
+        return MODULE_OF_TRAPS
     return next((p.module for p in known.parameters.values() if p.name == plain), "")
 
 

@@ -10,7 +10,7 @@ from rocmcfg.judging.masks import of_a_mask
 from rocmcfg.judging.traps import meanings, traps_of
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Parameter
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.spelling import Spelling, parameter, split
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import NUMBERS, as_number, closest, octal, same
@@ -55,7 +55,7 @@ def _unknown_parameter(
     asked: Spelling, kernels: Sequence[Declaration], known: Catalogue
 ) -> Iterator[Verdict]:
     trap = known.traps.get(asked.name)
-    if trap is not None and asked.module in ("", names.TRAPPED):
+    if trap is not None and asked.module in ("", names.MODULE_OF_TRAPS):
         sources = known.features[trap.instead.name].sources if trap.instead.kind is Kind.FEATURE else ()
         yield Verdict(About.MISNAMED, why=trap.summary, instead=trap.spelt(asked.value), sources=sources)
         return

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Hardware, TrapKind, ValueTrap
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import as_number
 
 GRAVE = ("dangerous", "inverted")
 # What a value of each kind does, as it stands behind the value.
-TRAPPED: dict[TrapKind, str] = {
+SAID_OF_TRAPS: dict[TrapKind, str] = {
     "inverted": "does the opposite of what it is set for",
     "dangerous": "is harmful",
     "default": "is what happens anyway",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rocmcfg.judging import names
 from rocmcfg.judging.traps import default_is_told, meanings, traps_of
 from rocmcfg.judging.verdict import About, Verdict
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.value import same
 

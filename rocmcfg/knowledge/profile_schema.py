@@ -54,15 +54,10 @@ def _count(text: str) -> str:
     return text
 
 
-def like(pattern: str, what: str) -> AfterValidator:
-    """Of a text: all of it has the form of `pattern`; the message says that it is not `what`."""
-
-    def checked(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError(f"{text!r} is not {what}")
-        return text
-
-    return AfterValidator(checked)
+def _gfx(text: str) -> str:
+    if not re.fullmatch("gfx[0-9a-f]{3,5}", text):
+        raise ValueError(f"{text!r} is not a gfx target such as gfx1201")
+    return text
 
 
 def _name(text: str) -> str:
@@ -90,7 +85,7 @@ def _value(value: Any) -> Any:
 
 
 Sentence = Annotated[StrictStr, AfterValidator(_sentence)]
-Gfx = Annotated[StrictStr, like("gfx[0-9a-f]{3,5}", "a gfx target such as gfx1201")]
+Gfx = Annotated[StrictStr, AfterValidator(_gfx)]
 Range = Annotated[StrictStr, AfterValidator(_range)]
 Number = Annotated[StrictInt, Field(ge=0, le=1 << 32)]
 Count = Annotated[StrictStr, AfterValidator(_range), AfterValidator(_count)]

@@ -14,7 +14,8 @@ Order = tuple[bool, int, bool, int]
 
 
 def compare(checked: Sequence[Checked], knowledge: Knowledge) -> None:
-    """The running command line is the work of one of the files: only what no file holds is told of it."""
+    """Adds what the files of a host make of each other. /proc/cmdline came of one of the others, and keeps
+    only the findings that none of them has."""
 
     def of(*kinds: Kind) -> list[Checked]:
         return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]

@@ -76,7 +76,7 @@ def _name(found: Assignment, target: Spelling) -> str | None:
 
 
 def applied(text: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None) -> str:
-    """text[start:stop] with the edits in it; those that overlap an earlier one have lost their text."""
+    """text[start:stop] with the edits in it; one that overlaps an earlier edit is left out."""
     parts, at = [], start
     for begin, end, new in sorted(set(edits)):
         if begin >= at:

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from rocmcfg.judging import names
 from rocmcfg.judging.judge import judge, of_the_name
-from rocmcfg.judging.traps import GRAVE, TRAPPED
+from rocmcfg.judging.traps import GRAVE, SAID_OF_TRAPS
 from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About, Verdict
 from rocmcfg.lint.assignment import Assignment, Trust, What
 from rocmcfg.lint.remark import Remark, error, info, warning
 from rocmcfg.model.catalogue import Catalogue, Parameter
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.machine import Machine
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.state import Kind
 
@@ -30,7 +30,7 @@ _OF_A_TRAP = {
     "misread": "RC7116",
 }
 # Where not every GPU is known.
-_PERHAPS_TRAPPED = {
+_PERHAPS = {
     "inverted": "may do the opposite of what it is set for",
     "dangerous": "is harmful on some GPUs",
     "default": "is what happens anyway on some GPUs",
@@ -287,14 +287,14 @@ def _trap(verdict: Verdict, case: _Case) -> Remark:
     if unsure and trap.acts_on:
         which = "not every GPU" if case.machine.gpus else "no GPU"
         why += f" That is so on {trap.acts_on.words()}; {which} is known here."
-    said = f"{written} {TRAPPED[kind]}"
+    said = f"{written} {SAID_OF_TRAPS[kind]}"
     if kind == "no_effect":
         where = "some GPUs" if unsure else case.machine.gpu_names if trap.acts_on else "some hosts"
         said = f"{written} does nothing on {where}"
         needless = not unsure and trap.acts_on is not None and instead is None
         return info(id, said, why, instead=instead, remove=needless)
-    if unsure and kind in _PERHAPS_TRAPPED:
-        return info(id, f"{written} {_PERHAPS_TRAPPED[kind]}", why)
+    if unsure and kind in _PERHAPS:
+        return info(id, f"{written} {_PERHAPS[kind]}", why)
     if kind in GRAVE:
         return warning(id, said, why, instead=instead)
     if kind == "default":

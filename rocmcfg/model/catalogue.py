@@ -134,7 +134,7 @@ class Parameter(NamedTuple):
     `builds` are the kernels that were read, `epochs` what they say. `dkms_only`: only AMD's DKMS driver has
     it, no kernel of its own, and `dkms_type` is its type where that is known. `taints_since`: the release
     from which setting it taints the kernel, for kernels that were not read. `describe` reads the rest from a
-    file that plan and verify never need; the properties below ask it.
+    file that plan and verify never need.
     """
 
     module: str
@@ -160,16 +160,8 @@ class Parameter(NamedTuple):
         return f"{self.module}.{self.name}"
 
     @property
-    def unit(self) -> str:
-        return self.describe().unit
-
-    @property
     def meanings(self) -> Mapping[str, str]:
         return self.describe().meanings
-
-    @property
-    def bits(self) -> Mapping[int, str]:
-        return self.describe().bits
 
     @property
     def acts_on(self) -> Hardware | None:

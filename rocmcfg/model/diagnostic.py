@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from functools import partial
 from types import ModuleType
+
+from rocmcfg.model.published import published
 
 
 class Severity(str, Enum):
@@ -30,28 +33,22 @@ class ExitCode(IntEnum):
     PENDING = 6
 
 
+@published("id", "severity", "summary", "detail", "location", "hint")
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One problem or remark. `location` is `file:line[:column]` or a path of the host, else empty."""
 
-    id: str
     severity: Severity
+    id: str
     summary: str
     detail: str = ""
     location: str = ""
     hint: str = ""
 
 
-def error(id: str, summary: str, *, detail: str = "", location: str = "", hint: str = "") -> Diagnostic:
-    return Diagnostic(id, Severity.ERROR, summary, detail, location, hint)
-
-
-def warning(id: str, summary: str, *, detail: str = "", location: str = "", hint: str = "") -> Diagnostic:
-    return Diagnostic(id, Severity.WARNING, summary, detail, location, hint)
-
-
-def info(id: str, summary: str, *, detail: str = "", location: str = "", hint: str = "") -> Diagnostic:
-    return Diagnostic(id, Severity.INFO, summary, detail, location, hint)
+error = partial(Diagnostic, Severity.ERROR)
+warning = partial(Diagnostic, Severity.WARNING)
+info = partial(Diagnostic, Severity.INFO)
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:

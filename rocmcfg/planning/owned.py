@@ -89,6 +89,11 @@ def owned_paths() -> tuple[str, ...]:
     )
 
 
+def whole_paths() -> tuple[str, ...]:
+    """Those that are ours as a whole; packaging/debian/rules asks for them, for the package's scripts."""
+    return tuple(path for path in owned_paths() if registry.editor(path) is None)
+
+
 def trial_paths() -> tuple[str, ...]:
     """The paths of ours that are on a host during a trial only."""
     return tuple(path for trial in registry.trials().values() for path in trial.FILES)

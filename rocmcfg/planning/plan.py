@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
 from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment import later_assignments
 from rocmcfg.host.view import HostView
@@ -142,7 +143,7 @@ def _menu(
         return backend.activations(view, f"the boot menu is generated from {source}")
     wanted = [s.karg for s in unique_kargs(on_line)]
     gone = [k.text for k in boot.ours if k.text not in wanted and not contains(observed.kargs, k.text)]
-    if boot.ours and not boot.menu.unreadable and backend.check(view, wanted, gone):
+    if boot.ours and not boot.menu.unreadable and menus.check(boot.menu, wanted, gone):
         return backend.activations(view, f"the boot menu does not hold what {source} says")
     return ()
 
@@ -162,8 +163,8 @@ def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> Setting
     """What the host has without us, and whether somebody else still wins after us."""
     if setting.kind is Kind.ENV:
         later = later_assignments(view).get(setting.name)
-        if later and later[0] != setting.text:
-            return SettingRow(setting, later[0], later[1], RowOutcome.OVERRIDDEN)
+        if later and later.value != setting.text:
+            return SettingRow(setting, later.value, later.source, RowOutcome.OVERRIDDEN)
         return SettingRow(setting, None, "", RowOutcome.APPLIED)
     if setting.adopted_from:
         return SettingRow(setting, setting.text, setting.adopted_from, RowOutcome.ADOPTED)

@@ -11,7 +11,6 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Facts
 from rocmcfg.model.kargs import Karg, join, split
-from rocmcfg.model.machine import of_facts
 from rocmcfg.model.state import Channel, DesiredSetting, unique_kargs
 from rocmcfg.state.configured import Observed
 
@@ -128,7 +127,7 @@ def foreign_trouble(observed: Observed, facts: Facts, catalogue: Catalogue) -> I
     modules = {*catalogue.modules(), *(module for kernel in facts.driven for module in kernel.parameters)}
     for karg in (*observed.options, *observed.kargs) if facts.driven else ():
         module, dot, _ = karg.key.partition(".")
-        known = declarations(karg.key, of_facts(facts), catalogue) if dot and module in modules else ()
+        known = declarations(karg.key, facts.machine, catalogue) if dot and module in modules else ()
         for kernel in known:
             if kernel.typed and kernel.refuses(karg.value):
                 yield error(

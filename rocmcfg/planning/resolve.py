@@ -15,7 +15,6 @@ from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info
 from rocmcfg.model.facts import Driver, Facts
-from rocmcfg.model.machine import of_facts
 from rocmcfg.model.profile import Multiple, Profile, Setting
 from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import Spelling, parameter
@@ -52,7 +51,7 @@ class _Work:
 
     def types(self, id: str) -> set[str]:
         """The types that a parameter has on the kernels of the host; empty where that cannot be told."""
-        kernels = declarations(id, of_facts(self.facts), self.catalogue)
+        kernels = declarations(id, self.facts.machine, self.catalogue)
         return {type for kernel in kernels for type in kernel.types}
 
 
@@ -98,7 +97,7 @@ def resolve(
 def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
     """Of settings that were resolved before: which values would keep the driver of a kernel that is installed
     now from loading."""
-    machine = of_facts(facts)
+    machine = facts.machine
     for setting in settings:
         if setting.parameter and setting.text is not None and machine.kernels:
             asked = parameter(setting.parameter, setting.text)
@@ -111,7 +110,7 @@ def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalog
 def _judged(work: _Work, setting: Setting, text: str | None, *, only: frozenset[About] | None = None) -> bool:
     """Says what there is to say of a setting with the text to be written. False where it is refused."""
     asked = Spelling(setting.kind, setting.name, text, setting.module)
-    machine = of_facts(work.facts)
+    machine = work.facts.machine
     taken = True
     for verdict in judge(asked, machine, work.catalogue):
         caution = is_caution(verdict, asked)

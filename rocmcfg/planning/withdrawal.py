@@ -9,8 +9,7 @@ from rocmcfg.judging.judge import judge
 from rocmcfg.judging.verdict import About
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, warning
-from rocmcfg.model.facts import Kernel
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Kernel, Machine
 from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import parameter
 from rocmcfg.planning.combine import named

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from rocmcfg.judging.traps import GRAVE, TRAPPED
+from rocmcfg.judging.traps import GRAVE, SAID_OF_TRAPS
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Machine
 from rocmcfg.model.spelling import Spelling
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import closest
@@ -52,8 +52,7 @@ def worded(
         return None
     words = {Kind.PARAMETER: _parameter, Kind.FEATURE: _feature, Kind.KARG: _argument, Kind.ENV: _variable}
     word = _caution if verdict.about in _CAUTIONS else words[asked.kind]
-    said = word(verdict, _Case(asked, known, machine))
-    return Diagnostic(said.id, said.severity, said.summary, said.detail, location, said.hint)
+    return Diagnostic(**word(verdict, _Case(asked, known, machine))._asdict(), location=location)
 
 
 def is_caution(verdict: Verdict, asked: Spelling) -> bool:
@@ -69,7 +68,7 @@ def is_caution(verdict: Verdict, asked: Spelling) -> bool:
 def _caution(verdict: Verdict, case: _Case) -> _Text:
     asked, machine, trap, unsure = case.asked, case.machine, verdict.trap, verdict.holds is None
     if trap is not None:
-        said = f"{asked} {TRAPPED[trap.kind]}" + (", on some GPUs" if unsure else "")
+        said = f"{asked} {SAID_OF_TRAPS[trap.kind]}" + (", on some GPUs" if unsure else "")
         detail = trap.summary
         if unsure and trap.acts_on is not None:
             detail += f" That is so on {trap.acts_on.words()}; not every GPU of this host is known."

@@ -1,15 +1,57 @@
-"""A report as Markdown for an issue tracker. Pure: content and a redactor in, text out."""
+"""A report as Markdown for an issue tracker: its content, which is not redacted yet, and how it is laid out.
+Pure: content and a redactor in, text out."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from rocmcfg.facts.hardware import Device
-from rocmcfg.model.facts import Gpu
-from rocmcfg.report.content import Excerpt, Report
+from rocmcfg.backends.environment import Assignment
+from rocmcfg.facts.hardware import Device, Hardware
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.facts import Facts, Gpu
+from rocmcfg.model.issue import KnownIssue
+from rocmcfg.state.configured import SetParameter
 
 Redact = Callable[[str], str]
+
+
+class ReportedMatch(NamedTuple):
+    """A known issue that the log or the host speaks for. `score` from 0 to 1."""
+
+    issue: KnownIssue
+    score: float
+    reasons: tuple[str, ...]
+
+
+class Excerpt(NamedTuple):
+    """Lines of one log that the report shows. `left_out` counts those that it does not."""
+
+    source: str
+    lines: tuple[str, ...]
+    left_out: int = 0
+
+
+class Report(NamedTuple):
+    """`parameters` come with their defaults. `arguments` are those of the running kernel that concern a GPU;
+    `other_arguments` counts the rest, which a report has no use for. `profiles` and `state` are what rocmcfg
+    has in force. `elsewhere` describes the machine that wrote the logs, where it is another one."""
+
+    version: str
+    facts: Facts
+    hardware: Hardware
+    parameters: tuple[tuple[SetParameter, str], ...]
+    arguments: tuple[str, ...]
+    other_arguments: int
+    variables: tuple[Assignment, ...]
+    profiles: tuple[str, ...]
+    state: str
+    elsewhere: str
+    matches: tuple[ReportedMatch, ...]
+    checks: tuple[Diagnostic, ...]
+    excerpts: tuple[Excerpt, ...]
+    packages: Mapping[str, str]
 
 
 def markdown(report: Report, redact: Redact) -> str:
@@ -84,8 +126,8 @@ def _parameters(report: Report, redact: Redact) -> Iterator[str]:
     yield "## Driver parameters that differ from the default\n"
     if report.parameters:
         rows = [
-            [f"`{p.name}`", *map(redact, (p.running or "", p.next_boot or "", p.default, p.source))]
-            for p in report.parameters
+            [f"`{p.name}`", *map(redact, (p.running or "", p.next_boot or "", default, p.source))]
+            for p, default in report.parameters
         ]
         yield from _table(("parameter", "running", "next boot", "default", "set by"), rows)
     else:
@@ -99,7 +141,7 @@ def _parameters(report: Report, redact: Redact) -> Iterator[str]:
 def _variables(report: Report, redact: Redact) -> Iterator[str]:
     if report.variables:
         yield "## Environment variables\n"
-        rows = [(f"`{v.name}`", redact(v.value), redact(v.source)) for v in report.variables]
+        rows = [(f"`{name}`", redact(value), redact(source)) for name, value, source in report.variables]
         yield from _table(("variable", "value", "from"), rows)
 
 
@@ -120,7 +162,7 @@ def _issues(report: Report, redact: Redact) -> Iterator[str]:
     if not report.matches:
         yield "None."
     for match in report.matches:
-        yield f"- **{match.issue}** ({match.score:.2f}): {match.title}"
+        yield f"- **{match.issue.id}** ({match.score:.2f}): {match.issue.title}"
         yield from (f"  - {redact(reason)}" for reason in match.reasons)
     if report.checks:
         yield "\nFound on the host:\n"

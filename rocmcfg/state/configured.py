@@ -1,4 +1,4 @@
-"""The configured state: what the files of a host give its next boot, and who wrote it.
+"""The configured state: what the files of a host give its next boot, who wrote it, and what runs beside it.
 
 Precedence of a module parameter (kmod 30, tested): kernel command line over modprobe.d, later over earlier
 within each. A built-in driver takes the command line only.
@@ -10,20 +10,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.backends import modprobe
+from rocmcfg.backends.boot import registry
 from rocmcfg.model.kargs import Karg, canonical
+from rocmcfg.model.value import same
+from rocmcfg.state.running import Running
 
 if TYPE_CHECKING:
     from rocmcfg.backends.boot.contract import Observed as ObservedBoot
     from rocmcfg.host.view import HostView
-    from rocmcfg.model.facts import Facts
+    from rocmcfg.model.catalogue import Catalogue
+    from rocmcfg.model.facts import Detection, Facts, Kernel
 
 
 class Effective(NamedTuple):
-    """`value` is None where nobody sets the parameter; `all` holds every writer, the winner last."""
+    """`value` is None where nobody sets the parameter; `source` is who does."""
 
-    value: str | None
-    source: str
-    all: tuple[Karg, ...]
+    value: str | None = None
+    source: str = ""
 
 
 def effective(
@@ -32,9 +35,7 @@ def effective(
     """`parameter` is `module.name`, and so are the names of `options`, which modprobe.d has."""
     key = canonical(parameter)
     writers = [karg for karg in (*(() if builtin else options), *kargs) if karg.key == key]
-    if not writers:
-        return Effective(None, "", ())
-    return Effective(writers[-1].value, writers[-1].source, tuple(writers))
+    return Effective(writers[-1].value, writers[-1].source) if writers else Effective()
 
 
 class Observed(NamedTuple):
@@ -53,10 +54,84 @@ class Observed(NamedTuple):
 
 
 def observe(view: HostView, facts: Facts) -> Observed:
-    from rocmcfg.backends.boot import registry
     from rocmcfg.model.facts import Driver
 
     loader = facts.boot.loader
     seen = registry.backend(loader.name).observe(view) if loader and loader.supported else None
     builtin = bool(facts.driven) and all(k.driver is Driver.BUILTIN for k in facts.driven)
     return Observed(seen, modprobe.read_options(view, include_ours=False), builtin)
+
+
+class SetParameter(NamedTuple):
+    """`overridden` names the writers that lose against `source`."""
+
+    name: str
+    next_boot: str | None
+    source: str
+    running: str | None
+    overridden: tuple[str, ...]
+
+
+def set_parameters(
+    view: HostView, modules: Sequence[str], loader: Detection | None
+) -> tuple[SetParameter, ...]:
+    """Of `modules` only; a parameter that nobody sets has its default and is left out."""
+    options = modprobe.read_options(view)
+    kargs = next_boot_kargs(view, loader)
+    running = Running(view)
+    # by parameter: there may be as many of them as lines
+    by_name: dict[str, list[Karg]] = {}
+    for karg in (*options, *kargs):
+        module, dot, _ = karg.key.partition(".")
+        if dot and module in modules:
+            by_name.setdefault(karg.key, []).append(karg)
+    found = []
+    for name, writers in by_name.items():
+        *beaten, won = writers
+        losers = tuple(w.source for w in beaten if not same(w.value, won.value))
+        found.append(SetParameter(name, won.value, won.source, running.parameter(name).value, losers))
+    return tuple(sorted(found))
+
+
+def deviations(
+    view: HostView, kernel: Kernel | None, set_here: Sequence[SetParameter], catalogue: Catalogue
+) -> tuple[tuple[SetParameter, str], ...]:
+    """Parameters and their defaults on the running kernel: what somebody sets, for the next boot or on the
+    command line of this one, known or not, and what runs otherwise than by default. What the driver replaces
+    by itself is left out unless set. The default is empty where the catalogue does not know it."""
+    found = {p.name: p for p in set_here}
+    running = Running(view)
+    for karg in running.kargs:
+        if "." in karg.key and karg.key.partition(".")[0] in catalogue.modules() and karg.key not in found:
+            now = running.parameter(karg.key)
+            value = now.value if now.present else f"{karg.value}, ignored"
+            found[karg.key] = SetParameter(karg.key, None, karg.source, value, ())
+    for parameter in catalogue.parameters.values():
+        default = default_of(parameter.id, kernel, catalogue)
+        if parameter.id in found or parameter.rewritten or parameter.computed or not default:
+            continue
+        value = running.parameter(parameter.id).value
+        if value is not None and not same(value, default):
+            found[parameter.id] = SetParameter(parameter.id, None, "", value, ())
+    return tuple((one, default_of(one.name, kernel, catalogue)) for one in sorted(found.values()))
+
+
+def default_of(name: str, kernel: Kernel | None, catalogue: Catalogue) -> str:
+    """Empty where the kernel or the parameter is not known, or the neighbouring builds disagree."""
+    parameter = catalogue.parameters.get(name)
+    if parameter is None or kernel is None:
+        return ""
+    defaults = {epoch.default for epoch in parameter.on(kernel.version).variants}
+    return defaults.pop() if len(defaults) == 1 else ""
+
+
+def next_boot_kargs(view: HostView, loader: Detection | None) -> tuple[Karg, ...]:
+    """The arguments of the entry that boots by default, each with the file that a user can edit.
+
+    Without a menu that we can read, those of the running boot stand in.
+    """
+    observed = registry.backend(loader.name).observe(view) if loader and loader.supported else None
+    if observed is None or not observed.menu.normal:
+        return Running(view).kargs
+    written = {k.text: k for k in (*observed.foreign, *observed.ours)}
+    return tuple(written.get(karg.text, karg) for karg in observed.menu.normal[0].kargs)

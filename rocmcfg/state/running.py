@@ -49,5 +49,4 @@ class Running:
 
 def trial_token(view: HostView) -> str | None:
     """Which trial this boot is, as its command line says; None for a boot that is none."""
-    found = last(Running(view).kargs, MARKER)
-    return found.value if found is not None else None
+    return Running(view).karg(MARKER).value

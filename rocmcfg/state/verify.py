@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rocmcfg.backends import environment, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.menu import Entry, Menu
+from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
@@ -21,6 +22,7 @@ from rocmcfg.state.configured import Effective, effective
 from rocmcfg.state.running import Now, Running
 
 _ENV_FILES = tuple(file.path for file in environment.FILES)
+Verdict = tuple[CheckStatus, str]  # with the detail that a reader needs
 
 
 class _Host(NamedTuple):
@@ -31,12 +33,15 @@ class _Host(NamedTuple):
     options: tuple[Karg, ...]
     loader: str
     menu: Menu | None
-    entries: tuple[Entry, ...] | None
-    unreadable: str
     receipt: Receipt | None
-    env_files: dict[str, dict[str, tuple[str, int]]]
-    later: dict[str, tuple[str, str]]
+    env_files: dict[str, dict[str, Assignment]]
+    later: dict[str, Assignment]
     pid_environment: dict[str, str] | None
+
+    @property
+    def entries(self) -> tuple[Entry, ...] | None:
+        """The normal ones; None where they cannot be told."""
+        return self.menu.normal if self.menu and not self.menu.unreadable else None
 
 
 def verify(
@@ -49,24 +54,21 @@ def verify(
     """`receipt` is None when a profile is checked that nobody applied: then only values count, not files."""
     host = _look(view, settings, receipt, pid)
     checks = tuple(_check(host, setting) for setting in settings)
-    changed = _changed_files(host)
-    return VerificationReport(profiles, receipt.transaction if receipt else None, checks, tuple(changed))
+    transaction = receipt.transaction if receipt else None
+    return VerificationReport(profiles, transaction, checks, tuple(_changed_files(host)))
 
 
 def _look(
     view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None, pid: int | None = None
 ) -> _Host:
     reader = registry.reader(receipt.boot_backend) if receipt else registry.reader_on(view)
-    menu = reader.read(view) if reader else None
     variables = any(s.kind is Kind.ENV for s in settings)
     return _Host(
         view,
         Running(view),
         modprobe.read_options(view),
         reader.NAME if reader else "",
-        menu,
-        menu.normal if menu and not menu.unreadable else None,
-        menu.unreadable if menu else "",
+        reader.read(view) if reader else None,
         receipt,
         {path: environment.read_assignments(view, path) for path in _ENV_FILES} if variables else {},
         environment.later_assignments(view) if variables else {},
@@ -84,7 +86,7 @@ def verify_running(
 
 
 def _by_the_kernel(host: _Host, setting: DesiredSetting) -> Check:
-    alone = host._replace(menu=None, entries=None, unreadable="", receipt=None)
+    alone = host._replace(menu=None, receipt=None)
     check = _parameter(alone, setting) if setting.parameter else _karg(alone, setting)
     configured = None
     if setting.parameter and host.entries is not None:
@@ -168,9 +170,7 @@ def _configured(host: _Host, setting: DesiredSetting) -> Effective:
     return (wrong or found or [effective(setting.parameter, host.options, ())])[0]
 
 
-def _parameter_status(
-    host: _Host, setting: DesiredSetting, configured: Effective, now: Now
-) -> tuple[CheckStatus, str]:
+def _parameter_status(host: _Host, setting: DesiredSetting, configured: Effective, now: Now) -> Verdict:
     module = setting.parameter.partition(".")[0]
     trouble = _configured_trouble(host, setting, configured)
     if trouble:
@@ -192,19 +192,17 @@ def _parameter_status(
     return CheckStatus.DRIFT, "this boot carried the setting, and the kernel shows another value"
 
 
-def _unseen(host: _Host) -> tuple[CheckStatus, str]:
+def _unseen(host: _Host) -> Verdict:
     if host.view.offline:
         return CheckStatus.IN_EFFECT, OFFLINE
     return CheckStatus.NOT_READABLE, "/proc is not mounted, so that the running kernel cannot be asked"
 
 
-def _configured_trouble(
-    host: _Host, setting: DesiredSetting, configured: Effective
-) -> tuple[CheckStatus, str] | None:
+def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effective) -> Verdict | None:
     """What is wrong with the files and the generated menu, before the running kernel is asked."""
     if not _as_left(host, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
-    if setting.channel is Channel.CMDLINE and host.unreadable and host.receipt is not None:
+    if setting.channel is Channel.CMDLINE and host.menu and host.menu.unreadable and host.receipt:
         # the drop-in is right and the menu cannot be seen: the running kernel decides what can be said
         return None
     if same(configured.value, setting.text) and configured.value is not None:
@@ -223,7 +221,7 @@ def _configured_trouble(
     return CheckStatus.OVERRIDDEN, f"{configured.source} sets it to {configured.value}"
 
 
-def _menu_lacks_it(host: _Host) -> tuple[CheckStatus, str]:
+def _menu_lacks_it(host: _Host) -> Verdict:
     if host.menu is not None and _left(host, host.menu.tool):
         return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool} has not run since the apply"
     return CheckStatus.DRIFT, "the generated boot menu does not have it"
@@ -316,12 +314,8 @@ def _counts(kargs: Sequence[Karg], setting: DesiredSetting) -> bool:
 
 
 def _karg_status(
-    host: _Host,
-    setting: DesiredSetting,
-    carried: bool,
-    lacking: Sequence[Entry],
-    beaten: Sequence[Entry],
-) -> tuple[CheckStatus, str]:
+    host: _Host, setting: DesiredSetting, carried: bool, lacking: Sequence[Entry], beaten: Sequence[Entry]
+) -> Verdict:
     if not _as_left(host, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
     if lacking or (host.entries is not None and not host.entries):
@@ -343,10 +337,10 @@ def _karg_status(
 
 def _variable(host: _Host, setting: DesiredSetting) -> Check:
     values = {path: host.env_files[path].get(setting.name) for path in _ENV_FILES}
-    wrong = [path for path, found in values.items() if found is None or found[0] != setting.text]
+    wrong = [path for path, found in values.items() if found is None or found.value != setting.text]
     edited = [path for path in _ENV_FILES if not _as_left(host, path)]
     shown = values[wrong[0]] if wrong else next(iter(values.values()))
-    configured = shown[0] if shown else None
+    configured = shown.value if shown else None
     source = wrong[0] if wrong else _ENV_FILES[0]
     running = host.pid_environment.get(setting.name) if host.pid_environment is not None else None
     status, detail = CheckStatus.IN_EFFECT, "new processes get it"
@@ -355,8 +349,9 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
         status, detail = CheckStatus.DRIFT, f"{wrong[0]} does not have it"
     elif edited:  # a line before ours may end the file, or set the variable again
         status, detail, source = CheckStatus.DRIFT, f"{edited[0]} was changed", edited[0]
-    elif later is not None and later[0] != setting.text:
-        status, detail, source = CheckStatus.OVERRIDDEN, f"{later[1]} sets it to {later[0]}", later[1]
+    elif later is not None and later.value != setting.text:
+        source = later.source
+        status, detail = CheckStatus.OVERRIDDEN, f"{source} sets it to {later.value}"
     elif host.pid_environment is not None and running != setting.text:
         status, detail = CheckStatus.DRIFT, "this process was started without it: start it anew"
     return Check(setting.id, setting.channel.value, setting.text, configured, running, status, source, detail)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rocmcfg.backends import initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.planning.owned import MARK, owned_paths, trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import JournalState
+from rocmcfg.transaction.programs import reading
 
 
 def files_without_record(view: HostView) -> tuple[str, ...]:
@@ -90,11 +90,5 @@ def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
     whole = [path for path in paths if path not in edited]
     steps += [f"take the lines of rocmcfg out of {path}" for path in edited]
     steps += ["sudo rm " + " ".join(whole)] if whole else []
-    for name in registry.NAMES:
-        if set(paths) & registry.inputs(name):
-            due = registry.backend(name).activations(view, "")
-            steps += ["sudo " + line for step in due for line in step.lines]
-    if modprobe.PATH in paths:
-        rebuilt = (step for one in initramfs.backends() for step in one.activations(view, ""))
-        steps += ["sudo " + line for step in rebuilt for line in step.lines]
+    steps += ["sudo " + line for step in reading(view, set(paths), "") for line in step.lines]
     return "; ".join(steps)

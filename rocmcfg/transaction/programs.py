@@ -6,8 +6,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 
 from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
@@ -16,7 +18,7 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 
 Progress = Callable[[str], None]
-_AGAIN = "the files it reads were put back"
+AGAIN = "the files it reads were put back"
 _LONGEST = 1e6  # seconds; beyond it, and with inf, clocks overflow
 _DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slow disk takes minutes
 
@@ -24,9 +26,20 @@ _DEFAULT_TIMEOUT = 1800.0  # seconds; update-initramfs for many kernels on a slo
 def programs(view: HostView) -> dict[str, Activation]:
     """Every program that a transaction may run, by its name. An undo takes the command from here: a journal
     names programs, and does not say how to run them."""
-    known = [step for backend in registry.backends() for step in backend.activations(view, _AGAIN)]
-    known += [step for generator in initramfs.backends() for step in generator.activations(view, _AGAIN)]
+    known = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
+    known += [step for generator in initramfs.backends() for step in generator.activations(view, AGAIN)]
     return {activation.tool: activation for activation in known}
+
+
+def reading(view: HostView, paths: AbstractSet[str], reason: str) -> list[Activation]:
+    """The programs that generate something from these files of ours, whatever the host has of them."""
+    due: list[Activation] = []
+    for name in registry.NAMES:
+        if paths & registry.inputs(name):
+            due += registry.backend(name).activations(view, reason)
+    if modprobe.PATH in paths:
+        due += [step for one in initramfs.backends() for step in one.activations(view, reason)]
+    return due
 
 
 def timeout() -> float:
@@ -100,7 +113,7 @@ def look_at_results(
     menu = reader.read(host) if reader is not None else None
     problems: list[Diagnostic] = []
     if menu is not None and (not menu.tool or menu.tool in tools):
-        problems += registry.backend(backend).check(host, wanted, unwanted)
+        problems += menus.check(menu, wanted, unwanted)
     for generator in initramfs.backends():
         if generator.TOOL in tools:
             images = generator.images(host, "amdgpu", menu.entries if menu is not None else ())

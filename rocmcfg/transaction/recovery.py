@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
@@ -32,10 +33,12 @@ from rocmcfg.records.steps import (
 )
 from rocmcfg.transaction import edits, tool_changes
 from rocmcfg.transaction.programs import (
+    AGAIN,
     Progress,
     generate,
     look_at_results,
     programs,
+    reading,
     wait_for_survivors,
 )
 
@@ -273,21 +276,18 @@ def menu_with_ours(view: HostView, found: Journal) -> tuple[Activation, ...]:
     expect = found.header.expect
     if not found.of(Committed) or found.files.isdisjoint(registry.paths(expect.backend)):
         return ()
-    backend = registry.backend(expect.backend)
-    due = backend.activations(view, "the boot menu has the arguments that are taken back")
+    reader = registry.reader(expect.backend)
+    assert reader is not None  # a loader of which we have paths
+    due = registry.backend(expect.backend).activations(
+        view, "the boot menu has the arguments that are taken back"
+    )
     ran = any(step.tool in found.tools for step in due)
-    return due if not ran and has_errors(backend.check(view, expect.removed, expect.added)) else ()
+    return due if not ran and has_errors(menus.check(reader.read(view), expect.removed, expect.added)) else ()
 
 
 def left_to_user(view: HostView, found: Journal) -> list[Activation]:
     """What an apply on an offline root left for the user to run is due again after its undo."""
-    due: list[Activation] = []
-    if modprobe.PATH in found.files:
-        for generator in initramfs.backends():
-            due += generator.activations(view, "modprobe.d was put back")
-    for name in registry.NAMES:
-        if found.files & registry.inputs(name):
-            due += registry.backend(name).activations(view, "the files it reads were put back")
+    due = reading(view, found.files, AGAIN)
     return [a._replace(state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in found.tools]
 
 

@@ -16,7 +16,7 @@ from rocmcfg.state import reboot
 from rocmcfg.state.running import trial_token
 from rocmcfg.transaction.programs import Progress
 from rocmcfg.transaction.undo import Undo, carry_out, plan_of
-from rocmcfg.trial import leftovers, record
+from rocmcfg.trial import record, standing
 
 
 def is_this_boot(view: HostView, found: Journal) -> bool:
@@ -49,7 +49,7 @@ def note_begin(host: Host) -> None:
     """Put on record, once, which boot is the trial's: a later one may be handed the same command line."""
     found = not_seen_yet(host)
     if found is not None:
-        record.note(host, found.transaction, TrialEvent(Event.BEGUN, boot_id=boot_id(host)))
+        journal.append(host, found.transaction, TrialEvent(Event.BEGUN, boot_id=boot_id(host)))
 
 
 def note_rejected(host: Host, undone: Sequence[Journal]) -> None:
@@ -57,7 +57,7 @@ def note_rejected(host: Host, undone: Sequence[Journal]) -> None:
     confirmed = {one.header.confirms for one in undone}
     for one in undone:
         if one.header.trial is not None and one.id not in confirmed:
-            record.note(host, one.id, TrialEvent(Event.REJECTED))
+            journal.append(host, one.id, TrialEvent(Event.REJECTED))
 
 
 def is_over(view: HostView) -> bool:
@@ -80,11 +80,11 @@ def take_back(host: Host, progress: Progress) -> list[Undo]:
         if one is None:
             return []
         said = Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
-        record.note(host, one.id, TrialEvent(Event.NOT_CONFIRMED, evidence=said))
+        journal.append(host, one.id, TrialEvent(Event.NOT_CONFIRMED, evidence=said))
         return [_undone(host, one, (), progress)]
     one = journal.read(host, found.transaction) if found is not None else None
     if found is None or one is None or one.state is not JournalState.COMMITTED or one.header.trial is None:
-        return [sweep(host, leftovers.plan_without(host, force=True), progress)]
+        return [sweep(host, standing.plan_without(host, force=True), progress)]
     return [_undone(host, one, (_note_end(host, found, one),), progress)]
 
 
@@ -106,7 +106,7 @@ def _note_end(host: Host, found: Trial, one: Journal) -> Diagnostic:
         text = "it never began: the boot loader still had its arguments"
         seen = seen._replace(source="none", boot_id="", text=text, lines=())
     if not any(line.event in (Event.NOT_TRIED, Event.NOT_CONFIRMED) for line in one.of(TrialEvent)):
-        record.note(host, one.id, TrialEvent(event, evidence=seen))
+        journal.append(host, one.id, TrialEvent(event, evidence=seen))
     again = ""
     if record.repeated(host, found):
         again = "kexec handed its arguments on to this boot: reboot through the firmware; "
@@ -119,7 +119,7 @@ def _note_end(host: Host, found: Trial, one: Journal) -> Diagnostic:
 
 
 def sweep(host: Host, made: Plan, progress: Progress) -> Undo:
-    """Take away what is left of a trial whose journal is lost, by `leftovers.plan_without`. The caller holds
+    """Take away what is left of a trial whose journal is lost, by `standing.plan_without`. The caller holds
     the lock. It is a transaction of its own, all or nothing, and never rolled back."""
     from rocmcfg.transaction import transaction
     from rocmcfg.trial.purposes import Sweep

@@ -8,22 +8,20 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends.boot import registry
 from rocmcfg.facts.gpus import driven_gpus
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
-from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
-from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import CommandLine, FileChange, Plan, RowOutcome
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
 from rocmcfg.model.trial import MARKER, Terms, TrialPlan
 from rocmcfg.planning.owned import OwnedFile, changes_to
+from rocmcfg.planning.plan import Known
 from rocmcfg.planning.refusals import newer_kernel
 from rocmcfg.records import journal
 from rocmcfg.records.digest import sha256
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.records.steps import JournalState, UndoBegun
 from rocmcfg.state import reboot
-from rocmcfg.state.configured import Observed, observe
-from rocmcfg.state.inventory import default_of
+from rocmcfg.state.configured import Observed, default_of, observe
 from rocmcfg.state.running import Running, trial_token
 
 # A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
@@ -32,25 +30,18 @@ _PANIC = "panic=10"
 _UNIT, _ENABLED = "rocmcfg-trial.service", "/etc/systemd/system"
 
 
-def trial_plan(
-    view: HostView,
-    made: Plan,
-    terms: Terms,
-    facts: Facts,
-    catalogue: Catalogue,
-    receipt: Receipt | None,
-) -> tuple[Plan, TrialPlan | None]:
+def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[Plan, TrialPlan | None]:
     """`made` is the plan that a confirmation would carry out. One that is empty stays as it is: what is in
     force needs no trial."""
     if made.empty:
         return made, None
-    observed = observe(view, facts)
+    observed = observe(view, known.facts)
     rows = tuple(  # the command line beats modprobe.d, and needs no initramfs
         row._replace(setting=row.setting._replace(channel=Channel.CMDLINE))
         for row in made.rows
         if row.setting.kind is not Kind.ENV
     )
-    kept, remarks = _taken_away(made, observed, facts, catalogue, receipt)
+    kept, remarks = _taken_away(made, observed, known)
     ours = observed.boot.ours if observed.boot else ()
     new = [s.karg for s in unique_kargs([r.setting for r in rows if not r.setting.adopted_from])]
     wanted = [*(text for text in new if not contains(ours, text)), *(s.karg for s in kept)]
@@ -59,8 +50,8 @@ def trial_plan(
     arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
     loader = registry.trial(made.boot_backend)
     problems = [*_refusals(view, made, wanted, terms, loader is None), *remarks]
-    problems += _not_as_this_boot(view, facts, receipt)
-    of_an_apply = tuple(newer_kernel(facts))
+    problems += _not_as_this_boot(view, known)
+    of_an_apply = tuple(newer_kernel(known.facts))
     said = [one for one in made.diagnostics if one not in of_an_apply]
     changes: list[FileChange] = []
     if loader is not None and observed.boot is not None:
@@ -69,7 +60,7 @@ def trial_plan(
             OwnedFile(path, content, "what makes a trial of one boot", mode)
             for path, (content, mode) in loader.propose().items()
         ]
-        changes, wrong = changes_to(view, owned, receipt)
+        changes, wrong = changes_to(view, owned, known.receipt)
         problems += wrong
     line = made.command_line
     tried = TrialPlan(arguments, token, terms, driven_gpus(view), tuple(kept), made.settings)
@@ -154,11 +145,11 @@ def unit_ready(view: HostView) -> bool:
     return any(view.exists(f"{_ENABLED}/{folder}/{_UNIT}") for folder in folders)
 
 
-def _untested(view: HostView, settings: Sequence[DesiredSetting], receipt: Receipt | None) -> bool:
+def _untested(view: HostView, receipt: Receipt | None) -> bool:
     """Whether what is in force has not booted yet. In a trial's own boot the kernel has other values, and
     what is in force is what booted before it, unless it was changed since."""
     if trial_token(view) is None:
-        return reboot.due(view, settings, receipt, replaced=False)
+        return reboot.due(view, receipt.settings if receipt else (), receipt, replaced=False)
     boot = boot_id(view)
     try:
         journals = journal.read_all(view)
@@ -184,18 +175,18 @@ def _kexec(view: HostView) -> str:
     return _KEXEC_CONFIG if configured else ""
 
 
-def _not_as_this_boot(view: HostView, facts: Facts, receipt: Receipt | None) -> Iterable[Diagnostic]:
+def _not_as_this_boot(view: HostView, known: Known) -> Iterable[Diagnostic]:
     """What the trial's boot, or the one that it falls back to, would have besides the settings, and what this
     boot has not: a newer kernel, or a configuration that nobody has booted with yet."""
-    if facts.newer_kernel is not None:
+    newer = known.facts.newer_kernel
+    if newer is not None:
         yield warning(
             "RC3028",
-            f"the trial may boot kernel {facts.newer_kernel.release}, which is newer than the one that runs",
+            f"the trial may boot kernel {newer.release}, which is newer than the one that runs",
             detail="a trial that fails would not tell which of the two did it, kernel or settings",
             hint="reboot first, then try the settings on the new kernel",
         )
-    settings = receipt.settings if receipt else ()
-    if Running(view).known and _untested(view, settings, receipt):
+    if Running(view).known and _untested(view, known.receipt):
         yield error(
             "RC4332",
             "a reboot is due for what was applied or taken back before: the trial would fall back to a "
@@ -205,22 +196,23 @@ def _not_as_this_boot(view: HostView, facts: Facts, receipt: Receipt | None) -> 
 
 
 def _taken_away(
-    made: Plan, observed: Observed, facts: Facts, catalogue: Catalogue, receipt: Receipt | None
+    made: Plan, observed: Observed, known: Known
 ) -> tuple[list[DesiredSetting], list[Diagnostic]]:
     """What is applied now and not wanted any more stays on the command line of the trial. A parameter gets,
     behind it, the value that it would have without us; another argument stays in force, which is remarked."""
     wanted = reboot.kernel_gets(made.settings)
-    running = next((kernel for kernel in facts.driven if kernel.running), None)
+    running = next((kernel for kernel in known.facts.driven if kernel.running), None)
     kept: dict[str, DesiredSetting] = {}
     remarks = []
-    for setting in receipt.settings if receipt else ():
+    for setting in known.receipt.settings if known.receipt else ():
         if all(name in wanted for name in reboot.kernel_gets([setting])):
             continue
         value = None
         if setting.parameter:
             value = observed.effective(setting.parameter).value
-            value = default_of(setting.parameter, running, catalogue) if value is None else value
+            value = default_of(setting.parameter, running, known.catalogue) if value is None else value
         if value and not value.startswith("("):  # (null) is how the kernel prints a text that nobody set
+            parameter = known.catalogue.parameters.get(setting.parameter)
             kept[setting.parameter] = setting._replace(
                 id=setting.parameter,
                 kind=Kind.PARAMETER,
@@ -228,8 +220,7 @@ def _taken_away(
                 text=value,
                 channel=Channel.CMDLINE,
                 because="as it would be without rocmcfg",
-                rewritten=setting.parameter in catalogue.parameters
-                and catalogue.parameters[setting.parameter].rewritten,
+                rewritten=parameter is not None and parameter.rewritten,
             )
         else:
             remarks.append(

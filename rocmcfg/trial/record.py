@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot import registry
-from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt
@@ -130,11 +130,6 @@ def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | 
         check = found if setting.adopted_from else found._replace(source="the trial's arguments")
         checks.append(check._replace(status=status, detail=detail) if stage is Stage.ARMED else check)
     return VerificationReport(trial.profiles, None, tuple(checks), (), trial=trial.transaction)
-
-
-def note(host: Host, id: int, event: TrialEvent) -> None:
-    """What became of a trial, in its own journal."""
-    journal.append(host, id, event)
 
 
 def newest(view: HostView) -> Journal | None:

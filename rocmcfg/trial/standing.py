@@ -1,4 +1,5 @@
-"""How a trial stands, and what history says of one."""
+"""How a trial stands, what history says of one, and what is left of one whose journal is lost: the files and
+the boot arguments that belong to trials alone tell."""
 
 from __future__ import annotations
 
@@ -6,9 +7,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.plan import FileChange, Plan
 from rocmcfg.model.published import published
 from rocmcfg.model.trial import Outcome, Stage, Trial
+from rocmcfg.planning.owned import OwnedFile, changes_to
 from rocmcfg.records.journal import NewerRecord
 from rocmcfg.records.steps import ENDS, Committed, Event, Evidence, Journal, JournalState, TrialEvent
 from rocmcfg.trial import record
@@ -107,3 +113,36 @@ def _stage(view: HostView, one: Journal) -> Stage:
     except (record.BadTrial, NewerRecord, Unreadable):
         return Stage.OVER
     return record.stage(view, found) if found is not None and found.transaction == one.id else Stage.OVER
+
+
+def plan_without(view: HostView, *, force: bool) -> Plan:
+    """A plan that only takes away what trials leave on a host. Raises where somebody else's work is in the
+    place of our files, unless `force` takes it away as well."""
+    place = next((name for name, loader in registry.trials().items() if _there(view, loader)), "")
+    loader = registry.trial(place)
+    files = loader.FILES if loader is not None else ()
+    owned = [OwnedFile(path, None, "what is left of a trial") for path in files]
+    changes, wrong = changes_to(view, owned, None)
+    if wrong and not force:
+        raise RocmcfgError(*wrong)
+    if wrong:
+        changes = [
+            FileChange(one.path, state, None, one.reason)
+            for one in owned
+            if not view.is_symlink(one.path) and (state := view.state(one.path)) is not None
+        ]
+    steps = registry.backend(place).activations(view, "the files it reads are gone") if changes else ()
+    return Plan((), tuple(changes), steps, (), (), (), None, False, place)
+
+
+def anything_left(view: HostView) -> bool:
+    """Whether anything of a trial is on this host: a record, files, or arguments for the next boot."""
+    return view.exists(record.PATH) or any(_there(view, loader) for loader in registry.trials().values())
+
+
+def _there(view: HostView, loader: BootTrial) -> bool:
+    try:
+        armed = bool(loader.held(view))
+    except Unreadable:
+        armed = False
+    return armed or any(view.exists(path) or view.is_symlink(path) for path in loader.FILES)

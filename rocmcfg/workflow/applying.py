@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail
-from rocmcfg.model.plan import Activation
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState
 from rocmcfg.model.trial import Stage, Terms, Trial
@@ -21,14 +20,6 @@ if TYPE_CHECKING:
     from rocmcfg.transaction.purpose import Purpose
 
 
-class Applied(NamedTuple):
-    """`transaction` is None where there was nothing to do."""
-
-    planned: Planned
-    transaction: int | None
-    activations: tuple[Activation, ...]
-
-
 def apply(
     host: Host,
     request: Request,
@@ -39,8 +30,9 @@ def apply(
     terms: Terms | None = None,
     approved: Approved | None = None,
     confirms: Trial | None = None,
-) -> Applied | None:
-    """Plan, ask, and carry out as one transaction; with `terms` as a trial. None where the user said no.
+) -> Planned | None:
+    """Plan, ask, and carry out as one transaction; with `terms` as a trial. None where the user said no;
+    without a transaction where there was nothing to do.
     `approved` is applied instead of what the request means now. `confirms` is the trial that this makes
     permanent: with any other on record nothing is applied.
 
@@ -71,7 +63,7 @@ def apply(
         if not made.changes and not (made.due and host.runs_tools) and not record_due(host):
             left = [step._replace(state=ActivationState.LEFT_TO_USER) for step in made.due]
             skipped = [step for step in made.activations if step not in made.due]
-            return Applied(planned, None, (*left, *skipped))
+            return planned._replace(plan=made._replace(activations=(*left, *skipped)))
         if not confirm(planned):
             return None
         now = planned_now() if asks else planned
@@ -79,7 +71,7 @@ def apply(
         if changed:
             raise RocmcfgError(*changed)
         done = transaction.execute(host, _purpose(now, confirms), progress)
-    return Applied(now, done.id, done.activations)
+    return now._replace(plan=now.plan._replace(activations=done.activations), transaction=done.id)
 
 
 def _changed_meanwhile(path: str) -> Diagnostic:

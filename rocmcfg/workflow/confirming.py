@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.transaction.programs import Progress
-from rocmcfg.trial import health, proof, record, unattended
-from rocmcfg.workflow.applying import Applied, apply
+from rocmcfg.trial import proof, record, unattended
+from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import Approved, Planned
 
 
 def confirm(
     host: Host, ask: Callable[[Planned], bool], progress: Progress, *, asks: bool = True
-) -> Applied | None:
+) -> Planned | None:
     """Apply for good what this boot tries; None where the user said no. Raises as `proof.proven`."""
     found = proof.proven(host)
 
@@ -28,31 +27,28 @@ def confirm(
     return apply(host, found.request, as_tried, progress, asks=asks, approved=approved, confirms=found)
 
 
-class Watched(NamedTuple):
-    """How the unit rocmcfg-trial.service ended well: what it applied, or why nothing was to do."""
-
-    idle: str
-    applied: Applied | None = None
-
-
-def watch(host: Host, sleep: unattended.Sleep, ask: Callable[[Planned], bool], progress: Progress) -> Watched:
-    """Wait until the trial's time has come, then confirm it where all is well. `ask` gets the plan before it
-    is carried out. Raises RocmcfgError with every reason against
-    it, on record by then."""
+def watch(
+    host: Host, sleep: unattended.Sleep, ask: Callable[[Planned], bool], progress: Progress
+) -> Planned | str:
+    """Wait until the trial's time has come, then confirm it where all is well: what was applied, or why there
+    was nothing to do. `ask` gets the plan before it is carried out. Raises RocmcfgError with every reason
+    against it, on record by then."""
     found = record.load(host)
     if found is None or record.stage(host, found) is not Stage.RUNNING:
-        return Watched("no trial runs in this boot")
+        return "no trial runs in this boot"
     after = found.terms.confirm_after
     if after is None:
-        return Watched("the trial waits for `rocmcfg confirm`: it was not to confirm itself")
+        return "the trial waits for `rocmcfg confirm`: it was not to confirm itself"
     progress(f"trial of transaction {found.transaction}: it is looked at {after} seconds after the boot")
     unattended.wait(host, found, after, sleep)
-    decided = Watched("the trial was confirmed or rejected meanwhile")
+    decided = "the trial was confirmed or rejected meanwhile"
     if record.load(host) != found:
         return decided
     # first what works the GPU, then what that left behind
     check = found.terms.health_check
-    reasons = _reasons(lambda: health.unhealthy(host, check, progress) if check else health.nobody(host))
+    reasons = _reasons(
+        lambda: unattended.unhealthy(host, check, progress) if check else unattended.no_login(host)
+    )
     reasons += _against(host, found)
 
     def still(planned: Planned) -> bool:
@@ -72,13 +68,13 @@ def watch(host: Host, sleep: unattended.Sleep, ask: Callable[[Planned], bool], p
     if reasons:
         raise unattended.withhold(host, found, reasons, exit_code) from cause
     host.log(f"trial of transaction {found.transaction} confirmed itself")
-    return Watched("", applied)
+    return applied or decided
 
 
 def _against(host: Host, found: Trial) -> list[str]:
     from rocmcfg.workflow.verifying import verify
 
-    reasons = _reasons(lambda: health.not_in_effect(verify(host)))
+    reasons = _reasons(lambda: unattended.not_in_effect(verify(host)))
     return reasons + _reasons(lambda: objections(host, found.gpus))
 
 
@@ -98,6 +94,6 @@ def objections(view: HostView, gpus_before: Sequence[str]) -> Iterator[str]:
     from rocmcfg.workflow.diagnosing import diagnose
 
     seen = diagnose(view, (), Options(), {}, this_boot=True)
-    yield from health.unbound(view, gpus_before)
+    yield from unattended.unbound(view, gpus_before)
     issues = [(found.match, found.evidence) for found in seen.found]
-    yield from health.in_log(seen.logs, seen.resets, issues, begins=bool(seen.where.log.kernels))
+    yield from unattended.in_log(seen.logs, seen.resets, issues, begins=bool(seen.where.log.kernels))

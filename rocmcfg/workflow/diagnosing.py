@@ -18,7 +18,7 @@ from rocmcfg.knowledge.kernel_names import KernelName
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, warning
 from rocmcfg.model.published import published
 from rocmcfg.model.request import Request
-from rocmcfg.model.version import Version, format_version, parse_kernel, parse_version
+from rocmcfg.model.version import format_version
 
 
 class LogMachine(NamedTuple):
@@ -163,23 +163,6 @@ def diagnose(
         tuple(problems),
         log_lines.resets(scanner.hits, scanner),
     )
-
-
-def parse_options(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
-    """Raises ValueError for what is no GPU target or no version, with what to write."""
-    import re
-
-    for name in gfx:
-        if not re.fullmatch(r"gfx[0-9]{1,2}[0-9a-f]{2}", name):
-            raise ValueError(
-                f"{name!r} is no GPU target; write one such as gfx1100, as `rocminfo` and `rocmcfg status` do"
-            )
-    if kernel and parse_kernel(kernel) is None:
-        raise ValueError(f"{kernel!r} is no kernel version; write 6.8, or what `uname -r` prints")
-    version: Version | None = parse_version(rocm) if rocm else None
-    if rocm and version is None:
-        raise ValueError(f"{rocm!r} is no ROCm version; write 7.1 or 7.1.1")
-    return Options(tuple(gfx), kernel, version)
 
 
 # -- reading --------------------------------------------------------------------------------------------

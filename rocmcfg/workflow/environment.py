@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
-    """The environment part of profiles, for `env` and `run`: no GPU, loader or right is needed for it."""
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.state import Kind
     from rocmcfg.planning.automatic import expand_auto
@@ -30,7 +29,7 @@ def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
     ]
     concerned = tuple(s for s in request.set if s.startswith(("env.", "profile.")))
     only = request._replace(profiles=names, set=concerned)
-    resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective(None, "", ()))
+    resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective())
     require_no_errors(resolution.diagnostics)
     return [(s.name, s.text or "") for s in resolution.desired]
 

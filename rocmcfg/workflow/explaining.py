@@ -12,23 +12,12 @@ from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import RocmcfgError, fail
-from rocmcfg.model.facts import Driver, Facts, Kernel
+from rocmcfg.model.facts import Driver, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, last
-from rocmcfg.model.machine import Machine
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.state.inventory import next_boot_kargs, set_parameters
+from rocmcfg.state.configured import next_boot_kargs, set_parameters
 from rocmcfg.state.running import Running
-
-
-@dataclass(frozen=True, slots=True)
-class Now:
-    """`value` is what the next boot, or the next login, gets, and `source` who sets it: None and empty where
-    nobody does. `running` is what the kernel or the caller's environment holds."""
-
-    value: str | None = None
-    source: str = ""
-    running: str | None = None
 
 
 class ProfileUse(NamedTuple):
@@ -38,12 +27,17 @@ class ProfileUse(NamedTuple):
     setting: str
 
 
-@published("*explanation", "next_boot=now.value", "source=now.source", "running=now.running", "profiles")
+@published("*explanation", "next_boot", "source", "running", "profiles")
 @dataclass(frozen=True, slots=True)
 class Explained:
+    """`next_boot` is what the next boot, or the next login, gets, and `source` who sets it: None and empty
+    where nobody does. `running` is what the kernel or the caller's environment holds."""
+
     explanation: Explanation
-    now: Now
-    profiles: tuple[ProfileUse, ...]
+    profiles: tuple[ProfileUse, ...] = ()
+    next_boot: str | None = None
+    source: str = ""
+    running: str | None = None
 
 
 def explain_name(
@@ -83,7 +77,8 @@ def explain_name(
         if new is None:
             raise
         found = new
-    return Explained(found, _now(view, found, facts, known, environment or {}), _users(view, found.name))
+    values = _values(view, found, facts, known, environment or {})
+    return Explained(found, _users(view, found.name), *values)
 
 
 def _kernel_name(text: str) -> Explained:
@@ -102,7 +97,7 @@ def _kernel_name(text: str) -> Explained:
         if any("Cijk_" in s.pattern and re.search(s.pattern, found.name) for s in issue.signatures):
             remarks.append(f"a fault in it fits a known issue, {issue.id}: {issue.title}")
     summary = "A matrix product of ROCm's GEMM libraries."
-    return Explained(Explanation(found.name, "kernel", summary, tuple(remarks)), Now(), ())
+    return Explained(Explanation(found.name, "kernel", summary, tuple(remarks)))
 
 
 def _modules(name: str) -> tuple[str, ...]:
@@ -152,28 +147,29 @@ def _description(view: HostView, kernel: Kernel, module: str, name: str) -> str:
     return " ".join(said).removesuffix(f" ({own.get(name, '')})").strip()
 
 
-def _now(
+def _values(
     view: HostView, found: Explanation, facts: Facts, known: Catalogue, environment: Mapping[str, str]
-) -> Now:
-    """Value and source, of the next boot or login and of now."""
+) -> tuple[str | None, str, str | None]:
+    """What the next boot or login gets, who sets it, and what holds now."""
     name = found.name.partition(".")[2]
     if found.kind == "variable":
         from rocmcfg.doctor.host_checks.variables import set_variables
 
         value, source = set_variables(view, {}).get(name, (None, ""))
-        return Now(value, source, environment.get(name))
+        return value, source, environment.get(name)
     if found.kind == "argument":
         karg = last(next_boot_kargs(view, facts.boot.loader), name)
         running = last(Running(view).kargs, name)
-        return Now(_given(karg), karg.source if karg else "", _given(running))
+        return _given(karg), karg.source if karg else "", _given(running)
     feature = known.features.get(name) if found.kind == "feature" else None
     parameter = feature.parameter if feature else found.name
     if "." not in parameter:
-        return Now()
+        return None, "", None
     modules = {*known.modules(), parameter.partition(".")[0]}
     setting = {p.name: p for p in set_parameters(view, tuple(modules), facts.boot.loader)}.get(parameter)
-    running_value = Running(view).parameter(parameter).value
-    return Now(setting.next_boot, setting.source, running_value) if setting else Now(running=running_value)
+    if setting is None:
+        return None, "", Running(view).parameter(parameter).value
+    return setting.next_boot, setting.source, setting.running
 
 
 def _given(karg: Karg | None) -> str | None:

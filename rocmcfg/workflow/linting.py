@@ -14,8 +14,7 @@ from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, info
-from rocmcfg.model.facts import Driver, Gpu
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Driver, Gpu, Machine
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, parse
 

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, has_errors
 from rocmcfg.model.facts import Facts, Gpu
-from rocmcfg.model.plan import Plan
+from rocmcfg.model.plan import FileChange, Plan, ToolChange
 from rocmcfg.model.profile import Profile
+from rocmcfg.model.published import published
 from rocmcfg.model.request import Request
 from rocmcfg.model.state import DesiredSetting
 from rocmcfg.model.trial import Terms, TrialPlan
@@ -18,14 +19,31 @@ from rocmcfg.records import receipt
 from rocmcfg.records.receipt import Receipt
 
 
+@published(
+    "profiles=plan.profiles",
+    "changes",
+    "activations=plan.activations",
+    "settings=plan.rows",
+    "skipped=plan.skipped",
+    "command_line=plan.command_line",
+    "boot_backend=plan.boot_backend",
+    "reboot_required=plan.reboot_required",
+    "transaction",
+    "trial",
+)
 class Planned(NamedTuple):
-    """A plan with what it was made from."""
+    """A plan with what it was made from. `transaction` is the one that carried it out."""
 
     plan: Plan
     request: Request
     facts: Facts
     profiles: tuple[Profile, ...]
     trial: TrialPlan | None = None
+    transaction: int | None = None
+
+    @property
+    def changes(self) -> tuple[FileChange | ToolChange, ...]:
+        return (*self.plan.changes, *self.plan.tools)
 
 
 def collect_facts(
@@ -79,22 +97,21 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     from rocmcfg.planning.profile_values import forgotten
     from rocmcfg.planning.resolve import modules_of
 
-    known = catalogue.load()
-    gpus = read_gpus(view, known.gpus)
+    gpus = read_gpus(view, catalogue.gpu_models())
     names, remarks = expand_auto(view, request, gpus)
     loaded = profiles.load(view, names)
     remarks += tuple(profiles.standing_in(view, [*names, *(p.extends for p in loaded if p.extends)]))
     asked = [s for text in request.set if isinstance(s := parse_set(text), Setting)]
     settings = [s for profile in loaded for s in profile.settings] + asked
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(settings), gpus=gpus)
-    last = receipt_or_none(view)
-    made, tried = make_plan(view, loaded, request, Known(facts, known, last)), None
+    known = Known(facts, catalogue.load(), receipt_or_none(view))
+    made, tried = make_plan(view, loaded, request, known), None
     if terms is not None:
         from rocmcfg.trial.plan import trial_plan
 
-        made, tried = trial_plan(view, made, terms, facts, known, last)
-    if last is not None:
-        remarks += tuple(forgotten(last.request.set, request, loaded))
+        made, tried = trial_plan(view, made, terms, known)
+    if known.receipt is not None:
+        remarks += tuple(forgotten(known.receipt.request.set, request, loaded))
     remarks += _state_of_ours(view)
     if remarks:
         made = made._replace(diagnostics=first((*remarks, *made.diagnostics)))
@@ -156,5 +173,4 @@ def require_no_errors(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def errors_first(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
-    order = {"error": 0, "warning": 1, "info": 2}
-    return sorted(diagnostics, key=lambda d: order[d.severity.value])
+    return sorted(diagnostics, key=lambda d: list(Severity).index(d.severity))

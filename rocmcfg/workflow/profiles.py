@@ -53,7 +53,7 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
         given = tuple(f"profile.{p.name}={p.low}" for p in profile.parameters)
         request = Request((profile.name,), given, everything, unconditional=True, any_gpu=True)
         as_such = profile._replace(use=Use.NAMED)  # that it is for diagnosis is no fault of it
-        made = resolve([as_such], request, facts, catalogue.load(), lambda _: Effective(None, "", ()))
+        made = resolve([as_such], request, facts, catalogue.load(), lambda _: Effective())
         # the numbers are ours, and whether they suit this host is nobody's question
         found += [d for d in made.diagnostics if d.location != "--set"]
     return found

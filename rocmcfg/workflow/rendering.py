@@ -44,7 +44,7 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     known = catalogue.load()
     given = machine != Options()
     facts = _said(machine, known) if given else collect_facts(view)
-    base = (lambda _: Effective(None, "", ())) if given else observe(view, facts).effective
+    base = (lambda _: Effective()) if given else observe(view, facts).effective
     names, remarks = expand_auto(view, request, facts.gpus)
     resolution = resolve(profiles.load(view, names), request, facts, known, base)
     problems = errors_first((*remarks, *resolution.diagnostics))

@@ -7,15 +7,16 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
+from rocmcfg.backends.environment import Assignment, for_everybody
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.version import format_version
-from rocmcfg.report.content import Excerpt, Report, ReportedMatch, ReportedVariable
 from rocmcfg.report.looks import is_ordinary
+from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown
 from rocmcfg.report.redact import Redactor
-from rocmcfg.state.inventory import deviations, next_boot_kargs, set_parameters
+from rocmcfg.state.configured import deviations, next_boot_kargs, set_parameters
 from rocmcfg.state.running import Running
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ def report(
     """The report as Markdown, and what of the logs could not be read; `paths` are logs that take the place of
     this host's own. With `bundle` it is packed into that new file of the caller's as well, with what the logs
     say of GPUs. Raises Unwritable."""
-    from rocmcfg.report.markdown import markdown
-
     content, problems = gather(view, paths, environment)
     redact = redactor(view, environment)
     # Named logs are read for the text alone, too: one line gives away a name that stands in another.
@@ -95,10 +94,7 @@ def gather(
         elsewhere=_elsewhere(diagnosis),
         matches=tuple(
             ReportedMatch(
-                one.match.issue.id,
-                one.match.issue.title,
-                one.match.score,
-                tuple(reason.text for reason in one.match.reasons),
+                one.match.issue, one.match.score, tuple(reason.text for reason in one.match.reasons)
             )
             for one in diagnosis.found
             if one.match.told
@@ -192,7 +188,7 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 def said_by(content: Report) -> Iterator[str]:
     """What of a report may give away a name."""
     yield from ("\n".join((excerpt.source, *excerpt.lines)) for excerpt in content.excerpts)
-    yield from (f"{one.name}={one.value}\n{one.source}" for one in content.variables)
+    yield from (f"{name}={value}\n{source}" for name, value, source in content.variables)
     yield from content.arguments
     yield from (check.summary for check in content.checks)
 
@@ -242,23 +238,10 @@ def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:
     return names, "; ".join(said)
 
 
-def _variables(
-    view: HostView, environment: Mapping[str, str], known: Catalogue
-) -> tuple[ReportedVariable, ...]:
+def _variables(view: HostView, environment: Mapping[str, str], known: Catalogue) -> tuple[Assignment, ...]:
     """Variables that the catalogue knows, from the files for all users and from who asks."""
-    from rocmcfg.backends.environment import for_everybody
-
-    found = [
-        ReportedVariable(one.name, one.value, f"{one.path}:{one.line}")
-        for one in for_everybody(view)
-        if one.name in known.variables
-    ]
-    found += [
-        ReportedVariable(name, value, "the environment of who asks")
-        for name, value in environment.items()
-        if name in known.variables
-    ]
-    return tuple(found)
+    asks = [Assignment(name, value, "the environment of who asks") for name, value in environment.items()]
+    return tuple(one for one in (*for_everybody(view), *asks) if one.name in known.variables)
 
 
 def _packages(view: HostView) -> dict[str, str]:

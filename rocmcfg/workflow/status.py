@@ -15,12 +15,11 @@ from rocmcfg.model.request import command_line
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.inventory import SetParameter, set_parameters
+from rocmcfg.state.configured import SetParameter, set_parameters
 from rocmcfg.state.reboot import due, has_unwanted
 from rocmcfg.state.running import Running
-from rocmcfg.trial import leftovers
 from rocmcfg.trial import record as trial
-from rocmcfg.trial.standing import TrialOnRecord, trial_on_record
+from rocmcfg.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.workflow.planning import collect_facts
 from rocmcfg.workflow.verifying import verify
 
@@ -49,7 +48,7 @@ class Unnecessary(NamedTuple):
 class Status(NamedTuple):
     """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs
     found, `issues` those that this host can run into. `remarks` are those of the diagnostics that are worth a
-    line although nothing is wrong. `root` is where the host lies."""
+    line although nothing is wrong."""
 
     facts: Facts
     report: VerificationReport | None
@@ -63,14 +62,13 @@ class Status(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     remarks: tuple[Diagnostic, ...] = ()
     trial: TrialOnRecord | None = None
-    root: str = "/"
 
     @property
     def status(self) -> Overall:
         return self.report.status if self.report else "differences"
 
 
-def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
+def status(view: HostView, boot_backend: str = "") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
     from rocmcfg.doctor.judging.conditions import known_here
     from rocmcfg.knowledge import catalogue, issues, profiles
@@ -88,7 +86,7 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         require_finished(view)
     except RocmcfgError as problem:
         problems += problem.diagnostics
-    if tried is None and not view.exists(trial.PATH) and leftovers.left(view):
+    if tried is None and not view.exists(trial.PATH) and anything_left(view):
         problems.append(
             warning(
                 "RC4338",
@@ -102,7 +100,7 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         suggested = profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx])
     except RocmcfgError as problem:
         problems += problem.diagnostics
-    unnecessary, remarks = _unnecessary(view, known, facts, root) if known else ((), ())
+    unnecessary, remarks = _unnecessary(view, known, facts) if known else ((), ())
     reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in (report.checks if report else ()))
     reboot = reboot or (tried is None and _reboot_due(view, known))
     if not reboot and known is None and view.hidden(TRANSACTIONS):
@@ -121,7 +119,6 @@ def status(view: HostView, boot_backend: str = "", root: str = "/") -> Status:
         (*problems, *remarks, *(report.diagnostics if report else ())),
         remarks,
         tried,
-        root,
     )
 
 
@@ -134,7 +131,7 @@ def _reboot_due(view: HostView, known: Receipt | None) -> bool:
 
 
 def _unnecessary(
-    view: HostView, known: Receipt, facts: Facts, root: str
+    view: HostView, known: Receipt, facts: Facts
 ) -> tuple[tuple[Unnecessary, ...], tuple[Diagnostic, ...]]:
     """Settings in force whose condition no longer holds on this host: a workaround that may go. What
     --unconditional put there regardless is only remarked on."""
@@ -143,7 +140,7 @@ def _unnecessary(
 
     request = known.request
     loaded, remarks = _applied(view, known)
-    command = command_line(request._replace(unconditional=False), root)
+    command = command_line(request._replace(unconditional=False), view.root)
     applied = {s.id for s in known.settings if s.profile}  # what --set asks for has no condition
     found: dict[str, Unnecessary] = {}
     for setting in (s for profile in loaded for s in profile.settings):

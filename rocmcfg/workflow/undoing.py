@@ -13,7 +13,7 @@ from rocmcfg.state import reboot
 from rocmcfg.transaction import programs, recovery
 from rocmcfg.transaction.programs import Progress
 from rocmcfg.transaction.undo import Undo, carry_out, joined, plan_of, plan_rollback
-from rocmcfg.trial import ends, leftovers, record
+from rocmcfg.trial import ends, record, standing
 
 
 def rollback(
@@ -44,11 +44,11 @@ def reject(
     where there is none; None where the user said no. `force` drops edits of its files."""
     if record.newest(host) is not None:  # the journal knows it, also where its record is damaged or gone
         return rollback(host, to=None, force=force, confirm=confirm, progress=progress)
-    if not leftovers.left(host):
+    if not standing.anything_left(host):
         return _nothing_undone(host)
     with host.lock():
         journal.require_finished(host)
-        made = leftovers.plan_without(host, force=force)
+        made = standing.plan_without(host, force=force)
         if not confirm(Undo((), made.changes, made.activations, False)):
             return None
         return ends.sweep(host, made, progress)

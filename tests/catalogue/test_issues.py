@@ -14,13 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rocmcfg.doctor.reading.probes import literals
-from rocmcfg.knowledge import catalogue, issue_schema, issues, toml
+from rocmcfg.knowledge import catalogue, issues, toml
 from rocmcfg.model.catalogue import matches
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.state import Kind
 from rocmcfg.model.value import parse
 from rocmcfg.planning.combine import parse_set
+from tests.catalogue.issue_rules import mistakes
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / "rocmcfg" / "knowledge" / "data" / "issues"
@@ -125,7 +126,7 @@ def test_these_are_the_issues_and_each_file_is_named_by_its_id() -> None:
 
 @each_issue
 def test_the_schema_takes_the_file(issue: KnownIssue) -> None:
-    assert issue_schema.mistakes(document(issue.id)) == []
+    assert mistakes(document(issue.id)) == []
     assert issue.summary.endswith(".")
     assert not issue.title.endswith(".")
     assert "/home/" not in (FOLDER / f"{issue.id}.toml").read_text()
@@ -337,18 +338,18 @@ PLANTED = {  # what is replaced, by what, and a piece of what is said of it
 
 
 def test_a_file_that_is_right_has_no_mistakes() -> None:
-    assert issue_schema.mistakes(toml.loads(GOOD)) == []
+    assert mistakes(toml.loads(GOOD)) == []
 
 
 def test_the_example_for_contributors_is_right() -> None:
     recipe = (HERE.parents[1] / "CONTRIBUTING.md").read_text().partition("A **known issue**")[2]
     example = recipe.partition("```toml")[2].partition("```")[0]
-    assert issue_schema.mistakes(toml.loads(example)) == []
+    assert mistakes(toml.loads(example)) == []
 
 
 @pytest.mark.parametrize("mistake", PLANTED)
 def test_a_planted_mistake_is_found(mistake: str) -> None:
     before, after, said = PLANTED[mistake]
     assert before in GOOD
-    found = issue_schema.mistakes(toml.loads(GOOD.replace(before, after, 1)))
+    found = mistakes(toml.loads(GOOD.replace(before, after, 1)))
     assert [text for text in found if said in text], found

@@ -220,7 +220,7 @@ def everything(profile: Profile) -> Request:
 
 def resolved(profile: Profile, request: Request, facts: Facts) -> Resolution:
     def standing(_: str) -> Effective:
-        return Effective(None, "", ())
+        return Effective()
 
     made = resolve([profile], request, facts, KNOWN, standing)
     assert not [d for d in made.diagnostics if d.severity.value == "error"]
@@ -251,7 +251,7 @@ def test_without_a_condition_every_setting_of_a_profile_is_written(name: str) ->
     request = everything(profile)
     facts = facts_for(profile, BUILDS[-6:], None)
     unconditional = Request(request.profiles, request.set, request.with_, unconditional=True)
-    made = resolve([profile], unconditional, facts, KNOWN, lambda _: Effective(None, "", ()))
+    made = resolve([profile], unconditional, facts, KNOWN, lambda _: Effective())
     assert {s.id for s in made.desired} == {s.id for s in profile.settings}
     assert not [d for d in made.diagnostics if d.severity.value == "error"]
 
@@ -268,6 +268,6 @@ def test_profiles_of_the_gpus_of_one_host_go_together() -> None:
         gpus = tuple(gpu(gfx) for profile in chosen for gfx in profile.gfx for _ in range(2))
         facts = facts_for(chosen[0], BUILDS[-1:], (7, 2, 0))
         facts = Facts(facts.os, facts.kernels, "", gpus, facts.rocm, "", facts.boot, "", True)
-        made = resolve(chosen, Request(names), facts, KNOWN, lambda _: Effective(None, "", ()))
+        made = resolve(chosen, Request(names), facts, KNOWN, lambda _: Effective())
         assert not [d for d in made.diagnostics if d.severity.value == "error"], names
         assert len(computing(gpus)) >= 2

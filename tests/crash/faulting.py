@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tests.support.program import Result
 from tests.support.trees import Tree, tree
@@ -40,7 +40,7 @@ def whole(root: Path, *, times: bool = True) -> Tree:
     found = seen(root, times=times)
     for name in _RECORDS:
         if (root / name).exists():
-            record = json.loads((root / name).read_text())
+            record = _parsed((root / name).read_bytes())
             record.pop("time", None)
             found[name] = (json.dumps(record, sort_keys=True),)
     if _BLOCK in found:
@@ -51,12 +51,21 @@ def whole(root: Path, *, times: bool = True) -> Tree:
     return found
 
 
+def _parsed(content: bytes) -> dict[str, Any]:
+    """A record, or a line of a journal; of one that a power cut tore, its bytes."""
+    try:
+        record: dict[str, Any] = json.loads(content)
+    except ValueError:
+        return {"torn": content.hex()}
+    return record
+
+
 def open_transactions(root: Path) -> list[int]:
     """Those whose journal has no end, by the lines alone."""
     found = []
     for journal in sorted(root.glob(f"{_STATE}/transactions/*/journal.jsonl")):
         lines = journal.read_bytes().split(b"\n")[:-1]  # what follows the last line break was cut off
-        kinds = [json.loads(line)["kind"] for line in lines]
+        kinds = [_parsed(line).get("kind", "torn") for line in lines]
         ends = [kind for kind in kinds if kind in ("commit", "undo", "undone")]
         if kinds and (not ends or ends[-1] == "undo"):
             found.append(int(journal.parent.name))

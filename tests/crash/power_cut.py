@@ -56,20 +56,22 @@ sys.exit(fake_tools.update_grub(Path(sys.argv[1])))
 
 @dataclass(frozen=True, slots=True)
 class FileSystem:
-    """`check` is what a boot does before it mounts one that was not unmounted."""
+    """`check` is what a boot does before it mounts one that was not unmounted; `options` are of the mount."""
 
     name: str
     make: tuple[str, ...]
     package: str
     mebibytes: int
     check: tuple[str, ...] = ()
+    options: str = "defaults"
 
 
 FILE_SYSTEMS = (
     FileSystem("ext2", ("mkfs.ext2", "-q"), "e2fsprogs", 24, ("e2fsck", "-y")),
     FileSystem("ext3", ("mkfs.ext3", "-q"), "e2fsprogs", 24, ("e2fsck", "-y")),
     FileSystem("ext4", ("mkfs.ext4", "-q"), "e2fsprogs", 24, ("e2fsck", "-y")),
-    FileSystem("xfs", ("mkfs.xfs", "-q"), "xfsprogs", 320),
+    # another mount namespace, made while the image was mounted, may still hold it
+    FileSystem("xfs", ("mkfs.xfs", "-q"), "xfsprogs", 320, options="nouuid"),
     FileSystem("btrfs", ("mkfs.btrfs", "-q"), "btrfs-progs", 128),
     FileSystem("vfat", ("mkfs.vfat",), "dosfstools", 24, ("fsck.vfat", "-a")),
 )
@@ -138,7 +140,7 @@ def _run(*argv: str, check: bool = True) -> str:
 def mounted(kind: FileSystem, image: Path, place: Path) -> Iterator[None]:
     device = _run("losetup", "--find", "--show", str(image))
     try:
-        _run("mount", "-t", kind.name, device, str(place))
+        _run("mount", "-t", kind.name, "-o", kind.options, device, str(place))
         try:
             yield
         finally:

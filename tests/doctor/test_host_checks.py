@@ -188,11 +188,11 @@ def test_a_variable_behind_a_link_is_found_in_the_file_that_holds_it(tmp_path: P
         "etc/profile.d/a.sh": "export HSA_ENABLE_SDMA=0\n",
     }
     host = LocalHost(str(debian_grub_host(tmp_path, gfx=["gfx90a"], rocm=None, extra=extra)))
-    assert [(one.name, one.path, one.line) for one in for_everybody(host)] == [
-        ("HSA_OVERRIDE_GFX_VERSION", "/etc/environment.d/50-x.conf", 1),
-        ("ROCR_VISIBLE_DEVICES", "/etc/environment.d/50-x.conf", 2),
-        ("HSA_OVERRIDE_GFX_VERSION", "/etc/environment", 1),
-        ("HSA_ENABLE_SDMA", "/etc/profile.d/a.sh", 1),
+    assert [(one.name, one.source) for one in for_everybody(host)] == [
+        ("HSA_OVERRIDE_GFX_VERSION", "/etc/environment.d/50-x.conf:1"),
+        ("ROCR_VISIBLE_DEVICES", "/etc/environment.d/50-x.conf:2"),
+        ("HSA_OVERRIDE_GFX_VERSION", "/etc/environment:1"),
+        ("HSA_ENABLE_SDMA", "/etc/profile.d/a.sh:1"),
     ]
     assert checks(Path(host.root))["RC8121"].location == "/etc/environment:1"
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import io
 import itertools
 import re
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 from rocmcfg.doctor.reading import lines, probes, scan, segments
 from rocmcfg.doctor.reading.probes import Probe, bounded, literals, probe, texts_foreign_to
 from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.host import streams
+from rocmcfg.host.streams import start_grep
 from rocmcfg.knowledge import issues
 from rocmcfg.knowledge.logs import of_logs
 
@@ -50,19 +49,6 @@ def answer(scanner: Scanner) -> Answer:
 def scanned(log: bytes, wanted: list[Probe], *, use_grep: bool) -> Scanner:
     scanner = Scanner(wanted, use_grep=use_grep)
     scanner.read("a.log", io.BytesIO(log))
-    return scanner
-
-
-def in_place(log: bytes, wanted: list[Probe]) -> Scanner:
-    """As a file, which grep reads by itself; the stream stands behind a line that is none of the log's."""
-    with tempfile.TemporaryFile() as stream:
-        stream.write(b"before: *ERROR* amdgpu\n" + log)
-        stream.flush()
-        reader = cast(BinaryIO, io.BufferedReader(io.FileIO(stream.fileno(), closefd=False)))
-        reader.seek(23)
-        assert streams.plain_file(reader) is not None
-        scanner = Scanner(wanted)
-        scanner.read("a.log", reader)
     return scanner
 
 
@@ -103,7 +89,7 @@ _log = st.builds(
 @given(log=_log)
 def test_grep_python_and_re_alone_agree(log: bytes) -> None:
     fast, slow = scanned(log, PROBES, use_grep=True), scanned(log, PROBES, use_grep=False)
-    assert answer(fast) == answer(slow) == answer(in_place(log, PROBES))
+    assert answer(fast) == answer(slow)
     found = [[scan_line for _, scan_line in places] for _, places, _, _ in answer(slow)]
     assert found == by_re_alone(log, PROBES)
 
@@ -218,7 +204,7 @@ def test_a_storm_is_counted_to_a_limit_and_hides_nothing_behind_it() -> None:
     storm[1500] += " needle in it"
     log = "\n".join(storm).encode()
     fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
-    assert answer(fast) == answer(slow) == answer(in_place(log, wanted))
+    assert answer(fast) == answer(slow)
     assert [len(hits.positions) for hits in fast.hits] == [50, 1, 1]
     assert [hits.full for hits in fast.hits] == [True, False, False]
     assert fast.place(fast.hits[1].positions[0]) == ("a.log", 1501)
@@ -239,7 +225,7 @@ def test_a_storm_of_long_lines_ends_by_its_bytes(monkeypatch: pytest.MonkeyPatch
     storm[250] += " needle in it"
     log = "\n".join(storm).encode()
     fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
-    assert answer(fast) == answer(slow) == answer(in_place(log, wanted))
+    assert answer(fast) == answer(slow)
     assert [len(hits.positions) for hits in fast.hits] == [22, 1]
     assert searched[-1] == [b"needle in it"], "in long lines plain texts are looked for"
     assert fast.hits[0].full
@@ -254,7 +240,7 @@ def test_line_numbers_hold_over_segments_batches_and_overlong_lines() -> None:
         text.append(long + b"mark %d" % number if number % 3 == 0 else long + b"other")
     log = b"\n".join(text) + b"\n"
     fast, slow = scanned(log, wanted, use_grep=True), scanned(log, wanted, use_grep=False)
-    assert answer(fast) == answer(slow) == answer(in_place(log, wanted))
+    assert answer(fast) == answer(slow)
     numbers = [fast.place(p)[1] for p in fast.hits[0].positions]
     assert numbers == [n for n in range(1, 400) if n % 3 == 0][:50]
 
@@ -274,42 +260,6 @@ def test_blocks_lose_nothing_and_know_their_cuts(log: bytes, size: int, longest:
         for number, piece in enumerate(pieces):
             whole += piece + (b"" if number in block.cuts else b"\n")
     assert whole.removesuffix(b"\n") == log.removesuffix(b"\n")
-
-
-@settings(max_examples=200)
-@given(
-    log=st.lists(st.integers(0, 12), max_size=20).map(
-        lambda sizes: b"\n".join(b"x" * size for size in sizes)
-    ),
-    last=st.booleans(),
-    longest=st.integers(1, 12),
-    wanted=st.integers(14, 60),
-    at_once=st.integers(1, 9),
-)
-def test_a_file_is_copied_in_whole_lines_up_to_one_that_is_too_long(
-    log: bytes, last: bool, longest: int, wanted: int, at_once: int
-) -> None:
-    log += b"\n" * last
-    with tempfile.TemporaryFile() as stream:
-        stream.write(log)
-        stream.flush()
-        file = streams.PlainFile(stream.fileno(), 0)
-        file._buffer = bytearray(at_once)
-        scratch, whole, copied = streams.Scratch(), b"", True
-        while copied:
-            scratch.clear()
-            copied = file.copy(scratch, wanted, longest)
-            scratch.seal()
-            part = scratch.reader().read()
-            assert part[-1:] in (b"", b"\n")
-            assert not any(len(line) > longest for line in part.split(b"\n"))
-            whole += part
-            if not part:
-                break
-        scratch.close()
-        rest = b"" if copied else file.rest().read()
-        assert copied == all(len(line) <= longest for line in log.split(b"\n"))
-        assert (whole + rest).removesuffix(b"\n") == log.removesuffix(b"\n")
 
 
 class _Damaged(io.BytesIO):
@@ -366,19 +316,17 @@ def test_without_grep_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch, br
     elif broken == "another grep":
         monkeypatch.setattr("rocmcfg.host.runner.stream", lambda *_, **__: io.BytesIO(b"BusyBox v1.36\n"))
     elif broken == "cannot start":
-        monkeypatch.setattr(streams.Grep, "start", _broken)
+        monkeypatch.setattr(scan, "start_grep", _broken)
     else:
-        start = streams.Grep.start
+        start = start_grep
 
-        def dying(self: streams.Grep, *arguments: object, fixed: bool) -> object:
-            stream = start(self, *arguments, fixed=fixed)  # type: ignore[arg-type]
-            return _Dying(stream.read())
+        def dying(patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool) -> BinaryIO:
+            return _Dying(start(patterns, descriptor, most, fixed=fixed).read())
 
-        monkeypatch.setattr(streams.Grep, "start", dying)
+        monkeypatch.setattr(scan, "start_grep", dying)
     scanner = scanned(log, PROBES, use_grep=True)
     assert answer(scanner) == wanted
-    assert answer(in_place(log, PROBES)) == wanted
-    assert (scanner._grep is None) == (broken in ("no grep", "another grep"))
+    assert scanner._uses_grep == (broken not in ("no grep", "another grep"))
 
 
 class _Dying(io.BytesIO):

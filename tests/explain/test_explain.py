@@ -16,9 +16,8 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.knowledge import catalogue, issues
 from rocmcfg.model.diagnostic import RocmcfgError
-from rocmcfg.model.facts import Driver, Gpu, Kernel
+from rocmcfg.model.facts import Driver, Gpu, Kernel, Machine
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.machine import Machine
 from rocmcfg.model.version import KernelVersion, parse_kernel
 from rocmcfg.workflow.explaining import Explained, explain_name
 from tests.support.hosts import debian_grub_host
@@ -89,7 +88,7 @@ def test_another_kernel_than_those_here_can_be_asked_about(host: LocalHost) -> N
 
 def test_who_sets_it_here_and_which_profiles_use_it(host: LocalHost) -> None:
     found = explain_name(host, "runpm")
-    assert (found.now.value, found.now.source) == ("0", "/etc/default/grub:7")
+    assert (found.next_boot, found.source) == ("0", "/etc/default/grub:7")
     assert ("rdna3", "amdgpu.runpm") in found.profiles
 
 
@@ -314,15 +313,15 @@ def test_misspelt_names_of_every_kind_get_near_ones(text: str, near: str) -> Non
 def test_a_kernel_argument_says_who_sets_it_and_what_runs(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, cmdline="quiet iommu=pt", booted_with="quiet")
     found = explain_name(LocalHost(str(root)), "iommu")
-    assert (found.now.value, found.now.source, found.now.running) == ("pt", "/etc/default/grub:7", None)
+    assert (found.next_boot, found.source, found.running) == ("pt", "/etc/default/grub:7", None)
     assert ("rdna3", "karg.iommu") in found.profiles
 
 
 def test_a_variable_says_which_file_sets_it_and_what_the_caller_has(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, extra={"etc/environment.d/10-gpu.conf": "HSA_XNACK=1\n"})
     found = explain_name(LocalHost(str(root)), "HSA_XNACK", environment={"HSA_XNACK": "0"})
-    assert (found.now.value, found.now.running) == ("1", "0")
-    assert found.now.source == "/etc/environment.d/10-gpu.conf:1"
+    assert (found.next_boot, found.running) == ("1", "0")
+    assert found.source == "/etc/environment.d/10-gpu.conf:1"
 
 
 # -- what the catalogue lacks ----------------------------------------------------------------------------
@@ -356,7 +355,7 @@ def test_a_parameter_that_only_the_hosts_modinfo_has_is_explained_as_new(tmp_pat
 def test_a_parameter_that_only_sysfs_has_is_explained_as_new(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, parameters={"brand_new": "7"})
     found = explain_name(LocalHost(str(root)), "brand_new")
-    assert (found.explanation.kind, found.now.running) == ("new", "7")
+    assert (found.explanation.kind, found.running) == ("new", "7")
 
 
 def test_the_hosts_own_modinfo_and_sysfs_win_over_the_catalogue(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ own diagnostics against the table.
 from __future__ import annotations
 
 import fcntl
+import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +21,7 @@ from unittest import mock
 from hypothesis import currently_in_test_context
 
 from rocmcfg.model.diagnostic import Diagnostic
+from tests.packaging.test_man import generator
 
 TABLE = Path(__file__).with_name("diagnostics.txt")
 _FIELDS = ("summary", "detail", "location", "hint")
@@ -87,12 +89,29 @@ def write(path: Path, texts: Iterable[Text]) -> None:
     path.write_text("\n\n".join(blocks) + "\n")
 
 
+@functools.cache
+def _summaries() -> dict[str, list[re.Pattern[str]]]:
+    """By id the summaries that the code has now. What they are filled with may be any text."""
+    found: dict[str, list[re.Pattern[str]]] = {}
+    for made in generator("diagnostics").all_made():
+        words = re.split(r"[A-Z_]{2,}|…", normal(made.summary))
+        form = re.compile(".*".join(map(re.escape, words)), re.DOTALL)
+        found.setdefault(made.id, []).append(form)
+    return found
+
+
+def is_said(text: Text) -> bool:
+    """Whether the code still makes diagnostics of this id with such a summary, that of a base's included."""
+    summary = text.summary.removeprefix("extends: ")
+    return any(form.fullmatch(summary) for form in _summaries().get(text.id, ()))
+
+
 def add(path: Path, texts: Iterable[Text], most: int | None = None) -> None:
-    """To the table at `path`; other processes may do the same meanwhile. `most`: so many of one id and no
-    more, where a test makes hundreds that differ in a value."""
+    """To the table at `path`, which loses what the code says no more; other processes may do the same
+    meanwhile. `most`: so many of one id and no more, where a test makes hundreds that differ in a value."""
     with path.open("a") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        known = read(path)
+        known = set(filter(is_said, read(path)))
         of_id = Counter(text.id for text in known)
         for text in sorted(set(texts) - known):
             of_id[text.id] += 1

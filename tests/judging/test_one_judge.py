@@ -21,8 +21,7 @@ from rocmcfg.lint.kinds import Kind as FileKind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
-from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Os
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Machine, Os
 from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import Spelling, split
 from rocmcfg.model.state import Kind
@@ -74,7 +73,7 @@ def plan_says(asked: Spelling, on: Machine) -> tuple[Diagnostic, ...]:
     facts = Facts(
         Os("", "", ""), on.kernels, "", on.gpus, None, "", BootChain(None, (), ()), "", offline=True
     )
-    nobody = Effective(None, "", ())
+    nobody = Effective()
     return resolve([], Request(set=(str(asked),)), facts, KNOWN, lambda _: nobody).diagnostics
 
 

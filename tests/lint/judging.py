@@ -5,8 +5,7 @@ from __future__ import annotations
 from rocmcfg.knowledge import catalogue, issues
 from rocmcfg.lint.check import Checked, check
 from rocmcfg.lint.wording import Knowledge
-from rocmcfg.model.facts import Driver, Gpu, Kernel
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Driver, Gpu, Kernel, Machine
 from rocmcfg.model.version import parse_kernel
 
 

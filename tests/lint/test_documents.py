@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.model.machine import Machine
+from rocmcfg.model.facts import Machine
 from tests.lint.judging import judged, machine, told
 
 DATA = Path(__file__).parent / "data"

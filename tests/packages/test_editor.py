@@ -20,7 +20,7 @@ from tests.support.tools import HANG
 from tests.vm import tools
 
 REPOSITORY = Path(__file__).parents[2]
-SCHEMA = REPOSITORY / "packaging/schema/profile.json"
+SCHEMA = REPOSITORY / "rocmcfg/knowledge/profile.schema.json"
 EDITOR = Path(__file__).parent / "editor"
 HEAD = 'schema = 1\nsummary = "x"\n'
 # Whatever npm says of an error goes to stderr; with --silent it says nothing.

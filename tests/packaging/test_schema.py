@@ -13,7 +13,7 @@ from rocmcfg.knowledge import catalogue
 from tests.packaging.test_man import generator
 from tests.support.program import rocmcfg
 
-SCHEMA = Path(__file__).parents[2] / "packaging/schema/profile.json"
+SCHEMA = Path(__file__).parents[2] / "rocmcfg/knowledge/profile.schema.json"
 
 
 def test_the_file_is_what_the_program_prints() -> None:

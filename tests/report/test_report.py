@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocmcfg.report import bundle
-from rocmcfg.report.content import Excerpt, Report
-from rocmcfg.report.markdown import markdown
+from rocmcfg.report.markdown import Excerpt, Report, markdown
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 

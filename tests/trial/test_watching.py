@@ -20,7 +20,8 @@ from rocmcfg.trial import record as trial
 from rocmcfg.trial.standing import past_trial, trial_on_record
 from rocmcfg.trial.unattended import uptime
 from rocmcfg.workflow import confirming
-from rocmcfg.workflow.confirming import Watched, watch
+from rocmcfg.workflow.confirming import watch
+from rocmcfg.workflow.planning import Planned
 from rocmcfg.workflow.verifying import verify
 from tests.support import usecases as use
 from tests.support.boots import enable_unit, reboot
@@ -114,7 +115,7 @@ def begin(tmp_path: Path, terms: Terms, *, boots: int = 1) -> tuple[Machine, Clo
     return host, Clock(root)
 
 
-def watched(host: Machine, clock: Clock) -> Watched:
+def watched(host: Machine, clock: Clock) -> Planned | str:
     return watch(host, clock.sleep, lambda _: True, use.quiet)
 
 
@@ -142,8 +143,8 @@ def test_it_waits_for_its_time_and_then_keeps_the_settings(tmp_path: Path) -> No
     found = watched(host, clock)
     assert clock.now == pytest.approx(600)
     assert max(clock.steps) <= 10, "a machine that sleeps in between must notice it"
-    assert found.applied is not None
-    assert found.applied.transaction == 2
+    assert isinstance(found, Planned)
+    assert found.transaction == 2
     assert trial.load(host) is None
     assert verify(host).exit_code is ExitCode.DONE
     assert "confirmed itself" in host.logged[-1]
@@ -154,7 +155,7 @@ def test_a_machine_that_slept_past_its_time_is_looked_at_at_once(tmp_path: Path)
     host, clock = begin(tmp_path, Terms(600))
     clock.now = 5000.0
     clock._set()
-    assert watched(host, clock).applied is not None
+    assert isinstance(watched(host, clock), Planned)
     assert clock.steps == []
 
 
@@ -166,15 +167,14 @@ def test_there_is_nothing_to_do_but_in_a_running_trial_that_is_to_confirm_itself
 ) -> None:
     host, clock = begin(tmp_path, terms, boots=boots)
     found = watched(host, clock)
-    assert found.applied is None
-    assert found.idle
+    assert isinstance(found, str)
     assert clock.steps == []
     assert trial.load(host) is not None
 
 
 def test_without_a_trial_there_is_nothing_to_do(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
-    assert watched(Machine(str(root)), Clock(root)).idle == "no trial runs in this boot"
+    assert watched(Machine(str(root)), Clock(root)) == "no trial runs in this boot"
 
 
 @pytest.mark.parametrize("end", [use.confirm, use.reject])
@@ -182,7 +182,8 @@ def test_who_decides_meanwhile_is_not_overruled(tmp_path: Path, end: Callable[[M
     host, clock = begin(tmp_path, Terms(600))
     clock.then.append((300, lambda: end(host)))
     found = watched(host, clock)
-    assert "meanwhile" in found.idle
+    assert isinstance(found, str)
+    assert "meanwhile" in found
     assert clock.now < 320
     assert len([j for j in use.journals(host) if j.state == "committed"]) == (2 if end is use.confirm else 0)
 
@@ -224,7 +225,7 @@ def test_no_log_is_no_good_news(tmp_path: Path) -> None:
 def test_a_health_check_decides_in_place_of_a_login(tmp_path: Path) -> None:
     host, clock = begin(tmp_path, Terms(60, "systemctl is-active llm"))
     host.logged_in = ()
-    assert watched(host, clock).applied is not None
+    assert isinstance(watched(host, clock), Planned)
     assert [(argv[-1], limit) for argv, limit in host.checked] == [("systemctl is-active llm", 300.0)]
 
 
@@ -259,7 +260,7 @@ def test_withheld_once_it_can_be_looked_at_again(tmp_path: Path) -> None:
     host.logged_in = ()
     refused(host, clock)
     host.logged_in = ("sshd",)
-    assert watched(host, clock).applied is not None
+    assert isinstance(watched(host, clock), Planned)
     assert trial.load(host) is None
 
 
@@ -275,7 +276,7 @@ def test_another_rocmcfg_at_work_is_waited_for(tmp_path: Path, monkeypatch: pyte
         return real(*arguments, **options)
 
     monkeypatch.setattr(confirming, "confirm", busy)
-    assert watched(host, clock).applied is not None
+    assert isinstance(watched(host, clock), Planned)
     assert tries == [60, 70, 80]
 
 
@@ -366,5 +367,5 @@ def test_a_machine_that_slept_is_given_time_to_wake(tmp_path: Path) -> None:
         clock._set()
 
     clock.then.append((100.0, sleeps))
-    assert watched(host, clock).applied is not None
+    assert isinstance(watched(host, clock), Planned)
     assert clock.now == pytest.approx(5060)

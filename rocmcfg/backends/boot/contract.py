@@ -44,11 +44,9 @@ class Editor(Protocol):
 
     def own(self, content: bytes) -> bytes | None:
         """Our part; None where the file has none."""
-        ...
 
     def put(self, content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
         """The file with `wanted` as our part, or without any, and the edit that makes it so."""
-        ...
 
 
 class BootReader(Protocol):
@@ -59,7 +57,6 @@ class BootReader(Protocol):
 
     def here(self, view: HostView) -> bool:
         """Whether this host has a menu of this loader."""
-        ...
 
     def read(self, view: HostView) -> Menu: ...
 
@@ -77,24 +74,15 @@ class BootBackend(Protocol):
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> Mapping[str, bytes | None]:
         """By path, what shall be ours: the whole file, or a part of one that others own (`EDITED`). None for
         what shall not be there. Equal settings give equal bytes."""
-        ...
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
-        ...
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
         """What would go wrong, before anything is written."""
-        ...
 
     def unmanaged(self, view: HostView) -> list[Diagnostic]:
         """Entries that boot without our arguments, whatever we do."""
-        ...
-
-    def check(self, view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-        """Read the menu: every normal entry has each wanted argument and no unwanted one. A menu that could
-        not be looked at is a warning, one that is wrong an error: an undo goes on after the former."""
-        ...
 
 
 class EntryWriter(Protocol):
@@ -120,15 +108,12 @@ class Keeper(Protocol):
     def held(self, view: HostView) -> str | None:
         """What the program holds of ours; None where it holds nothing, empty where that was used up. Raises
         Unreadable."""
-        ...
 
     def keep(self, wanted: str | None) -> tuple[str, ...]:
         """The command after which the program holds `wanted`, and nothing else of ours."""
-        ...
 
     def damaged(self, view: HostView) -> bool:
         """Whether nobody could read its block any more. Raises Unreadable."""
-        ...
 
 
 class BootTrial(Keeper, Protocol):
@@ -140,16 +125,12 @@ class BootTrial(Keeper, Protocol):
 
     def propose(self) -> Mapping[str, tuple[bytes, int]]:
         """What `FILES` hold during a trial: content and mode by path."""
-        ...
 
     def arming(self, arguments: Sequence[str]) -> ToolChange:
         """The one step that makes the next boot the trial; what comes before it does nothing alone."""
-        ...
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """Why the loader cannot do it on this host, asked before anything is written."""
-        ...
 
     def check(self, view: HostView, arguments: Sequence[str]) -> list[Diagnostic]:
         """Read the generated menu: what makes a trial of one boot is in it, and nothing beats it."""
-        ...

@@ -36,14 +36,15 @@ class Entry(NamedTuple):
 
 class Menu(NamedTuple):
     """What will boot. `path` is the file that a program generated, `tool` that program; both are empty where
-    entries are files of their own. `carrier` is the file that our arguments are written to. `unreadable` says
-    why there are no entries."""
+    entries are files of their own. `carrier` is the file that our arguments are written to, `dropped_by` says
+    in words what may drop them. `unreadable` says why there are no entries."""
 
     entries: tuple[Entry, ...]
     unreadable: str
     path: str
     tool: str
     carrier: str
+    dropped_by: str
 
     @property
     def normal(self) -> tuple[Entry, ...]:
@@ -83,8 +84,9 @@ def too_long(length: int, location: str, hint: str) -> Iterable[Diagnostic]:
         )
 
 
-def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str], lost: str) -> list[Diagnostic]:
-    """Every normal entry has each wanted argument and no unwanted one. `lost` says what may drop them."""
+def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
+    """Every normal entry has each wanted argument and no unwanted one. A menu that could not be looked at is
+    a warning, one that is wrong an error: an undo goes on after the former."""
     if menu.unreadable:
         return [warning("RC3101", f"cannot read {menu.path}: {menu.unreadable}", location=menu.path)]
     if not menu.normal:
@@ -93,7 +95,7 @@ def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str], lost: str)
                 "RC3102",
                 "the generated boot menu has no Linux entry",
                 location=menu.path,
-                hint=f"run {menu.tool} by hand and read what it prints" if menu.tool else lost,
+                hint=f"run {menu.tool} by hand and read what it prints" if menu.tool else menu.dropped_by,
             )
         ]
     problems = []
@@ -108,7 +110,8 @@ def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str], lost: str)
                     "RC3103",
                     f"boot entry “{entry.title}” {'; '.join(said)}",
                     location=menu.path,
-                    hint=f"{lost}; run {menu.tool} by hand to see" if menu.tool else lost,
+                    hint=f"{menu.dropped_by} drops them"
+                    + (f"; run {menu.tool} by hand to see" if menu.tool else ""),
                 )
             )
     return problems

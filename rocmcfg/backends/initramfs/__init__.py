@@ -46,18 +46,15 @@ class Generator(Protocol):
 
     def images(self, view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
         """The images that it makes, and those that the entries boot, and whether each carries `module`."""
-        ...
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """What rebuilds the images of all kernels."""
-        ...
 
     def check(
         self, host: Host, found: tuple[Image, ...], path: str, expected: bytes | None
     ) -> list[Diagnostic]:
         """Look into every image that carries the driver: it holds `path` with just these bytes, or not at
         all. An image that could not be looked into is a warning, one that is wrong an error."""
-        ...
 
 
 def backends() -> tuple[Generator, ...]:

@@ -42,7 +42,6 @@ def _is_of_dracut(view: HostView) -> bool:
 
 
 def images(view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
-    """The images of /boot, and what else the entries boot, and whether each carries `module`."""
     found: dict[str, str] = {}
     for name in view.names("/boot"):
         match = _IMAGE.match(name)
@@ -68,8 +67,6 @@ def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
 
 
 def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | None) -> list[Diagnostic]:
-    """Look into every image that carries the driver: it holds `path` with just these bytes, or not at all.
-    An image that could not be looked into is a warning, one that is wrong an error."""
     problems = []
     inside = path.lstrip("/")
     for image in found:

@@ -15,7 +15,7 @@ from rocmcfg.model.facts import Facts, Gpu
 
 def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """NAME to (value, where): the caller's environment, over the files that new logins read."""
-    found = {one.name: (one.value, f"{one.path}:{one.line}") for one in for_everybody(view)}
+    found = {one.name: (one.value, one.source) for one in for_everybody(view)}
     found |= {name: (value, "the environment of this command") for name, value in environment.items()}
     return found
 

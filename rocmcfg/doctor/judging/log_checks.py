@@ -41,7 +41,7 @@ def unknown_parameter(module: str, name: str, place: str, known: Catalogue) -> D
     """What to write in its place, as far as anybody can tell."""
     from rocmcfg.judging.judge import of_the_name
     from rocmcfg.judging.verdict import About
-    from rocmcfg.model.machine import Machine
+    from rocmcfg.model.facts import Machine
     from rocmcfg.model.spelling import parameter
 
     verdict = next(of_the_name(parameter(f"{module}.{name}"), Machine(), known), None)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-BLOCK = 1 << 20  # bytes that are read at once
+# Bytes that are read at once. Larger ones would be mapped anew for each read (mallopt(3), M_MMAP_THRESHOLD).
+BLOCK = 128 << 10
 LONGEST = 4 << 10  # bytes; names of GEMM kernels take 1.2 KiB, and patterns are slow on much longer lines
 
 

@@ -6,7 +6,6 @@ What counts is always decided by Python's `re`, line by line, in the order of th
 
 from __future__ import annotations
 
-import contextlib
 import re
 from array import array
 from collections import deque
@@ -15,10 +14,9 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from rocmcfg.doctor.reading.grouping import DIGITS, Groups
-from rocmcfg.doctor.reading.lines import Block
 from rocmcfg.doctor.reading.probes import ENOUGH_BYTES, Probe, texts_foreign_to
-from rocmcfg.doctor.reading.segments import Line, LogRead, Segment, Segments, guarded
-from rocmcfg.host.streams import FilterFailed, Grep
+from rocmcfg.doctor.reading.segments import Line, LogRead, Segment, Segments
+from rocmcfg.host.streams import has_gnu_grep, start_grep
 
 _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 # Lines that one grep prints, so that its patterns can be thinned out in a storm: at first, at most, and the
@@ -69,11 +67,8 @@ class Scanner:
         self._forget()
         self._batch = _BATCH_FIRST
         self._storm = b""  # some lines of a storm of long ones
-        self._grep: Grep | None = None
-        if use_grep:
-            # without it Python looks at every line: slower, and just as right
-            with contextlib.suppress(FilterFailed):
-                self._grep = Grep()
+        # without grep Python looks at every line: slower, and just as right
+        self._uses_grep = use_grep and has_gnu_grep()
 
     def read(self, name: str, stream: BinaryIO, progress: Callable[[int], None] = lambda _: None) -> LogRead:
         """One log to its end, or to where it is damaged. `progress` gets the bytes read so far."""
@@ -126,31 +121,29 @@ class Scanner:
     # -- grep -----------------------------------------------------------------------------------------
 
     def _candidates(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Line]:
-        if self._grep is None:
-            return _every_line(guarded(stream, log, progress))
-        return self._by_grep(self._grep, Segments(stream, log, progress))
-
-    def _by_grep(self, grep: Grep, segments: Segments) -> Iterator[Line]:
         """Several greps search a segment each, while the next one is read and unpacked."""
+        segments = Segments(stream, log, progress)
         running: deque[tuple[Segment, BinaryIO | None]] = deque()
         first = 1
         try:
             while True:
                 while len(running) < _AT_ONCE and (filled := segments.next()) is not None:
-                    running.append((filled, self._start(grep, filled)))
+                    running.append((filled, self._start(filled)))
                 if not running:
                     return
-                segment, searched = running.popleft()
-                first = yield from self._drain(grep, segment, searched, first)
-                segments.give_back(segment)
+                first = yield from self._drain(*running[0], first)
+                segments.give_back(running.popleft()[0])
         finally:
-            for _, searched in running:
+            for segment, searched in running:
+                segment.file.close()
                 if searched is not None:
                     searched.close()
             segments.close()
 
-    def _start(self, grep: Grep, segment: Segment) -> BinaryIO | None:
-        """None where no program can be started any more."""
+    def _start(self, segment: Segment) -> BinaryIO | None:
+        """None where grep is of no use, or no program can be started any more."""
+        if not self._uses_grep:
+            return None
         wanted = [hits.probe for hits in self._wanted]
         texts = texts_foreign_to(self._storm, wanted) if self._storm else None
         if texts is None:
@@ -159,13 +152,11 @@ class Scanner:
             patterns = [segment.mark, *texts]
         searched = list(dict.fromkeys(patterns))
         try:
-            return grep.start(searched, segment.scratch.descriptor, self._batch, fixed=texts is not None)
+            return start_grep(searched, segment.file.fileno(), self._batch, fixed=texts is not None)
         except OSError:
             return None
 
-    def _drain(
-        self, grep: Grep, segment: Segment, searched: BinaryIO | None, first: int
-    ) -> Generator[Line, None, int]:
+    def _drain(self, segment: Segment, searched: BinaryIO | None, first: int) -> Generator[Line, None, int]:
         """The lines worth looking at; returns the number of the line behind the segment."""
         sample = b""
         before = seen = 0  # lines of the segment that the running grep does not count; that were handed on
@@ -190,7 +181,7 @@ class Scanner:
             if printed:
                 self._batch = min(max(_BATCH_BYTES * printed // size, _BATCH_FIRST), _BATCH)
             before = seen
-            searched = self._start(grep, segment)
+            searched = self._start(segment)
         return (yield from segment.without_grep(first, seen))
 
 
@@ -199,15 +190,3 @@ def _for_grep(probe: Probe) -> list[bytes]:
     if "$" in probe.pattern or "\\Z" in probe.pattern:
         return [re.sub(rb"([][\\.*^$+?{}()|])", rb"\\\1", literal) for literal in probe.literals]
     return [probe.pattern.encode()]
-
-
-# -- Python alone ---------------------------------------------------------------------------------------
-
-
-def _every_line(source: Iterator[Block]) -> Iterator[Line]:
-    number = 1
-    for block in source:
-        cuts = set(block.cuts)
-        for index, text in enumerate(block.data[:-1].split(b"\n")):
-            yield Line(number, text)
-            number += index not in cuts

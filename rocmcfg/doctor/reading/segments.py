@@ -3,14 +3,18 @@ must never meet a line that is longer than memory: each part is copied into a sc
 
 from __future__ import annotations
 
+import mmap
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from io import FileIO
 from typing import BinaryIO, NamedTuple
 
 from rocmcfg.doctor.reading.lines import LONGEST, Block, blocks
-from rocmcfg.host.streams import Scratch, plain_file
+from rocmcfg.host.atomic import write_all
+from rocmcfg.host.streams import copy_within_kernel, plain_file, scratch_file
 from rocmcfg.model.published import published
 
 SIZE = 16 << 20  # bytes of a segment: the start of a grep takes 4 ms
@@ -42,7 +46,7 @@ class Segment:
     its number, as grep prints it, tells how many lines the part has."""
 
     def __init__(self) -> None:
-        self.scratch = Scratch()
+        self.file = scratch_file()
         self.cuts: tuple[int, ...] = ()
         self.mark = b"rocmcfg-%s" % os.urandom(16).hex().encode()
 
@@ -53,7 +57,8 @@ class Segment:
     def without_grep(self, first: int, seen: int) -> Generator[Line, None, int]:
         """Its lines but for the first `seen` pieces; returns the number of the line behind it."""
         piece = 0
-        for block in blocks(self.scratch.reader()):
+        self.file.seek(0)
+        for block in blocks(self.file):
             for text in block.data[:-1].split(b"\n"):
                 piece += 1
                 if text == self.mark:
@@ -64,29 +69,57 @@ class Segment:
 
 
 class Segments:
-    """A log as segments. A plain file is copied as it is, up to a line that is too long; from there on, and
-    for all else, it is read in blocks."""
+    """A log as segments, each filled when it is asked for. A plain file is copied as it is, up to a line that
+    is too long; from there on, and for all else, it is read in blocks, which takes a tenth longer."""
 
     def __init__(self, stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> None:
-        self._log, self._progress = log, progress
-        self._file = plain_file(stream)
-        self._blocks: Iterator[Block] = iter(()) if self._file else guarded(stream, log, progress)
-        self._held: Block | None = None
+        self._stream, self._log, self._progress = stream, log, progress
+        self._plain = plain_file(stream)
+        self._blocks = guarded(stream, log, progress)
         self._spare: list[Segment] = []
 
     def next(self) -> Segment | None:
         """None at the end of the log."""
         segment = self._spare.pop() if self._spare else Segment()
-        segment.scratch.clear()
+        file = segment.file
+        file.seek(0)  # its pages stay, since getting new ones takes longer than to write over them
         segment.cuts = ()
-        if self._file is None or not self._copy(segment):
-            self._fill(segment)
-        if not segment.scratch.size:
+        size = self._copied(file) if self._plain is not None else 0
+        lines = 0
+        while self._plain is None and size < SIZE and (block := next(self._blocks, None)) is not None:
+            segment.cuts += tuple(lines + cut for cut in block.cuts)
+            lines += block.data.count(b"\n")
+            size += len(block.data)
+            write_all(file.fileno(), block.data)
+        if not size:
             self.give_back(segment)
             return None
-        segment.scratch.write(segment.mark + b"\n")
-        segment.scratch.seal()
+        write_all(file.fileno(), segment.mark + b"\n")
+        file.truncate()
+        file.seek(0)
         return segment
+
+    def _copied(self, file: FileIO) -> int:
+        """The bytes of the next part of a plain file, up to the end of a line. 0 at its end, and where it
+        cannot be copied as it is: then it counts as plain no more."""
+        assert self._plain is not None
+        at, size, end = self._log.size, 0, -1
+        with suppress(OSError):  # some file systems cannot; of a damaged one the reader of blocks tells
+            size = copy_within_kernel(self._plain, at, file.fileno(), SIZE)
+            end = _whole_lines(file, size) if size else 0
+        if end < 0:
+            self._plain = None
+            self._stream.seek(at)
+            file.seek(0)
+            return 0
+        file.seek(end)
+        if size < SIZE and end < size:  # the last line of the log lacks its end
+            file.seek(size)
+            write_all(file.fileno(), b"\n")
+            end = size
+        self._log.size += end
+        self._progress(self._log.size)
+        return end
 
     def give_back(self, segment: Segment) -> None:
         """Take back a segment that was searched, to be filled again."""
@@ -94,43 +127,19 @@ class Segments:
 
     def close(self) -> None:
         for segment in self._spare:
-            segment.scratch.close()
+            segment.file.close()
 
-    def _copy(self, segment: Segment) -> bool:
-        """False where a line is too long."""
-        file, log = self._file, self._log
-        assert file is not None
-        before = file.offset
-        try:
-            copied = file.copy(segment.scratch, SIZE, LONGEST)
-        except OSError as problem:
-            log.problem = problem.strerror or str(problem)
-            segment.scratch.clear()
-            self._file = None
-            return True
-        if not copied:
-            self._file, self._blocks = None, guarded(file.rest(), log, self._progress)
-            return False
-        log.size += file.offset - before
-        self._progress(log.size)
-        return True
 
-    def _fill(self, segment: Segment) -> None:
-        """Put blocks into the segment until it is full. Its lines are counted only where one is cut."""
-        block = self._held or next(self._blocks, None)
-        self._held = None
-        lines = 0
-        while block is not None:
-            if block.cuts and segment.scratch.size and not segment.cuts:
-                self._held = block  # it belongs into the next segment
-                return
-            if block.cuts or segment.cuts:
-                segment.cuts += tuple(lines + cut for cut in block.cuts)
-                lines += block.data.count(b"\n")
-            segment.scratch.write(block.data)
-            if segment.scratch.size >= SIZE:
-                return
-            block = next(self._blocks, None)
+def _whole_lines(file: FileIO, size: int) -> int:
+    """Bytes up to the end of the last line that has one; -1 where a line is too long."""
+    position = 0
+    with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as view:
+        while position < size:
+            end = view.rfind(b"\n", position, position + LONGEST + 1) + 1
+            if end == 0:
+                return position if size - position <= LONGEST else -1
+            position = end
+    return position
 
 
 def guarded(stream: BinaryIO, log: LogRead, progress: Callable[[int], None]) -> Iterator[Block]:

@@ -14,7 +14,6 @@ from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub_files import defaults, problems
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_files.mkconfig import activation, reads_drop_ins
-from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
@@ -84,10 +83,6 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
 
 def unmanaged(view: HostView) -> list[Diagnostic]:
     return problems.not_from_defaults(view, reader.PATH)
-
-
-def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    return check_menu(reader.read(view), wanted, unwanted, "a script in /etc/grub.d or a drop-in drops them")
 
 
 def _sourced(view: HostView, ours: str | None = None) -> list[Sourced]:

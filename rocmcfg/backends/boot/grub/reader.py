@@ -28,4 +28,4 @@ def here(view: HostView) -> bool:
 
 
 def read(view: HostView) -> Menu:
-    return read_menu(view, PATH, TOOL, DROP_IN)
+    return read_menu(view, PATH, TOOL, DROP_IN, "a drop-in")

@@ -55,7 +55,6 @@ def propose() -> dict[str, tuple[bytes, int]]:
 
 
 def arming(arguments: Sequence[str]) -> ToolChange:
-    """What makes the next boot the trial."""
     holds = " ".join(arguments)
     return ToolChange(
         TOOL,
@@ -95,7 +94,6 @@ def _variables(block: bytes) -> dict[str, str]:
 
 
 def problems(view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-    """Why GRUB cannot do it here, asked before anything is written."""
     length = longest_line(observed.menu.normal, arguments)
     if length >= COMMAND_LINE_LIMIT:
         yield error(

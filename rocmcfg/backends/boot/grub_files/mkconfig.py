@@ -25,6 +25,8 @@ _LINUX = ("linux", "linuxefi", "linux16", "module2")
 _INITRD = ("initrd", "initrdefi", "initrd16")
 # grub-btrfs, and openSUSE's grub2-snapper-plugin
 _SNAPSHOTS = ("41_snapshots-btrfs", "80_suse_btrfs_snapshot")
+# 10_linux writes single quotes, and '\\'' for one of them in a title; entries by hand have either kind.
+_QUOTED = re.compile(r"'((?:[^']|'\\'')*)'|\"((?:[^\"\\]|\\.)*)\"")
 # What each script of /etc/grub.d printed stands between `### BEGIN path ###` and `### END path ###`.
 _SECTION = re.compile(r"^### BEGIN ([^\n]*)\n(.*?)(?=^### (?:BEGIN|END) |\Z)", re.MULTILINE | re.DOTALL)
 
@@ -50,15 +52,16 @@ def activation(argv: tuple[str, ...], menu: str, reason: str) -> Activation:
     return Activation(argv[0], (argv,), reason, (menu,), scratch=(f"{menu}.new",), writes_at=(folder,))
 
 
-def read_menu(view: HostView, path: str, tool: str, carrier: str) -> Menu:
+def read_menu(view: HostView, path: str, tool: str, carrier: str, dropped_by: str) -> Menu:
+    menu = Menu((), "", path, tool, carrier, f"a script in /etc/grub.d or {dropped_by}")
     try:
         text = view.text(path)
     except Unreadable as problem:
-        return Menu((), problem.reason, path, tool, carrier)
+        return menu._replace(unreadable=problem.reason)
     if text is None:
-        return Menu((), "there is no such file", path, tool, carrier)
+        return menu._replace(unreadable="there is no such file")
     entries = (entry for section, body in sections(text) for entry in parse_entries(body, path, section))
-    return Menu(tuple(entries), "", path, tool, carrier)
+    return menu._replace(entries=tuple(entries))
 
 
 def sections(text: str) -> list[tuple[str, list[str]]]:
@@ -75,8 +78,8 @@ def parse_entries(lines: Iterable[str], path: str, section: str) -> list[Entry]:
         if not words:
             continue
         if words[0] == "menuentry":
-            quoted = re.findall(r"'((?:[^']|'\\'')*)'", line)
-            title = quoted[0] if quoted else line.strip()
+            quoted = [single or double for single, double in _QUOTED.findall(line)]
+            title = (quoted or line.split()[1:] or [line.strip()])[0]
             id = quoted[-1] if len(quoted) > 1 else ""
         elif words[0] in _LINUX and len(words) > 1 and title:
             kernel, *_ = words[1].split(None, 1)

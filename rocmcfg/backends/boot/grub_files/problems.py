@@ -27,7 +27,9 @@ def before_writing(
                 "RC3108",
                 f"{text}: GRUB reads a semicolon as the end of a command",
                 location=carrier,
-                hint="write module parameters to modprobe.d instead: --via modprobe",
+                hint="leave it away, or give it a value without one"
+                if "." not in text.partition("=")[0]
+                else "write module parameters to modprobe.d instead: --via modprobe",
             )
     if lost_at:
         yield error(

@@ -10,8 +10,9 @@ Source of the rules: POSIX.1-2024, 2.2 Quoting, 2.3 Token Recognition, 2.6.2 Par
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -36,7 +37,8 @@ _INSIDE = re.compile(
 )
 # What a value is made of besides expansions, outside of double quotes and inside.
 _BARE = re.compile(
-    r"(?P<quote>\")|'(?P<single>[^']*)'|\\(?P<escaped>.)|(?P<end>[ \t;])|(?P<literal>[^ \t;\"'\\`()<>|&~$])",
+    r"(?P<quote>\")|'(?P<single>[^']*)'|\\(?P<escaped>.)|(?P<end>[ \t;])"
+    r"|(?P<literal>[*?\[]|[^ \t;\"'\\`()<>|&~$*?\[]+)",
     re.DOTALL,
 )
 _DOUBLE = re.compile(r"(?P<quote>\")|\\(?P<escaped>[$`\"\\])|(?P<literal>\\.|[^\"\\`$]+)", re.DOTALL)
@@ -60,7 +62,8 @@ _COUNTED_BY_SHELL = {"IFS", "LINENO", "OPTARG", "OPTIND", "PPID", "PWD", "OLDPWD
 _HIDDEN = '"'  # stands for quoted text, an escape or a substitution where only the commands matter
 
 
-LONGEST = 64 << 10  # characters; a kernel takes 2,048 bytes of what GRUB's variables hold together
+# Characters and segments of a value; a kernel takes 2,048 bytes of what GRUB's variables hold together.
+LONGEST, MOST = 4 << 10, 1 << 10
 
 
 class Segment(NamedTuple):
@@ -70,36 +73,7 @@ class Segment(NamedTuple):
     source: str
 
 
-class Value:
-    """What a variable holds, with the places that wrote it; iterates over its segments.
-
-    A value that expands another one holds that one itself, and no copy: a file of n lines may append to a
-    variable in each of them, or double it. No part is empty, so that their number is bounded by `length`.
-    """
-
-    __slots__ = ("_parts", "length")
-
-    def __init__(self, parts: Sequence[Segment | Value]) -> None:
-        kept = [part for part in parts if _length(part)]
-        only = kept[0] if len(kept) == 1 else None
-        self._parts: Sequence[Segment | Value] = only._parts if isinstance(only, Value) else kept
-        self.length = sum(map(_length, kept))
-
-    def __iter__(self) -> Iterator[Segment]:
-        pending: list[Segment | Value] = [self]
-        while pending:
-            part = pending.pop()
-            if isinstance(part, Segment):
-                yield part
-            else:
-                pending += reversed(part._parts)
-
-    def __str__(self) -> str:
-        return "".join(segment.text for segment in self)
-
-
-def _length(part: Segment | Value) -> int:
-    return len(part.text) if isinstance(part, Segment) else part.length
+Value = tuple[Segment, ...]  # none of them empty
 
 
 class NotPlain(ValueError):
@@ -167,7 +141,7 @@ class Environment:
         """The value as one string; None where it is unknown. An unset variable is empty."""
         if name not in self.values and (name in self.unknown or self.opaque):
             return None
-        return str(self.values.get(name, ""))
+        return "".join(segment.text for segment in self.values.get(name, ()))
 
     def _value(self, text: str, where: str, *, splits: bool) -> Value:
         """One shell word; what follows it must be nothing or a semicolon. Raises NotPlain.
@@ -176,16 +150,17 @@ class Environment:
         """
         if len(text) > LONGEST:
             raise NotPlain
-        value = Value(self._parts(text, where, splits=splits))
-        if value.length > LONGEST:  # lines that double it come to gigabytes soon
+        segments = (segment for segment in self._segments(text, where, splits=splits) if segment.text)
+        value = tuple(islice(segments, MOST + 1))
+        # lines that double a value come to gigabytes soon
+        if len(value) > MOST or sum(len(segment.text) for segment in value) > LONGEST:
             raise NotPlain
         return value
 
-    def _parts(
+    def _segments(
         self, text: str, where: str, *, splits: bool = False, all_quoted: bool = False
-    ) -> list[Segment | Value]:
+    ) -> Iterator[Segment]:
         """`all_quoted`: double quotes open before the text and close after it."""
-        parts: list[Segment | Value] = []
         quoted = all_quoted
         at = 0
         while at < len(text):
@@ -196,7 +171,7 @@ class Environment:
             if match is None:
                 raise NotPlain
             if pattern is _EXPANSION:
-                parts += self._expanded(match, where, quoted=quoted)
+                yield from self._expanded(match, where, quoted=quoted)
             elif match.lastgroup == "quote":
                 quoted = not quoted
             elif match.lastgroup == "end":
@@ -204,25 +179,24 @@ class Environment:
                     raise NotPlain
                 break
             else:
-                parts.append(Segment(match[match.lastgroup or 0], where))
+                yield Segment(match[match.lastgroup or 0], where)
             at = match.end()
         if quoted != all_quoted:  # the quote is never closed
             raise NotPlain
-        return parts
 
-    def _expanded(self, match: re.Match[str], where: str, *, quoted: bool) -> list[Segment | Value]:
+    def _expanded(self, match: re.Match[str], where: str, *, quoted: bool) -> Iterable[Segment]:
         name, operator, word = match[1] or match[2], match[3] or "", match[4] or ""
         value = self.values.get(name)
         if value is None and (name in self.unknown or self.opaque or not _SURELY_UNSET.fullmatch(name)):
             raise NotPlain
-        is_set = value is not None and (value.length > 0 or ":" not in operator)
+        is_set = value is not None and (value != () or ":" not in operator)
         if not operator or (operator.endswith("-") and is_set):
-            return [value] if value is not None else []
+            return value or ()
         if not operator.endswith("-") and not is_set:
-            return []
+            return ()
         if not quoted and ("'" in word or "~" in word):
             raise NotPlain
-        return self._parts(word, where, all_quoted=True)
+        return self._segments(word, where, all_quoted=True)
 
 
 def _logical_lines(text: str) -> Iterator[_Line]:

@@ -14,7 +14,6 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import defaults, mkconfig, problems
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
-from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
@@ -86,8 +85,3 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
 
 def unmanaged(view: HostView) -> list[Diagnostic]:
     return problems.not_from_defaults(view, reader.layout(view).menu)
-
-
-def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    lost = f"a script in /etc/grub.d or a line of {_DEFAULTS} drops them"
-    return check_menu(reader.read(view), wanted, unwanted, lost)

@@ -37,4 +37,4 @@ def here(view: HostView) -> bool:
 
 
 def read(view: HostView) -> Menu:
-    return read_menu(view, *layout(view), DEFAULTS)
+    return read_menu(view, *layout(view), DEFAULTS, f"a line of {DEFAULTS}")

@@ -139,4 +139,4 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
 
 
 def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    return check_menu(reader.read(view), wanted, unwanted, "an entry has no line of options")
+    return check_menu(reader.read(view), wanted, unwanted)

@@ -35,7 +35,7 @@ def read(view: HostView) -> Menu:
     hidden = [mounted for mounted in loader_entries.PARTITIONS if view.hidden(mounted)]
     unreadable = f"only root may look into {hidden[0]}" if hidden and not entries else ""
     folder = next(iter(loader_entries.folders(view)), hidden[0] if hidden else "/boot/loader/entries")
-    return Menu(entries, unreadable, folder, "", CARRIER)
+    return Menu(entries, unreadable, folder, "", CARRIER, "an entry without a line of options")
 
 
 def machine_id(view: HostView) -> str:

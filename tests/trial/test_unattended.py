@@ -12,7 +12,7 @@ import pytest
 
 from rocmcfg.doctor.judging.origin import Options
 from rocmcfg.host.local import LocalHost
-from rocmcfg.trial.health import unbound, unhealthy
+from rocmcfg.trial.unattended import unbound, unhealthy
 from rocmcfg.workflow import confirming
 from rocmcfg.workflow.diagnosing import diagnose
 from tests.doctor.samples import HEALTHY, LOGS

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.cli import app, parser, words
+from rocmcfg.cli import app, options, parser
 from tests.support.hosts import debian_grub_host
 from tests.support.program import SOURCE, environment
 
@@ -69,7 +69,7 @@ def by_typer(name: str, words: list[str]) -> dict[str, Any] | None:
 
 def without_typer(name: str, line: list[str]) -> dict[str, Any] | None:
     command = app.COMMANDS[name]
-    return called(name, words.read(command.declared(), line, command.passes_on))
+    return called(name, options.read(command.declared(), line, command.passes_on))
 
 
 @given(st.data())
