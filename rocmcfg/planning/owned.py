@@ -56,7 +56,9 @@ def owned_files(
             "checks the applied values against each kernel that is installed later",
             kernel_hook.MODE,
         )
-        for path, content in kernel_hook.propose(view, wanted=driver).items()
+        for path, content in kernel_hook.propose(
+            view, wanted=driver, after_entries=loader in registry.WRITERS
+        ).items()
     ]
     return owned
 

@@ -21,6 +21,7 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
     """For the hook of a kernel that was just installed: warn of what it lacks, withdraw what would keep its
     driver from loading. Raises Unreadable for a receipt that may be somebody else's; the hook fails for
     nothing, and the caller prints what is returned."""
+    from rocmcfg.backends.boot import registry
     from rocmcfg.facts.kernels import read_kernels
     from rocmcfg.knowledge import catalogue
     from rocmcfg.planning.withdrawal import judged_on
@@ -36,7 +37,12 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
     if kernel is None:
         return [warning("RC4040", f"kernel {release} is not installed here", hint="name one of /lib/modules")]
     said, harmful = judged_on(kernel, known, catalogue.load())
-    return said + (_withdraw(host, known, harmful, release, progress) if harmful else [])
+    if harmful:
+        said += _withdraw(host, known, harmful, release, progress)
+    if known.boot_backend in registry.WRITERS:
+        with host.lock():
+            registry.writer(known.boot_backend).write_entries(host)
+    return said
 
 
 def _withdraw(

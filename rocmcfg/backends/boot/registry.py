@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NAMES = ("grub", "grub-mkconfig", "systemd-boot")
 _TRIALS = ("grub",)  # those of them that can boot something once
+WRITERS = ("systemd-boot",)  # those whose entries we write ourselves
 
 
 def backend(name: str) -> BootBackend:
