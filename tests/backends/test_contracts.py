@@ -10,6 +10,7 @@ from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot import (
     appended_assignment,
     grub,
+    grub_bls,
     grub_mkconfig,
     marked_arguments,
     registry,
@@ -19,6 +20,8 @@ from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, E
 from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
 from rocmcfg.backends.boot.grub import trial as grub_trial
+from rocmcfg.backends.boot.grub_bls import backend as bls_backend
+from rocmcfg.backends.boot.grub_bls import reader as bls_reader
 from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
 from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
@@ -29,11 +32,11 @@ from rocmcfg.planning.owned import owned_files, owned_paths
 from tests.backends.settings import SETTINGS
 from tests.support.program import SOURCE
 
-BACKENDS: tuple[BootBackend, ...] = (grub_backend, mkconfig_backend, systemd_boot_backend)
-READERS: tuple[BootReader, ...] = (grub_reader, mkconfig_reader, systemd_boot_reader)
+BACKENDS: tuple[BootBackend, ...] = (grub_backend, mkconfig_backend, systemd_boot_backend, bls_backend)
+READERS: tuple[BootReader, ...] = (grub_reader, mkconfig_reader, systemd_boot_reader, bls_reader)
 TRIALS: tuple[BootTrial, ...] = (grub_trial,)
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments)
-WRITERS: tuple[EntryWriter, ...] = (systemd_boot_backend,)
+WRITERS: tuple[EntryWriter, ...] = (systemd_boot_backend, bls_backend)
 GENERATORS: tuple[Generator, ...] = (initramfs_tools,)
 
 
@@ -46,6 +49,8 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert grub.__doc__
     assert grub_mkconfig.__doc__
     assert systemd_boot.__doc__
+    assert grub_bls.__doc__
+    assert tuple(map(registry.writer, registry.WRITERS)) == WRITERS
 
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=lambda one: one.NAME)

@@ -81,15 +81,11 @@ def entry_id(path: str) -> str:
 
 def read(view: HostView, machine_id: str = "") -> tuple[Entry, ...]:
     """The entries of all partitions. One that names another machine is none of this system's."""
-    return tuple(entry for _, entry in _files(view, machine_id))
+    return tuple(entry for _, entry in files(view, machine_id))
 
 
-def normal_files(view: HostView, machine_id: str) -> tuple[str, ...]:
-    """The files of the normal entries among them."""
-    return tuple(path for path, entry in _files(view, machine_id) if entry.role is Role.NORMAL)
-
-
-def _files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
+def files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
+    """The same, each with its path."""
     for folder in folders(view):
         for name in view.names(folder):
             path = f"{folder}/{name}"

@@ -118,16 +118,6 @@ _OTHERS = (
         ("StubInfo", "systemd-stub"),  # also below systemd-boot, which then shows images and no entries
     ),
     _Chain(
-        "grub-bls",
-        "GRUB with BLS entries (Fedora, RHEL)",
-        (
-            ("/boot/grub2/grub.cfg", "/etc/grub2.cfg", "/etc/grub2-efi.cfg"),
-            ("/usr/sbin/grubby", "/usr/bin/grubby"),
-        ),
-        'sudo grubby --update-kernel=ALL --args="{kargs}"\n'
-        "and append the same to GRUB_CMDLINE_LINUX in /etc/default/grub, so that it lasts",
-    ),
-    _Chain(
         "refind",
         "rEFInd",
         (("/boot/refind_linux.conf",),),

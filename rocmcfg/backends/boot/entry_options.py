@@ -1,0 +1,103 @@
+"""Our part in the options of entries that are files of their own: what the loaders share that read them.
+
+What is asked for is in a file of ours, and the entries follow it, which is a step of our own: the program of
+a loader would copy kernel and initramfs as well, or write the rescue entry too. /etc/kernel/cmdline, where
+there is one, says what kernels to come get (90-loaderentry.install of systemd 252 to 262, 20-grub.install of
+Fedora). It is never made: with our arguments alone in it the next entry would have no root=. Without it the
+hook of each installed kernel has our part written, in place of what came from the running kernel's line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from rocmcfg.backends.boot import loader_entries, marked_arguments
+from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.menu import Menu, Role, behind_separator, size, too_long
+from rocmcfg.host.view import Host, HostView, text_or_empty
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.kargs import Karg, contains, split
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.state import DesiredSetting, unique_kargs
+
+CARRIER = "/etc/rocmcfg/kernel-arguments"
+CMDLINE = "/etc/kernel/cmdline"
+
+
+class _Line(NamedTuple):
+    """A command line: what stands before our part of it, our part, and what stands after it."""
+
+    before: tuple[Karg, ...]
+    ours: tuple[Karg, ...]
+    after: tuple[Karg, ...]
+
+
+def menu(view: HostView) -> Menu:
+    """A partition for root's eyes alone hides its entries (the mode of most ESPs)."""
+    entries = loader_entries.read(view, _machine_id(view))
+    hidden = [mounted for mounted in loader_entries.PARTITIONS if view.hidden(mounted)]
+    unreadable = f"only root may look into {hidden[0]}" if hidden and not entries else ""
+    folder = next(iter(loader_entries.folders(view)), hidden[0] if hidden else "/boot/loader/entries")
+    return Menu(entries, unreadable, folder, "", CARRIER, "an entry without a line of options")
+
+
+def observe(view: HostView, seen: Menu) -> Observed:
+    """What others ask for counts where every entry has it, those of kernels to come as well."""
+    text = view.text(CMDLINE)
+    lines = [_around(entry.kargs) for entry in seen.normal]
+    lines += [_around(split(text, CMDLINE))] if text is not None else []
+    foreign = (
+        [k for k in lines[-1].before if all(contains(one.before, k.text) for one in lines)] if lines else []
+    )
+    later = tuple({karg.text: karg for line in lines for karg in line.after}.values())
+    ours = split(_ours(view), CARRIER)
+    return Observed(seen, (*foreign, *later), ours, later, (*foreign, *ours, *later))
+
+
+def _around(kargs: Sequence[Karg]) -> _Line:
+    source = kargs[0].source if kargs else ""
+    return _Line(*(split(part, source) for part in marked_arguments.around(" ".join(k.text for k in kargs))))
+
+
+def _ours(view: HostView) -> str:
+    return " ".join(line for line in text_or_empty(view, CARRIER).splitlines() if not line.startswith("#"))
+
+
+def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+    from rocmcfg.backends.templates import HEAD, reason
+
+    if not settings:
+        return {CARRIER: None, CMDLINE: None}
+    kargs = " ".join(setting.karg for setting in unique_kargs(settings))
+    content = "".join([HEAD, *map(reason, settings), kargs, "\n"])
+    return {CARRIER: content.encode(), CMDLINE: marked_arguments.part(kargs)}
+
+
+def activation(view: HostView, name: str, reason: str) -> Activation:
+    return Activation(name, (), reason, writes_at=loader_entries.folders(view), own=True)
+
+
+def write(host: Host) -> None:
+    """As `contract.EntryWriter`. What came into an entry that shall stay as it is, is taken out of it."""
+    kargs = _ours(host)
+    ours = marked_arguments.part(kargs) if kargs else None
+    for path, entry in loader_entries.files(host, _machine_id(host)):
+        before = host.state(path)
+        wanted = ours if entry.role is Role.NORMAL else None
+        content = loader_entries.with_arguments(before.content, wanted) if before else b""
+        if before is not None and content != before.content:
+            host.write(path, replace(before, content=content), keep_mtime=False)
+
+
+def preflight(observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+    marked = marked_arguments.part(" ".join(kargs)).decode().split()
+    lines = [_around(entry.kargs) for entry in observed.menu.normal]
+    longest = max((size([*(k.text for k in (*one.before, *one.after)), *marked]) for one in lines), default=0)
+    yield from too_long(longest, observed.menu.path, "shorten the options of the entries")
+    yield from behind_separator(observed.foreign, kargs)
+
+
+def _machine_id(view: HostView) -> str:
+    return text_or_empty(view, "/etc/machine-id").strip()

@@ -1,0 +1,1 @@
+"""GRUB that reads entries as files (blscfg): Fedora, RHEL and who follows them."""

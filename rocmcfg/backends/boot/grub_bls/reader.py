@@ -1,0 +1,63 @@
+"""The entries that GRUB's command blscfg shows, with the variables of its environment block in their options.
+
+Fedora's blscfg.c, and GRUB 2.14's, expand `$name` in the options; EL 8 keeps all arguments in `kernelopts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rocmcfg.backends.boot import appended_assignment, entry_options, marked_arguments
+from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.kargs import Karg, split
+
+if TYPE_CHECKING:
+    from rocmcfg.backends.boot.contract import Editor
+
+NAME = "grub-bls"
+DEFAULTS = "/etc/default/grub"
+EDITED: Mapping[str, Editor] = {entry_options.CMDLINE: marked_arguments, DEFAULTS: appended_assignment}
+_MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")
+_GRUBBY = ("/usr/sbin/grubby", "/usr/bin/grubby")
+_BLOCKS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
+
+
+def here(view: HostView) -> bool:
+    return bool(evidence(view))
+
+
+def evidence(view: HostView) -> tuple[str, ...]:
+    """What shows that GRUB reads entries here; grub.cfg is root's alone on Fedora, where grubby shows it."""
+    menu = next(filter(view.exists, _MENUS), "")
+    reads = (
+        any(line.split()[:1] == ["blscfg"] for line in text_or_empty(view, menu).splitlines())
+        if menu
+        else False
+    )
+    grubby = next(filter(view.exists, _GRUBBY), "")
+    return (menu, grubby) if grubby and menu and (reads or not text_or_empty(view, menu)) else (menu,) * reads
+
+
+def read(view: HostView) -> Menu:
+    variables = _variables(view)
+    found = entry_options.menu(view)
+    entries = (
+        entry._replace(kargs=tuple(one for karg in entry.kargs for one in _expanded(karg, variables)))
+        for entry in found.entries
+    )
+    return found._replace(entries=tuple(entries))
+
+
+def _expanded(karg: Karg, variables: Mapping[str, str]) -> tuple[Karg, ...]:
+    if not karg.text.startswith("$"):
+        return (karg,)
+    return split(variables.get(karg.text.strip("${}"), ""), karg.source)
+
+
+def _variables(view: HostView) -> dict[str, str]:
+    """Of GRUB's environment block: NAME=VALUE lines (GRUB manual, "The GRUB environment block")."""
+    text = next(filter(None, (text_or_empty(view, path) for path in _BLOCKS)), "")
+    pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
+    return {name: value for name, equals, value in pairs if equals}
