@@ -134,7 +134,8 @@ def show_activations(
     printer: Printer, activations: Sequence[Activation], tools: Sequence[ToolChange] = ()
 ) -> None:
     steps = [
-        ("; ".join(a.lines) or f"{a.tool}: entries", f"{_STATES[a.state]}: {a.reason}") for a in activations
+        ("; ".join(a.lines) or "rocmcfg itself: boot entries", f"{_STATES[a.state]}: {a.reason}")
+        for a in activations
     ]
     steps += [(f"{' '.join(t.argv[:-1])} …", f"last of all: {t.reason}") for t in tools]
     printer.section("Programs", steps)
@@ -171,9 +172,11 @@ def summary(
     changes: Sequence[FileChange], due: Sequence[Activation], reboot_required: bool, ends: str = ""
 ) -> str:
     files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"
-    tools = f"{len(due)} program{'' if len(due) == 1 else 's'} to run"
+    run = [step for step in due if not step.own]
+    entries = ", the boot entries" if len(run) < len(due) else ""
+    tools = f"{len(run)} program{'' if len(run) == 1 else 's'} to run"
     reboot = "; a reboot puts it into effect" if reboot_required else ""
-    return f"{files} to change, {tools}{reboot}{ends}."
+    return f"{files} to change{entries}, {tools}{reboot}{ends}."
 
 
 def remarks(printer: Printer, diagnostics: Sequence[Diagnostic]) -> None:

@@ -140,7 +140,10 @@ def _menu(
     backend = registry.backend(loader)
     source = boot.menu.carrier if registry.editor(boot.menu.carrier) is not None else "the drop-in"
     if changed & registry.inputs(loader):
-        return backend.activations(view, f"the boot menu is generated from {source}")
+        said = f"the boot menu is generated from {source}"
+        if loader in registry.WRITERS:
+            said = f"the normal entries, {len(boot.menu.normal)} now, follow {boot.menu.carrier}"
+        return backend.activations(view, said)
     wanted = [s.karg for s in unique_kargs(on_line)]
     gone = [k.text for k in boot.ours if k.text not in wanted and not contains(observed.kargs, k.text)]
     if boot.ours and not boot.menu.unreadable and menus.check(boot.menu, wanted, gone):
