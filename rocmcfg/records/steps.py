@@ -105,7 +105,7 @@ class ToolChanged(NamedTuple):
 
 
 class Committed(NamedTuple):
-    pass
+    """The transaction is whole: everything of it is on the disk."""
 
 
 class UndoBegun(NamedTuple):
@@ -125,7 +125,7 @@ class Kept(NamedTuple):
 
 
 class Undone(NamedTuple):
-    pass
+    """The undo is whole: everything is back on the disk."""
 
 
 class Event(str, Enum):
