@@ -38,7 +38,7 @@ class Part(NamedTuple):
 PARTS = (
     Part(
         "faults",
-        8,
+        3,
         "faults",
         ("tests/crash/test_*.py",),
         (
@@ -51,26 +51,26 @@ PARTS = (
     ),
     Part(
         "rpm and arch",
-        4,
+        2,
         "packages",
         ("tests/packages/test_rpm.py", "tests/packages/test_arch.py"),
         ("packaging/rpm/*", "packaging/arch/*"),
     ),
     Part(
         "packages",
-        8,
+        4,
         "packages",
         ("tests/packages/test_*.py",),
         ("packaging/[!ar]*", "pyproject.toml", "requirements.lock", "tests/packages/*"),
     ),
     Part(
         "ansible-core",
-        6,
+        5,
         "ansible",
         ("tests/ansible/test_sanity.py", "tests/ansible/test_integration.py"),
         ("packaging/ansible/*",),
     ),
-    Part("fleet", 5, "ansible", ("tests/ansible/test_*.py",), ("packaging/ansible/*", "tests/ansible/*")),
+    Part("fleet", 12, "ansible", ("tests/ansible/test_*.py",), ("packaging/ansible/*", "tests/ansible/*")),
     Part(
         "guests with trials",
         9,

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from rocmcfg.model.edit import Edit
 from rocmcfg.model.published import encode, published
-from rocmcfg.model.request import Request
+from rocmcfg.model.state import Request
 from rocmcfg.records.shapes import Attribute, Digest, Malformed, Mode, Path, Time, read
 
 
@@ -105,7 +105,7 @@ class ToolChanged(NamedTuple):
 
 
 class Committed(NamedTuple):
-    pass
+    """The transaction is whole: everything of it is on the disk."""
 
 
 class UndoBegun(NamedTuple):
@@ -125,7 +125,7 @@ class Kept(NamedTuple):
 
 
 class Undone(NamedTuple):
-    pass
+    """The undo is whole: everything is back on the disk."""
 
 
 class Event(str, Enum):
