@@ -43,8 +43,8 @@ class LogRead:
 
 
 class Segment:
-    """A part of a log in a scratch file, of which `memory` shows the first SIZE bytes. `cuts` as in Block. `mark`
-    is a line of our own that ends the file: its number, as grep prints it, tells how many lines the part has."""
+    """A part of a log in a scratch file, of which `memory` shows the first SIZE bytes. `cuts` as in Block.
+    `mark` is a line of our own that ends the file: grep prints its number, which tells how many there are."""
 
     def __init__(self) -> None:
         self.file = scratch_file()
