@@ -11,8 +11,7 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, has_errors
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel
 from rocmcfg.model.published import published
-from rocmcfg.model.state import Request
-from rocmcfg.model.state import DesiredSetting, Skipped
+from rocmcfg.model.state import DesiredSetting, Request, Skipped
 from rocmcfg.model.version import parse_kernel
 
 
