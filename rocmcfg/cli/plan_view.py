@@ -16,6 +16,7 @@ from rocmcfg.model.trial import TrialPlan
 from rocmcfg.workflow.planning import Planned
 
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
+_COMMANDS = 60  # columns; longer ones stand below, each on its own line
 _STATES = {
     ActivationState.PLANNED: "to run",
     ActivationState.DONE: "done",
@@ -133,12 +134,18 @@ def show_changes(printer: Printer, changes: Sequence[FileChange]) -> None:
 def show_activations(
     printer: Printer, activations: Sequence[Activation], tools: Sequence[ToolChange] = ()
 ) -> None:
+    long = {step.tool for step in activations if len("; ".join(step.lines)) > _COMMANDS}
     steps = [
-        ("; ".join(a.lines) or "rocmcfg itself: boot entries", f"{_STATES[a.state]}: {a.reason}")
+        (
+            a.tool if a.tool in long else "; ".join(a.lines) or "rocmcfg itself: boot entries",
+            f"{_STATES[a.state]}: {a.reason}",
+        )
         for a in activations
     ]
     steps += [(f"{' '.join(t.argv[:-1])} …", f"last of all: {t.reason}") for t in tools]
     printer.section("Programs", steps)
+    for line in (line for step in activations if step.tool in long for line in step.lines):
+        printer.line(f"    {line}")
 
 
 def _show_trial(printer: Printer, made: TrialPlan) -> None:

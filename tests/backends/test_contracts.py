@@ -26,7 +26,7 @@ from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
 from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
-from rocmcfg.backends.initramfs import Generator, initramfs_tools
+from rocmcfg.backends.initramfs import Generator, booster, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.host.local import LocalHost
 from rocmcfg.planning.owned import owned_files, owned_paths
 from tests.backends.settings import SETTINGS
@@ -37,7 +37,7 @@ READERS: tuple[BootReader, ...] = (grub_reader, mkconfig_reader, systemd_boot_re
 TRIALS: tuple[BootTrial, ...] = (grub_trial,)
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments)
 WRITERS: tuple[EntryWriter, ...] = (systemd_boot_backend, bls_backend)
-GENERATORS: tuple[Generator, ...] = (initramfs_tools,)
+GENERATORS: tuple[Generator, ...] = (initramfs_tools, dracut, mkinitcpio, booster)
 
 
 def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
@@ -61,6 +61,16 @@ def test_it_proposes_just_the_paths_that_it_declares(backend: BootBackend) -> No
         proposed = backend.propose(nothing, settings)
         assert {*proposed} == {*backend.OWNED, *edited} == {*registry.paths(backend.NAME)}
         assert all((content is None) == (not settings) for content in proposed.values())
+
+
+@pytest.mark.parametrize("generator", GENERATORS, ids=lambda one: one.NAME)
+def test_a_generator_proposes_just_its_own_files_and_has_one_step_of_its_name(generator: Generator) -> None:
+    for wanted in (True, False):
+        proposed = generator.propose(wanted=wanted)
+        assert (*proposed,) == generator.OWNED
+        assert all((content is not None) == wanted for content in proposed.values())
+    (step,) = generator.activations(LocalHost("/nonexistent"), "why")
+    assert (step.tool, step.reason) == (generator.TOOL, "why")
 
 
 def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> None:

@@ -45,6 +45,11 @@ def entries(view: HostView, name: str) -> tuple[Entry, ...]:
     return _reader(name).read(view).entries if name in NAMES else ()
 
 
+def entries_here(view: HostView) -> tuple[Entry, ...]:
+    """The same of every loader whose menu this host has, whichever of them boots."""
+    return tuple(entry for one in map(_reader, NAMES) if one.here(view) for entry in one.read(view).entries)
+
+
 def editor(path: str) -> Editor | None:
     """Who knows our part of a file that somebody else owns; None for a path that is ours as a whole."""
     return next((one.EDITED[path] for one in map(_reader, NAMES) if path in one.EDITED), None)
