@@ -92,23 +92,6 @@ _DECISIVE = (
 )
 _OTHERS = (
     _Chain(
-        "limine",
-        "Limine",
-        (
-            (
-                "/boot/limine.conf",
-                "/boot/limine/limine.conf",
-                "/boot/EFI/limine/limine.conf",
-                "/etc/default/limine",
-                "/etc/limine-entry-tool.conf",
-                "/etc/limine-entry-tool.d",
-            ),
-        ),
-        'write to /etc/limine-entry-tool.d/90-rocmcfg.conf: KERNEL_CMDLINE[default]+=" {kargs}"\n'
-        "then: sudo limine-mkinitcpio",
-        ("LoaderInfo", "limine"),
-    ),
-    _Chain(
         "uki",
         "unified kernel images",
         (_IMAGES,),
@@ -116,12 +99,6 @@ _OTHERS = (
         "/etc/dracut.conf.d/: {kargs}\n"
         "then rebuild the image: mkinitcpio -P, dracut --regenerate-all or kernel-install add-all",
         ("StubInfo", "systemd-stub"),  # also below systemd-boot, which then shows images and no entries
-    ),
-    _Chain(
-        "refind",
-        "rEFInd",
-        (("/boot/refind_linux.conf",),),
-        "append inside the quotes of each line of /boot/refind_linux.conf: {kargs}",
     ),
 )
 
