@@ -1,4 +1,5 @@
-"""`rocmcfg explain`: what a parameter, a feature, an argument or a variable is, here or on another kernel."""
+"""`rocmcfg explain`: what a parameter, a feature, an argument or a variable is, here or on another kernel.
+`rocmcfg schema`: what the documents of --json hold, and files of profiles and of known issues."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.render import SCHEMA_VERSION, Printer
 
 if TYPE_CHECKING:
     from rocmcfg.explain.explanation import Caution, Explanation, Mention, OnKernel
@@ -35,6 +36,32 @@ def explain(
     found = explaining.explain_name(host, name, kernel, {} if host.offline else os.environ)
     printer.document((), found)
     _show(printer, found)
+
+
+def schema(
+    printer: Printer,
+    name: str = opt.argument(
+        "[NAME]", "One document: plan, verify, …, profile-file or known-issue.", "document", required=False
+    ),
+    json: bool = opt.OUTPUT["json"],  # noqa: ARG001  # it is JSON in any case
+) -> None:
+    """Print the JSON Schema of the documents (all of them, or one)."""
+    import json as json_module
+
+    from rocmcfg.cli import documents
+    from rocmcfg.model.diagnostic import fail
+    from rocmcfg.model.value import closest
+
+    known = documents.schemas()
+    if name and name not in known:
+        near = closest(name, list(known))
+        raise fail(
+            "RC0002",
+            f"no document is called {name!r}",
+            hint=f"did you mean {near[0]}?" if near else "known: " + ", ".join(known),
+        )
+    chosen = known[name] if name else {"schema_version": SCHEMA_VERSION, "documents": known}
+    printer.result(json_module.dumps(chosen, indent=1, ensure_ascii=False))
 
 
 def _show(printer: Printer, found: Explained) -> None:
