@@ -130,7 +130,6 @@ def call(name: str, given: Mapping[str, Any]) -> None:
 
 
 def parameters(function: Callable[..., None], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What the function of a command is called with."""
     found: dict[str, Any] = {}
     for name, one in options.declared(function).items():
         if isinstance(one, options.Option):
@@ -157,7 +156,7 @@ def _damaged(problem: Exception) -> int:
     if found is None or "--debug" in sys.argv:
         raise problem
     printer = render.Printer(named(sys.argv[1:]), json="--json" in sys.argv[1:])
-    printer.failure([found], ExitCode.ERROR)
+    printer.failure([found])
     printer.problems([found])
     return int(ExitCode.ERROR)
 

@@ -11,7 +11,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import SCHEMA_VERSION, Printer
 
 if TYPE_CHECKING:
-    from rocmcfg.explain.explanation import Caution, Explanation, Mention, OnKernel
+    from rocmcfg.explain.explanation import Caution, Explanation, OnKernel
     from rocmcfg.workflow.explaining import Explained
 
 
@@ -71,7 +71,7 @@ def _show(printer: Printer, found: Explained) -> None:
     printer.pairs([("-", remark) for remark in _facts(what)])
     _show_value(printer, what)
     traps = [trap for trap in what.traps if printer.verbose or trap.here is not False]
-    printer.section("Traps", [(_trapped(trap), _caution(trap)) for trap in traps])
+    printer.section("Traps", [_caution(trap) for trap in traps])
     kernels = what.kernels if what.kind in ("parameter", "new") else ()
     printer.section("Kernels", [(on.kernel, _on_kernel(on)) for on in kernels])
     _show_now(printer, found)
@@ -123,15 +123,12 @@ _KINDS = {
 }
 
 
-def _trapped(trap: Caution) -> str:
-    return "any value" if "*" in trap.values else ", ".join(trap.values[:3])
-
-
-def _caution(trap: Caution) -> str:
+def _caution(trap: Caution) -> tuple[str, str]:
+    values = "any value" if "*" in trap.values else ", ".join(trap.values[:3])
     where = " and ".join(w for w in (trap.hardware, f"kernel {trap.kernel}" if trap.kernel else "") if w)
     if where and trap.here is not None:
         where += ": as here" if trap.here else ": not here"
-    return f"{_KINDS[trap.kind]}: {trap.summary}" + (f" (on {where})" if where else "")
+    return values, f"{_KINDS[trap.kind]}: {trap.summary}" + (f" (on {where})" if where else "")
 
 
 # What of a name stands on a host that nobody has set it on.
@@ -210,12 +207,8 @@ def _show_issues(printer: Printer, what: Explanation) -> None:
     printer.heading("Known issues")
     shown = what.issues if printer.verbose else what.issues[:_ISSUES]
     for mention in shown:
-        printer.pairs([(mention.issue, _mention(mention))])
+        said = _ROLES[mention.role].format(mention.setting)
+        confidence = f" ({mention.confidence})" if mention.role == "helps" else ""
+        printer.pairs([(mention.issue, f"{mention.title}: {said}{confidence}")])
     if len(shown) < len(what.issues):
         printer.line(f"  and {len(what.issues) - len(shown)} more: add --verbose")
-
-
-def _mention(mention: Mention) -> str:
-    said = _ROLES[mention.role].format(mention.setting)
-    confidence = f" ({mention.confidence})" if mention.role == "helps" else ""
-    return f"{mention.title}: {said}{confidence}"
