@@ -50,7 +50,7 @@ def schema(
 
     from rocmcfg.cli import documents
     from rocmcfg.model.diagnostic import fail
-    from rocmcfg.model.value import closest
+    from rocmcfg.model.spelling import closest
 
     known = documents.schemas()
     if name and name not in known:
@@ -177,7 +177,7 @@ def _on_kernel(on: OnKernel) -> str:
 def _show_bits(printer: Printer, what: Explanation) -> None:
     if what.compared is None or what.default is None:
         return
-    from rocmcfg.model.value import hexint
+    from rocmcfg.model.spelling import hexint
 
     changed = [bit for bit in what.bits if bit.on != bit.default]
     if what.compared != what.default:
