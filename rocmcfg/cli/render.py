@@ -200,14 +200,14 @@ class Printer:
     def _stop(self, causes: Sequence[Diagnostic], code: ExitCode, *, began: bool = True) -> None:
         """`causes` is empty where a signal stopped the command; without the lock nothing of it `began`."""
         remarks: Sequence[Diagnostic] = ()
-        interrupted = "interrupted"
+        ending = ""
         # of a command that cannot change anything; what others left behind is looked up
         outcome = "recovery_required" if code is ExitCode.RECOVERY_REQUIRED else "nothing_changed"
         if self._aftermath is not None and began:
             found = self._aftermath(code)
             code, outcome, remarks = found.code, found.outcome.value, found.remarks
-            interrupted += "; nothing was changed" if outcome == "nothing_changed" else ""
-        diagnostics = [*(causes or [error("RC9001", interrupted)]), *remarks]
+            ending = "; nothing was changed" if outcome == "nothing_changed" else ""
+        diagnostics = [*(causes or [error("RC9001", f"interrupted{ending}")]), *remarks]
         self.failure(diagnostics, outcome)
         # beside the cause of a stop, remarks on what went well are noise
         self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
