@@ -51,7 +51,8 @@ def complete(
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
     with contextlib.suppress(Exception):
-        *before, word = [_bare(text) for text in words or ("",)]
+        # without the backslashes and quotes with which bash hands it over
+        *before, word = [text.replace("\\", "").strip("'\"") for text in words or ("",)]
         word = _value(word)
         line = _read(before)
         offered = [(text, about) for text, about in _KINDS[kind](line, word) if text.startswith(word)]
@@ -64,11 +65,6 @@ def _lines(offered: Iterable[tuple[str, str]]) -> Iterator[str]:
         if _HARMLESS.fullmatch(text):
             remark = " ".join("".join(c if c.isprintable() else " " for c in about).split())
             yield f"{text}\t{remark}\n" if remark else f"{text}\n"
-
-
-def _bare(word: str) -> str:
-    """A word without the backslashes and quotes around it, with which bash hands it over."""
-    return word.replace("\\", "").strip("'\"")
 
 
 def _value(word: str) -> str:
@@ -96,7 +92,7 @@ def _read(words: Sequence[str]) -> Line:
 
 
 def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way
-    from rocmcfg.host.reading import read_own_file
+    from rocmcfg.host.caller import read_own_file
     from rocmcfg.knowledge import profile_checks, profiles
 
     for name in profiles.names(line.host):
@@ -118,7 +114,7 @@ def _profiles_and_auto(line: Line, word: str) -> Candidates:
 
 def _loaded(line: Line) -> Iterator[Profile]:
     from rocmcfg.knowledge import profiles
-    from rocmcfg.model.request import Request
+    from rocmcfg.model.state import Request
 
     names = list(line.profiles)
     if "auto" in names:
@@ -194,7 +190,7 @@ def _values(known: Catalogue, scope: str, name: str, word: str) -> Candidates:
         words = variable.values or _single(variable.meanings)
         yield from ((v, variable.meanings.get(v, "")) for v in words)
     elif f"{scope}.{name}" in known.parameters:
-        from rocmcfg.model.value import ParamType
+        from rocmcfg.model.spelling import ParamType
 
         parameter = known.parameters[f"{scope}.{name}"]
         types = {epoch.type for epoch in parameter.epochs}

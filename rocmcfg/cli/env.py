@@ -17,7 +17,7 @@ from rocmcfg.model.published import published
 _MISSING = "say which variables: --profile NAME (or auto)"
 _USER_FILE = ".config/environment.d/90-rocmcfg.conf"
 # A value may hold `;`, which ends a command in a shell, and `%`, which systemd expands; nothing else that
-# any of these formats would read as its own (model.value.SAFE_VALUE).
+# any of these formats would read as its own (model.spelling.SAFE_VALUE).
 _LINES = {
     "sh": lambda name, value: f"export {name}={shlex.quote(value)}",
     "fish": lambda name, value: f"set -gx {name} " + (f"'{value}'" if set(value) & {";", "%"} else value),
@@ -25,7 +25,6 @@ _LINES = {
     "docker": lambda name, value: f"{name}={value}",
     "python": lambda name, value: f'os.environ.setdefault("{name}", "{value}")',
 }
-_FIRST = {"python": "import os\n"}
 
 
 @published("variables?", "text?", "path?", "removed?")
@@ -64,7 +63,7 @@ def env(
         printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} is not there.")
         return
     pairs = profiles.variables(host, request)
-    text = _FIRST.get(format, "") if pairs else ""
+    text = "import os\n" if pairs and format == "python" else ""
     text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
     if user and not pairs:
         raise fail(

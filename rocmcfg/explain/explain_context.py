@@ -8,7 +8,7 @@ from rocmcfg.explain.explanation import Caution, Explanation, Meaning, Mention, 
 from rocmcfg.judging.traps import meets, trap_holds
 from rocmcfg.model.catalogue import Hardware, KernelArgument, Parameter, ValueTrap, Variable, matches
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.value import as_number
+from rocmcfg.model.spelling import as_number
 
 
 def those(*remarks: tuple[object, str]) -> tuple[str, ...]:

@@ -11,9 +11,8 @@ from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Catalogue, KernelArgument
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.kargs import canonical
-from rocmcfg.model.spelling import Spelling, parameter
+from rocmcfg.model.spelling import Spelling, parameter, same
 from rocmcfg.model.state import Kind
-from rocmcfg.model.value import same
 
 
 def of_the_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:

@@ -15,9 +15,8 @@ from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
-from rocmcfg.model.spelling import Spelling
+from rocmcfg.model.spelling import Spelling, closest, same
 from rocmcfg.model.state import Kind
-from rocmcfg.model.value import closest, same
 
 
 def judge(

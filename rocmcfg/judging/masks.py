@@ -9,8 +9,7 @@ from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, error, info
 from rocmcfg.model.facts import Kernel, Machine
-from rocmcfg.model.spelling import Spelling
-from rocmcfg.model.value import as_number, hexint
+from rocmcfg.model.spelling import Spelling, as_number, hexint
 from rocmcfg.state.configured import Effective
 
 

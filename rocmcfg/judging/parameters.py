@@ -11,9 +11,8 @@ from rocmcfg.judging.traps import meanings, traps_of
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.facts import Machine
-from rocmcfg.model.spelling import Spelling, parameter, split
+from rocmcfg.model.spelling import NUMBERS, Spelling, as_number, closest, octal, parameter, same, split
 from rocmcfg.model.state import Kind
-from rocmcfg.model.value import NUMBERS, as_number, closest, octal, same
 
 # Of every module, whoever wrote it (Documentation/admin-guide/dynamic-debug-howto.rst, kernel/module/main.c)
 _OF_EVERY_MODULE = frozenset({"dyndbg"})

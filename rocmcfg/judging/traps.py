@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.catalogue import Hardware, TrapKind, ValueTrap
 from rocmcfg.model.facts import Machine
-from rocmcfg.model.spelling import Spelling
-from rocmcfg.model.value import as_number
+from rocmcfg.model.spelling import Spelling, as_number
 
 GRAVE = ("dangerous", "inverted")
 # What a value of each kind does, as it stands behind the value.

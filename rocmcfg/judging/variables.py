@@ -8,8 +8,7 @@ from rocmcfg.judging import names
 from rocmcfg.judging.traps import default_is_told, meanings, traps_of
 from rocmcfg.judging.verdict import About, Verdict
 from rocmcfg.model.facts import Machine
-from rocmcfg.model.spelling import Spelling
-from rocmcfg.model.value import same
+from rocmcfg.model.spelling import Spelling, same
 
 _MEANT_AS_OFF = frozenset({"0", "false", "no", "off", "n", "disable", "disabled"})
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.profile import Profile, Setting
+from rocmcfg.model.spelling import SAFE_MODULE, SAFE_NAME, SAFE_VARIABLE, closest
 from rocmcfg.model.state import Channel, Kind
-from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VARIABLE, closest
 
 Wrong = tuple[tuple[str | int, ...], str, str]  # key path, message, hint
 

@@ -26,8 +26,8 @@ from rocmcfg.knowledge import profile_checks
 from rocmcfg.knowledge.profile_checks import Wrong
 from rocmcfg.knowledge.profile_document import rows
 from rocmcfg.model.profile import Use
+from rocmcfg.model.spelling import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.state import Channel
-from rocmcfg.model.value import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.version import parse_range, possible
 
 _HINTS = {

@@ -11,9 +11,8 @@ from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import adds_up
 from rocmcfg.model.profile import Profile, Setting, Use
-from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import ProfileValue, Spelling, parse
-from rocmcfg.model.state import Channel, Kind
+from rocmcfg.model.state import Channel, Kind, Request
 
 
 class Combined(NamedTuple):

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.profile import Multiple, Profile, ProfileParameter, Setting
-from rocmcfg.model.request import Request
-from rocmcfg.model.spelling import ProfileValue, parse
-from rocmcfg.model.value import closest
+from rocmcfg.model.spelling import ProfileValue, closest, parse
+from rocmcfg.model.state import Request
 
 _BYTES = {"GiB": 1 << 30, "MiB": 1 << 20}
 _LEFT = 8  # warn where less than an eighth of the memory would be left

@@ -10,8 +10,8 @@ from rocmcfg.judging.verdict import About
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.facts import Kernel, Machine
-from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import parameter
+from rocmcfg.model.state import Request
 from rocmcfg.planning.combine import named
 from rocmcfg.planning.wording import worded
 from rocmcfg.records.receipt import Receipt

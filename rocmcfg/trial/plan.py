@@ -12,8 +12,7 @@ from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import CommandLine, FileChange, Plan, RowOutcome
-from rocmcfg.model.request import Request
-from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
+from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, unique_kargs
 from rocmcfg.model.trial import MARKER, Terms, Trial, TrialPlan
 from rocmcfg.planning.owned import OwnedFile, changes_to
 from rocmcfg.planning.plan import Known

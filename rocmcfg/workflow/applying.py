@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, warning
-from rocmcfg.model.request import Request
-from rocmcfg.model.state import ActivationState
+from rocmcfg.model.state import ActivationState, Request
 from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished, require_trusted

@@ -12,8 +12,7 @@ from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.diagnostic import Diagnostic, fail, info
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.profile import Profile, Use
-from rocmcfg.model.request import Request
-from rocmcfg.model.state import Kind
+from rocmcfg.model.state import Kind, Request
 from rocmcfg.planning.automatic import expand_auto
 from rocmcfg.planning.plan import Known, make_plan
 from rocmcfg.planning.resolve import modules_of, resolve
