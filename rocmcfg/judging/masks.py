@@ -10,7 +10,7 @@ from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, error, info
 from rocmcfg.model.facts import Kernel, Machine
 from rocmcfg.model.spelling import Spelling, as_number, hexint
-from rocmcfg.state.configured import Effective
+from rocmcfg.state.values import Effective
 
 
 def starting_mask(

@@ -12,7 +12,7 @@ from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Facts
 from rocmcfg.model.kargs import Karg, join, split
 from rocmcfg.model.state import Channel, DesiredSetting, unique_kargs
-from rocmcfg.state.configured import Observed
+from rocmcfg.state.values import Observed
 
 
 def host_problems(

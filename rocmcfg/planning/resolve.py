@@ -21,7 +21,7 @@ from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, Skipped
 from rocmcfg.planning.combine import combine, match, named
 from rocmcfg.planning.profile_values import filled, missing, wrong_values
 from rocmcfg.planning.wording import is_caution, worded
-from rocmcfg.state.configured import Effective
+from rocmcfg.state.values import Effective
 
 _OF_A_COMPOSED_MASK = REFUSED | {About.TAINTS, About.DEPRECATED}
 
