@@ -25,7 +25,6 @@ _LINES = {
     "docker": lambda name, value: f"{name}={value}",
     "python": lambda name, value: f'os.environ.setdefault("{name}", "{value}")',
 }
-_FIRST = {"python": "import os\n"}
 
 
 @published("variables?", "text?", "path?", "removed?")
@@ -64,7 +63,7 @@ def env(
         printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} is not there.")
         return
     pairs = environment.variables(host, request)
-    text = _FIRST.get(format, "") if pairs else ""
+    text = "import os\n" if pairs and format == "python" else ""
     text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
     if user and not pairs:
         raise fail(
