@@ -6,8 +6,8 @@ from rocmcfg.explain.explain_context import described, mentions, on_hardware, th
 from rocmcfg.explain.explain_parameter import explain_parameter, on_kernels
 from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.judging import names
-from rocmcfg.judging.arguments import legal, strange_words
-from rocmcfg.judging.masks import default_mask
+from rocmcfg.judging.judge import legal, strange_words
+from rocmcfg.judging.parameters import default_mask
 from rocmcfg.model.catalogue import Feature, KernelArgument, Variable
 from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.model.kargs import canonical

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from rocmcfg.explain.explanation import Caution, Explanation, Meaning, Mention, Question, Role
-from rocmcfg.judging.traps import meets, trap_holds
+from rocmcfg.judging.verdict import meets, trap_holds
 from rocmcfg.model.catalogue import Hardware, KernelArgument, Parameter, ValueTrap, Variable, matches
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.value import as_number

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rocmcfg.explain.explain_context import described, mentions, those
 from rocmcfg.explain.explanation import Bit, Explanation, OnKernel, Question
 from rocmcfg.judging.kernels import declarations
-from rocmcfg.judging.masks import default_mask, features_of
+from rocmcfg.judging.parameters import default_mask, features_of
 from rocmcfg.model.catalogue import Feature, Parameter
 from rocmcfg.model.value import as_number, octal
 

@@ -10,7 +10,7 @@ from rocmcfg.judging.conditions import decide
 from rocmcfg.judging.hand_overs import disbelieved, hand_overs
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
-from rocmcfg.judging.masks import starting_mask
+from rocmcfg.judging.parameters import starting_mask
 from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info
