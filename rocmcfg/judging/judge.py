@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from rocmcfg.judging import names, parameters
 from rocmcfg.judging.verdict import REFUSED, About, Verdict, meanings, meets, no_effect, traps_of
-from rocmcfg.model.catalogue import Catalogue, KernelArgument, matches
+from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
@@ -201,7 +201,7 @@ def _fixed(
     if not machine.kernels or not machine.named:
         return
     cured = [issue for issue in issues if issue.kind == "fault" and _works_around(asked, issue)]
-    here = [i for i in cured if not i.gfx or any(matches(g.gfx or "", i.gfx) for g in machine.named)]
+    here = [issue for issue in cured if machine.has(Hardware(gfx=issue.gfx))]
     if here and all(_is_fixed(issue, known, machine) for issue in here):
         yield Verdict(
             About.FIXED,

@@ -114,7 +114,7 @@ def diagnose(
     from rocmcfg.doctor.judging.ranking import covered, rank
     from rocmcfg.doctor.judging.workarounds import HostState
     from rocmcfg.doctor.reading import log_facts, probes
-    from rocmcfg.facts.hardware import read_hardware
+    from rocmcfg.facts.system import read_hardware
     from rocmcfg.knowledge import catalogue, diagnosis, issues
     from rocmcfg.records.receipt import load as load_receipt
     from rocmcfg.state.running import Running

@@ -62,10 +62,9 @@ def collect_facts(
     from rocmcfg.backends import initramfs
     from rocmcfg.backends.boot import registry
     from rocmcfg.facts.gpus import read_gpus
-    from rocmcfg.facts.hardware import read_memory
     from rocmcfg.facts.kernels import read_kernels, running_release
     from rocmcfg.facts.rocm import read_pytorch, read_rocm
-    from rocmcfg.facts.system import UNKNOWN, read_container, read_os
+    from rocmcfg.facts.system import UNKNOWN, read_container, read_memory, read_os
     from rocmcfg.knowledge.catalogue import gpu_models
     from rocmcfg.model.facts import Facts
 

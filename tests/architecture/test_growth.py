@@ -18,7 +18,7 @@ from rocmcfg.backends.boot.grub import backend, trial
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.doctor.reading.logs import unpacked
 from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.facts import gpus, hardware, kernels, logins, rocm, system
+from rocmcfg.facts import gpus, kernels, logins, rocm, system
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.knowledge import catalogue, toml
@@ -108,8 +108,8 @@ READERS = {
     "a version in os-release": Reader("etc/os-release", ("(", ","), system.read_os, 'ID=a\nVERSION="'),
     "a GPU's node": Reader(NODE, ("a 1\n", "a", "0", "\n"), _gpus, "simd_count 1\ngfx_target_version "),
     "a PCI device": Reader("sys/bus/pci/devices/0/vendor", ("0", "\n", "a"), _gpus),
-    "processor": Reader("proc/cpuinfo", ("model name\n", "\n", " "), lambda h: hardware.read_hardware(h, ())),
-    "memory": Reader("proc/meminfo", ("MemTotal: 1\n", "\n", " ", "0"), hardware.read_memory),
+    "processor": Reader("proc/cpuinfo", ("model name\n", "\n", " "), lambda h: system.read_hardware(h, ())),
+    "memory": Reader("proc/meminfo", ("MemTotal: 1\n", "\n", " ", "0"), system.read_memory),
     "container": Reader("proc/1/environ", ("a\0", "a", "\0"), system.read_container),
     "version of ROCm": Reader("opt/rocm/.info/version", ("1.", "1", " ", "\n"), rocm.read_rocm),
     "header of ROCm": Reader(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocmcfg.facts.hardware import Hardware
+from rocmcfg.facts.system import Hardware
 from rocmcfg.knowledge.diagnosis import of_hosts
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.facts import Facts
