@@ -20,8 +20,8 @@ from rocmcfg.model.request import Request
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, unique_kargs
 from rocmcfg.model.value import same
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
-from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kernel, unreadable_image
-from rocmcfg.planning.resolve import Resolution, refused, resolve
+from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kernel, refused, unreadable_image
+from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
 from rocmcfg.state.configured import Observed, observe

@@ -91,9 +91,8 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.profile import Setting
     from rocmcfg.planning.automatic import expand_auto
-    from rocmcfg.planning.combine import parse_set
+    from rocmcfg.planning.combine import forgotten, parse_set
     from rocmcfg.planning.plan import Known, make_plan
-    from rocmcfg.planning.profile_values import forgotten
     from rocmcfg.planning.resolve import modules_of
 
     gpus = read_gpus(view, catalogue.gpu_models())
