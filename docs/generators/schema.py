@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from rocmcfg.knowledge import catalogue, profile_schema
 from rocmcfg.model.catalogue import Catalogue, KernelArgument, Parameter, Variable
-from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE
+from rocmcfg.model.spelling import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE
 
 Schema = dict[str, Any]
 _GFX = "^gfx[0-9a-f]{3,5}$"

@@ -96,7 +96,7 @@ def _read(words: Sequence[str]) -> Line:
 
 
 def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way
-    from rocmcfg.host.reading import read_own_file
+    from rocmcfg.host.caller import read_own_file
     from rocmcfg.knowledge import profile_document, profiles
 
     for name in profiles.names(line.host):
@@ -118,7 +118,7 @@ def _profiles_and_auto(line: Line, word: str) -> Candidates:
 
 def _loaded(line: Line) -> Iterator[Profile]:
     from rocmcfg.knowledge import profiles
-    from rocmcfg.model.request import Request
+    from rocmcfg.model.state import Request
 
     names = list(line.profiles)
     if "auto" in names:
@@ -194,7 +194,7 @@ def _values(known: Catalogue, scope: str, name: str, word: str) -> Candidates:
         words = variable.values or _single(variable.meanings)
         yield from ((v, variable.meanings.get(v, "")) for v in words)
     elif f"{scope}.{name}" in known.parameters:
-        from rocmcfg.model.value import ParamType
+        from rocmcfg.model.spelling import ParamType
 
         parameter = known.parameters[f"{scope}.{name}"]
         types = {epoch.type for epoch in parameter.epochs}

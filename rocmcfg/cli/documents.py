@@ -20,7 +20,7 @@ from rocmcfg.cli.doctor import ReportDocument
 from rocmcfg.cli.env import EnvDocument
 from rocmcfg.cli.rollback import HistoryDocument
 from rocmcfg.doctor.reading.segments import LogRead
-from rocmcfg.host.reading import read_own_file
+from rocmcfg.host.caller import read_own_file
 from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile

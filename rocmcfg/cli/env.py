@@ -17,7 +17,7 @@ from rocmcfg.model.published import published
 _MISSING = "say which variables: --profile NAME (or auto)"
 _USER_FILE = ".config/environment.d/90-rocmcfg.conf"
 # A value may hold `;`, which ends a command in a shell, and `%`, which systemd expands; nothing else that
-# any of these formats would read as its own (model.value.SAFE_VALUE).
+# any of these formats would read as its own (model.spelling.SAFE_VALUE).
 _LINES = {
     "sh": lambda name, value: f"export {name}={shlex.quote(value)}",
     "fish": lambda name, value: f"set -gx {name} " + (f"'{value}'" if set(value) & {";", "%"} else value),

@@ -153,7 +153,7 @@ def _on_kernel(on: OnKernel) -> str:
 def _show_bits(printer: Printer, what: Explanation) -> None:
     if what.compared is None or what.default is None:
         return
-    from rocmcfg.model.value import hexint
+    from rocmcfg.model.spelling import hexint
 
     changed = [bit for bit in what.bits if bit.on != bit.default]
     if what.compared != what.default:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from rocmcfg.cli.render import Misuse
 
 if TYPE_CHECKING:
-    from rocmcfg.model.request import Request
+    from rocmcfg.model.state import Request
     from rocmcfg.model.trial import Terms
 
 _SOONEST, _LATEST = 30, 24 * 3600  # seconds of --confirm-after; a boot itself takes longer than less
@@ -199,7 +199,7 @@ class Asked(NamedTuple):
 
     def request(self, missing: str, via: str = "", boot_backend: str = "") -> Request:
         """Raises Misuse for a malformed --set, and with the text `missing` where nothing is asked for."""
-        from rocmcfg.model.request import Request
+        from rocmcfg.model.state import Request
 
         for setting in self.set:
             key, equals, _ = setting.partition("=")

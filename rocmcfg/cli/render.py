@@ -134,7 +134,7 @@ class Printer:
         """What a command for the same host needs besides, with the blank before it."""
         if self.root == "/":
             return ""
-        from rocmcfg.model.request import root_option
+        from rocmcfg.model.state import root_option
 
         return root_option(self.root)
 

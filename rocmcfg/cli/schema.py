@@ -18,7 +18,7 @@ def schema(
 
     from rocmcfg.cli import documents
     from rocmcfg.model.diagnostic import fail
-    from rocmcfg.model.value import closest
+    from rocmcfg.model.spelling import closest
 
     known = documents.schemas()
     if name and name not in known:

@@ -10,7 +10,7 @@ from rocmcfg.judging.parameters import default_mask
 from rocmcfg.model.catalogue import Feature, KernelArgument, Variable
 from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.model.kargs import canonical
-from rocmcfg.model.value import closest, hexint, truth
+from rocmcfg.model.spelling import closest, hexint, truth
 
 _SCOPES = ("feature", "karg", "env")
 

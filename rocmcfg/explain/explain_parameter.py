@@ -8,7 +8,7 @@ from rocmcfg.explain.explanation import Bit, Explanation, OnKernel, Question, de
 from rocmcfg.judging.kernels import declarations
 from rocmcfg.judging.parameters import default_mask, features_of
 from rocmcfg.model.catalogue import Feature, Parameter
-from rocmcfg.model.value import as_number, octal
+from rocmcfg.model.spelling import as_number, octal
 
 
 def explain_parameter(question: Question, parameter: Parameter) -> Explanation:

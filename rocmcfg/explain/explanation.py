@@ -19,7 +19,7 @@ from rocmcfg.model.catalogue import (
 )
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import Confidence, KnownIssue
-from rocmcfg.model.value import as_number
+from rocmcfg.model.spelling import as_number
 
 ExplanationKind = Literal["parameter", "feature", "argument", "variable", "misnomer", "new", "kernel"]
 Role = Literal["helps", "does_not_help", "unset"]

@@ -1,4 +1,4 @@
-"""Files that the caller names on the command line: of this machine, whatever --root says."""
+"""Files of this machine, whatever --root says: those that the caller names, and those of the program."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import stat
 from typing import NamedTuple
 
 from rocmcfg.host.inside import Root
-from rocmcfg.host.reading import read_at_most
 from rocmcfg.host.view import Unreadable, Unwritable
+
+# bytes per call: the kernel allocates as much as is asked for when /proc/sys is read, and refuses with
+# ENOMEM from 4 MiB on (proc_sys_call_handler in fs/proc/proc_sysctl.c)
+_CHUNK = 64 << 10
 
 
 class CallersFile(NamedTuple):
@@ -73,3 +76,18 @@ def write_callers_file(path: str, content: bytes) -> None:
     except OSError as problem:
         os.unlink(path)
         raise Unwritable(path, problem, "name a file on another disk") from problem
+
+
+def read_own_file(path: str) -> bytes:
+    """A file that comes with the program."""
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+def read_at_most(descriptor: int, limit: int) -> bytes:
+    """The content, or its first `limit` + 1 bytes, by which the caller knows that there is more."""
+    chunks, size = [], 0
+    while size <= limit and (chunk := os.read(descriptor, min(_CHUNK, limit + 1 - size))):
+        chunks.append(chunk)
+        size += len(chunk)
+    return b"".join(chunks)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
 
+from rocmcfg.host.caller import read_at_most
 from rocmcfg.host.inside import Place, Root, Weakness
-from rocmcfg.host.reading import read_at_most
 from rocmcfg.host.view import CommandResult, Locked, Unreadable
 from rocmcfg.model.state import FileState
 

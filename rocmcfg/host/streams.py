@@ -104,14 +104,6 @@ def plain_file(stream: BinaryIO) -> int | None:
     return stream.fileno() if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else None
 
 
-def copy_within_kernel(source: int, at: int, target: int, most: int) -> int:
-    """Append up to `most` bytes of a file, from `at` on, to another; how many there were. Raises OSError."""
-    copied = 0
-    while copied < most and (count := os.sendfile(target, source, at + copied, most - copied)):
-        copied += count
-    return copied
-
-
 def has_gnu_grep() -> bool:
     """Only the GNU program counts: it alone leaves a seekable input right after the last line that it
     printed, so that a search with `-m` can be taken up again (grep(1), `--max-count`)."""

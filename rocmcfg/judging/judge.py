@@ -15,9 +15,8 @@ from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
-from rocmcfg.model.spelling import Spelling, parameter
+from rocmcfg.model.spelling import Spelling, closest, parameter, same
 from rocmcfg.model.state import Kind
-from rocmcfg.model.value import closest, same
 
 _MEANT_AS_OFF = frozenset({"0", "false", "no", "off", "n", "disable", "disabled"})
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rocmcfg.model.catalogue import Catalogue, Epoch
 from rocmcfg.model.facts import Kernel, Machine
-from rocmcfg.model.value import IllegalValue, ParamType, parse, printed
+from rocmcfg.model.spelling import IllegalValue, ParamType, printed, stored
 
 
 class Declaration(NamedTuple):
@@ -44,7 +44,7 @@ class Declaration(NamedTuple):
         found = []
         for type in self.types:
             try:
-                parse(_known(type), text)
+                stored(_known(type), text)
             except IllegalValue as problem:
                 found.append(str(problem))
         return found

@@ -12,9 +12,18 @@ from rocmcfg.judging.verdict import About, Verdict, meanings, traps_of
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, error, info
 from rocmcfg.model.facts import Kernel, Machine
-from rocmcfg.model.spelling import Spelling, parameter, split
+from rocmcfg.model.spelling import (
+    NUMBERS,
+    Spelling,
+    as_number,
+    closest,
+    hexint,
+    octal,
+    parameter,
+    same,
+    split,
+)
 from rocmcfg.model.state import Kind
-from rocmcfg.model.value import NUMBERS, as_number, closest, hexint, octal, same
 from rocmcfg.state.configured import Effective
 
 # Of every module, whoever wrote it (Documentation/admin-guide/dynamic-debug-howto.rst, kernel/module/main.c)

@@ -21,8 +21,7 @@ from rocmcfg.model.catalogue import (
     Variable,
 )
 from rocmcfg.model.facts import Machine
-from rocmcfg.model.spelling import Spelling
-from rocmcfg.model.value import as_number
+from rocmcfg.model.spelling import Spelling, as_number
 
 
 class About(Enum):

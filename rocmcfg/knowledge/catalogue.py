@@ -27,8 +27,7 @@ from rocmcfg.model.catalogue import (
     ValueTrap,
     Variable,
 )
-from rocmcfg.model.spelling import split
-from rocmcfg.model.value import ParamType
+from rocmcfg.model.spelling import ParamType, split
 from rocmcfg.model.version import KernelVersion, parse_kernel
 
 T = TypeVar("T")

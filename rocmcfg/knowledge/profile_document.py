@@ -10,8 +10,8 @@ from typing import Any
 from rocmcfg.knowledge.compiled import noun
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.profile import Condition, Doubt, Multiple, Profile, ProfileParameter, Setting, Use
+from rocmcfg.model.spelling import SAFE_MODULE, SAFE_NAME, SAFE_VARIABLE, closest
 from rocmcfg.model.state import Channel, Kind
-from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VARIABLE, closest
 from rocmcfg.model.version import parse_range
 
 Row = tuple[Kind, str, str, dict[str, Any], tuple[str, ...]]

@@ -24,8 +24,8 @@ from pydantic_core import PydanticCustomError
 
 from rocmcfg.knowledge.profile_document import Wrong, misdeclared, misused, rows
 from rocmcfg.model.profile import Use
+from rocmcfg.model.spelling import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.state import Channel
-from rocmcfg.model.value import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.version import parse_range, possible
 
 _HINTS = {

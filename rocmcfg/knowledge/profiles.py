@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from rocmcfg.host.caller import is_root, read_callers_file
-from rocmcfg.host.reading import read_own_file
+from rocmcfg.host.caller import is_root, read_callers_file, read_own_file
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import compiled, profile_document, toml
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, info
 from rocmcfg.model.facts import Gpu
 from rocmcfg.model.profile import Doubt, Profile, Use
-from rocmcfg.model.value import closest
+from rocmcfg.model.spelling import closest
 
 LOCAL_DIR = "/etc/rocmcfg/profiles"
 SCHEMA = "/usr/share/rocmcfg/profile.schema.json"  # packages install it

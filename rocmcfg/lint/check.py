@@ -14,8 +14,8 @@ from rocmcfg.lint.remark import Finding, Remark
 from rocmcfg.lint.source import Source, whole
 from rocmcfg.lint.wording import Knowledge, remarks
 from rocmcfg.model.kargs import canonical
+from rocmcfg.model.spelling import as_number, hexint
 from rocmcfg.model.state import Kind as SettingKind
-from rocmcfg.model.value import as_number, hexint
 
 # A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
 IGNORE = "rocmcfg: ignore"

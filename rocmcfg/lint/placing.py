@@ -9,9 +9,8 @@ from rocmcfg.judging.parameters import default_mask
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.remark import Remark
 from rocmcfg.lint.wording import Knowledge
-from rocmcfg.model.spelling import Spelling, parameter
+from rocmcfg.model.spelling import Spelling, hexint, parameter
 from rocmcfg.model.state import Kind
-from rocmcfg.model.value import hexint
 
 Edit = tuple[int, int, str]
 

@@ -8,7 +8,7 @@ from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.remark import Remark, info, warning
 from rocmcfg.model.kargs import adds_up, canonical
-from rocmcfg.model.value import same
+from rocmcfg.model.spelling import same
 
 _CLOSE = 12  # lines
 Place = Callable[[Assignment], str]

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from rocmcfg.model.spelling import Spelling, feature
+from rocmcfg.model.spelling import ParamType, Spelling, as_number, feature, truth
 from rocmcfg.model.state import Kind
-from rocmcfg.model.value import ParamType, as_number, truth
 from rocmcfg.model.version import KernelVersion
 
 

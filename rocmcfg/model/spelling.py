@@ -1,15 +1,185 @@
-"""One setting as `--set` takes it. Nothing else reads or writes this spelling: not the catalogue, not the
-workarounds of known issues, not what `lint` proposes."""
+"""Settings as text: values as the kernel takes and prints them, and one setting as `--set` takes it.
+
+No other module reads or writes them, for the catalogue, for known issues or for `lint`. Source of the rules
+of values: kernel/params.c (`param_set_*`, `param_get_*`), lib/kstrtox.c, and boots of real kernels.
+"""
 
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import NamedTuple
 
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.published import as_text
 from rocmcfg.model.state import Kind
-from rocmcfg.model.value import SAFE_MODULE, SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, unsafe_reason
+
+
+class ParamType(str, Enum):
+    INT = "int"
+    UINT = "uint"
+    ULONG = "ulong"
+    ULLONG = "ullong"
+    HEXINT = "hexint"
+    BOOL = "bool"
+    BINT = "bint"
+    CHARP = "charp"
+    STRING = "string"
+
+
+# The only characters that ever reach a boot file. Everything else means something to a shell, to GRUB,
+# to kmod or to systemd.
+SAFE_VALUE = re.compile(r"^[A-Za-z0-9._,:;@%+=/-]+\Z")
+# The same for what stands before the `=`: a kernel argument or parameter, a module, a variable.
+SAFE_NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
+SAFE_MODULE = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
+SAFE_VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*\Z")
+
+# unsigned long is taken as 64 bits wide: ROCm has no 32-bit kernels.
+_BITS = {
+    ParamType.INT: 32,
+    ParamType.UINT: 32,
+    ParamType.HEXINT: 32,
+    ParamType.ULONG: 64,
+    ParamType.ULLONG: 64,
+}
+NUMBERS = frozenset(_BITS)
+_NUMBER = re.compile(r"^[+]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$")
+_TRUE = {"y", "Y", "1", "on", "On", "oN", "ON"}
+_FALSE = {"n", "N", "0", "off", "OFF", "Off", "oFF", "oFf"}
+
+
+class IllegalValue(ValueError):
+    """The kernel would refuse this text, and with it the whole module. str() says why."""
+
+
+def unsafe_reason(text: str) -> str:
+    """Why a text must not reach a boot file, naming the first character that is the reason."""
+    if not text:
+        return "the value is empty"
+    bad = next(c for c in text if not SAFE_VALUE.match(c))
+    names = {" ": "a blank", "\n": "a line break", "\t": "a tab", "\0": "a NUL"}
+    return f"{text!r} holds {names.get(bad, repr(bad))}; values are letters, digits and ._,:;@%+=/-"
+
+
+def parse_number(text: str) -> int:
+    """kstrtoull with base 0: decimal, 0x hexadecimal, leading-zero octal; it takes no minus."""
+    if len(text) > 64 or not _NUMBER.match(text):  # Python refuses to read thousands of digits
+        raise IllegalValue(f"{text!r} is not a number (decimal, 0x hexadecimal or 0 octal)")
+    digits = text.lstrip("+")
+    if digits[:2] in ("0x", "0X"):
+        return int(digits, 16)
+    return int(digits, 8) if digits.startswith("0") else int(digits)
+
+
+def _signed(text: str) -> int:
+    return -parse_number(text[1:]) if text.startswith("-") else parse_number(text)
+
+
+def stored(type: ParamType, text: str | None) -> int | bool | str:
+    """The value that the kernel would store. None stands for a parameter without `=`.
+
+    Raises IllegalValue for what stops the module from loading.
+    """
+    if text is None:
+        if type is ParamType.BOOL:
+            return True
+        raise IllegalValue(f"type {type.value} needs a value")
+    if type in (ParamType.BOOL, ParamType.BINT):
+        if text in _TRUE:
+            return True
+        if text in _FALSE:
+            return False
+        raise IllegalValue(f"{text!r} is not Y, N, 1 or 0")
+    if type in (ParamType.CHARP, ParamType.STRING):
+        if len(text) > 255:
+            raise IllegalValue(f"longer than 255 characters ({len(text)})")
+        return text
+    return _integer(type, text)
+
+
+def _integer(type: ParamType, text: str) -> int:
+    if not text:
+        raise IllegalValue("the value is empty")
+    low, high = 0, 2 ** _BITS[type] - 1
+    if type is ParamType.INT:
+        low, high = -(2**31), 2**31 - 1
+    elif text.startswith("-"):
+        raise IllegalValue(f"type {type.value} takes no minus sign")
+    number = _signed(text)
+    if not low <= number <= high:
+        raise IllegalValue(f"{text} does not fit type {type.value} ({low} to {high})")
+    return number
+
+
+def printed(type: ParamType, text: str) -> str:
+    """The text that sysfs shows once the kernel has stored `text`."""
+    value = stored(type, text)
+    if type is ParamType.BOOL:
+        return "Y" if value else "N"
+    if type is ParamType.BINT:
+        return str(int(value))
+    if type is ParamType.HEXINT:
+        return hexint(int(value))
+    return str(value)
+
+
+def hexint(number: int) -> str:
+    """`%#08x` as the kernel prints it: 0x and at least six digits (it keeps the 0x of zero, unlike glibc)."""
+    return f"0x{number:06x}"
+
+
+def as_number(text: str | None) -> int | None:
+    """Any spelling of a number or truth value as a number; None when it is neither."""
+    if text is None:
+        return None
+    stripped = text.strip()
+    if stripped in _TRUE:
+        return 1
+    if stripped in _FALSE:
+        return 0
+    try:
+        return _signed(stripped)
+    except IllegalValue:
+        return None
+
+
+def octal(text: str | None) -> int | None:
+    """What a kernel reads where the leading 0 makes a number octal and another one than it looks like."""
+    digits = (text or "").lstrip("+-")
+    if len(digits) < 2 or digits[0] != "0" or digits[1] in "xX":
+        return None
+    number = as_number(text)
+    return number if number is not None and abs(number) > 7 else None
+
+
+def truth(text: str | None) -> bool | None:
+    """Whether a value switches something on: a word, or a number above 0; None where it is neither."""
+    if text is not None and text.strip().lower() in ("true", "false", "yes", "no"):
+        return text.strip().lower() in ("true", "yes")
+    number = as_number(text)
+    return None if number is None else number > 0
+
+
+def same(a: str | None, b: str | None) -> bool:
+    """Whether two spellings are one value: numbers modulo their width, truth values, else text.
+
+    The kernel prints uint -1 as 4294967295 and a bool as Y, so text is never compared with text first.
+    """
+    left, right = as_number(a), as_number(b)
+    if left is None or right is None:
+        return (a or "").strip() == (b or "").strip()
+    return left == right or ((left - right) % 2**32 == 0 and abs(left) < 2**32 > abs(right))
+
+
+def closest(name: str, candidates: list[str]) -> list[str]:
+    """Up to three names that look like `name`, best first; imported late because difflib is slow to load."""
+    import difflib
+
+    plain = {c.lower().replace("-", "_"): c for c in candidates}
+    wanted = name.lower().replace("-", "_")
+    return [plain[m] for m in difflib.get_close_matches(wanted, list(plain), n=3, cutoff=0.6)]
+
 
 _SCOPES = {kind.value: kind for kind in (Kind.FEATURE, Kind.KARG, Kind.ENV)}
 _SWITCH = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}

@@ -1,4 +1,4 @@
-"""Desired settings, ready to be written, and the states of files and activations."""
+"""What the user asked for, the desired settings that come of it, and the states of files and activations."""
 
 from __future__ import annotations
 
@@ -71,6 +71,19 @@ class DesiredSetting(NamedTuple):
         return name if self.text is None else f"{name}={self.text}"
 
 
+class Request(NamedTuple):
+    """What the user asked for; kept in the receipt so that it can be asked again."""
+
+    profiles: tuple[str, ...] = ()
+    set: tuple[str, ...] = ()
+    with_: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    unconditional: bool = False
+    any_gpu: bool = False
+    via: str = ""
+    boot_backend: str = ""
+
+
 @published("setting", "reason")
 class Skipped(NamedTuple):
     setting: str
@@ -93,3 +106,28 @@ class FileState:
 def unique_kargs(settings: Sequence[DesiredSetting]) -> tuple[DesiredSetting, ...]:
     """One setting per argument: several features share one mask, and each of them carries the whole of it."""
     return tuple({setting.karg: setting for setting in settings}.values())
+
+
+def root_option(root: str) -> str:
+    """What a command for the same host needs besides, with the blank before it; empty for the running one."""
+    import shlex
+
+    return "" if root == "/" else f" --root {shlex.quote(root)}"
+
+
+def command_line(request: Request, root: str = "/") -> str:
+    """The command that asks for the same again, for a reader to copy."""
+    import shlex
+
+    words = ["rocmcfg", "apply"]
+    for option, values in (
+        ("--profile", request.profiles),
+        ("--set", request.set),
+        ("--with", request.with_),
+        ("--without", request.without),
+    ):
+        words += [word for value in values for word in (option, value)]
+    words += ["--unconditional"] * request.unconditional + ["--any-gpu"] * request.any_gpu
+    words += ["--via", request.via] if request.via else []
+    words += ["--boot-backend", request.boot_backend] if request.boot_backend else []
+    return shlex.join(words) + root_option(root)

@@ -6,8 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from rocmcfg.model.published import published
-from rocmcfg.model.request import Request
-from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.state import DesiredSetting, Request
 
 # On the kernel command line of a trial's boot. The kernel takes `name.name=` for a parameter of a module that
 # is not there and ignores it (init/main.c, unknown_bootoption).

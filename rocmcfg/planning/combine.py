@@ -12,10 +12,8 @@ from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import adds_up
 from rocmcfg.model.profile import Multiple, Profile, ProfileParameter, Setting, Use
-from rocmcfg.model.request import Request
-from rocmcfg.model.spelling import ProfileValue, Spelling, parse
-from rocmcfg.model.state import Channel, Kind
-from rocmcfg.model.value import closest
+from rocmcfg.model.spelling import ProfileValue, Spelling, closest, parse
+from rocmcfg.model.state import Channel, Kind, Request
 
 _BYTES = {"GiB": 1 << 30, "MiB": 1 << 20}
 _LEFT = 8  # warn where less than an eighth of the memory would be left

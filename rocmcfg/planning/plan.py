@@ -16,9 +16,8 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, last
 from rocmcfg.model.plan import Activation, CommandLine, Plan, RowOutcome, SettingRow
 from rocmcfg.model.profile import Profile
-from rocmcfg.model.request import Request
-from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, unique_kargs
-from rocmcfg.model.value import same
+from rocmcfg.model.spelling import same
+from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, unique_kargs
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
 from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kernel, refused, unreadable_image
 from rocmcfg.planning.resolve import Resolution, resolve

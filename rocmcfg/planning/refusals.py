@@ -14,9 +14,8 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, join, split
-from rocmcfg.model.request import Request
 from rocmcfg.model.spelling import parameter
-from rocmcfg.model.state import Channel, DesiredSetting, unique_kargs
+from rocmcfg.model.state import Channel, DesiredSetting, Request, unique_kargs
 from rocmcfg.planning.combine import named
 from rocmcfg.planning.wording import worded
 from rocmcfg.records.receipt import Receipt

@@ -16,10 +16,8 @@ from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info
 from rocmcfg.model.facts import Driver, Facts
 from rocmcfg.model.profile import Multiple, Profile, Setting
-from rocmcfg.model.request import Request
-from rocmcfg.model.spelling import Spelling, parameter
-from rocmcfg.model.state import Channel, DesiredSetting, Kind, Skipped
-from rocmcfg.model.value import IllegalValue, ParamType, as_number, closest, hexint
+from rocmcfg.model.spelling import IllegalValue, ParamType, Spelling, as_number, closest, hexint, parameter
+from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, Skipped
 from rocmcfg.planning.combine import combine, filled, match, missing, named, wrong_values
 from rocmcfg.planning.wording import is_caution, worded
 from rocmcfg.state.configured import Effective

@@ -11,9 +11,8 @@ from rocmcfg.judging.verdict import GRAVE, SAID_OF_TRAPS, About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity
 from rocmcfg.model.facts import Machine
-from rocmcfg.model.spelling import Spelling
+from rocmcfg.model.spelling import Spelling, closest
 from rocmcfg.model.state import Kind
-from rocmcfg.model.value import closest
 
 # What a setting of the user's own really does.
 _CAUTIONS = frozenset(

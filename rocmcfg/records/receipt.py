@@ -10,8 +10,7 @@ from typing import NamedTuple
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.published import encode
-from rocmcfg.model.request import Request
-from rocmcfg.model.state import ActivationState, DesiredSetting
+from rocmcfg.model.state import ActivationState, DesiredSetting, Request
 from rocmcfg.records.digest import sha256
 from rocmcfg.records.journal import RECEIPT, NewerRecord, newer, require_trusted
 from rocmcfg.records.shapes import Malformed, N, Path, exactly, read

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.model.kargs import Karg, canonical
-from rocmcfg.model.value import same
+from rocmcfg.model.spelling import same
 from rocmcfg.state.running import Running
 
 if TYPE_CHECKING:

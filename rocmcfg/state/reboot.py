@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import adds_up, contains
+from rocmcfg.model.spelling import same
 from rocmcfg.model.state import Channel, DesiredSetting, Kind
-from rocmcfg.model.value import same
 from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt, boot_id, load_quietly
 from rocmcfg.records.steps import Committed, Journal, UndoBegun

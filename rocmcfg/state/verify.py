@@ -14,8 +14,8 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.report import OFFLINE, Check, CheckStatus, VerificationReport
+from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
-from rocmcfg.model.value import ParamType, as_number, hexint, printed, same
 from rocmcfg.records.journal import TRANSACTIONS
 from rocmcfg.records.receipt import Receipt, boot_id, digest
 from rocmcfg.state.configured import Effective, effective

@@ -10,8 +10,7 @@ from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome
-from rocmcfg.model.request import Request
-from rocmcfg.model.state import ActivationState, Channel
+from rocmcfg.model.state import ActivationState, Channel, Request
 from rocmcfg.planning.owned import owned_paths, trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Expectations

@@ -8,7 +8,7 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import FileChange, Plan
-from rocmcfg.model.request import Request
+from rocmcfg.model.state import Request
 from rocmcfg.model.trial import Trial, TrialPlan
 from rocmcfg.records import receipt
 from rocmcfg.records.steps import Begin, Expectations, OneBoot

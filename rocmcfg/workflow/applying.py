@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail
-from rocmcfg.model.request import Request
-from rocmcfg.model.state import ActivationState
+from rocmcfg.model.state import ActivationState, Request
 from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records.journal import require_finished, require_trusted
 from rocmcfg.trial import record as trial

@@ -17,7 +17,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge.kernel_names import KernelName
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, warning
 from rocmcfg.model.published import published
-from rocmcfg.model.request import Request
+from rocmcfg.model.state import Request
 from rocmcfg.model.version import format_version
 
 

@@ -11,7 +11,7 @@ from rocmcfg.model.diagnostic import fail
 from rocmcfg.workflow.planning import collect_facts, require_no_errors
 
 if TYPE_CHECKING:
-    from rocmcfg.model.request import Request
+    from rocmcfg.model.state import Request
 
 
 def variables(view: HostView, request: Request) -> list[tuple[str, str]]:

@@ -102,7 +102,7 @@ def _kernel_name(text: str) -> Explained:
 
 def _modules(name: str) -> tuple[str, ...]:
     """The module whose parameters modinfo is asked for: amdgpu, unless the name says another."""
-    from rocmcfg.model.value import SAFE_MODULE
+    from rocmcfg.model.spelling import SAFE_MODULE
 
     module, dot, _ = name.removeprefix("karg.").partition(".")
     other = dot and module not in ("feature", "env", "karg") and SAFE_MODULE.match(module)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rocmcfg.host.reading import read_at_most
+from rocmcfg.host.caller import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.lint import host_files, proposal
 from rocmcfg.lint.check import Checked, check
@@ -184,7 +184,7 @@ def _command(checked: Sequence[Checked]) -> str:
 
 def _gpu(name: str) -> Gpu:
     from rocmcfg.knowledge.catalogue import gpu_models
-    from rocmcfg.model.value import closest
+    from rocmcfg.model.spelling import closest
 
     models = [model for model in gpu_models() if model.gfx == name]
     if not models:

@@ -12,8 +12,7 @@ from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.plan import FileChange, Plan, ToolChange
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.model.request import Request
-from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.state import DesiredSetting, Request
 from rocmcfg.model.trial import Terms, TrialPlan
 from rocmcfg.records import receipt
 from rocmcfg.records.receipt import Receipt

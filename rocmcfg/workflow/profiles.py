@@ -14,7 +14,7 @@ from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none
 def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planned:
     """A profile on this host, setting by setting, whether or not it could be applied."""
     from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.model.request import Request
+    from rocmcfg.model.state import Request
     from rocmcfg.planning.plan import Known, make_plan
 
     loaded = profiles.load(view, [name])
@@ -41,7 +41,7 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
     """Every problem of the profiles, with everything optional included and no condition asked."""
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.profile import Use
-    from rocmcfg.model.request import Request
+    from rocmcfg.model.state import Request
     from rocmcfg.planning.resolve import modules_of, resolve
     from rocmcfg.state.configured import Effective
 

@@ -11,7 +11,7 @@ from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.report import Overall, VerificationReport
-from rocmcfg.model.request import command_line
+from rocmcfg.model.state import command_line
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt

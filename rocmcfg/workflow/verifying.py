@@ -60,7 +60,7 @@ def _verify_profiles(
 ) -> VerificationReport:
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.model.request import Request
+    from rocmcfg.model.state import Request
     from rocmcfg.planning.automatic import expand_auto
     from rocmcfg.planning.plan import Known, make_plan
     from rocmcfg.workflow.planning import collect_facts, errors_first

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rocmcfg.backends import environment
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
-from rocmcfg.model.value import SAFE_VALUE
+from rocmcfg.model.spelling import SAFE_VALUE
 from tests.backends.settings import variable
 from tests.support.hosts import make_root
 from tests.support.tools import require_tool, run

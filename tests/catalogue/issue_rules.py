@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from rocmcfg.knowledge.issue_schema import KnownIssueFile, SignatureTable
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.spelling import Spelling, parse
-from rocmcfg.model.value import SAFE_VARIABLE
+from rocmcfg.model.spelling import SAFE_VARIABLE, Spelling, parse
 from rocmcfg.model.version import parse_range
 
 _GFX = re.compile(r"gfx[0-9a-f]{1,5}\*|gfx[0-9a-f]{3,5}")

@@ -18,8 +18,8 @@ from rocmcfg.knowledge import catalogue, issues, toml
 from rocmcfg.model.catalogue import matches
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.profile import Setting
+from rocmcfg.model.spelling import stored
 from rocmcfg.model.state import Kind
-from rocmcfg.model.value import parse
 from rocmcfg.planning.combine import parse_set
 from tests.catalogue.issue_rules import mistakes
 
@@ -269,7 +269,7 @@ def test_a_workaround_is_what_the_catalogue_takes(id: str, text: str) -> None:
         newest = parameter.on(max(parameter.builds)).variants
         assert newest, "the newest kernel has no such parameter"
         for variant in newest:
-            parse(variant.type, value)
+            stored(variant.type, value)
     elif setting.kind is Kind.FEATURE:
         assert setting.name in known.features
     elif setting.kind is Kind.ENV:

@@ -16,9 +16,16 @@ from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.catalogue import Hardware, KernelArgument, Parameter, ValueTrap, Variable
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.profile import Setting
-from rocmcfg.model.spelling import split
+from rocmcfg.model.spelling import (
+    SAFE_NAME,
+    SAFE_VALUE,
+    SAFE_VARIABLE,
+    IllegalValue,
+    as_number,
+    split,
+    stored,
+)
 from rocmcfg.model.state import Kind
-from rocmcfg.model.value import SAFE_NAME, SAFE_VALUE, SAFE_VARIABLE, IllegalValue, as_number, parse
 from rocmcfg.model.version import parse_range
 from rocmcfg.planning.combine import parse_set
 
@@ -87,7 +94,7 @@ def test_a_value_with_a_meaning_is_legal_on_some_kernel_and_within_the_range(par
 
 def _legal(type: object, text: str) -> bool:
     try:
-        parse(type, text)  # type: ignore[arg-type]
+        stored(type, text)  # type: ignore[arg-type]
     except IllegalValue:
         return False
     return True

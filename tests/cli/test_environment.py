@@ -16,7 +16,7 @@ from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, command, problem, process, rocmcfg
 from tests.support.tools import HANG
 
-# every character that a value may have (rocmcfg.model.value.SAFE_VALUE)
+# every character that a value may have (rocmcfg.model.spelling.SAFE_VALUE)
 EVERY = "AZaz09._,:;@%+=/-"
 NAME = "ROCMCFG_TEST_VALUE"
 WANTED = {"HSA_XNACK": "1", NAME: EVERY}

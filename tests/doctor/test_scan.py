@@ -190,6 +190,7 @@ def test_a_text_begins_with_what_is_rare_in_the_storm(pattern: str, texts: list[
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments, batches and budgets so small that a short log crosses all of them."""
+    monkeypatch.setattr(segments, "FIRST_SIZE", 4096)
     monkeypatch.setattr(segments, "SIZE", 8192)
     monkeypatch.setattr(scan, "_BATCH_FIRST", 7)
     monkeypatch.setattr(scan, "_BATCH", 7)

@@ -22,10 +22,8 @@ from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Machine, Os
-from rocmcfg.model.request import Request
-from rocmcfg.model.spelling import Spelling, split
-from rocmcfg.model.state import Kind
-from rocmcfg.model.value import SAFE_NAME, SAFE_VALUE
+from rocmcfg.model.spelling import SAFE_NAME, SAFE_VALUE, Spelling, split
+from rocmcfg.model.state import Kind, Request
 from rocmcfg.model.version import parse_kernel
 from rocmcfg.planning.resolve import resolve
 from rocmcfg.state.configured import Effective

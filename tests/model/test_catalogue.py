@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocmcfg.model.catalogue import Epoch, Feature, Fix, Parameter
-from rocmcfg.model.value import ParamType
+from rocmcfg.model.spelling import ParamType
 from rocmcfg.model.version import KernelVersion, parse_kernel
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.request import Request
-from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
+from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request
 from rocmcfg.records import receipt
 from rocmcfg.records.receipt import BadReceipt, Receipt
 from tests.support.hosts import make_root

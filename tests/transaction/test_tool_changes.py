@@ -11,7 +11,7 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import CommandResult, HostView
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.plan import ToolChange
-from rocmcfg.model.request import Request
+from rocmcfg.model.state import Request
 from rocmcfg.records.steps import ToolChanged
 from rocmcfg.transaction import transaction
 from rocmcfg.transaction.purpose import Purpose

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.request import Request
+from rocmcfg.model.state import Request
 from rocmcfg.model.trial import Terms, Trial
 from rocmcfg.records.steps import Evidence
 from rocmcfg.trial.evidence import evidence

@@ -13,7 +13,7 @@ import pytest
 from rocmcfg.host import runner
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import RocmcfgError
-from rocmcfg.model.request import Request
+from rocmcfg.model.state import Request
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.kernels import check_kernel
 from rocmcfg.workflow.planning import plan

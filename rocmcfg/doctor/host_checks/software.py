@@ -8,7 +8,7 @@ from rocmcfg.facts.system import Hardware
 from rocmcfg.knowledge.diagnosis import of_hosts
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.value import as_number
+from rocmcfg.model.spelling import as_number
 from rocmcfg.model.version import Version, format_version, parse_version
 
 

@@ -10,9 +10,8 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.request import Request, command_line
-from rocmcfg.model.spelling import Spelling
-from rocmcfg.model.value import same
+from rocmcfg.model.spelling import Spelling, same
+from rocmcfg.model.state import Request, command_line
 
 
 class Cure(NamedTuple):

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
-from rocmcfg.model.spelling import Spelling
+from rocmcfg.model.spelling import Spelling, as_number, same
 from rocmcfg.model.state import DesiredSetting, Kind
-from rocmcfg.model.value import as_number, same
 from rocmcfg.state.running import Running
 
 

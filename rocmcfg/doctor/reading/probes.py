@@ -24,7 +24,7 @@ Role = Literal["signature", "fact", "error", "reset"]
 ENOUGH = {"signature": 20_000, "error": 20_000, "fact": 500, "reset": 500}
 ENOUGH_BYTES = 1 << 20
 READY = "doctor/required"  # in compiled.tsv
-_KEPT = 4  # bytes that a text keeps at least
+_KEPT = 2  # bytes that a text keeps at least
 
 
 class Probe(NamedTuple):

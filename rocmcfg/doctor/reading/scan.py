@@ -67,6 +67,8 @@ class Scanner:
         self._forget()
         self._batch = _BATCH_FIRST
         self._storm = b""  # some lines of a storm of long ones
+        self._searched: list[bytes] = []  # what grep is to look for; empty: to be made anew
+        self._fixed = False  # as texts, not as patterns
         # without grep Python looks at every line: slower, and just as right
         self._uses_grep = use_grep and has_gnu_grep()
 
@@ -113,6 +115,7 @@ class Scanner:
         """What a line may match changes with the probes that are full."""
         self._suspects.clear()
         self._remembered = 0
+        self._searched = []
         self._literals = {}
         for hits in self._wanted:
             for literal in hits.probe.bare_literals:
@@ -144,15 +147,15 @@ class Scanner:
         """None where grep is of no use, or no program can be started any more."""
         if not self._uses_grep:
             return None
-        wanted = [hits.probe for hits in self._wanted]
-        texts = texts_foreign_to(self._storm, wanted) if self._storm else None
-        if texts is None:
-            patterns = [b"^%s$" % segment.mark, *(pattern for one in wanted for pattern in _for_grep(one))]
-        else:
-            patterns = [segment.mark, *texts]
-        searched = list(dict.fromkeys(patterns))
+        if not self._searched:
+            wanted = [hits.probe for hits in self._wanted]
+            texts = texts_foreign_to(self._storm, wanted) if self._storm else None
+            self._fixed = texts is not None
+            patterns = (pattern for one in wanted for pattern in _for_grep(one))
+            self._searched = list(dict.fromkeys(patterns if texts is None else texts))
+        mark = segment.mark if self._fixed else b"^%s$" % segment.mark
         try:
-            return start_grep(searched, segment.file.fileno(), self._batch, fixed=texts is not None)
+            return start_grep([mark, *self._searched], segment.file.fileno(), self._batch, fixed=self._fixed)
         except OSError:
             return None
 
@@ -178,6 +181,7 @@ class Scanner:
                 searched.close()
             if printed == self._batch and size > _LONG * printed:
                 self._storm = (self._storm + sample + b"\n")[-_SAMPLE:]
+                self._searched = []
             if printed:
                 self._batch = min(max(_BATCH_BYTES * printed // size, _BATCH_FIRST), _BATCH)
             before = seen

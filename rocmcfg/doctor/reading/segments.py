@@ -9,15 +9,16 @@ from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from io import FileIO
 from typing import BinaryIO, NamedTuple
 
 from rocmcfg.doctor.reading.lines import LONGEST, Block, blocks
 from rocmcfg.host.atomic import write_all
-from rocmcfg.host.streams import copy_within_kernel, plain_file, scratch_file
+from rocmcfg.host.streams import plain_file, scratch_file
 from rocmcfg.model.published import published
 
-SIZE = 16 << 20  # bytes of a segment: the start of a grep takes 4 ms
+# Bytes of the first segment and of the most: the start of a grep takes 4 ms. In between they double, since a
+# storm should be known before much of it was searched.
+FIRST_SIZE, SIZE = 1 << 20, 16 << 20
 
 
 class Line(NamedTuple):
@@ -42,11 +43,14 @@ class LogRead:
 
 
 class Segment:
-    """A part of a log in a scratch file. `cuts` as in Block. `mark` is a line of our own that ends the file:
-    its number, as grep prints it, tells how many lines the part has."""
+    """A part of a log in a scratch file, of which `memory` shows the first SIZE bytes. `cuts` as in Block.
+    `mark` is a line of our own that ends the file: grep prints its number, which tells how many there are."""
 
     def __init__(self) -> None:
         self.file = scratch_file()
+        self.file.truncate(SIZE)
+        self.mapped = mmap.mmap(self.file.fileno(), SIZE)  # once: what was written through it stays mapped
+        self.memory = memoryview(self.mapped)
         self.cuts: tuple[int, ...] = ()
         self.mark = b"rocmcfg-%s" % os.urandom(16).hex().encode()
 
@@ -77,6 +81,7 @@ class Segments:
         self._plain = plain_file(stream)
         self._blocks = guarded(stream, log, progress)
         self._spare: list[Segment] = []
+        self._size = FIRST_SIZE
 
     def next(self) -> Segment | None:
         """None at the end of the log."""
@@ -84,13 +89,14 @@ class Segments:
         file = segment.file
         file.seek(0)  # its pages stay, since getting new ones takes longer than to write over them
         segment.cuts = ()
-        size = self._copied(file) if self._plain is not None else 0
+        size = self._copied(segment) if self._plain is not None else 0
         lines = 0
-        while self._plain is None and size < SIZE and (block := next(self._blocks, None)) is not None:
+        while self._plain is None and size < self._size and (block := next(self._blocks, None)) is not None:
             segment.cuts += tuple(lines + cut for cut in block.cuts)
             lines += block.data.count(b"\n")
             size += len(block.data)
             write_all(file.fileno(), block.data)
+        self._size = min(2 * self._size, SIZE)
         if not size:
             self.give_back(segment)
             return None
@@ -99,21 +105,23 @@ class Segments:
         file.seek(0)
         return segment
 
-    def _copied(self, file: FileIO) -> int:
+    def _copied(self, segment: Segment) -> int:
         """The bytes of the next part of a plain file, up to the end of a line. 0 at its end, and where it
         cannot be copied as it is: then it counts as plain no more."""
         assert self._plain is not None
-        at, size, end = self._log.size, 0, -1
-        with suppress(OSError):  # some file systems cannot; of a damaged one the reader of blocks tells
-            size = copy_within_kernel(self._plain, at, file.fileno(), SIZE)
-            end = _whole_lines(file, size) if size else 0
+        file, at, size, end = segment.file, self._log.size, 0, -1
+        file.truncate(SIZE)
+        with suppress(OSError):  # of a damaged file the reader of blocks tells
+            while count := os.preadv(self._plain, [segment.memory[size : self._size]], at + size):
+                size += count
+            end = _whole_lines(segment.mapped, size) if size else 0
         if end < 0:
             self._plain = None
             self._stream.seek(at)
             file.seek(0)
             return 0
         file.seek(end)
-        if size < SIZE and end < size:  # the last line of the log lacks its end
+        if size < self._size and end < size:  # the last line of the log lacks its end
             file.seek(size)
             write_all(file.fileno(), b"\n")
             end = size
@@ -130,15 +138,14 @@ class Segments:
             segment.file.close()
 
 
-def _whole_lines(file: FileIO, size: int) -> int:
+def _whole_lines(data: mmap.mmap, size: int) -> int:
     """Bytes up to the end of the last line that has one; -1 where a line is too long."""
     position = 0
-    with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as view:
-        while position < size:
-            end = view.rfind(b"\n", position, position + LONGEST + 1) + 1
-            if end == 0:
-                return position if size - position <= LONGEST else -1
-            position = end
+    while position < size:
+        end = data.rfind(b"\n", position, min(position + LONGEST + 1, size)) + 1
+        if end == 0:
+            return position if size - position <= LONGEST else -1
+        position = end
     return position
 
 

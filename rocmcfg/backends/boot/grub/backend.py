@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub import reader
-from rocmcfg.backends.boot.grub_files import defaults, problems
+from rocmcfg.backends.boot.grub_files import defaults
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_files.mkconfig import activation, reads_drop_ins
 from rocmcfg.backends.boot.recognised import handed_over
@@ -78,11 +78,11 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
     ours = [source.path for source in sources].index(DROP_IN)
     lost_at = defaults.dropped_by(sources, ours, kargs)
     cure = f"rename it so that it sorts before {DROP_IN.rpartition('/')[2]}"
-    return [*problems.before_writing(observed, kargs, DROP_IN, lost_at, "a drop-in", cure)]
+    return [*defaults.before_writing(observed, kargs, DROP_IN, lost_at, "a drop-in", cure)]
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:
-    return problems.not_from_defaults(view, reader.PATH)
+    return defaults.not_from_defaults(view, reader.PATH)
 
 
 def _sourced(view: HostView, ours: str | None = None) -> list[Sourced]:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub import reader
+from rocmcfg.backends.boot.grub_files.defaults import longest_line
 from rocmcfg.backends.boot.grub_files.mkconfig import sections
-from rocmcfg.backends.boot.grub_files.problems import longest_line
 from rocmcfg.backends.boot.menu import separator
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning

@@ -1,4 +1,5 @@
-"""What the shell files with GRUB's defaults come to: /etc/default/grub, and whatever is sourced after it.
+"""What the shell files with GRUB's defaults come to: /etc/default/grub, and whatever is sourced after it; and
+what would become of our arguments there.
 
 util/grub.d/10_linux.in (GRUB 2.06 to 2.14) puts GRUB_CMDLINE_LINUX and then GRUB_CMDLINE_LINUX_DEFAULT on the
 line of every entry but the recovery ones, which get the former alone.
@@ -6,17 +7,21 @@ line of every entry but the recovery ones, which get the former alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
-from rocmcfg.backends.boot.menu import Menu
-from rocmcfg.model.kargs import Karg, contains, split, tokens
+from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, size
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
+from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, contains, split, tokens
 
 PATH = "/etc/default/grub"
 DEFAULT = "GRUB_CMDLINE_LINUX_DEFAULT"
 _VARIABLES = ("GRUB_CMDLINE_LINUX", DEFAULT)
+_BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
 
 
 class Sourced(NamedTuple):
@@ -88,3 +93,71 @@ def _kargs(environment: Environment, name: str) -> tuple[Karg, ...] | None:
         return None
     origin = [segment.source for segment in environment.values.get(name, ()) for _ in segment.text]
     return tuple(Karg(token, origin[at]) for token, at in tokens(text))
+
+
+def before_writing(
+    observed: Observed, kargs: Sequence[str], carrier: str, lost_at: str, loser: str, cure: str
+) -> Iterable[Diagnostic]:
+    """`carrier` is the file of ours, `lost_at` where its arguments are dropped again, if anywhere. `loser`
+    says in words what drops them, and `cure` what to do about it."""
+    length = longest_line(observed.menu.normal, kargs) - size(k.text for k in observed.ours)
+    if length >= COMMAND_LINE_LIMIT:
+        yield error(
+            "RC3104",
+            f"the kernel command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
+            location=PATH,
+            hint="shorten GRUB_CMDLINE_LINUX in the file named above, or write module parameters to "
+            "modprobe.d instead: --via modprobe",
+        )
+    for text in kargs:
+        if ";" in text:  # 10_linux copies the arguments into its script without quotes
+            yield error(
+                "RC3108",
+                f"{text}: GRUB reads a semicolon as the end of a command",
+                location=carrier,
+                hint="leave it away, or give it a value without one"
+                if "." not in text.partition("=")[0]
+                else "write module parameters to modprobe.d instead: --via modprobe",
+            )
+    if lost_at:
+        yield error(
+            "RC3105",
+            f"{loser} that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
+            location=lost_at,
+            hint=f"{cure}, or make it append",
+        )
+    yield from behind_separator(observed.foreign, kargs)
+    if observed.unknown_at:
+        yield info(
+            "RC3106",
+            "the GRUB defaults hold shell code, so the present arguments are read from the menu",
+            location=observed.unknown_at,
+        )
+
+
+def not_from_defaults(view: HostView, menu: str) -> list[Diagnostic]:
+    """Entries that are not built from GRUB_CMDLINE_LINUX: they boot without our arguments."""
+    titles = [
+        entry.title
+        for section, body in sections(text_or_empty(view, menu))
+        if section.endswith(_BY_HAND)
+        for entry in parse_entries(body, menu, "10_linux")
+        if entry.role is Role.NORMAL
+    ]
+    if not titles:
+        return []
+    return [
+        warning(
+            "RC3107",
+            f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}",
+            location=menu,
+            hint="add the arguments there by hand if you boot them",
+        )
+    ]
+
+
+def longest_line(entries: Sequence[Entry], added: Sequence[str]) -> int:
+    """Bytes of the longest command line that a kernel would get with these arguments added."""
+    # GRUB itself puts BOOT_IMAGE=PATH before the arguments (grub-core/loader/i386/linux.c).
+    lines = (len(f"BOOT_IMAGE={entry.path}") + size(k.text for k in entry.kargs) for entry in entries)
+    return max(lines, default=0) + size(added)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub_files import defaults, mkconfig, problems
+from rocmcfg.backends.boot.grub_files import defaults, mkconfig
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
 from rocmcfg.backends.boot.recognised import handed_over
@@ -80,8 +80,8 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
     parts = [Sourced(_DEFAULTS, part) for part in appended_assignment.around(content.decode())]
     lost_at = defaults.dropped_by(parts, 1, kargs)
     cure = "move it above the lines of rocmcfg"
-    return [*problems.before_writing(observed, kargs, _DEFAULTS, lost_at, "a line", cure)]
+    return [*defaults.before_writing(observed, kargs, _DEFAULTS, lost_at, "a line", cure)]
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:
-    return problems.not_from_defaults(view, reader.layout(view).menu)
+    return defaults.not_from_defaults(view, reader.layout(view).menu)

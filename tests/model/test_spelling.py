@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.model.value import (
+from rocmcfg.model.spelling import (
     SAFE_VALUE,
     IllegalValue,
     ParamType,
     as_number,
     closest,
     hexint,
-    parse,
     parse_number,
     printed,
     same,
+    stored,
 )
 
 INT, UINT, HEXINT = ParamType.INT, ParamType.UINT, ParamType.HEXINT
@@ -25,7 +25,7 @@ BOOL, BINT, CHARP, STRING = ParamType.BOOL, ParamType.BINT, ParamType.CHARP, Par
 
 
 @pytest.mark.parametrize(
-    ("type", "text", "stored"),
+    ("type", "text", "expected"),
     [
         (INT, "0", 0),
         (INT, "010", 8),
@@ -51,11 +51,11 @@ BOOL, BINT, CHARP, STRING = ParamType.BOOL, ParamType.BINT, ParamType.CHARP, Par
     ],
 )
 def test_a_legal_value_is_what_the_kernel_would_store(
-    type: ParamType, text: str, stored: int | bool | str
+    type: ParamType, text: str, expected: int | bool | str
 ) -> None:
-    value = parse(type, text)
-    assert value == stored
-    assert isinstance(value, bool) == isinstance(stored, bool)
+    value = stored(type, text)
+    assert value == expected
+    assert isinstance(value, bool) == isinstance(expected, bool)
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,12 @@ def test_a_legal_value_is_what_the_kernel_would_store(
 )
 def test_what_would_stop_the_driver_from_loading_is_refused(type: ParamType, text: str | None) -> None:
     with pytest.raises(IllegalValue) as problem:
-        parse(type, text)
+        stored(type, text)
     assert str(problem.value)
 
 
 def test_a_flag_without_a_value_is_true_for_a_bool_only() -> None:
-    assert parse(BOOL, None) is True
+    assert stored(BOOL, None) is True
 
 
 @pytest.mark.parametrize("type", [INT, UINT, HEXINT, ULONG, ULLONG])
@@ -101,10 +101,10 @@ def test_an_integer_is_taken_if_and_only_if_it_fits(type: ParamType, number: int
     bits = 64 if type in (ULONG, ULLONG) else 32
     low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if type is INT else (0, 2**bits - 1)
     if low <= number <= high:
-        assert parse(type, str(number)) == number
+        assert stored(type, str(number)) == number
     else:
         with pytest.raises(IllegalValue):
-            parse(type, str(number))
+            stored(type, str(number))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_sysfs_shows_a_value_as_the_kernel_prints_it(type: ParamType, text: str,
 @given(st.integers(min_value=0, max_value=2**32 - 1))
 def test_a_mask_has_at_least_six_digits_and_reads_back(number: int) -> None:
     assert len(hexint(number)) >= 8
-    assert parse(HEXINT, hexint(number)) == number
+    assert stored(HEXINT, hexint(number)) == number
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_text_reads_as_a_number_or_not_at_all(text: str | None, number: int | No
 def test_reading_a_value_never_crashes(text: str) -> None:
     for type in ParamType:
         try:
-            parse(type, text)
+            stored(type, text)
         except IllegalValue:
             continue
     assert as_number(text) is None or isinstance(as_number(text), int)
