@@ -6,7 +6,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
@@ -33,9 +33,10 @@ def plan(
     from rocmcfg.cli import plan_view
     from rocmcfg.workflow import planning
 
-    request, terms = asked.request(_MISSING.format("plan"), *boot), trial.terms()
+    request, terms = asked.request(_MISSING.format(printer.command), *boot), trial.terms()
     planned = planning.plan(hosts.open_host(printer, *place), request, terms)
-    plan_view.present(printer, planned)
+    printer.document(planned.plan.diagnostics, planned)
+    plan_view.show(printer, planned)
     if detailed_exitcode and not planned.plan.empty:
         raise SystemExit(int(ExitCode.DIFFERENCES))
 
@@ -51,14 +52,13 @@ def apply(
 ) -> None:
     """Apply a profile as one transaction; replaces what rocmcfg applied before."""
     from rocmcfg.cli import plan_view
-    from rocmcfg.workflow import applying, planning
+    from rocmcfg.workflow import applying
 
-    request, terms = asked.request(_MISSING.format("apply"), *boot), trial.terms()
-    host = hosts.open_host(printer, *place)
     if dry_run:
-        plan_view.present(printer, planning.plan(host, request, terms))
+        plan(printer, asked, boot, trial, detailed_exitcode=False, place=place)
         return
-    hosts.require_root(printer, host, "plan")
+    request, terms = asked.request(_MISSING.format(printer.command), *boot), trial.terms()
+    host = hosts.open_host(printer, *place, changes=True, look="plan")
     question = "Try this at the next boot?" if terms else "Apply this?"
     instead = ", or --dry-run to see the plan"
     ask = hosts.asking(printer, host, yes, plan_view.show, question, "plan", instead)
@@ -74,8 +74,7 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place(
     from rocmcfg.cli import plan_view
     from rocmcfg.workflow import confirming
 
-    host = hosts.open_host(printer, *place)
-    hosts.require_root(printer, host)
+    host = hosts.open_host(printer, *place, changes=True)
     ask = hosts.asking(printer, host, yes, plan_view.show, "Keep this?", "status")
     applied = confirming.confirm(host, ask, printer.progress, asks=not yes)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial goes on."))
@@ -87,13 +86,11 @@ def check_kernel(
     place: opt.Place = opt.Place(),
 ) -> None:
     """Check the applied values against an installed kernel; withdraw what would stop its driver."""
-    from rocmcfg.workflow import kernels
+    from rocmcfg.workflow import applying
 
-    host = hosts.open_host(printer, *place)
-    hosts.require_root(printer, host)
+    host = hosts.open_host(printer, *place, changes=True)
     hosts.may_change(printer, host)
-    found = kernels.check_kernel(host, release, printer.progress)
-    printer.end_progress()
+    found = applying.check_kernel(host, release, printer.progress)
     printer.document(found)
     printer.problems(found)
 
@@ -102,10 +99,9 @@ def watch_trial(printer: Printer, place: opt.Place = opt.Place()) -> None:
     """Wait until the trial's time has come; confirm it where all is well, else say why not."""
     from rocmcfg.workflow import confirming
 
-    host = hosts.open_host(printer, *place)
-    hosts.require_root(printer, host)
+    host = hosts.open_host(printer, *place, changes=True)
     # a shutdown while nothing is being changed is no failure, and the next boot is the old one
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     printer.may_change(host)
 
     def ask(_: Planned) -> bool:
@@ -113,16 +109,11 @@ def watch_trial(printer: Printer, place: opt.Place = opt.Place()) -> None:
         return True
 
     watched = confirming.watch(host, time.sleep, ask, printer.progress)
-    printer.end_progress()
     printer.document([])
     if isinstance(watched, str):
         printer.line(f"Nothing to do: {watched}.")
     else:
         printer.line(f"The trial confirmed itself: applied as transaction {watched.transaction}.")
-
-
-def _leave(*_: Any) -> None:
-    sys.exit(0)
 
 
 def _say(printer: Printer, applied: Planned) -> None:

@@ -51,7 +51,8 @@ def complete(
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
     with contextlib.suppress(Exception):
-        *before, word = [_bare(text) for text in words or ("",)]
+        # without the backslashes and quotes with which bash hands it over
+        *before, word = [text.replace("\\", "").strip("'\"") for text in words or ("",)]
         word = _value(word)
         line = _read(before)
         offered = [(text, about) for text, about in _KINDS[kind](line, word) if text.startswith(word)]
@@ -64,11 +65,6 @@ def _lines(offered: Iterable[tuple[str, str]]) -> Iterator[str]:
         if _HARMLESS.fullmatch(text):
             remark = " ".join("".join(c if c.isprintable() else " " for c in about).split())
             yield f"{text}\t{remark}\n" if remark else f"{text}\n"
-
-
-def _bare(word: str) -> str:
-    """A word without the backslashes and quotes around it, with which bash hands it over."""
-    return word.replace("\\", "").strip("'\"")
 
 
 def _value(word: str) -> str:

@@ -70,16 +70,14 @@ _TITLES: dict[type, str] = {
     VerificationReport: "VerifyDocument",
 }
 _TEXTS: dict[str, str | None] = {
+    **{noun.__name__: noun.__doc__ for noun in (Document, EnvDocument, FailureDocument, ReportDocument)},
     "AppliedSetting": "Applied by rocmcfg, and not in force when the log was written.",
     "Bit": "`feature` is empty for a bit that no feature switches.",
     "Caution": "`here` is null where no GPU of the host is known.",
     "Cure": "`settings` in the spelling of --set, without those that are in force already.",
-    "Document": Document.__doc__,
-    "EnvDocument": EnvDocument.__doc__,
     "ExplainDocument": """
     `meaning` and `verdict` are about the value that was asked about. `next_boot` of a variable is what the
     next login gets.""",
-    "FailureDocument": FailureDocument.__doc__,
     "Facts": "`memory` in bytes.",
     "LintDocument": """
     `proposals` and `apply_with`, the command that would make the settings, are filled with --fix alone.""",
@@ -100,7 +98,6 @@ _TEXTS: dict[str, str | None] = {
     "PyTorch": "`rocm` is the release whose libraries it brings, `path` the file that says so.",
     "ReadLog": "`size` in bytes, unpacked.",
     "Reason": "`met` is null where it cannot be told.",
-    "ReportDocument": ReportDocument.__doc__,
     "SetParameter": "`overridden`: the files whose value loses against that of `source`.",
     "ToolChange": "Something that a program changes and that is not a file of ours.",
     "TrialEvidence": (

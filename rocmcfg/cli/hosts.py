@@ -22,8 +22,12 @@ Done = TypeVar("Done")
 _OF_PROGRAMS = ("/bin", "/sbin", "/lib", "/usr/bin", "/usr/sbin", "/usr/lib", "/etc", "/boot/grub")
 
 
-def open_host(printer: Printer, root: str, chroot: bool = False) -> LocalHost:
-    """The host of --root. Raises RocmcfgError for a root that is none."""
+def open_host(
+    printer: Printer, root: str, chroot: bool = False, *, changes: bool = False, look: str = ""
+) -> LocalHost:
+    """The host of --root. Raises RocmcfgError for a root that is none, and for a command that `changes` the
+    running host without being root; whoever can write an offline tree may change that. `look` is a command
+    that shows without any rights what this one would do, where there is one."""
     if not os.path.isdir(root):
         raise fail(
             "RC3020", f"--root {root}: there is no such directory", hint="name the mounted root of a host"
@@ -43,19 +47,14 @@ def open_host(printer: Printer, root: str, chroot: bool = False) -> LocalHost:
             location=f"{root.rstrip('/')}{weak.path}",
             hint="leave --chroot away, or give that tree back to root: no chroot keeps in what root runs",
         )
-    return host
-
-
-def require_root(printer: Printer, host: LocalHost, look: str = "") -> None:
-    """Only root may change the running host; whoever can write an offline tree may change that. `look` is a
-    command that shows without any rights what this one would do, where there is one."""
-    if not host.offline and os.geteuid() != 0:
+    if changes and not host.offline and os.geteuid() != 0:
         raise fail(
             "RC3023",
             f"{printer.command} changes this host and needs root",
             hint=f"sudo rocmcfg {printer.command} …"
             + (f"; `rocmcfg {look}` shows what it would do without any rights" if look else ""),
         )
+    return host
 
 
 def may_change(printer: Printer, host: LocalHost) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer, wrap
+from rocmcfg.cli.render import Printer, counted, wrap
 from rocmcfg.model.diagnostic import ExitCode, Severity
 
 if TYPE_CHECKING:
@@ -105,11 +105,7 @@ def _finding(printer: Printer, same: list[Finding]) -> None:
 
 
 def _summary(found: Linted) -> str:
-    where = f"in {_counted(found.files, 'file')} with {_counted(found.read, 'setting')} to judge."
+    where = f"in {counted(found.files, 'file')} with {counted(found.read, 'setting')} to judge."
     counts = {s: sum(f.severity is s for f in found.findings) for s in Severity}
-    said = [_counted(count, _LABEL[severity]) for severity, count in counts.items() if count]
+    said = [counted(count, _LABEL[severity]) for severity, count in counts.items() if count]
     return f"{', '.join(said) or 'Nothing found'} {where}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -124,8 +124,7 @@ def new(
             raise Misuse(f"{target!r} is not a gfx target such as gfx1201")
     if profiles.is_path(extends):
         raise Misuse("--extends takes a profile's name, not a path")
-    host = hosts.open_host(printer, root)
-    hosts.require_root(printer, host)
+    host = hosts.open_host(printer, root, changes=True)
     if extends:
         profiles.load(host, [extends])
     path = profiles.local_path(name)

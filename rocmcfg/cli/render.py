@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from rocmcfg.workflow.aftermath import Aftermath
 
 SCHEMA_VERSION = 1
-# of a command that cannot change anything; what others left behind is looked up
-_OUTCOMES = {ExitCode.RECOVERY_REQUIRED: "recovery_required"}
 _WIDTH = 80
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
 # Our own colours carry a word that nobody else can know, so that a colour in a text is told from them.
@@ -112,6 +110,10 @@ def wrap(text: str, first: str = "", rest: str = "") -> list[str]:
     )
 
 
+def counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 _FOR_A_HOST = re.compile(
     r"`((?:sudo )?rocmcfg (?:apply|confirm|history|plan|recover|reject|rollback|status|verify)(?: [^`]*)?)`"
 )
@@ -148,7 +150,9 @@ class Printer:
     # -- documents ----------------------------------------------------------------------------------
 
     def document(self, diagnostics: Sequence[Diagnostic], body: object = None) -> None:
-        """The JSON document of the command, with what the noun `body` publishes; nothing in text mode."""
+        """The JSON document of the command, with what the noun `body` publishes; nothing in text mode. The
+        work is done then: the line of progress goes."""
+        self.end_progress()
         if not self.json:
             return
         from rocmcfg.model.published import encode
@@ -161,9 +165,9 @@ class Printer:
         }
         write(_escaped(json_module.dumps(document, indent=1, ensure_ascii=False)) + "\n")
 
-    def failure(self, diagnostics: Sequence[Diagnostic], code: ExitCode, outcome: str = "") -> None:
-        """The document of a stop; nothing in text mode."""
-        self.document(diagnostics, {"outcome": outcome or _OUTCOMES.get(code, "nothing_changed")})
+    def failure(self, diagnostics: Sequence[Diagnostic], outcome: str = "nothing_changed") -> None:
+        """The document of a stop."""
+        self.document(diagnostics, {"outcome": outcome})
 
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:
@@ -195,15 +199,16 @@ class Printer:
 
     def _stop(self, causes: Sequence[Diagnostic], code: ExitCode, *, began: bool = True) -> None:
         """`causes` is empty where a signal stopped the command; without the lock nothing of it `began`."""
-        self.end_progress()
-        outcome = ""
         remarks: Sequence[Diagnostic] = ()
+        ending = ""
+        # of a command that cannot change anything; what others left behind is looked up
+        outcome = "recovery_required" if code is ExitCode.RECOVERY_REQUIRED else "nothing_changed"
         if self._aftermath is not None and began:
             found = self._aftermath(code)
             code, outcome, remarks = found.code, found.outcome.value, found.remarks
-        interrupted = "interrupted" + ("; nothing was changed" if outcome == "nothing_changed" else "")
-        diagnostics = [*(causes or [error("RC9001", interrupted)]), *remarks]
-        self.failure(diagnostics, code, outcome)
+            ending = "; nothing was changed" if outcome == "nothing_changed" else ""
+        diagnostics = [*(causes or [error("RC9001", f"interrupted{ending}")]), *remarks]
+        self.failure(diagnostics, outcome)
         # beside the cause of a stop, remarks on what went well are noise
         self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
         raise SystemExit(int(code))
@@ -302,7 +307,7 @@ class Printer:
 
     def progress(self, text: str) -> None:
         """One line that is written over, for what takes more than a second."""
-        if not self.json and not self.quiet and sys.stderr.isatty():
+        if not self._silent and sys.stderr.isatty():
             self._progress_shown = True
             complain(text, over=True)
 

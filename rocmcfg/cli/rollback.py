@@ -37,7 +37,7 @@ def rollback(
 
     if pristine and to is not None:
         raise Misuse("--to and --pristine exclude each other")
-    host = hosts.open_host(printer, *place)
+    host = hosts.open_host(printer, *place, changes=not dry_run)
     to = 0 if pristine else to
     if dry_run:
         planned = plan_rollback(host, to=to, force=force)
@@ -48,7 +48,6 @@ def rollback(
         _show(printer, planned)
         printer.line("Dry run: nothing was changed.")
         return
-    hosts.require_root(printer, host)
     instead = ", or --dry-run to see what it would do"
     ask = hosts.asking(printer, host, yes, _show, "Roll back?", "rollback --dry-run", instead)
     undone = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
@@ -67,8 +66,7 @@ def reject(
     """
     from rocmcfg.workflow import undoing
 
-    host = hosts.open_host(printer, *place)
-    hosts.require_root(printer, host)
+    host = hosts.open_host(printer, *place, changes=True)
     ask = hosts.asking(printer, host, yes, _show, "Forget this trial?", "status")
     found = undoing.reject(host, ask, printer.progress, force=force)
     undone = hosts.agreed(printer, found, "Nothing was changed: the trial stays.")
@@ -80,8 +78,7 @@ def recover(printer: Printer, force: bool = _FORCE, place: opt.Place = opt.Place
     """Finish an interrupted transaction by undoing it; safe to run at any time."""
     from rocmcfg.workflow import undoing
 
-    host = hosts.open_host(printer, *place)
-    hosts.require_root(printer, host)
+    host = hosts.open_host(printer, *place, changes=True)
     hosts.may_change(printer, host)
     undone = undoing.recover(host, force=force, progress=printer.progress)
     printer.end_progress()

@@ -12,7 +12,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.plan import FileChange
 from rocmcfg.model.state import Channel, DesiredSetting, Kind
-from rocmcfg.records import receipt as receipts
+from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt
 
 MARK = b"rocmcfg"  # in the first lines of every file that we write
@@ -150,7 +150,7 @@ def _holds_ours(view: HostView, file: OwnedFile) -> bool:
 def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnostic | None:
     """Whether somebody else's work would be lost by writing over a file at our path."""
     if recorded:
-        if recorded == receipts.digest(content) or content == file.content:
+        if recorded == journal.digest(content) or content == file.content:
             return None
         return error(
             "RC4002",

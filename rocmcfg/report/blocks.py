@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
-from rocmcfg.report.keys import meaning
-from rocmcfg.report.looks import is_nobody, is_value
+from rocmcfg.report.looks import is_nobody, is_value, meaning
 from rocmcfg.report.rules import OPAQUE, Found
 
 _HEADER = re.compile(

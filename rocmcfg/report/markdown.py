@@ -1,5 +1,5 @@
-"""A report as Markdown for an issue tracker: its content, which is not redacted yet, and how it is laid out.
-Pure: content and a redactor in, text out."""
+"""A report as Markdown for an issue tracker: its content, which is not redacted yet, how it is laid out, and
+how it is packed with its logs. Pure: content and a redactor in, text or bytes out."""
 
 from __future__ import annotations
 
@@ -70,6 +70,27 @@ def markdown(report: Report, redact: Redact) -> str:
         "as it knows their forms."
     )
     return f"{body}\n\n{signature}\n"
+
+
+def pack(files: Mapping[str, str]) -> bytes:
+    """Texts by their names as one .tar.gz, in one folder, so that unpacking litters nothing. The same texts
+    give the same bytes: no times, no owner."""
+    import gzip
+    import io
+    import tarfile
+
+    packed = io.BytesIO()
+    # mtime 0 here too: gzip's header would otherwise tell when the report was made
+    with (
+        gzip.GzipFile(fileobj=packed, mode="wb", mtime=0, filename="") as stream,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for name, text in sorted(files.items()):
+            content = text.encode("utf-8", "replace")
+            entry = tarfile.TarInfo(f"rocmcfg-report/{name}")
+            entry.size, entry.mode = len(content), 0o644
+            archive.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
 
 
 def _environment(report: Report, redact: Redact) -> Iterator[str]:

@@ -16,10 +16,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from rocmcfg.report.blocks import blocks
 from rocmcfg.report.looks import is_nobody, is_ordinary, is_public, words
-from rocmcfg.report.names import LONGEST, Names, lower
 from rocmcfg.report.pairs import pairs
 from rocmcfg.report.rules import OPAQUE, Found, rules, rules_of
 
@@ -35,6 +35,68 @@ _HIDDEN = re.compile("[\U000f0000-\U000fffff][\U00100000-\U0010ffff]")
 _HALF = 1 << 15
 # Networks of many owners: the name of one of their machines does not make them somebody's own.
 _SHARED = (".internal", ".local", ".arpa", "amazonaws.com")
+# "_" and "-" end a word here: "tower--vg-root" is a volume of the host tower
+_WORD = re.compile(r"[^\W_]+")
+_PART = re.compile(r"[^\W_]+|.", re.DOTALL)
+# What systemd (\x2d), JSON (\n, \u001b) and URLs (%2F) write for a character ends before the word begins.
+_ESCAPED = re.compile(r"(?<=\\)(?:x[0-9a-f]{2}|u[0-9a-f]{4}|[bfnrtv])|(?<=%)[0-9a-f]{2}")
+_END = ""
+_LONGEST = 200  # characters of a name; as many steps at most are taken from each word of the text
+
+
+class Names:
+    """Names that are known to tell something, found as whole words in time linear in the text, however many.
+
+    A name is a path through nested tables, word by word. `tower7.example.org` is found in
+    `tower7.example.org:/srv` and in `TOWER7.EXAMPLE.ORG`, not in `mytower7.example.org`.
+    """
+
+    def __init__(self) -> None:
+        self._tree: dict[str, Any] = {}
+
+    def add(self, name: str, kind: str) -> None:
+        """The first kind that a name was given stays. One without a letter or digit, or too long, is none."""
+        lowered = _lower(name).strip()
+        first = _WORD.search(lowered)
+        if first is None or len(lowered) > _LONGEST:
+            return
+        while not lowered[-1].isalnum():
+            lowered = lowered[:-1]
+        node = self._tree
+        for part in _PART.findall(lowered, first.start()):
+            node = node.setdefault(part, {})
+        node.setdefault(_END, kind)
+
+    def found(self, text: str) -> Iterator[Found]:
+        lowered = _lower(text)
+        done = 0
+        for word in _WORD.finditer(lowered):
+            if (start := word.start()) < done:
+                continue
+            found = self._at(lowered, start)
+            if found is None and (escaped := _ESCAPED.match(lowered, start)):
+                start = escaped.end()
+                found = self._at(lowered, start)
+            if found is not None:
+                done, kind = found
+                yield Found(start, done, kind)
+
+    def _at(self, text: str, start: int) -> tuple[int, str] | None:
+        """Where the longest name ends that begins here, and its kind."""
+        node, position, found = self._tree, start, None
+        while (part := _PART.match(text, position)) and (child := node.get(part[0])) is not None:
+            node, position = child, part.end()
+            if _END in node:
+                found = position, node[_END]
+        return found
+
+
+def _lower(text: str) -> str:
+    """In lower case, with every character at its place (Turkish capital I with a dot becomes two)."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(small if len(small := c.lower()) == 1 else c for c in text)
 
 
 @dataclass(slots=True)
@@ -59,7 +121,7 @@ class Redactor:
             self._learn("user", user, given=True)
         for text, kind in self.secrets.items():
             if len(text) > 3 and text.lower() not in words("nobody"):
-                self._texts[lower(text)] = kind
+                self._texts[_lower(text)] = kind
         if self._texts:
             longest_first = sorted(self._texts, key=len, reverse=True)
             self._anywhere = re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
@@ -90,11 +152,11 @@ class Redactor:
         line = self._without(line, pairs(line, before, after))
         if self._anywhere is not None:
             line = self._anywhere.sub(
-                lambda found: self._hide(self._texts.get(lower(found[0]), "id"), found[0]), line
+                lambda found: self._hide(self._texts.get(_lower(found[0]), "id"), found[0]), line
             )
         for rule in rules_of(line):
             line = self._without(line, rule.found(line))
-        return self._names.replaced(line, self._hide)
+        return self._without(line, self._names.found(line))
 
     def _without(self, line: str, places: Iterable[Found]) -> str:
         pieces: list[str] = []
@@ -114,17 +176,17 @@ class Redactor:
     def _learn(self, kind: str, name: str, *, given: bool = False) -> None:
         """`given`: by the host itself, which knows best what it is called."""
         for one in _names_of_host(name) if kind == "host" else (name,):
-            word = lower(one.strip())
+            word = _lower(one.strip())
             a_number = kind in ("serial", "secret") and len(word) > 5 and any(c.isdigit() for c in word)
             telling = not is_nobody(word) or a_number
-            if telling and 2 < len(word) <= LONGEST and (given or not is_ordinary(word)):
+            if telling and 2 < len(word) <= _LONGEST and (given or not is_ordinary(word)):
                 self._names.add(word, kind)
 
     # -- placeholders ---------------------------------------------------------------------------------
 
     def _hide(self, kind: str, hidden: str) -> str:
         """Two characters that no rule matches, which stand for the placeholder until the text is done."""
-        key = (kind, lower(hidden))
+        key = (kind, _lower(hidden))
         if key not in self._seen:
             self._counts[kind] += 1
             self._seen[key] = self._code(f"<{kind}-{self._counts[kind]}>")

@@ -94,12 +94,12 @@ def _made(entry: dict[str, Any]) -> Iterator[Rule]:
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     numbers = itertools.count()
-    return re.compile(_HOLE.sub(lambda hole: _group(hole, next(numbers)), pattern))
 
+    def group(hole: re.Match[str]) -> str:
+        form = f"{_filled(_PLAIN[hole['plain']])})" if hole["plain"] else ""
+        return f"(?P<h{next(numbers)}>{form}"
 
-def _group(hole: re.Match[str], number: int) -> str:
-    form = f"{_filled(_PLAIN[hole['plain']])})" if hole["plain"] else ""
-    return f"(?P<h{number}>{form}"
+    return re.compile(_HOLE.sub(group, pattern))
 
 
 @functools.cache

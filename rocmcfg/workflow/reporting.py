@@ -14,7 +14,7 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.version import format_version
 from rocmcfg.report.looks import is_ordinary
-from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown
+from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown, pack
 from rocmcfg.report.redact import Redactor
 from rocmcfg.state.configured import deviations, next_boot_kargs, set_parameters
 from rocmcfg.state.running import Running
@@ -51,7 +51,6 @@ def report(
     made = markdown(content, redact)
     if bundle:
         from rocmcfg.host.caller import write_callers_file
-        from rocmcfg.report.bundle import pack
 
         texts = {f"log-{n}.txt": redact(text) for n, text in enumerate(logs, 1)}
         write_callers_file(bundle, pack({"report.md": made, **texts}))
