@@ -48,7 +48,7 @@ def env(
     root: str = opt.ROOT,
 ) -> None:
     """Print the variables of a profile, or write them for your own account."""
-    from rocmcfg.workflow import environment
+    from rocmcfg.workflow import profiles
 
     if remove and not user:
         raise Misuse("--remove goes with --user")
@@ -58,11 +58,11 @@ def env(
     host = hosts.open_host(printer, root)
     path = os.path.join(_home(), _USER_FILE) if user else ""
     if remove:
-        gone = environment.remove_user_environment(host, path)
+        gone = profiles.remove_user_environment(host, path)
         printer.document((), EnvDocument(path=path, removed=gone))
         printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} is not there.")
         return
-    pairs = environment.variables(host, request)
+    pairs = profiles.variables(host, request)
     text = "import os\n" if pairs and format == "python" else ""
     text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
     if user and not pairs:
@@ -72,7 +72,7 @@ def env(
             hint="`rocmcfg profile show NAME` says why; --unconditional takes all of them",
         )
     if user:
-        environment.write_user_environment(host, path, pairs)
+        profiles.write_user_environment(host, path, pairs)
         printer.document((), EnvDocument(dict(pairs), path=path))
         printer.line(f"Written: {path}")
         printer.line("Next: log out and in again.  Undo: rocmcfg env --user --remove")
@@ -90,9 +90,9 @@ def run(
     asked: opt.Asked = opt.Asked(),
 ) -> None:
     """Run a command with the variables of a profile: rocmcfg run -p rdna4 -- python train.py"""
-    from rocmcfg.workflow import environment
+    from rocmcfg.workflow import profiles
 
-    pairs = environment.variables(hosts.open_host(printer, "/"), asked.request(_MISSING))
+    pairs = profiles.variables(hosts.open_host(printer, "/"), asked.request(_MISSING))
     try:
         os.execvpe(command[0], command, {**os.environ, **dict(pairs)})
     except OSError as problem:
