@@ -102,7 +102,7 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
     driver from loading. Raises Unreadable for a receipt that may be somebody else's."""
     from rocmcfg.facts.kernels import read_kernels
     from rocmcfg.knowledge import catalogue
-    from rocmcfg.planning.withdrawal import judged_on
+    from rocmcfg.planning.refusals import judged_on
 
     try:
         known = receipt.load(host)
@@ -121,7 +121,7 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
 def _withdraw(
     host: Host, known: Receipt, harmful: Sequence[str], release: str, progress: Progress
 ) -> list[Diagnostic]:
-    from rocmcfg.planning.withdrawal import request_without
+    from rocmcfg.planning.refusals import request_without
 
     request = request_without(known, harmful)
     # what was approved, since nobody is asked here, and a profile's file may be anybody's
