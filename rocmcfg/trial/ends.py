@@ -8,7 +8,6 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, fail, info, warning
 from rocmcfg.model.plan import FileChange, Plan, RowOutcome
-from rocmcfg.model.report import PASSES
 from rocmcfg.model.state import Kind, Request
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt, steps
@@ -67,6 +66,8 @@ def proven(view: HostView) -> Trial:
 
 
 def _require_in_effect(view: HostView, found: Trial) -> None:
+    from rocmcfg.model.report import PASSES
+
     report = record.verify_trial(view, found, Stage.RUNNING, receipt.load(view))
     wrong = [
         error(
@@ -131,7 +132,7 @@ def note_begin(host: Host) -> None:
 
 
 def note_rejected(host: Host, undone: Sequence[steps.Journal]) -> None:
-    """Of each trial that is undone without the transaction that confirmed it."""
+    """Note the end of each trial that is undone without the transaction that confirmed it."""
     confirmed = {one.header.confirms for one in undone}
     for one in undone:
         if one.header.trial is not None and one.id not in confirmed:
@@ -178,7 +179,7 @@ def _undone(host: Host, one: steps.Journal, remarks: tuple[Diagnostic, ...], pro
 
 
 def _note_end(host: Host, found: Trial, one: steps.Journal) -> Diagnostic:
-    """How it ended, put into its journal once."""
+    """What is said of a trial's end, which goes into its journal once."""
     from rocmcfg.trial.evidence import evidence
 
     seen = evidence(host, found)

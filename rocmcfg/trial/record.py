@@ -58,7 +58,6 @@ class InForce(RocmcfgError):
 
 
 def require_none(view: HostView) -> None:
-    """Raises InForce or BadTrial."""
     found = load(view)
     if found is not None:
         raise InForce(found, stage(view, found))
@@ -116,7 +115,6 @@ def waits(view: HostView, trial: Trial) -> bool:
 
 
 def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | None) -> VerificationReport:
-    """What a trial's boot made of its settings."""
     from rocmcfg.model.report import CheckStatus, VerificationReport
     from rocmcfg.state.verify import verify_running
 
