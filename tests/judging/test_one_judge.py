@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from rocmcfg.doctor.judging.log_checks import unknown_parameter
+from rocmcfg.doctor.log_lines import unknown_parameter
 from rocmcfg.explain.explain import explain
 from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.judging.judge import judge
