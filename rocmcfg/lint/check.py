@@ -9,7 +9,7 @@ from rocmcfg.judging import names
 from rocmcfg.lint import kinds, readers, together
 from rocmcfg.lint.assignment import Assignment, Reading, What
 from rocmcfg.lint.kinds import Kind
-from rocmcfg.lint.placing import Spelt, spell
+from rocmcfg.lint.proposal import Spelt, spell
 from rocmcfg.lint.remark import Finding, Remark
 from rocmcfg.lint.source import Source, whole
 from rocmcfg.lint.wording import Knowledge, remarks

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rocmcfg.host.caller import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.lint import host_files, proposal
+from rocmcfg.lint import proposal, together
 from rocmcfg.lint.check import Checked, check
 from rocmcfg.lint.kinds import Kind
 from rocmcfg.lint.remark import Finding
@@ -96,7 +96,7 @@ def _check(view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, 
         knowledge = _knowledge(view, asked, ask_modinfo=True)
         checked = [check(path, text, knowledge) for path, text in texts]
     if own:
-        host_files.compare(checked, knowledge)
+        together.compare_files(checked, knowledge)
     return checked
 
 
