@@ -6,12 +6,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocmcfg.judging.masks import default_mask
 from rocmcfg.lint.assignment import Assignment, What
-from rocmcfg.lint.remark import Remark
+from rocmcfg.lint.remark import Edit, Remark, Spelt
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.spelling import Spelling, hexint, parameter
@@ -20,18 +19,7 @@ from rocmcfg.model.state import Kind
 if TYPE_CHECKING:
     from rocmcfg.lint.check import Checked
 
-Edit = tuple[int, int, str]
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
-
-
-@dataclass(frozen=True, slots=True)
-class Spelt:
-    """`text` stands in for the token; None where there is nothing to propose, empty where it should go.
-    `setting` is for --set."""
-
-    text: str | None = None
-    edits: tuple[Edit, ...] = ()
-    setting: str = ""
 
 
 def spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
@@ -100,13 +88,14 @@ def proposed(checked: Checked) -> str:
     statements = {(a.start, a.stop): a.statement for a in checked.assignments}
     removed: set[tuple[int, int]] = set()
     taken_to = -1
-    for finding in sorted(checked.findings, key=lambda f: (f.start, _ORDER[f.severity], -f.stop)):
-        if finding.replacement is None or finding.start < taken_to or not finding.edits:
+    for finding in sorted(checked.findings, key=lambda f: (f.start, _ORDER[f.remark.severity], -f.stop)):
+        spelt = finding.spelt
+        if spelt.text is None or finding.start < taken_to or not spelt.edits:
             continue
-        if finding.replacement == "":
+        if spelt.text == "":
             removed.add((finding.start, finding.stop))
         else:
-            edits += finding.edits
+            edits += spelt.edits
         taken_to = finding.stop
     edits += _removals(checked, removed, statements)
     return applied(text, edits)

@@ -119,9 +119,9 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
     for group in (boot, of(Kind.MODPROBE), [e for e in of(Kind.ENVIRONMENT) if "/environment.d/" in e.file]):
         _overridden(group, knowledge)
     _beaten_by_command_line(of(Kind.MODPROBE), boot or running, knowledge)
-    told = {(f.id, f.text) for each in of(*Kind) for f in each.findings}
+    told = {(f.remark.id, f.text) for each in of(*Kind) for f in each.findings}
     for each in running:
-        each.findings = [f for f in each.findings if (f.id, f.text) not in told]
+        each.findings = [f for f in each.findings if (f.remark.id, f.text) not in told]
 
 
 def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:

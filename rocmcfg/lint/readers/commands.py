@@ -70,13 +70,9 @@ def read_sed(word: Span, out: Reading, where: Where) -> None:
     for found in _SED.finditer(text):
         put = word.cut(*found.span(2))
         if "cmdline" in text.lower() or names.split_parameter(put.text.strip("&\\1 \"'").partition("=")[0]):
-            kernel.read_arguments(_without_marks(put), out, scoped)
+            # quotes, `&`, `\\1` and an assignment's own name are no arguments
+            kernel.read_arguments(put.sub(_MARKS, lambda _: " "), out, scoped)
         else:
             lines.read(put, out, scoped)
     if found is None and re.search(r"[aic]\\?\s", text):
         lines.read(word, out, scoped)
-
-
-def _without_marks(put: Span) -> Span:
-    """Quotes, `&`, `\\1` and an assignment's own name are no arguments; blanks take their place."""
-    return put.sub(_MARKS, lambda _: " ")

@@ -33,15 +33,12 @@ def read(piece: Span, out: Reading, where: Where, *, verbatim: bool = False) -> 
     for line in piece.lines():
         found = _LINE.match(line.text)
         if found and names.concerns(found[1]):
-            stop = None if verbatim else len(_without_comment(line.text, where).rstrip())
-            quotes, said = "" if verbatim else "\"'", line.cut(found.start(1), stop)
+            text, quotes = line.text, "" if verbatim else "\"'"
+            if not verbatim:
+                # no program knows a comment behind a value; whoever writes an example knows them
+                text = (text if where.trust is Trust.FILE else text.partition(" #")[0]).rstrip()
+            said = line.cut(found.start(1), len(text))
             out.add(What.VARIABLE, said, where=where, statement=line.place, quotes=quotes)
-
-
-def _without_comment(line: str, where: Where) -> str:
-    """No reader of such a file knows a comment behind a value; whoever writes an example knows them."""
-    comment = -1 if where.trust is Trust.FILE else line.find(" #")
-    return line if comment < 0 else line[:comment]
 
 
 def read_unit(piece: Span, out: Reading, where: Where) -> None:

@@ -112,11 +112,5 @@ def read_paths(line: Span, out: Reading, where: Where) -> None:
         return
     for found in _PARAMETER_FILE.finditer(line.text):
         if found[1] in names.modules():
-            out.add(
-                What.PATH,
-                line,
-                name=names.parameter_id(found[1], found[2]),
-                start=found.start(),
-                stop=found.end(),
-                where=where,
-            )
+            name, (start, stop) = names.parameter_id(found[1], found[2]), found.span()
+            out.add(What.PATH, line, name=name, start=start, stop=stop, where=where)

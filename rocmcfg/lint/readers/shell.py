@@ -14,7 +14,7 @@ from rocmcfg.lint.assignment import Reading, Trust, Where
 from rocmcfg.lint.readers import commands, environment, kernel, lines
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
-from rocmcfg.lint.source import Span, joined, whole
+from rocmcfg.lint.source import Span, joined
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
 # Variables whose value is a kernel command line: of GRUB, Limine, dracut, sdboot-manage. Those of Xen are its
@@ -141,8 +141,10 @@ class _Reader:
         elif names.concerns(name):
             lasting = declared or len(self.words) == 1
             scope = self.where.scope if lasting and not self.command.depth else ""
-            only = len(self.words) == 1 + declared
-            self._variable(at, replace(self.where, scope=scope), self._statement() if only else None)
+            statement = None
+            if len(self.words) == 1 + declared:  # up to the quote that closes the last word
+                statement = self.words[0].at(0), self.piece.at(self.command.words[-1].stop - 1) + 1
+            self._variable(at, replace(self.where, scope=scope), statement)
 
     def _command_line(self, name: str, word: Span, found: re.Match[str]) -> None:
         """A second plain assignment of the same variable wins: what stood in the first one reaches nobody."""
@@ -171,10 +173,6 @@ class _Reader:
         last = replace(self.where, scope=scope, carrier=name, turn=(later, 0))
         kernel.read_arguments(word.cut(value), out, last)
         held += range(before, len(out.assignments))
-
-    def _statement(self) -> tuple[int, int]:
-        """From the first word to the quote that closes the last one."""
-        return self.words[0].at(0), self.piece.at(self.command.words[-1].stop - 1) + 1
 
     def _variable(
         self, at: int, where: Where, statement: tuple[int, int] | None = None, start: int = 0
@@ -262,4 +260,4 @@ def _as_printed(words: list[Span], *, escapes: bool) -> Span:
         if parts:
             parts.append(Span(" ", ((0, word.at(0)),)))
         parts.append(word.sub(_LINE_BREAK, lambda _: "\n") if escapes else word)
-    return joined(parts) if parts else whole("")
+    return joined(parts)
