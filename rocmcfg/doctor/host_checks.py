@@ -10,9 +10,9 @@ from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment import for_everybody
 from rocmcfg.facts.gpus import gfx_name
-from rocmcfg.facts.hardware import Hardware
+from rocmcfg.facts.system import Hardware
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.knowledge.hosts import of_hosts
+from rocmcfg.knowledge.diagnosis import of_hosts
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rocmcfg.judging.masks import default_mask
+from rocmcfg.judging.parameters import default_mask
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.remark import Edit, Remark, Spelt
 from rocmcfg.lint.wording import Knowledge

@@ -107,7 +107,7 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
     nothing, and the caller prints what is returned."""
     from rocmcfg.facts.kernels import read_kernels
     from rocmcfg.knowledge import catalogue
-    from rocmcfg.planning.withdrawal import judged_on
+    from rocmcfg.planning.refusals import judged_on
 
     try:
         known = receipt.load(host)
@@ -126,7 +126,7 @@ def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnosti
 def _withdraw(
     host: Host, known: Receipt, harmful: Sequence[str], release: str, progress: Progress
 ) -> list[Diagnostic]:
-    from rocmcfg.planning.withdrawal import request_without
+    from rocmcfg.planning.refusals import request_without
 
     request = request_without(known, harmful)
     # what was approved, since nobody is asked here, and a profile's file may be anybody's
