@@ -89,7 +89,8 @@ def check_kernel(
     from rocmcfg.workflow import kernels
 
     host = hosts.open_host(printer, *place, changes=True)
-    hosts.may_change(printer, host)
+    printer.may_change(host)
+    interrupts.heed()
     found = kernels.check_kernel(host, release, printer.progress)
     printer.document(found)
     printer.problems(found)

@@ -14,8 +14,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
@@ -32,8 +31,7 @@ _SUMMARY = re.compile(rb'^summary\s*=\s*"([^"\\]*)"', re.M)
 Candidates = Iterator[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """What the words before the cursor say: the profiles, and the host that they are for. `literally`: the
     command is about profiles themselves, for which auto is no name."""
 

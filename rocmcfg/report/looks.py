@@ -83,10 +83,6 @@ def _base64(text: str) -> bool:
     return mixed and not text.startswith("/") and text.count("/") <= 2 + len(text) // 16
 
 
-def _code(text: str) -> bool:
-    return 4 <= sum(c.isdigit() for c in text) <= len(text) - 2
-
-
 def _serial(text: str, certain: bool) -> bool:
     in_capitals = text.isupper() and _is_name(text, certain=False)
     return certain or (
@@ -133,7 +129,7 @@ LOOKS: Mapping[str, Callable[[str], bool]] = {
     "mixed": is_mixed,
     "credential": _credential,
     "base64": _base64,
-    "code": _code,
+    "code": lambda text: 4 <= sum(c.isdigit() for c in text) <= len(text) - 2,
     "key": lambda text: _random(text) or re.search(r"[-_.][A-Za-z0-9]{16,}", text) is not None,
     "long": lambda text: _random(text) and re.search(r"[A-Za-z0-9]{16,}", text) is not None,
     # In a sentence, any word may stand behind `is`; a quoted one, or one with digits, is no part of it.
