@@ -124,8 +124,6 @@ class Printer:
     @property
     def root_option(self) -> str:
         """What a command for the same host needs besides, with the blank before it."""
-        if self.root == "/":
-            return ""
         from rocmcfg.model.state import root_option
 
         return root_option(self.root)
@@ -156,10 +154,6 @@ class Printer:
         text = json_module.dumps(document, indent=1, ensure_ascii=False)
         # JSON leaves DEL, C1 and the marks of direction as they are; inside its texts they may be escaped
         write(re.sub(f"[{_CONTROLS}]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
-
-    def failure(self, diagnostics: Sequence[Diagnostic], outcome: str = "nothing_changed") -> None:
-        """The document of a stop."""
-        self.document(diagnostics, {"outcome": outcome})
 
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:
@@ -200,7 +194,7 @@ class Printer:
         if not outcome:  # of a command that cannot change anything; what others left behind is looked up
             outcome = "recovery_required" if code is ExitCode.RECOVERY_REQUIRED else "nothing_changed"
         diagnostics = [*(causes or [error("RC9001", interrupted)]), *remarks]
-        self.failure(diagnostics, outcome)
+        self.document(diagnostics, {"outcome": outcome})
         # beside the cause of a stop, remarks on what went well are noise
         self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
         raise SystemExit(int(code))
@@ -271,22 +265,20 @@ class Printer:
     def problems(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Errors and warnings on stderr, remarks (info) too, unless quiet; nothing with --json."""
         for diagnostic in () if self.json else diagnostics:
-            if diagnostic.severity is not Severity.INFO or not self.quiet:
-                self._problem(diagnostic)
-
-    def _problem(self, diagnostic: Diagnostic) -> None:
-        severity = diagnostic.severity.value
-        label = f"{'note' if severity == 'info' else severity}[{diagnostic.id}]"
-        lines = wrap(f"{label}: {diagnostic.summary}", "", "  ")
-        lines[0] = lines[0].replace(label, self.paint(label, severity, sys.stderr), 1)
-        if diagnostic.location and diagnostic.location not in diagnostic.summary:
-            lines.append(f"  at {diagnostic.location}")
-        for text, prefix in ((diagnostic.detail, "  "), (self._hint(diagnostic), "  help: ")):
-            for number, paragraph in enumerate(text.splitlines()):
-                first = prefix if number == 0 else " " * len(prefix)
-                lines += wrap(paragraph, first, " " * len(prefix)) or [""]
-        flush()
-        complain("\n".join(lines) + "\n")
+            severity = diagnostic.severity.value
+            if severity == "info" and self.quiet:
+                continue
+            label = f"{'note' if severity == 'info' else severity}[{diagnostic.id}]"
+            lines = wrap(f"{label}: {diagnostic.summary}", "", "  ")
+            lines[0] = lines[0].replace(label, self.paint(label, severity, sys.stderr), 1)
+            if diagnostic.location and diagnostic.location not in diagnostic.summary:
+                lines.append(f"  at {diagnostic.location}")
+            for text, prefix in ((diagnostic.detail, "  "), (self._hint(diagnostic), "  help: ")):
+                for number, paragraph in enumerate(text.splitlines()):
+                    first = prefix if number == 0 else " " * len(prefix)
+                    lines += wrap(paragraph, first, " " * len(prefix)) or [""]
+            flush()
+            complain("\n".join(lines) + "\n")
 
     # -- questions and progress -----------------------------------------------------------------------
 

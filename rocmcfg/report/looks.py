@@ -1,6 +1,5 @@
-"""Whether a text that a rule found says anything of a host or its owner: by the kind of text that the rule
-looks for, by lists of words that say nothing, and by the shape of the text; and what a key says of its value:
-that it is a secret, a serial, a name, or nothing of interest."""
+"""Whether a text says anything of a host or its owner, by lists of words that say nothing and by its shape;
+and what a key says of its value: that it is a secret, a serial, a name, or nothing of interest."""
 
 from __future__ import annotations
 
@@ -110,10 +109,6 @@ def is_ip(text: str, before: str, behind: str) -> bool:
     return not (address.is_multicast or version)
 
 
-def _mac(text: str, _certain: bool) -> bool:
-    return len(set(re.sub(r"%3[Aa]|\\x3[aA]|[^0-9A-Fa-f]", "", text).lower())) > 1
-
-
 # -- by kind, and by what a rule asks for ----------------------------------------------------------------
 
 _KINDS: Mapping[str, Callable[[str, bool], bool]] = {
@@ -122,7 +117,8 @@ _KINDS: Mapping[str, Callable[[str, bool], bool]] = {
     "site": lambda text, _certain: _is_host(text, True),
     "secret": lambda text, _certain: is_value(text),
     "serial": _serial,
-    "mac": _mac,
+    # not of one digit alone
+    "mac": lambda text, _certain: len(set(re.sub(r"%3[Aa]|\\x3[aA]|[^0-9A-Fa-f]", "", text).lower())) > 1,
 }
 LOOKS: Mapping[str, Callable[[str], bool]] = {
     "": lambda _text: True,

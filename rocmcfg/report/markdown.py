@@ -107,9 +107,9 @@ def _environment(report: Report, redact: Redact) -> Iterator[str]:
         ("Kernel", (facts.running or "none running") + driver),
         *((f"GPU {n}", _gpu(gpu, devices.get(gpu.address))) for n, gpu in enumerate(facts.gpus)),
         *(
-            (f"Firmware of GPU {n}", firmware)
+            (f"Firmware of GPU {n}", ", ".join(" ".join(one) for one in device.firmware.items()))
             for n, gpu in enumerate(facts.gpus)
-            if (firmware := _firmware(devices.get(gpu.address)))
+            if (device := devices.get(gpu.address))
         ),
         ("ROCm", f"{facts.rocm_text} ({facts.rocm_source})" if facts.rocm else "none found system-wide"),
         ("PyTorch", "; ".join(f"{torch.text} ({torch.source})" for torch in facts.pytorch)),
@@ -132,10 +132,6 @@ def _gpu(gpu: Gpu, device: Device | None) -> str:
     if device is not None and device.vbios:
         parts.append(f"VBIOS {device.vbios}")
     return ", ".join(filter(None, parts))
-
-
-def _firmware(device: Device | None) -> str:
-    return ", ".join(f"{name} {version}" for name, version in device.firmware.items()) if device else ""
 
 
 def _parameters(report: Report, redact: Redact) -> Iterator[str]:
