@@ -85,12 +85,12 @@ def check_kernel(
     place: opt.Place = opt.Place(),
 ) -> None:
     """Check the applied values against an installed kernel; withdraw what would stop its driver."""
-    from rocmcfg.workflow import kernels
+    from rocmcfg.workflow import applying
 
     host = hosts.open_host(printer, *place, changes=True)
     printer.may_change(host)
     interrupts.heed()
-    found = kernels.check_kernel(host, release, printer.progress)
+    found = applying.check_kernel(host, release, printer.progress)
     printer.document(found)
     printer.problems(found)
 

@@ -84,10 +84,10 @@ def _read(words: Sequence[str]) -> Line:
 
 def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way
     from rocmcfg.host.caller import read_own_file
-    from rocmcfg.knowledge import profile_checks, profiles
+    from rocmcfg.knowledge import profile_document, profiles
 
     for name in profiles.names(line.host):
-        if profile_checks.unwritable_name(name) is not None:
+        if profile_document.unwritable_name(name) is not None:
             continue
         local, content = profiles.local_path(name), b""
         with contextlib.suppress(Exception):  # of a broken one the name is offered all the same

@@ -189,7 +189,7 @@ def env(
     root: str = opt.ROOT,
 ) -> None:
     """Print the variables of a profile, or write them for your own account."""
-    from rocmcfg.workflow import environment
+    from rocmcfg.workflow import profiles as workflow
 
     if remove and not user:
         raise Misuse("--remove goes with --user")
@@ -199,11 +199,11 @@ def env(
     host = hosts.open_host(printer, root)
     path = os.path.join(_home(), _USER_FILE) if user else ""
     if remove:
-        gone = environment.remove_user_environment(host, path)
+        gone = workflow.remove_user_environment(host, path)
         printer.document((), EnvDocument(path=path, removed=gone))
         printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} is not there.")
         return
-    pairs = environment.variables(host, request)
+    pairs = workflow.variables(host, request)
     text = "import os\n" if pairs and format == "python" else ""
     text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
     if user and not pairs:
@@ -213,7 +213,7 @@ def env(
             hint="`rocmcfg profile show NAME` says why; --unconditional takes all of them",
         )
     if user:
-        environment.write_user_environment(host, path, pairs)
+        workflow.write_user_environment(host, path, pairs)
         printer.document((), EnvDocument(dict(pairs), path=path))
         printer.line(f"Written: {path}")
         printer.line("Next: log out and in again.  Undo: rocmcfg env --user --remove")
@@ -231,9 +231,9 @@ def run(
     asked: opt.Asked = opt.Asked(),
 ) -> None:
     """Run a command with the variables of a profile: rocmcfg run -p rdna4 -- python train.py"""
-    from rocmcfg.workflow import environment
+    from rocmcfg.workflow import profiles as workflow
 
-    pairs = environment.variables(hosts.open_host(printer, "/"), asked.request(_MISSING))
+    pairs = workflow.variables(hosts.open_host(printer, "/"), asked.request(_MISSING))
     try:
         os.execvpe(command[0], command, {**os.environ, **dict(pairs)})
     except OSError as problem:

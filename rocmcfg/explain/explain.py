@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from rocmcfg.explain.explain_context import described, mentions, on_hardware, those
 from rocmcfg.explain.explain_parameter import explain_parameter, on_kernels
-from rocmcfg.explain.explanation import Explanation, Question
+from rocmcfg.explain.explanation import Explanation, Question, described, mentions, on_hardware, those
 from rocmcfg.judging import names
-from rocmcfg.judging.arguments import legal, strange_words
-from rocmcfg.judging.masks import default_mask
+from rocmcfg.judging.judge import legal, strange_words
+from rocmcfg.judging.parameters import default_mask
 from rocmcfg.model.catalogue import Feature, KernelArgument, Variable
 from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.model.kargs import canonical
@@ -109,7 +108,7 @@ def _feature(question: Question, name: str) -> Explanation | None:
 def _by_default(feature: Feature, default: int | None) -> str:
     if default is None:
         return ""
-    on = feature.is_on(default) is True
+    on = bool(feature.is_on(default))
     other = hexint(feature.compose(default, not on))
     now = f"{_state(on)} by default"
     return f"{now}; switched {_state(not on)}, and nothing else changed, the mask is {other}"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocmcfg.explain.explain_context import described, mentions, those
-from rocmcfg.explain.explanation import Bit, Explanation, OnKernel, Question
+from rocmcfg.explain.explanation import Bit, Explanation, OnKernel, Question, described, mentions, those
 from rocmcfg.judging.kernels import declarations
-from rocmcfg.judging.masks import default_mask, features_of
+from rocmcfg.judging.parameters import default_mask, features_of
 from rocmcfg.model.catalogue import Feature, Parameter
 from rocmcfg.model.spelling import as_number, octal
 
@@ -99,7 +98,7 @@ def _with_bits(
         return found
     number = as_number(question.value)
     mask = default if number is None or number < 0 else number
-    bits = [_bit(feature, mask, default) for feature in features]
+    bits = [Bit(f.name, f.bit, bool(f.is_on(mask)), bool(f.is_on(default)), f.summary) for f in features]
     bits += [Bit("", bit, bool(mask & bit), bool(default & bit), text) for bit, text in unnamed.items()]
     named = sum(bit.bit for bit in bits)
     remarks = [
@@ -113,14 +112,4 @@ def _with_bits(
         default=default,
         bits=tuple(sorted(bits, key=lambda bit: bit.bit)),
         unnamed=(mask ^ default) & ~named,
-    )
-
-
-def _bit(feature: Feature, mask: int, default: int) -> Bit:
-    return Bit(
-        feature.name,
-        feature.bit,
-        feature.is_on(mask) is True,
-        feature.is_on(default) is True,
-        feature.summary,
     )

@@ -26,18 +26,13 @@ def read_rocm(view: HostView) -> tuple[Version | None, str]:
 
     /opt/rocm points to the release in use; otherwise the newest of /opt/rocm-* counts.
     """
-    candidates = ["/opt/rocm"]
-    candidates += [f"/opt/{name}" for name in view.names("/opt") if re.match(r"rocm-\d", name)]
-    best: tuple[Version | None, str] = (None, "")
-    for folder in candidates:
-        found = _rocm_in(view, folder)
-        if found[0] is None:
-            continue
-        if folder == "/opt/rocm":
-            return found
-        if best[0] is None or compare(found[0], best[0]) > 0:
-            best = found
-    return best
+    best, source = _rocm_in(view, "/opt/rocm")
+    releases = () if best is not None else view.names("/opt")
+    for name in releases:
+        version, path = _rocm_in(view, f"/opt/{name}") if re.match(r"rocm-\d", name) else (None, "")
+        if version is not None and (best is None or compare(version, best) > 0):
+            best, source = version, path
+    return best, source
 
 
 def _rocm_in(view: HostView, folder: str) -> tuple[Version | None, str]:

@@ -22,9 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rocmcfg.knowledge import profile_checks
-from rocmcfg.knowledge.profile_checks import Wrong
-from rocmcfg.knowledge.profile_document import rows
+from rocmcfg.knowledge.profile_document import Wrong, misdeclared, misused, rows
 from rocmcfg.model.profile import Use
 from rocmcfg.model.spelling import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.state import Channel
@@ -265,12 +263,12 @@ def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wron
     if model is None:
         return None, wrong
     complete = model.model_dump(mode="json", by_alias=True)
-    misused: list[Wrong] = []
+    unusable: list[Wrong] = []
     for name, row in complete["parameters"].items():
-        misused += profile_checks.misdeclared(name, row)
+        unusable += misdeclared(name, row)
     for kind, _, name, row, path in rows(complete):
-        misused += profile_checks.misused(kind, name, row, path)
-    return _without(complete, [path for path, _, _ in misused]), wrong + misused
+        unusable += misused(kind, name, row, path)
+    return _without(complete, [path for path, _, _ in unusable]), wrong + unusable
 
 
 def _without(document: dict[str, Any], paths: Iterable[tuple[str | int, ...]]) -> dict[str, Any]:

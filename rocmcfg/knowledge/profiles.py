@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rocmcfg.host.caller import is_root, read_callers_file, read_own_file
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.knowledge import compiled, profile_checks, profile_document, toml
+from rocmcfg.knowledge import compiled, profile_document, toml
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, info
 from rocmcfg.model.facts import Gpu
 from rocmcfg.model.profile import Doubt, Profile, Use
@@ -79,8 +79,8 @@ def read(view: HostView, wanted: Iterable[str]) -> tuple[tuple[Profile, ...], tu
     for name in dict.fromkeys(wanted):
         profile = _complete(view, name, (), problems)
         if profile is not None:
-            problems.extend(profile_checks.parameters(profile))
-            found.append(profile_checks.declared(profile))
+            problems.extend(profile_document.parameters(profile))
+            found.append(profile_document.declared(profile))
     return tuple(found), tuple(dict.fromkeys(problems))
 
 
@@ -157,9 +157,9 @@ def _complete(
             told = missing.diagnostics[0]
             problem = replace(told, summary=f"extends: {told.summary}", location=at)
         else:
-            return _extend(profile, base, problems) if base else profile_checks.declared(profile)
+            return _extend(profile, base, problems) if base else profile_document.declared(profile)
     problems.append(problem)
-    return profile_checks.declared(profile)
+    return profile_document.declared(profile)
 
 
 def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Profile:
@@ -208,7 +208,7 @@ class _File(NamedTuple):
 
 def _locate(view: HostView, name: str) -> _File | Diagnostic:
     """The file of a profile, or why it can be none. Raises NoSuchProfile."""
-    unwritable = profile_checks.unwritable_name(name)
+    unwritable = profile_document.unwritable_name(name)
     if unwritable is not None and (is_path(name) or "\0" not in name):  # no profile can have a NUL
         return unwritable
     if is_path(name):
@@ -228,7 +228,7 @@ def _locate(view: HostView, name: str) -> _File | Diagnostic:
         shipped = shipped_path(name)
         if os.path.isfile(shipped):
             return _File(read_own_file(shipped), f"{name}.toml", shipped=True)
-    raise NoSuchProfile(name, [one for one in names(view) if profile_checks.unwritable_name(one) is None])
+    raise NoSuchProfile(name, [one for one in names(view) if profile_document.unwritable_name(one) is None])
 
 
 def _of_local(view: HostView, place: str) -> Doubt | None:
@@ -278,10 +278,10 @@ def _read(file: _File, name: str, problems: list[Diagnostic]) -> Profile | None:
     used = {s.multiple_of for s in settings}
     # what used a parameter may be among what is wrong
     parameters = tuple(p for p in profile.parameters if p.name in used or not wrong)
-    problems.extend(profile_checks.too_many(settings, file.place))
-    settings = settings[: profile_checks.MOST]
-    problems.extend(profile_checks.duplicates(settings))
-    problems.extend(profile_checks.unknown_fixes(settings))
+    problems.extend(profile_document.too_many(settings, file.place))
+    settings = settings[: profile_document.MOST]
+    problems.extend(profile_document.duplicates(settings))
+    problems.extend(profile_document.unknown_fixes(settings))
     return profile._replace(
         settings=tuple(settings), parameters=parameters, location=file.place, shipped=file.shipped
     )
@@ -289,7 +289,7 @@ def _read(file: _File, name: str, problems: list[Diagnostic]) -> Profile | None:
 
 def _checked(
     file: _File, problems: list[Diagnostic]
-) -> tuple[dict[str, Any] | None, list[profile_checks.Wrong]]:
+) -> tuple[dict[str, Any] | None, list[profile_document.Wrong]]:
     """The document of what is right in a file, None where nothing is; and what is wrong in a file of TOML."""
     ready = compiled.known(f"profiles/{file.place}", file.content) if file.shipped else None
     if ready is not None:

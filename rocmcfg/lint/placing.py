@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rocmcfg.judging.masks import default_mask
+from rocmcfg.judging.parameters import default_mask
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.remark import Remark
 from rocmcfg.lint.wording import Knowledge

@@ -10,7 +10,7 @@ from rocmcfg.judging.conditions import decide
 from rocmcfg.judging.hand_overs import disbelieved, hand_overs
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
-from rocmcfg.judging.masks import starting_mask
+from rocmcfg.judging.parameters import starting_mask
 from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info
@@ -18,8 +18,7 @@ from rocmcfg.model.facts import Driver, Facts
 from rocmcfg.model.profile import Multiple, Profile, Setting
 from rocmcfg.model.spelling import IllegalValue, ParamType, Spelling, as_number, closest, hexint, parameter
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, Skipped
-from rocmcfg.planning.combine import combine, match, named
-from rocmcfg.planning.profile_values import filled, missing, wrong_values
+from rocmcfg.planning.combine import combine, filled, match, missing, named, wrong_values
 from rocmcfg.planning.wording import is_caution, worded
 from rocmcfg.state.configured import Effective
 
@@ -90,19 +89,6 @@ def resolve(
     _features(work, [s for s in settings if s.kind is Kind.FEATURE])
     problems = tuple(dict.fromkeys([*work.problems, *work.cautions]))
     return Resolution(tuple(work.desired), tuple(work.skipped), problems)
-
-
-def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
-    """Of settings that were resolved before: which values would keep the driver of a kernel that is installed
-    now from loading."""
-    machine = facts.machine
-    for setting in settings:
-        if setting.parameter and setting.text is not None and machine.kernels:
-            asked = parameter(setting.parameter, setting.text)
-            for verdict in judge(asked, machine, catalogue):
-                if verdict.about in REFUSED and verdict.holds:
-                    told = worded(verdict, asked, setting.location, catalogue, machine)
-                    yield from (told,) if told is not None else ()
 
 
 def _judged(work: _Work, setting: Setting, text: str | None, *, only: frozenset[About] | None = None) -> bool:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from rocmcfg.judging.traps import GRAVE, SAID_OF_TRAPS
-from rocmcfg.judging.verdict import About, Verdict
+from rocmcfg.judging.verdict import GRAVE, SAID_OF_TRAPS, About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity
 from rocmcfg.model.facts import Machine

@@ -104,28 +104,15 @@ def _path(value: Any) -> str:
     return found
 
 
-def _digest(value: Any) -> str:
-    if re.fullmatch("[0-9a-f]{64}", found := _text(value)) is None:
-        raise Malformed("is no digest")
-    return found
+def _only(read: Callable[[Any], T], where: Callable[[T], object], problem: str) -> Callable[[Any], T]:
+    """Reads a value, and refuses one for which `where` is not true."""
 
+    def checked(value: Any) -> T:
+        if not where(found := read(value)):
+            raise Malformed(problem)
+        return found
 
-def _number(value: Any) -> int:
-    if (found := exactly(int, value)) < 0:
-        raise Malformed("is negative")
-    return found
-
-
-def _mode(value: Any) -> int:
-    if (found := _number(value)) > 0o7777:
-        raise Malformed("is no mode")
-    return found
-
-
-def _time(value: Any) -> int:
-    if abs(found := exactly(int, value)) >= 1 << 63:
-        raise Malformed("is no time")
-    return found
+    return checked
 
 
 def _attribute(value: Any) -> tuple[str, str]:
@@ -136,6 +123,8 @@ def _attribute(value: Any) -> tuple[str, str]:
     return found[0], found[1]
 
 
+_integer = partial(exactly, int)
+_number = _only(_integer, lambda number: number >= 0, "is negative")
 _SCALARS: dict[Any, Callable[[Any], Any]] = {
     str: _text,
     int: _number,
@@ -143,7 +132,7 @@ _SCALARS: dict[Any, Callable[[Any], Any]] = {
     bytes: lambda value: _text(value).encode("utf-8", "surrogateescape"),
 }
 Path = Annotated[str, _path]
-Digest = Annotated[str, _digest]
-Mode = Annotated[int, _mode]
-Time = Annotated[int, _time]  # nanoseconds
+Digest = Annotated[str, _only(_text, partial(re.fullmatch, "[0-9a-f]{64}"), "is no digest")]
+Mode = Annotated[int, _only(_number, lambda mode: mode <= 0o7777, "is no mode")]
+Time = Annotated[int, _only(_integer, lambda time: abs(time) < 1 << 63, "is no time")]  # nanoseconds
 Attribute = Annotated[tuple[str, str], _attribute]  # name, and content in base64

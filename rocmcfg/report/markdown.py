@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends.environment import Assignment
-from rocmcfg.facts.hardware import Device, Hardware
+from rocmcfg.facts.system import Device, Hardware
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.issue import KnownIssue

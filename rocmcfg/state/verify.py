@@ -16,8 +16,8 @@ from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.report import OFFLINE, Check, CheckStatus, VerificationReport
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
-from rocmcfg.records.journal import TRANSACTIONS
-from rocmcfg.records.receipt import Receipt, boot_id, digest
+from rocmcfg.records.journal import TRANSACTIONS, digest
+from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.state.configured import Effective, effective
 from rocmcfg.state.running import Now, Running
 

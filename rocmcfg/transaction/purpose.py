@@ -26,7 +26,7 @@ class Done(NamedTuple):
 
 
 class Purpose:
-    """Settings for good, as the receipt says afterwards. Those of trials are in `rocmcfg.trial.purposes`."""
+    """Settings for good, as the receipt says afterwards. Those of trials are in `rocmcfg.trial`."""
 
     def __init__(self, plan: Plan, request: Request) -> None:
         self.plan, self.request = plan, request
@@ -90,7 +90,7 @@ class Purpose:
                 self.plan.boot_backend,
                 done.header.boot_id,
                 self.plan.settings,
-                {path: receipt.digest(content) for path, content in found.items() if content is not None},
+                {path: journal.digest(content) for path, content in found.items() if content is not None},
                 {**pending, **ran},
             )
         )

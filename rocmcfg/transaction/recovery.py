@@ -17,7 +17,8 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 from rocmcfg.planning.owned import owned_paths
 from rocmcfg.records import journal
-from rocmcfg.records.receipt import boot_id, digest
+from rocmcfg.records.journal import digest
+from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.steps import (
     Committed,
     DirectoryMade,
@@ -31,7 +32,7 @@ from rocmcfg.records.steps import (
     UndoBegun,
     Undone,
 )
-from rocmcfg.transaction import edits, tool_changes
+from rocmcfg.transaction import parts
 from rocmcfg.transaction.programs import (
     AGAIN,
     Progress,
@@ -81,7 +82,7 @@ def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
     """Files that are neither as a transaction left them nor as it found them; newest transaction first. Of a
     file that others own only our part counts. The receipt holds nobody's lines."""
     state: dict[str, str] = {}
-    found = [*edits.altered(view, journals), *tool_changes.altered(view, journals)]
+    found = parts.altered(view, journals)
     for one in journals:
         for step in reversed(one.of(FileChanged)):
             path = step.path
@@ -136,7 +137,7 @@ def undo(
                 state = None if host.is_symlink(path) else host.state(path)
                 if state is not None:
                     journal.append(host, found.id, Kept(path, journal.save(host, found.id, state)))
-            taken = tool_changes.take_back(host, found, progress)
+            taken = parts.take_back(host, found, progress)
             for step in reversed(found.of(FileChanged)):
                 _undo_file(host, found.id, step)
             for made in reversed(found.of(DirectoryMade)):
@@ -202,18 +203,13 @@ def begin_undos(host: Host, ids: Sequence[int]) -> None:
             begin_undo(host, id, ids if len(ids) > 1 else ())
 
 
-def undone_with(found: Journal) -> tuple[int, ...]:
-    """The transactions that were to be undone together with this one."""
-    return tuple(id for line in found.of(UndoBegun) for id in line.together)
-
-
 def _undo_file(host: Host, id: int, step: FileChanged) -> None:
     path, before = step.path, step.before
     if host.is_dir(os.path.dirname(path)):
         host.discard_temporary(path)
     if host.is_symlink(path):
         host.remove(path)
-    if edits.taken_back(host, step):
+    if parts.take_back_edit(host, step):
         return
     if before is None:
         if host.exists(path):
@@ -246,12 +242,13 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
     for activation in _made_by_others(host, found) if host.runs_tools else ():
         run_tool(host, activation.argv, progress, found.header.mark)
         done.append(activation._replace(state=ActivationState.DONE))
-    left = [] if host.runs_tools else left_to_user(host, found)
+    if not host.runs_tools:
+        done += [a._replace(state=ActivationState.LEFT_TO_USER) for a in left_undone(host, found)]
     expect = found.header.expect
     problems = look_at_results(host, expect.backend, expect.removed, expect.added, done)
     if has_errors(problems):
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
-    return TakenBack((*done, *left), tuple(problems))
+    return TakenBack(tuple(done), tuple(problems))
 
 
 def _made_by_others(host: Host, found: Journal) -> Iterator[Activation]:
@@ -281,10 +278,9 @@ def menu_with_ours(view: HostView, found: Journal) -> tuple[Activation, ...]:
     return due if not ran and has_errors(menus.check(reader.read(view), expect.removed, expect.added)) else ()
 
 
-def left_to_user(view: HostView, found: Journal) -> list[Activation]:
-    """What an apply on an offline root left for the user to run is due again after its undo."""
-    due = reading(view, found.files, AGAIN)
-    return [a._replace(state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in found.tools]
+def left_undone(view: HostView, found: Journal) -> list[Activation]:
+    """What an apply on an offline root left for the user to run: it is due again after the undo."""
+    return [a for a in reading(view, found.files, AGAIN) if a.tool not in found.tools]
 
 
 def _restore_unchanged_outputs(host: Host, found: Journal, step: ToolRun) -> bool:

@@ -15,12 +15,12 @@ from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, Severity, error, warning
 from rocmcfg.model.plan import Activation, FileChange, Plan, ToolChange
 from rocmcfg.model.state import ActivationState
-from rocmcfg.records import journal, receipt
+from rocmcfg.records import journal
 from rocmcfg.records.steps import Committed, DirectoryMade, FileChanged, ToolRan, ToolRun
 from rocmcfg.transaction import recovery
+from rocmcfg.transaction.parts import change_by_tool, keeper_of
 from rocmcfg.transaction.programs import Progress, look_at_results, run_tool
 from rocmcfg.transaction.purpose import Done, Purpose
-from rocmcfg.transaction.tool_changes import change_by_tool, keeper_of
 
 
 def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
@@ -30,7 +30,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
     _preflight(host, plan)
     header = purpose.header(host)
     with interrupts.held():
-        id = journal.next_id(host)
+        id = max(journal.ids(host), default=0) + 1
         try:
             mark = journal.begin(host, id, header)
             if purpose.clears:
@@ -95,7 +95,7 @@ def _preflight(host: Host, plan: Plan) -> None:
 def _change(host: Host, id: int, change: FileChange) -> None:
     _parents(host, id, change.path)
     before = journal.save(host, id, change.before) if change.before else None
-    after = receipt.digest(change.after) or None
+    after = journal.digest(change.after) or None
     journal.append(host, id, FileChanged(change.path, before, after, change.edit))
     if change.after is None:
         host.remove(change.path)
@@ -132,7 +132,7 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
     journal.append(host, id, ToolRun(activation.tool, saved, scratch))
     run_tool(host, activation.argv, progress, mark)
     host.settle(activation.writes_at)
-    written = {path: receipt.digest(host.read(path)) for path in activation.outputs}
+    written = {path: journal.digest(host.read(path)) for path in activation.outputs}
     journal.append(host, id, ToolRan(activation.tool, written))
     return activation._replace(state=ActivationState.DONE)
 

@@ -13,13 +13,13 @@ from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.published import published
-from rocmcfg.model.state import ActivationState, FileState
+from rocmcfg.model.state import FileState
 from rocmcfg.planning.owned import replaces
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved, ToolRun
 from rocmcfg.state import reboot
-from rocmcfg.transaction import edits, recovery, tool_changes
+from rocmcfg.transaction import parts, recovery
 from rocmcfg.transaction.lost_records import beyond_undo, files_without_record
 from rocmcfg.transaction.programs import Progress, programs
 
@@ -150,9 +150,9 @@ def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) ->
     steps = [step for one in chosen for step in reversed(one.of(FileChanged)) if step.path == path]
     if now is None or now is _LINK or steps[0].edit is None:
         return None
-    if receipt.digest(now.content) == steps[0].after:
+    if journal.digest(now.content) == steps[0].after:
         return None
-    content = edits.left(now.content, chosen, path)
+    content = parts.without_edits(now.content, chosen, path)
     return None if content is None else replace(now, content=content)
 
 
@@ -186,18 +186,12 @@ def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, 
     found: dict[str, Activation] = {}
     known = programs(view)
     for one in chosen:
-        found |= {a.tool: a for a in tool_changes.due_back(view, one)}
+        found |= {a.tool: a for a in parts.due_back(view, one)}
         found |= {step.tool: known[step.tool] for step in one.of(ToolRun)}
-        found |= {a.tool: a for a in _others(view, one) if a.tool not in found}
+        others = recovery.menu_with_ours if view.runs_tools else recovery.left_undone
+        found |= {a.tool: a for a in others(view, one) if a.tool not in found}
     found |= {a.tool: a for a in _images(view, chosen) if a.tool not in found}
     return tuple(found.values())
-
-
-def _others(view: HostView, one: Journal) -> list[Activation]:
-    """What the transaction itself did not run."""
-    if view.runs_tools:
-        return list(recovery.menu_with_ours(view, one))
-    return [a._replace(state=ActivationState.PLANNED) for a in recovery.left_to_user(view, one)]
 
 
 def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:

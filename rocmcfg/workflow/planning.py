@@ -61,10 +61,9 @@ def collect_facts(
     from rocmcfg.backends import initramfs
     from rocmcfg.backends.boot import registry
     from rocmcfg.facts.gpus import read_gpus
-    from rocmcfg.facts.hardware import read_memory
     from rocmcfg.facts.kernels import read_kernels, running_release
     from rocmcfg.facts.rocm import read_pytorch, read_rocm
-    from rocmcfg.facts.system import UNKNOWN, read_container, read_os
+    from rocmcfg.facts.system import UNKNOWN, read_container, read_memory, read_os
     from rocmcfg.knowledge.catalogue import gpu_models
     from rocmcfg.model.facts import Facts
 
@@ -91,9 +90,8 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.profile import Setting
     from rocmcfg.planning.automatic import expand_auto
-    from rocmcfg.planning.combine import parse_set
+    from rocmcfg.planning.combine import forgotten, parse_set
     from rocmcfg.planning.plan import Known, make_plan
-    from rocmcfg.planning.profile_values import forgotten
     from rocmcfg.planning.resolve import modules_of
 
     gpus = read_gpus(view, catalogue.gpu_models())

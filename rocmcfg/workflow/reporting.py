@@ -64,8 +64,7 @@ def gather(
     beside the report; what is wrong with the host stands in it."""
     import rocmcfg
     from rocmcfg.doctor.judging.origin import Options
-    from rocmcfg.facts.hardware import read_hardware
-    from rocmcfg.facts.system import read_os
+    from rocmcfg.facts.system import read_hardware, read_os
     from rocmcfg.knowledge import catalogue
     from rocmcfg.workflow.diagnosing import diagnose
     from rocmcfg.workflow.planning import collect_facts

@@ -18,7 +18,7 @@ from rocmcfg.backends.boot.grub import backend, trial
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.doctor.reading.logs import unpacked
 from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.facts import gpus, hardware, kernels, logins, rocm, system
+from rocmcfg.facts import gpus, kernels, logins, rocm, system
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.knowledge import catalogue, toml
@@ -108,8 +108,8 @@ READERS = {
     "a version in os-release": Reader("etc/os-release", ("(", ","), system.read_os, 'ID=a\nVERSION="'),
     "a GPU's node": Reader(NODE, ("a 1\n", "a", "0", "\n"), _gpus, "simd_count 1\ngfx_target_version "),
     "a PCI device": Reader("sys/bus/pci/devices/0/vendor", ("0", "\n", "a"), _gpus),
-    "processor": Reader("proc/cpuinfo", ("model name\n", "\n", " "), lambda h: hardware.read_hardware(h, ())),
-    "memory": Reader("proc/meminfo", ("MemTotal: 1\n", "\n", " ", "0"), hardware.read_memory),
+    "processor": Reader("proc/cpuinfo", ("model name\n", "\n", " "), lambda h: system.read_hardware(h, ())),
+    "memory": Reader("proc/meminfo", ("MemTotal: 1\n", "\n", " ", "0"), system.read_memory),
     "container": Reader("proc/1/environ", ("a\0", "a", "\0"), system.read_container),
     "version of ROCm": Reader("opt/rocm/.info/version", ("1.", "1", " ", "\n"), rocm.read_rocm),
     "header of ROCm": Reader(
@@ -200,9 +200,9 @@ def test_the_time_to_read_a_folder_grows_as_its_files_do(tmp_path: Path, name: s
 @pytest.mark.parametrize("piece", ["a", "\n", "\0", "amdgpu ", "amdgpu: [gfxhub] page fault\n", "%d\n"])
 def test_the_time_to_search_a_log_grows_as_the_log_does(piece: str) -> None:
     from rocmcfg.doctor.reading import probes
-    from rocmcfg.knowledge import issues, logs
+    from rocmcfg.knowledge import diagnosis, issues
 
-    wanted = probes.of_logs(logs.of_logs()) + probes.of_issues(issues.load())
+    wanted = probes.of_logs(diagnosis.of_logs()) + probes.of_issues(issues.load())
 
     def make(n: int) -> Callable[[], object]:
         content = _repeated(piece, n).encode()

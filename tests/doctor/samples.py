@@ -13,7 +13,7 @@ from rocmcfg.doctor.reading import log_facts, probes
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue, issues, toml
-from rocmcfg.knowledge.logs import of_logs
+from rocmcfg.knowledge.diagnosis import of_logs
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.state.running import Running
 from rocmcfg.workflow.planning import collect_facts

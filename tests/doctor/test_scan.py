@@ -18,7 +18,7 @@ from rocmcfg.doctor.reading.probes import Probe, bounded, literals, probe, texts
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host.streams import start_grep
 from rocmcfg.knowledge import issues
-from rocmcfg.knowledge.logs import of_logs
+from rocmcfg.knowledge.diagnosis import of_logs
 
 Answer = list[tuple[str, list[tuple[str, int]], list[tuple[str, int, int, int]], list[str]]]
 

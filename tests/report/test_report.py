@@ -185,7 +185,7 @@ def test_no_line_of_a_log_ends_its_block(lines: list[str]) -> None:
 
 
 def _empty(*excerpts: Excerpt) -> Report:
-    from rocmcfg.facts.hardware import Hardware
+    from rocmcfg.facts.system import Hardware
     from rocmcfg.model.facts import BootChain, Facts, Os
 
     facts = Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True)

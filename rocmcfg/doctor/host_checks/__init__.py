@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocmcfg.doctor.host_checks import settings, software, variables
-from rocmcfg.facts.hardware import Hardware
+from rocmcfg.facts.system import Hardware
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.knowledge.hosts import of_hosts
+from rocmcfg.knowledge.diagnosis import of_hosts
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocmcfg.facts.hardware import Hardware
-from rocmcfg.knowledge.hosts import of_hosts
+from rocmcfg.facts.system import Hardware
+from rocmcfg.knowledge.diagnosis import of_hosts
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.spelling import as_number

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from rocmcfg.backends.environment import for_everybody
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.host.view import HostView
-from rocmcfg.knowledge.hosts import of_hosts
+from rocmcfg.knowledge.diagnosis import of_hosts
 from rocmcfg.model.diagnostic import Diagnostic, info, warning
 from rocmcfg.model.facts import Facts, Gpu
 

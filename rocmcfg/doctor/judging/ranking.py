@@ -16,7 +16,7 @@ from rocmcfg.doctor.judging.origin import Origin
 from rocmcfg.doctor.judging.stages import Stages, follow
 from rocmcfg.doctor.judging.workarounds import HostState, applied, in_force
 from rocmcfg.doctor.reading.scan import Hits
-from rocmcfg.knowledge.hosts import of_hosts
+from rocmcfg.knowledge.diagnosis import of_hosts
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.spelling import Spelling
