@@ -65,7 +65,10 @@ def _show(printer: Printer, found: Linted, fix: bool) -> None:
             printer.wrapped(found.command)
         if not found.proposals:
             printer.line("Nothing to propose.")
-    printer.line(_summary(found))
+    counts = {severity: sum(f.remark.severity is severity for f in found.findings) for severity in Severity}
+    said = ", ".join(counted(count, _LABEL[severity]) for severity, count in counts.items() if count)
+    where = f"in {counted(found.files, 'file')} with {counted(found.read, 'setting')} to judge."
+    printer.line(f"{said or 'Nothing found'} {where}")
     if found.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
     elif not fix and any(f.spelt.text is not None for f in found.findings):
@@ -103,10 +106,3 @@ def _finding(printer: Printer, same: list[Finding]) -> None:
         sources = said.source if printer.verbose else said.source.partition(", ")[0]
         lines += wrap(f"source: {sources}", "  ", "  ")
     printer.result("\n".join(lines) + "\n\n")
-
-
-def _summary(found: Linted) -> str:
-    where = f"in {counted(found.files, 'file')} with {counted(found.read, 'setting')} to judge."
-    counts = {s: sum(f.remark.severity is s for f in found.findings) for s in Severity}
-    said = [counted(count, _LABEL[severity]) for severity, count in counts.items() if count]
-    return f"{', '.join(said) or 'Nothing found'} {where}"

@@ -14,7 +14,7 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
 from rocmcfg.model.spelling import Spelling, as_number, same
 from rocmcfg.model.state import DesiredSetting, Kind, Request, command_line
-from rocmcfg.state.running import Running
+from rocmcfg.state.values import Running
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.judging.ranking import Match
