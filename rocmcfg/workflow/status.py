@@ -71,7 +71,7 @@ class Status(NamedTuple):
 def status(view: HostView, boot_backend: str = "") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
     from rocmcfg.doctor.judging.conditions import known_here
-    from rocmcfg.knowledge import catalogue, issues, profiles
+    from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.report import CheckStatus
 
     facts = collect_facts(view, boot_backend=boot_backend)
@@ -115,7 +115,7 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         suggested,
         unnecessary,
         set_parameters(view, catalogue.load().modules(), facts.boot.loader),
-        known_here(issues.load(), facts, catalogue.load()),
+        known_here(catalogue.known_issues(), facts, catalogue.load()),
         (*problems, *remarks, *(report.diagnostics if report else ())),
         remarks,
         tried,
