@@ -27,11 +27,8 @@ _SCOPES = ("feature", "karg", "env")
 
 
 def explain(question: Question) -> Explanation:
-    """Raises RocmcfgError with near names for one that is not known.
-
-    A bare name is looked for among parameters, variables, features and kernel arguments, in this
-    order; `feature.`, `karg.` and `env.` name the kind.
-    """
+    """A bare name is looked for among parameters, variables, features and kernel arguments, in this order;
+    `feature.`, `karg.` and `env.` name the kind. Raises RocmcfgError with near names for an unknown one."""
     scope, dot, name = question.name.partition(".")
     if not dot or scope not in _SCOPES:
         scope, name = "", question.name
@@ -60,9 +57,7 @@ def _unknown(question: Question) -> RocmcfgError:
 
 def explain_new(question: Question, id: str, description: str) -> Explanation:
     """A parameter that the host's own module declares or shows, and that the catalogue does not have.
-
-    `description` is modinfo's, empty where it could not be asked.
-    """
+    `description` is modinfo's, empty where it could not be asked."""
     return Explanation(
         id,
         "new",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.compiled import noun
@@ -29,9 +29,11 @@ from rocmcfg.model.catalogue import (
     ValueTrap,
     Variable,
 )
-from rocmcfg.model.issue import KnownIssue, Signature, Workaround
 from rocmcfg.model.spelling import ParamType, split
 from rocmcfg.model.version import KernelVersion, parse_kernel, parse_range
+
+if TYPE_CHECKING:
+    from rocmcfg.model.issue import KnownIssue
 
 T = TypeVar("T")
 _ISSUES = "knowledge/data/issues"
@@ -92,6 +94,8 @@ def known_issues() -> tuple[KnownIssue, ...]:
 
 
 def issue(id: str, row: dict[str, Any]) -> KnownIssue:
+    from rocmcfg.model.issue import KnownIssue, Signature, Workaround
+
     cure = row.get("workaround", {})
     return noun(
         KnownIssue,
