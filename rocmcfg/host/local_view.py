@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
 
+from rocmcfg.host import runner
 from rocmcfg.host.caller import read_at_most
 from rocmcfg.host.inside import Place, Root, Weakness
 from rocmcfg.host.view import CommandResult, Locked, Unreadable
@@ -126,8 +127,6 @@ class LocalView:
             return None
 
     def has_tool(self, name: str) -> bool:
-        from rocmcfg.host import runner
-
         folders = runner.OFFLINE_PATH if self.offline else runner.folders_of_programs()
         return any(self._runs(f"{folder}/{name}") for folder in folders)
 
@@ -141,8 +140,6 @@ class LocalView:
     def query(self, argv: Sequence[str]) -> CommandResult | None:
         if not self.runs_tools:
             return None
-        from rocmcfg.host import runner
-
         result = runner.query(self._inside(argv))
         return result and result._replace(argv=tuple(argv))
 
@@ -155,8 +152,6 @@ class LocalView:
     def stream_query(self, argv: Sequence[str]) -> BinaryIO | None:
         if not self.runs_tools:
             return None
-        from rocmcfg.host import runner
-
         try:
             return runner.stream(self._inside(argv))
         except OSError:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import os
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -222,6 +221,7 @@ class _Printed:
 def _run(
     argv: Sequence[str], timeout: float, progress: Callable[[], None] | None, mark: str, *, whole: bool
 ) -> CommandResult:
+    import threading
     from shutil import which
 
     import sh

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import BinaryIO
 
+from rocmcfg.host import runner
 from rocmcfg.host.view import Unreadable
 
 _NAME_A_FILE = "name a file with text in it"
@@ -107,8 +108,6 @@ def plain_file(stream: BinaryIO) -> int | None:
 def has_gnu_grep() -> bool:
     """Only the GNU program counts: it alone leaves a seekable input right after the last line that it
     printed, so that a search with `-m` can be taken up again (grep(1), `--max-count`)."""
-    from rocmcfg.host import runner
-
     try:
         with runner.stream(("grep", "--version"), failed=1) as said:
             return b"GNU grep" in said.readline()
@@ -124,8 +123,6 @@ def start_grep(patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: 
     `descriptor` is of a file that can be sought in; numbers count from where it stands. Closing the stream
     ends the program. Raises OSError.
     """
-    from rocmcfg.host import runner
-
     expressions = [word for pattern in patterns for word in (b"-e", pattern)]
     argv = [b"grep", b"-anF" if fixed else b"-anE", b"-m", str(most).encode(), *expressions]
     return runner.stream(argv, descriptor, failed=2)

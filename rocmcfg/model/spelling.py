@@ -11,7 +11,6 @@ from enum import Enum
 from typing import NamedTuple
 
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.published import as_text
 from rocmcfg.model.state import Kind
 
 
@@ -62,18 +61,14 @@ def unsafe_reason(text: str) -> str:
     return f"{text!r} holds {names.get(bad, repr(bad))}; values are letters, digits and ._,:;@%+=/-"
 
 
-def parse_number(text: str) -> int:
-    """kstrtoull with base 0: decimal, 0x hexadecimal, leading-zero octal; it takes no minus."""
-    if len(text) > 64 or not _NUMBER.match(text):  # Python refuses to read thousands of digits
-        raise IllegalValue(f"{text!r} is not a number (decimal, 0x hexadecimal or 0 octal)")
-    digits = text.lstrip("+")
-    if digits[:2] in ("0x", "0X"):
-        return int(digits, 16)
-    return int(digits, 8) if digits.startswith("0") else int(digits)
-
-
-def _signed(text: str) -> int:
-    return -parse_number(text[1:]) if text.startswith("-") else parse_number(text)
+def _number(text: str) -> int:
+    """kstrtoll with base 0: decimal, 0x hexadecimal, leading-zero octal."""
+    digits = text.removeprefix("-")
+    if len(digits) > 64 or not _NUMBER.match(digits):  # Python refuses to read thousands of digits
+        raise IllegalValue(f"{digits!r} is not a number (decimal, 0x hexadecimal or 0 octal)")
+    digits = digits.lstrip("+").lower()
+    number = int(digits, 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10)
+    return -number if text.startswith("-") else number
 
 
 def stored(type: ParamType, text: str | None) -> int | bool | str:
@@ -106,7 +101,7 @@ def _integer(type: ParamType, text: str) -> int:
         low, high = -(2**31), 2**31 - 1
     elif text.startswith("-"):
         raise IllegalValue(f"type {type.value} takes no minus sign")
-    number = _signed(text)
+    number = _number(text)
     if not low <= number <= high:
         raise IllegalValue(f"{text} does not fit type {type.value} ({low} to {high})")
     return number
@@ -139,7 +134,7 @@ def as_number(text: str | None) -> int | None:
     if stripped in _FALSE:
         return 0
     try:
-        return _signed(stripped)
+        return _number(stripped)
     except IllegalValue:
         return None
 
@@ -185,7 +180,6 @@ _SCOPES = {kind.value: kind for kind in (Kind.FEATURE, Kind.KARG, Kind.ENV)}
 _SWITCH = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
 
-@as_text
 class Spelling(NamedTuple):
     """`amdgpu.runpm=0`, `feature.gfxoff=false`, `karg.iommu=pt`, `env.NAME=VALUE`.
 

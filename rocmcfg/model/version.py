@@ -11,8 +11,6 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rocmcfg.model.published import as_text
-
 Version = tuple[int, ...]
 
 _KERNEL = re.compile(r"^(\d+)\.(\d+)(?:\.(\d+))?(?:[-~]?(rc\d+))?(.*)$")
@@ -21,7 +19,6 @@ _HOLDS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator
 _CONDITION = re.compile(r"^(>=|<=|==|>|<)\s*(\d+(?:\.\d+)*)$")
 
 
-@as_text
 @dataclass(frozen=True, slots=True, order=True)
 class KernelVersion:
     """`numbers` is (major, minor, sublevel, rc); rc is -1 for a release candidate, else 0."""
