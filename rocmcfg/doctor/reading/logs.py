@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import BinaryIO, NamedTuple
 
 from rocmcfg.doctor.reading.unpack import unpack
-from rocmcfg.host.streams import open_callers_log
+from rocmcfg.host.files import open_callers_log
 from rocmcfg.host.view import HostView, Unreadable
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
