@@ -24,7 +24,7 @@ from rocmcfg.model.spelling import (
     split,
 )
 from rocmcfg.model.state import Kind
-from rocmcfg.state.configured import Effective
+from rocmcfg.state.values import Effective
 
 # Of every module, whoever wrote it (Documentation/admin-guide/dynamic-debug-howto.rst, kernel/module/main.c)
 _OF_EVERY_MODULE = frozenset({"dyndbg"})

@@ -23,7 +23,7 @@ from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kern
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
-from rocmcfg.state.configured import Observed, observe
+from rocmcfg.state.values import Observed, observe
 
 
 class Known(NamedTuple):

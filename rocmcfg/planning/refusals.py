@@ -19,7 +19,7 @@ from rocmcfg.model.state import Channel, DesiredSetting, Request, unique_kargs
 from rocmcfg.planning.combine import named
 from rocmcfg.planning.wording import worded
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.configured import Observed
+from rocmcfg.state.values import Observed
 
 
 def host_problems(

@@ -20,7 +20,7 @@ from rocmcfg.model.spelling import IllegalValue, ParamType, Spelling, as_number,
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, Skipped
 from rocmcfg.planning.combine import combine, filled, match, missing, named, wrong_values
 from rocmcfg.planning.wording import is_caution, worded
-from rocmcfg.state.configured import Effective
+from rocmcfg.state.values import Effective
 
 _OF_A_COMPOSED_MASK = REFUSED | {About.TAINTS, About.DEPRECATED}
 

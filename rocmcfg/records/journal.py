@@ -189,10 +189,8 @@ def _sum(body: str) -> str:
 
 
 def read(view: HostView, id: int) -> Journal | None:
-    """None for a transaction that ended before its first line was whole: nothing was changed then.
-
-    Raises Untrusted or BadJournal.
-    """
+    """None for a transaction that ended before its first line was whole: nothing was changed then. Raises
+    Untrusted or BadJournal."""
     from rocmcfg.records.shapes import Malformed
     from rocmcfg.records.steps import Begin, Journal, parse
 

@@ -37,20 +37,19 @@ def read(noun: type[N], value: Any) -> N:
     unknown = next((name for name in found if name not in fields), "")
     if noun in _CLOSED and unknown:
         raise Malformed("is not known", unknown)
+    values = {}
+    for name in (name for name in fields if name in found):
+        try:
+            values[name] = _value(fields[name], found[name])
+        except Malformed as problem:
+            raise Malformed(str(problem), name) from problem
     make: Callable[..., N] = noun
-    return make(**{name: _field(name, kind, found[name]) for name, kind in fields.items() if name in found})
+    return make(**values)
 
 
 @cache
 def _fields(noun: type) -> dict[str, Any]:
     return get_type_hints(noun, include_extras=True)
-
-
-def _field(name: str, kind: Any, value: Any) -> Any:
-    try:
-        return _value(kind, value)
-    except Malformed as problem:
-        raise Malformed(str(problem), name) from problem
 
 
 def _value(kind: Any, value: Any) -> Any:

@@ -184,10 +184,8 @@ class Journal(NamedTuple):
 
     @property
     def state(self) -> JournalState:
-        state = JournalState.UNFINISHED
-        for line in self.lines:
-            state = _STATES.get(type(line), state)
-        return state
+        found = (_STATES[type(line)] for line in reversed(self.lines) if type(line) in _STATES)
+        return next(found, JournalState.UNFINISHED)
 
     @property
     def files(self) -> frozenset[str]:

@@ -12,7 +12,7 @@ from rocmcfg.facts.system import Device, Hardware
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.state.configured import SetParameter
+from rocmcfg.state.values import SetParameter
 
 Redact = Callable[[str], str]
 

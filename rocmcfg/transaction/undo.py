@@ -1,5 +1,4 @@
-"""Which transactions an undo takes and what it will do, as data made over a read-only view; then the undo
-itself, transaction by transaction. What may be undone at all is decided in `transaction.recovery`."""
+"""Which transactions an undo takes and what it will do, over a read-only view; then the undo itself."""
 
 from __future__ import annotations
 
@@ -53,8 +52,7 @@ def joined(done: Sequence[Undo]) -> Undo:
 
 
 def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
-    """What undoing the last transaction, or all after `to`, means here. Reads only; raises every refusal that
-    the rollback itself would."""
+    """The undo of the last transaction, or of all after `to`. Raises whatever the rollback would refuse."""
     journal.require_finished(view)
     committed = [
         j for j in journal.read_all(view) if j.state is JournalState.COMMITTED and not j.header.swept

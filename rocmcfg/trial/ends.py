@@ -13,10 +13,10 @@ from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt, steps
 from rocmcfg.records.receipt import boot_id
 from rocmcfg.state import reboot
-from rocmcfg.state.running import trial_token
+from rocmcfg.state.values import trial_token
 from rocmcfg.transaction import recovery
 from rocmcfg.transaction.programs import Progress
-from rocmcfg.transaction.purpose import Done, Purpose
+from rocmcfg.transaction.transaction import Done, Purpose, execute
 from rocmcfg.transaction.undo import Undo, carry_out, plan_of
 from rocmcfg.trial import record, standing
 
@@ -98,8 +98,7 @@ def require_stays(made: Plan) -> None:
 
 
 def is_this_boot(view: HostView, found: steps.Journal) -> bool:
-    """Whether a transaction is a trial that was cut off between its last step and the line that says so, and
-    this boot is the trial's."""
+    """Whether this boot is a trial's that was cut off between its last step and the line that says so."""
     return (
         found.header.trial is not None
         and bool(found.of(steps.ToolChanged))
@@ -204,11 +203,8 @@ def _note_end(host: Host, found: Trial, one: steps.Journal) -> Diagnostic:
 
 
 def sweep(host: Host, made: Plan, progress: Progress) -> Undo:
-    """Take away what is left of a trial whose journal is lost, by `standing.plan_without`. The caller holds
-    the lock. It is a transaction of its own, all or nothing, and never rolled back."""
-    from rocmcfg.transaction import transaction
-
-    done = transaction.execute(host, Sweep(made), progress)
+    """Take away what a trial without a journal has left, in a transaction of its own, under the lock."""
+    done = execute(host, Sweep(made), progress)
     remark = warning(
         "RC4334",
         "what was left of a trial is taken away; its own journal is lost",

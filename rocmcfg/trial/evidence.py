@@ -1,9 +1,7 @@
 """What there is to know of a trial's boot that nobody confirmed: systemd's journal of that boot, else what
-the kernel put into pstore when it died, else why there is nothing. This only reads, is bounded in work and
-time, and never stops the caller, since the boot after the trial waits for it.
-
-The kernel prints its command line, and the trial's marker on it tells its boot from every other.
-"""
+the kernel put into pstore when it died, else why there is nothing. The trial's marker on the command line,
+which the kernel prints, tells its boot from others. This only reads, is bounded in work and time, and never
+stops the caller, since the boot after the trial waits for it."""
 
 from __future__ import annotations
 

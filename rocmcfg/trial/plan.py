@@ -1,5 +1,4 @@
-"""A plan turned into a trial of it: the same settings, for one boot, and nothing permanent; and the
-transaction that carries it out."""
+"""A plan turned into a trial of it, for one boot and with nothing permanent, and the trial's transaction."""
 
 from __future__ import annotations
 
@@ -21,9 +20,8 @@ from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt, boot_id, dump
 from rocmcfg.records.steps import Begin, Expectations, JournalState, OneBoot, UndoBegun
 from rocmcfg.state import reboot
-from rocmcfg.state.configured import Observed, default_of, observe
-from rocmcfg.state.running import Running, trial_token
-from rocmcfg.transaction.purpose import Done, Purpose
+from rocmcfg.state.values import Observed, Running, default_of, observe, trial_token
+from rocmcfg.transaction.transaction import Done, Purpose
 from rocmcfg.trial import record
 
 # A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
@@ -135,8 +133,7 @@ def _refusals(
 
 
 def unit_ready(view: HostView) -> bool:
-    """Whether this host's next boot will start the unit that lets a trial confirm itself: installed, enabled,
-    and systemd there to do so. Without it `--confirm-after` would never come to pass."""
+    """Whether the next boot will start the unit that lets a trial confirm itself, and systemd with it."""
     if not view.offline and not view.is_dir("/run/systemd/system"):  # sd_booted(3)
         return False
     asked = view.query(("systemctl", "is-enabled", _UNIT))
@@ -237,8 +234,7 @@ def _taken_away(
 
 
 class OfOneBoot(Purpose):
-    """It takes effect by its last step alone, the tool change: what is cut off before that has only written
-    what does nothing by itself."""
+    """It takes effect by its last step, the tool change: what was written before does nothing by itself."""
 
     def __init__(self, plan: Plan, request: Request, tried: TrialPlan) -> None:
         super().__init__(plan, request)

@@ -11,7 +11,7 @@ from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import boot_id
-from rocmcfg.state.running import trial_token
+from rocmcfg.state.values import trial_token
 
 if TYPE_CHECKING:
     from rocmcfg.model.state import VerificationReport

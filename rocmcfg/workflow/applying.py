@@ -18,7 +18,7 @@ from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved
 
 if TYPE_CHECKING:
     from rocmcfg.transaction.programs import Progress
-    from rocmcfg.transaction.purpose import Purpose
+    from rocmcfg.transaction.transaction import Purpose
 
 
 def apply(
@@ -33,13 +33,10 @@ def apply(
     confirms: Trial | None = None,
 ) -> Planned | None:
     """Plan, ask, and carry out as one transaction; with `terms` as a trial. None where the user said no;
-    without a transaction where there was nothing to do.
-    `approved` is applied instead of what the request means now. `confirms` is the trial that this makes
-    permanent: with any other on record nothing is applied.
-
+    without a transaction where there was nothing to do. `approved` is applied instead of what the request
+    means now. `confirms` is the trial that this makes permanent: with any other on record nothing is applied.
     Where `confirm` asks somebody, the plan is made again after the answer: what the user saw must still be
-    what happens.
-    """
+    what happens."""
     from rocmcfg.planning.plan import stale
     from rocmcfg.transaction import transaction
     from rocmcfg.transaction.lost_records import record_due
@@ -68,23 +65,24 @@ def apply(
         if not confirm(planned):
             return None
         now = planned_now() if asks else planned
-        changed = [_changed_meanwhile(path) for path in stale(made, now.plan)]
+        changed = [
+            error(
+                "RC4004",
+                f"{path} changed after the plan was made; nothing was changed",
+                location=path,
+                hint="run the command again and review the new plan",
+            )
+            for path in stale(made, now.plan)
+        ]
         if changed:
             raise RocmcfgError(*changed)
         done = transaction.execute(host, _purpose(now, confirms), progress)
     return now._replace(plan=now.plan._replace(activations=done.activations), transaction=done.id)
 
 
-def _changed_meanwhile(path: str) -> Diagnostic:
-    return error(
-        "RC4004",
-        f"{path} changed after the plan was made; nothing was changed",
-        location=path,
-        hint="run the command again and review the new plan",
-    )
-
-
 def _purpose(planned: Planned, confirms: Trial | None) -> Purpose:
+    from rocmcfg.transaction.transaction import Purpose
+
     if confirms is not None:
         from rocmcfg.trial.ends import Confirmation
 
@@ -93,8 +91,6 @@ def _purpose(planned: Planned, confirms: Trial | None) -> Purpose:
         from rocmcfg.trial.plan import OfOneBoot
 
         return OfOneBoot(planned.plan, planned.request, planned.trial)
-    from rocmcfg.transaction.purpose import Purpose
-
     return Purpose(planned.plan, planned.request)
 
 
@@ -103,8 +99,7 @@ def _purpose(planned: Planned, confirms: Trial | None) -> Purpose:
 
 def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
     """For the hook of a kernel that was just installed: warn of what it lacks, withdraw what would keep its
-    driver from loading. Raises Unreadable for a receipt that may be somebody else's; the hook fails for
-    nothing, and the caller prints what is returned."""
+    driver from loading. Raises Unreadable for a receipt that may be somebody else's."""
     from rocmcfg.facts.kernels import read_kernels
     from rocmcfg.knowledge import catalogue
     from rocmcfg.planning.refusals import judged_on

@@ -10,12 +10,12 @@ from rocmcfg.doctor.judging.cures import Cure
 from rocmcfg.doctor.judging.origin import Options, Origin
 from rocmcfg.doctor.judging.ranking import Match
 from rocmcfg.doctor.log_lines import LogLines
-from rocmcfg.doctor.reading.logs import Source
+from rocmcfg.doctor.reading.logs import read_host, read_named
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge.kernel_names import KernelName
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.published import published
 from rocmcfg.model.state import Request
 from rocmcfg.model.version import format_version
@@ -117,15 +117,15 @@ def diagnose(
     from rocmcfg.facts.system import read_hardware
     from rocmcfg.knowledge import catalogue, diagnosis, issues
     from rocmcfg.records.receipt import load as load_receipt
-    from rocmcfg.state.running import Running
+    from rocmcfg.state.values import Running
     from rocmcfg.workflow.planning import collect_facts
 
     known, every, of_logs = catalogue.load(), issues.load(), diagnosis.of_logs()
     scanner = Scanner(probes.of_logs(of_logs, resets=this_boot) + probes.of_issues(every))
     if paths:
-        problems = _read_named(scanner, paths, progress)
+        problems = read_named(scanner, paths, progress)
     else:
-        problems = _read_host(scanner, view, progress, this_boot=this_boot)
+        problems = read_host(scanner, view, progress, this_boot=this_boot)
 
     facts = collect_facts(view, name_system=False)
     hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
@@ -163,81 +163,3 @@ def diagnose(
         tuple(problems),
         log_lines.resets(scanner.hits, scanner),
     )
-
-
-# -- reading --------------------------------------------------------------------------------------------
-
-
-def _read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str], None]) -> list[Diagnostic]:
-    """What one log refuses hides no other; a stop only where nothing could be read at all."""
-    from rocmcfg.doctor.reading.logs import named
-
-    problems: list[Diagnostic] = []
-    for path in paths:
-        try:
-            problems += _read(scanner, named(path), progress)
-        except Unreadable as problem:
-            problems += problem.diagnostics
-    if not scanner.logs:
-        raise RocmcfgError(*problems)
-    return problems
-
-
-def _read_host(
-    scanner: Scanner, view: HostView, progress: Callable[[str], None], *, this_boot: bool = False
-) -> list[Diagnostic]:
-    """The journal, else the ring buffer, else files: the first way that gives anything."""
-    from rocmcfg.doctor.reading.logs import of_host
-
-    problems: list[Diagnostic] = []
-    for way in of_host(view, this_boot=this_boot):
-        for source in way:
-            try:
-                problems += _read(scanner, source, progress)
-            except Unreadable as problem:
-                problems += [warning("RC8002", d.summary, hint=d.hint) for d in problem.diagnostics]
-        if any(log.size for log in scanner.logs):
-            return problems
-    return [*problems, _nothing_readable(view)]
-
-
-def _nothing_readable(view: HostView) -> Diagnostic:
-    summary = "no kernel log of this host could be read"
-    if view.offline:
-        if view.is_dir("/var/log/journal"):
-            command = f"journalctl -k -D {view.root.rstrip('/')}/var/log/journal | rocmcfg doctor --log -"
-            return warning("RC8001", summary, hint=f"its journal is binary: {command} --root {view.root}")
-        return warning("RC8001", summary, hint="name a log: rocmcfg doctor --log FILE")
-    return warning(
-        "RC8001",
-        summary,
-        detail="`journalctl -k` and `dmesg` show nothing: they may be root's alone here",
-        hint="sudo rocmcfg doctor, or name a log: rocmcfg doctor --log FILE",
-    )
-
-
-def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> list[Diagnostic]:
-    stream = source.open()
-    if stream is None:
-        return []
-
-    told = 0
-
-    def tell(size: int) -> None:
-        nonlocal told
-        if size >> 26 > told:  # every 64 MiB
-            told = size >> 26
-            progress(f"reading {source.name}: {size >> 20} MiB")
-
-    with stream:
-        log = scanner.read(source.name, stream, tell)
-    if not log.problem:
-        return []
-    return [
-        warning(
-            "RC8006",
-            f"{source.name} was not read to its end: {log.problem}",
-            detail=f"{log.size} bytes of it were read",
-            hint="what follows comes from the part that was read; copy or unpack the file again",
-        )
-    ]

@@ -16,8 +16,7 @@ from rocmcfg.model.facts import Driver, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.state.configured import next_boot_kargs, set_parameters
-from rocmcfg.state.running import Running
+from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
 
 
 class ProfileUse(NamedTuple):
@@ -44,9 +43,7 @@ def explain_name(
     view: HostView, text: str, versions: Sequence[str] = (), environment: Mapping[str, str] | None = None
 ) -> Explained:
     """`text` is NAME or NAME=VALUE; without `versions` the installed kernels count, else the newest known.
-
-    `environment` is the caller's, to say what a variable holds now.
-    """
+    `environment` is the caller's, to say what a variable holds now."""
     from rocmcfg.knowledge import catalogue, issues
     from rocmcfg.workflow.planning import collect_facts
 

@@ -54,10 +54,9 @@ def collect_facts(
     gpus: tuple[Gpu, ...] | None = None,
     name_system: bool = True,
 ) -> Facts:
-    """Everything that is true of the host, read once. modinfo is asked about `modules`. `environments` are
-    prefixes of the caller's virtual environments, whose PyTorch then counts before the system's. `gpus` are
-    given where they are read already. `name_system`: a tenth of a start goes into the name of the
-    distribution, which few commands show."""
+    """Everything that is true of the host, read once, but for `gpus` that are read already. modinfo is asked
+    about `modules`. `environments` are prefixes of virtual environments, whose PyTorch counts before the
+    system's. `name_system`: to name the distribution takes a tenth of a start."""
     from rocmcfg.backends import initramfs
     from rocmcfg.backends.boot import registry
     from rocmcfg.facts.gpus import read_gpus
@@ -117,16 +116,14 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
 
 
 class Approved(NamedTuple):
-    """Settings that somebody has seen in a plan and agreed to, as they are on record, under the names of
-    their profiles."""
+    """Settings as somebody saw them in a plan and agreed to, under the names of their profiles."""
 
     profiles: tuple[str, ...]
     settings: tuple[DesiredSetting, ...]
 
 
 def plan_approved(view: HostView, request: Request, approved: Approved) -> Planned:
-    """What it takes to have exactly these settings; no profile is read. `request` goes on record with them.
-    Raises RocmcfgError with every reason against it."""
+    """What it takes to have exactly these settings; no profile is read. Raises as `plan`."""
     from rocmcfg.knowledge import catalogue
     from rocmcfg.planning.plan import Known, plan_of_approved
     from rocmcfg.planning.resolve import modules_of

@@ -17,7 +17,7 @@ from rocmcfg.planning.automatic import expand_auto
 from rocmcfg.planning.plan import Known, make_plan
 from rocmcfg.planning.resolve import modules_of, resolve
 from rocmcfg.records.journal import make_dirs
-from rocmcfg.state.configured import Effective
+from rocmcfg.state.values import Effective
 from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none, require_no_errors
 
 

@@ -11,13 +11,11 @@ from rocmcfg.backends.environment import Assignment, for_everybody
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
-from rocmcfg.model.kargs import Karg
 from rocmcfg.model.version import format_version
 from rocmcfg.report.looks import is_ordinary
 from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown, pack
 from rocmcfg.report.redact import Redactor
-from rocmcfg.state.configured import deviations, next_boot_kargs, set_parameters
-from rocmcfg.state.running import Running
+from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.reading.logs import Source
@@ -39,9 +37,9 @@ _SERIALS = ("product_serial", "board_serial", "chassis_serial", "product_uuid", 
 def report(
     view: HostView, paths: Sequence[str], environment: Mapping[str, str], bundle: str = ""
 ) -> tuple[str, tuple[Diagnostic, ...]]:
-    """The report as Markdown, and what of the logs could not be read; `paths` are logs that take the place of
-    this host's own. With `bundle` it is packed into that new file of the caller's as well, with what the logs
-    say of GPUs. Raises Unwritable."""
+    """The report as Markdown, and what could not be read of the logs: of `paths`, else of this host's own.
+    With `bundle` it is packed into that new file as well, with what the logs say of GPUs. Raises
+    Unwritable."""
     content, problems = gather(view, paths, environment)
     redact = redactor(view, environment)
     # Named logs are read for the text alone, too: one line gives away a name that stands in another.
@@ -76,7 +74,9 @@ def gather(
     kernel = next((k for k in facts.kernels if k.running), None)
     set_here = set_parameters(view, known.modules(), facts.boot.loader)
     kargs = Running(view).kargs or next_boot_kargs(view, facts.boot.loader)
-    concerned = [karg for karg in kargs if _concerns(karg, known)]
+    parameters = [karg for karg in kargs if "." in karg.key and karg.key.partition(".")[0] in known.modules()]
+    # what else boots a host is nobody's matter
+    concerned = [karg for karg in kargs if karg.name in known.arguments and karg not in parameters]
     profiles, state = _in_force(view)
     unread = tuple(d for d in diagnosis.diagnostics if d.id in _UNREAD)
     content = Report(
@@ -85,7 +85,7 @@ def gather(
         hardware=read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address)),
         parameters=deviations(view, kernel, set_here, known),
         arguments=tuple(karg.text for karg in concerned),
-        other_arguments=len(kargs) - len(concerned) - sum(_is_parameter(karg, known) for karg in kargs),
+        other_arguments=len(kargs) - len(concerned) - len(parameters),
         variables=_variables(view, environment, known),
         profiles=profiles,
         state=state,
@@ -208,15 +208,6 @@ def redactor(view: HostView, environment: Mapping[str, str]) -> Redactor:
     }
     secrets[_text(view, "/etc/machine-id")] = "id"
     return Redactor(hosts, users, secrets)
-
-
-def _concerns(karg: Karg, known: Catalogue) -> bool:
-    """Arguments that the catalogue knows. What else boots a host is nobody's matter."""
-    return karg.name in known.arguments and not _is_parameter(karg, known)
-
-
-def _is_parameter(karg: Karg, known: Catalogue) -> bool:
-    return "." in karg.key and karg.key.partition(".")[0] in known.modules()
 
 
 def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:

@@ -14,9 +14,8 @@ from rocmcfg.model.state import Overall, VerificationReport, command_line
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.configured import SetParameter, set_parameters
 from rocmcfg.state.reboot import due, has_unwanted
-from rocmcfg.state.running import Running
+from rocmcfg.state.values import Running, SetParameter, set_parameters
 from rocmcfg.trial import record as trial
 from rocmcfg.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.workflow.planning import collect_facts
@@ -24,8 +23,7 @@ from rocmcfg.workflow.verifying import verify
 
 
 class Unnecessary(NamedTuple):
-    """A setting in force whose need is over. `command` applies the same again: it asks every condition anew
-    and so drops it."""
+    """A setting in force whose need is over. `command` applies the same again without it."""
 
     setting: str
     reason: str
@@ -45,9 +43,8 @@ class Unnecessary(NamedTuple):
     "trial",
 )
 class Status(NamedTuple):
-    """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs
-    found, `issues` those that this host can run into. `remarks` are those of the diagnostics that are worth a
-    line although nothing is wrong."""
+    """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs found.
+    `remarks` are the diagnostics that are worth a line although nothing is wrong."""
 
     facts: Facts
     report: VerificationReport | None

@@ -22,7 +22,7 @@ from rocmcfg.facts import gpus, kernels, logins, rocm, system
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.knowledge import catalogue, toml
-from rocmcfg.state import configured
+from rocmcfg.state import values
 from rocmcfg.workflow import linting
 from tests.support.growth import grows_too_fast
 
@@ -69,8 +69,8 @@ def _defaults(host: LocalHost) -> object:
 
 
 def _settings(host: LocalHost) -> object:
-    set_here = configured.set_parameters(host, KNOWN.modules(), None)
-    return configured.deviations(host, None, set_here, KNOWN)
+    set_here = values.set_parameters(host, KNOWN.modules(), None)
+    return values.deviations(host, None, set_here, KNOWN)
 
 
 def _variables(host: LocalHost) -> object:

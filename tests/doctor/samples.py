@@ -15,7 +15,7 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue, issues, toml
 from rocmcfg.knowledge.diagnosis import of_logs
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.state.running import Running
+from rocmcfg.state.values import Running
 from rocmcfg.workflow.planning import collect_facts
 
 LOGS = Path(__file__).parent / "logs"

@@ -26,7 +26,7 @@ from rocmcfg.model.spelling import SAFE_NAME, SAFE_VALUE, Spelling, split
 from rocmcfg.model.state import Kind, Request
 from rocmcfg.model.version import parse_kernel
 from rocmcfg.planning.resolve import resolve
-from rocmcfg.state.configured import Effective
+from rocmcfg.state.values import Effective
 
 KNOWN = catalogue.load()
 APUS = {model.gfx for model in KNOWN.gpus if model.apu}

@@ -15,7 +15,7 @@ from rocmcfg.model.kargs import Karg, canonical, contains, split
 from rocmcfg.model.spelling import as_number, same
 from rocmcfg.model.state import PASSES, PENDING, CheckStatus, DesiredSetting, Kind
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.configured import default_of, effective, next_boot_kargs, set_parameters
+from rocmcfg.state.values import default_of, effective, next_boot_kargs, set_parameters
 from rocmcfg.state.verify import verify
 
 _NOT_TOLD = frozenset({CheckStatus.NOT_READABLE})  # of no consequence: another right to read is missing

@@ -9,7 +9,7 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
 from rocmcfg.model.spelling import Spelling, as_number, same
 from rocmcfg.model.state import DesiredSetting, Kind
-from rocmcfg.state.running import Running
+from rocmcfg.state.values import Running
 
 
 @dataclass(frozen=True, slots=True)
