@@ -17,7 +17,6 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from rocmcfg.cli import profile
 from rocmcfg.cli.doctor import ReportDocument
-from rocmcfg.cli.env import EnvDocument
 from rocmcfg.cli.rollback import HistoryDocument
 from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.host.files import read_own_file
@@ -45,8 +44,7 @@ class Document(NamedTuple):
 
 
 class FailureDocument(NamedTuple):
-    """
-    Of a command that stopped. `outcome` is how the host is: untouched, back as it was, changed all the
+    """Of a command that stopped. `outcome` is how the host is: untouched, back as it was, changed all the
     same, or left in the middle until `rocmcfg recover` has run."""
 
     outcome: HostAfter
@@ -70,7 +68,10 @@ _TITLES: dict[type, str] = {
     VerificationReport: "VerifyDocument",
 }
 _TEXTS: dict[str, str | None] = {
-    **{noun.__name__: noun.__doc__ for noun in (Document, EnvDocument, FailureDocument, ReportDocument)},
+    **{
+        noun.__name__: noun.__doc__
+        for noun in (Document, profile.EnvDocument, FailureDocument, ReportDocument)
+    },
     "AppliedSetting": "Applied by rocmcfg, and not in force when the log was written.",
     "Bit": "`feature` is empty for a bit that no feature switches.",
     "Caution": "`here` is null where no GPU of the host is known.",
@@ -135,7 +136,7 @@ _NOUNS: dict[str, type] = {
     "report": ReportDocument,
     "lint": Linted,
     "doctor": Diagnosis,
-    "env": EnvDocument,
+    "env": profile.EnvDocument,
     "check-kernel": Document,
     "watch-trial": Document,
 }

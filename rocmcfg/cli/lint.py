@@ -65,7 +65,10 @@ def _show(printer: Printer, found: Linted, fix: bool) -> None:
             printer.wrapped(found.command)
         if not found.proposals:
             printer.line("Nothing to propose.")
-    printer.line(_summary(found))
+    counts = {severity: sum(f.severity is severity for f in found.findings) for severity in Severity}
+    said = ", ".join(counted(count, _LABEL[severity]) for severity, count in counts.items() if count)
+    where = f"in {counted(found.files, 'file')} with {counted(found.read, 'setting')} to judge."
+    printer.line(f"{said or 'Nothing found'} {where}")
     if found.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
     elif not fix and any(f.replacement is not None for f in found.findings):
@@ -102,10 +105,3 @@ def _finding(printer: Printer, same: list[Finding]) -> None:
         sources = first.source if printer.verbose else first.source.partition(", ")[0]
         lines += wrap(f"source: {sources}", "  ", "  ")
     printer.result("\n".join(lines) + "\n\n")
-
-
-def _summary(found: Linted) -> str:
-    where = f"in {counted(found.files, 'file')} with {counted(found.read, 'setting')} to judge."
-    counts = {s: sum(f.severity is s for f in found.findings) for s in Severity}
-    said = [counted(count, _LABEL[severity]) for severity, count in counts.items() if count]
-    return f"{', '.join(said) or 'Nothing found'} {where}"

@@ -112,7 +112,7 @@ class Redactor:
     _anywhere: re.Pattern[str] | None = None
     _seen: dict[tuple[str, str], str] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
-    _shown: list[str] = field(default_factory=list)
+    _shown: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for host in self.hosts:
@@ -146,7 +146,7 @@ class Redactor:
             lines[number] = self._without(lines[number], [found])
         redacted = [self._line(line, before, after) for before, line, after in _with_neighbours(lines)]
         joined = "".join(line + end for line, end in zip(redacted, [*ends, ""], strict=True))
-        return _HIDDEN.sub(lambda code: self._shown[_number(code[0])], joined)
+        return _HIDDEN.sub(lambda code: self._shown[code[0]], joined)
 
     def _line(self, line: str, before: str, after: str) -> str:
         line = self._without(line, pairs(line, before, after))
@@ -194,8 +194,9 @@ class Redactor:
 
     def _code(self, shown: str) -> str:
         high, low = divmod(len(self._shown), _HALF)
-        self._shown.append(shown)
-        return chr(0xF0000 + high) + chr(0x100000 + low)
+        code = chr(0xF0000 + high) + chr(0x100000 + low)
+        self._shown[code] = shown
+        return code
 
     def _clean(self, text: str) -> str:
         """Without colours and what is not seen. Placeholders of an earlier redaction stay what they are."""
@@ -222,7 +223,3 @@ def _names_of_host(name: str) -> Iterator[str]:
 def _placed() -> re.Pattern[str]:
     kinds = {kind for rule in rules() for kind, _ in rule.holes}
     return re.compile(rf"<(?:{'|'.join(sorted(kinds))})-\d{{1,9}}>")
-
-
-def _number(code: str) -> int:
-    return (ord(code[0]) - 0xF0000) * _HALF + ord(code[1]) - 0x100000
