@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.host.atomic import write_all
-from rocmcfg.host.streams import scratch_file
+from rocmcfg.host.files import scratch_file
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.facts import Os
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rocmcfg.host.caller import is_root, read_callers_file, read_own_file
+from rocmcfg.host.files import is_root, read_callers_file, read_own_file
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import compiled, profile_document, toml
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, info

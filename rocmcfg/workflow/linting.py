@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rocmcfg.host.caller import read_at_most
+from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.lint import host_files, proposal
 from rocmcfg.lint.check import Checked, check
@@ -117,7 +117,7 @@ def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledg
 
 
 def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, str]]:
-    from rocmcfg.host.streams import open_callers_log
+    from rocmcfg.host.files import open_callers_log
 
     texts = []
     for path in dict.fromkeys(files):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rocmcfg.doctor.reading import lines, probes, scan, segments
 from rocmcfg.doctor.reading.probes import Probe, bounded, literals, probe, texts_foreign_to
 from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.host.streams import start_grep
+from rocmcfg.host.files import start_grep
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.diagnosis import of_logs
 
