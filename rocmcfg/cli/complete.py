@@ -80,7 +80,7 @@ def _read(words: Sequence[str]) -> Line:
 
 
 def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way
-    from rocmcfg.host.caller import read_own_file
+    from rocmcfg.host.files import read_own_file
     from rocmcfg.knowledge import profile_document, profiles
 
     for name in profiles.names(line.host):

@@ -19,7 +19,7 @@ from rocmcfg.cli import profile
 from rocmcfg.cli.doctor import ReportDocument
 from rocmcfg.cli.rollback import HistoryDocument
 from rocmcfg.doctor.reading.segments import LogRead
-from rocmcfg.host.caller import read_own_file
+from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
@@ -28,7 +28,7 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import FileChange, SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import entries, is_text
-from rocmcfg.model.report import CheckStatus, VerificationReport
+from rocmcfg.model.state import CheckStatus, VerificationReport
 from rocmcfg.records.steps import Evidence
 from rocmcfg.transaction.undo import Undo
 from rocmcfg.workflow.aftermath import HostAfter

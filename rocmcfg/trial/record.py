@@ -14,7 +14,7 @@ from rocmcfg.records.receipt import boot_id
 from rocmcfg.state.values import trial_token
 
 if TYPE_CHECKING:
-    from rocmcfg.model.report import VerificationReport
+    from rocmcfg.model.state import VerificationReport
     from rocmcfg.records.receipt import Receipt
     from rocmcfg.records.steps import Journal, TrialEvent
 
@@ -117,7 +117,7 @@ def waits(view: HostView, trial: Trial) -> bool:
 
 def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | None) -> VerificationReport:
     """What a trial's boot made of its settings."""
-    from rocmcfg.model.report import CheckStatus, VerificationReport
+    from rocmcfg.model.state import CheckStatus, VerificationReport
     from rocmcfg.state.verify import verify_running
 
     settings = (*trial.settings, *trial.kept)

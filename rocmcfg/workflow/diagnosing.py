@@ -115,12 +115,12 @@ def diagnose(
     from rocmcfg.doctor.judging.workarounds import HostState
     from rocmcfg.doctor.reading import log_facts, probes
     from rocmcfg.facts.system import read_hardware
-    from rocmcfg.knowledge import catalogue, diagnosis, issues
+    from rocmcfg.knowledge import catalogue, diagnosis
     from rocmcfg.records.receipt import load as load_receipt
     from rocmcfg.state.values import Running
     from rocmcfg.workflow.planning import collect_facts
 
-    known, every, of_logs = catalogue.load(), issues.load(), diagnosis.of_logs()
+    known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.of_logs()
     scanner = Scanner(probes.of_logs(of_logs, resets=this_boot) + probes.of_issues(every))
     if paths:
         problems = read_named(scanner, paths, progress)

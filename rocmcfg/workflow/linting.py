@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rocmcfg.host.caller import read_at_most
+from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.lint import host_files, proposal
 from rocmcfg.lint.check import Checked, check
@@ -103,7 +103,7 @@ def _check(view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, 
 def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledge:
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.facts.kernels import read_kernels
-    from rocmcfg.knowledge import catalogue, issues
+    from rocmcfg.knowledge import catalogue
 
     known = catalogue.load()
     gpus = asked.gpus or read_gpus(view, known.gpus)
@@ -113,11 +113,11 @@ def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledg
         if kernel.driver is not Driver.ABSENT
     )
     machine = Machine(kernels, gpus)
-    return Knowledge(known, machine, issues.load() if kernels and machine.named else ())
+    return Knowledge(known, machine, catalogue.known_issues() if kernels and machine.named else ())
 
 
 def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, str]]:
-    from rocmcfg.host.streams import open_callers_log
+    from rocmcfg.host.files import open_callers_log
 
     texts = []
     for path in dict.fromkeys(files):

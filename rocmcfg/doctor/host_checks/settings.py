@@ -12,9 +12,8 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, canonical, contains, split
-from rocmcfg.model.report import PASSES, PENDING, CheckStatus
 from rocmcfg.model.spelling import as_number, same
-from rocmcfg.model.state import DesiredSetting, Kind
+from rocmcfg.model.state import PASSES, PENDING, CheckStatus, DesiredSetting, Kind
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.values import default_of, effective, next_boot_kargs, set_parameters
 from rocmcfg.state.verify import verify
