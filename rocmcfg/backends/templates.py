@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from rocmcfg.host.caller import read_own_file
+from rocmcfg.host.files import read_own_file
 
 if TYPE_CHECKING:
     from rocmcfg.model.state import DesiredSetting

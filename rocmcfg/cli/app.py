@@ -57,8 +57,8 @@ COMMANDS = {
     "doctor": Command("doctor", "doctor"),
     "lint": Command("lint", "lint"),
     "report": Command("doctor", "report"),
-    "env": Command("env", "env"),
-    "run": Command("env", "run", output=("debug",), passes_on=True),
+    "env": Command("profile", "env"),
+    "run": Command("profile", "run", output=("debug",), passes_on=True),
     "schema": Command("explain", "schema", output=("debug",)),
     "check-kernel": Command("apply", "check_kernel", listed=False),
     "watch-trial": Command("apply", "watch_trial", listed=False),
@@ -156,7 +156,7 @@ def _damaged(problem: Exception) -> int:
     if found is None or "--debug" in sys.argv:
         raise problem
     printer = render.Printer(named(sys.argv[1:]), json="--json" in sys.argv[1:])
-    printer.failure([found])
+    printer.document([found], {"outcome": "nothing_changed"})
     printer.problems([found])
     return int(ExitCode.ERROR)
 

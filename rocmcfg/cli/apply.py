@@ -15,7 +15,6 @@ from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
-    from rocmcfg.model.trial import TrialPlan
     from rocmcfg.workflow.planning import Planned
 
 _MISSING = "say what to {}: --profile NAME (or auto), or --set KEY=VALUE"
@@ -89,7 +88,8 @@ def check_kernel(
     from rocmcfg.workflow import applying
 
     host = hosts.open_host(printer, *place, changes=True)
-    hosts.may_change(printer, host)
+    printer.may_change(host)
+    interrupts.heed()
     found = applying.check_kernel(host, release, printer.progress)
     printer.document(found)
     printer.problems(found)
@@ -132,7 +132,14 @@ def _say(printer: Printer, applied: Planned) -> None:
         hosts.say_left_to_user(printer, made.activations)
         return
     if trial:
-        _say_trial(printer, transaction, trial)
+        printer.line(f"The next boot is a trial (transaction {transaction}).")
+        said = "Unconfirmed, the boot after it is as this one, also after a hang."
+        if after := trial.terms.confirm_after:
+            said = f"It confirms itself {plan_view.duration(after)} after its begin, if all is well. {said}"
+        printer.wrapped(said, "")
+        printer.wrapped(
+            "Next: reboot, then `rocmcfg verify` and `rocmcfg confirm`.  Forget it: `rocmcfg reject`.", ""
+        )
         return
     printer.line(f"Applied as transaction {transaction}.")
     left = hosts.say_left_to_user(printer, made.activations)
@@ -149,15 +156,3 @@ def _say(printer: Printer, applied: Planned) -> None:
     steps.append(f"{'then ' if steps else ''}`rocmcfg verify` there")
     printer.line(f"Next: {', '.join(steps)}.")
     printer.wrapped(f"Undo: rocmcfg rollback{printer.root_option}", indent="")
-
-
-def _say_trial(printer: Printer, transaction: int, made: TrialPlan) -> None:
-    from rocmcfg.cli.plan_view import duration
-
-    printer.line(f"The next boot is a trial (transaction {transaction}).")
-    after = made.terms.confirm_after
-    alone = f"It confirms itself {duration(after)} after its begin, if all is well. " if after else ""
-    printer.wrapped(f"{alone}Unconfirmed, the boot after it is as this one, also after a hang.", "")
-    printer.wrapped(
-        "Next: reboot, then `rocmcfg verify` and `rocmcfg confirm`.  Forget it: `rocmcfg reject`.", ""
-    )

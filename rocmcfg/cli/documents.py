@@ -17,10 +17,9 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from rocmcfg.cli import profile
 from rocmcfg.cli.doctor import ReportDocument
-from rocmcfg.cli.env import EnvDocument
 from rocmcfg.cli.rollback import HistoryDocument
 from rocmcfg.doctor.reading.segments import LogRead
-from rocmcfg.host.caller import read_own_file
+from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
@@ -29,7 +28,7 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import FileChange, SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import entries, is_text
-from rocmcfg.model.report import CheckStatus, VerificationReport
+from rocmcfg.model.state import CheckStatus, VerificationReport
 from rocmcfg.records.steps import Evidence
 from rocmcfg.transaction.undo import Undo
 from rocmcfg.workflow.aftermath import HostAfter
@@ -45,8 +44,7 @@ class Document(NamedTuple):
 
 
 class FailureDocument(NamedTuple):
-    """
-    Of a command that stopped. `outcome` is how the host is: untouched, back as it was, changed all the
+    """Of a command that stopped. `outcome` is how the host is: untouched, back as it was, changed all the
     same, or left in the middle until `rocmcfg recover` has run."""
 
     outcome: HostAfter
@@ -70,7 +68,10 @@ _TITLES: dict[type, str] = {
     VerificationReport: "VerifyDocument",
 }
 _TEXTS: dict[str, str | None] = {
-    **{noun.__name__: noun.__doc__ for noun in (Document, EnvDocument, FailureDocument, ReportDocument)},
+    **{
+        noun.__name__: noun.__doc__
+        for noun in (Document, profile.EnvDocument, FailureDocument, ReportDocument)
+    },
     "AppliedSetting": "Applied by rocmcfg, and not in force when the log was written.",
     "Bit": "`feature` is empty for a bit that no feature switches.",
     "Caution": "`here` is null where no GPU of the host is known.",
@@ -135,7 +136,7 @@ _NOUNS: dict[str, type] = {
     "report": ReportDocument,
     "lint": Linted,
     "doctor": Diagnosis,
-    "env": EnvDocument,
+    "env": profile.EnvDocument,
     "check-kernel": Document,
     "watch-trial": Document,
 }
@@ -146,9 +147,6 @@ _FIRST: dict[str, Any] = {"schema_version": Literal[1], "command": str, "diagnos
 def schemas() -> dict[str, Any]:
     known = {name: model.model_json_schema(by_alias=True) for name, model in DOCUMENTS.items()}
     return {**known, "profile-file": json.loads(read_own_file(f"{PACKAGE}/knowledge/profile.schema.json"))}
-
-
-# -- models -------------------------------------------------------------------------------------------------
 
 
 _MADE: dict[type, type[BaseModel]] = {}

@@ -57,13 +57,6 @@ def open_host(
     return host
 
 
-def may_change(printer: Printer, host: LocalHost) -> None:
-    """From here on the command changes things: a signal ends it only where nothing is left half done, and
-    the state that a stop leaves is read from the host."""
-    printer.may_change(host)
-    interrupts.heed()
-
-
 def asking(
     printer: Printer,
     host: LocalHost,
@@ -84,7 +77,8 @@ def asking(
             "nobody can be asked: the input is not a terminal",
             hint=f"add --yes to go ahead without a question; `rocmcfg {look}` shows what it would do",
         )
-    may_change(printer, host)
+    printer.may_change(host)
+    interrupts.heed()
 
     def ask(planned: Planned) -> bool:
         show(printer, planned)

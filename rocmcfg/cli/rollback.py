@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Misuse, Printer
+from rocmcfg.host import interrupts
+from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.published import published
 from rocmcfg.model.trial import Outcome
 from rocmcfg.records.steps import FileChanged, Journal, JournalState
@@ -79,7 +82,8 @@ def recover(printer: Printer, force: bool = _FORCE, place: opt.Place = opt.Place
     from rocmcfg.workflow import undoing
 
     host = hosts.open_host(printer, *place, changes=True)
-    hosts.may_change(printer, host)
+    printer.may_change(host)
+    interrupts.heed()
     undone = undoing.recover(host, force=force, progress=printer.progress)
     printer.end_progress()
     printer.problems(undone.diagnostics)
@@ -152,9 +156,6 @@ class HistoryDocument(NamedTuple):
 
 def history(printer: Printer, root: str = opt.ROOT) -> None:
     """List the transactions: who, when, what, and whether each was taken back."""
-    import os
-
-    from rocmcfg.model.diagnostic import fail
     from rocmcfg.records.journal import read_all
 
     host = hosts.open_host(printer, root)

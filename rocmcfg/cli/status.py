@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
-from rocmcfg.model.report import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
+from rocmcfg.model.state import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
 
 if TYPE_CHECKING:
     from rocmcfg.trial.standing import TrialOnRecord
@@ -88,8 +89,11 @@ def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
         said = [f"waits for the next boot{alone}"]
     elif standing.stage is Stage.RUNNING:
         said = [f"is this boot, until the next one; {_state(found)}"]
-        if standing.until is not None:
-            said.append(_by_itself(standing.until, standing.until_text))
+        if standing.until is not None and standing.until + _LATE > time.time():
+            said.append(f"confirms itself at {standing.until_text} if all is well")
+        elif standing.until is not None:
+            at = standing.until_text
+            said.append(f"was to confirm itself at {at}: see systemctl status rocmcfg-trial")
         said += [f"did not confirm itself: {reason}" for reason in standing.withheld]
     elif standing.repeated:
         said = ["is over, and kexec handed its arguments on to this boot"]
@@ -100,14 +104,6 @@ def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
         ("Trial", f"{name} (transaction {tried.transaction})"),
         *(("", text) for text in said),
     ]
-
-
-def _by_itself(until: float, said: str | None) -> str:
-    import time
-
-    if until + _LATE > time.time():
-        return f"confirms itself at {said} if all is well"
-    return f"was to confirm itself at {said}: see systemctl status rocmcfg-trial"
 
 
 def _next(found: Status, root: str) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.facts import PyTorch
-from rocmcfg.model.version import Version, compare, parse_version
+from rocmcfg.model.version import Version, comparable, parse_version
 
 # The system's Python, one built by the administrator, and what AMD's container images use.
 _PYTHONS = ("/usr", "/usr/local", "/opt/conda", "/opt/venv")
@@ -22,15 +22,13 @@ _LAST_COMMON = (7, 2)
 
 
 def read_rocm(view: HostView) -> tuple[Version | None, str]:
-    """The version and the file that says so; (None, "") where no system-wide ROCm is found.
-
-    /opt/rocm points to the release in use; otherwise the newest of /opt/rocm-* counts.
-    """
+    """The version and the file that says so; (None, "") where no system-wide ROCm is found. /opt/rocm points
+    to the release in use; otherwise the newest of /opt/rocm-* counts."""
     best, source = _rocm_in(view, "/opt/rocm")
     releases = () if best is not None else view.names("/opt")
     for name in releases:
         version, path = _rocm_in(view, f"/opt/{name}") if re.match(r"rocm-\d", name) else (None, "")
-        if version is not None and (best is None or compare(version, best) > 0):
+        if version is not None and (best is None or comparable(version) > comparable(best)):
             best, source = version, path
     return best, source
 

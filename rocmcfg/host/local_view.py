@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from rocmcfg.host import runner
-from rocmcfg.host.caller import read_at_most
+from rocmcfg.host.files import log_from, read_at_most
 from rocmcfg.host.inside import Place, Root, Weakness
 from rocmcfg.host.view import CommandResult, Locked, Unreadable
 from rocmcfg.model.state import FileState
@@ -144,8 +144,6 @@ class LocalView:
         return result and result._replace(argv=tuple(argv))
 
     def stream(self, path: str) -> BinaryIO | None:
-        from rocmcfg.host.streams import log_from
-
         descriptor = self._opened(path)
         return None if descriptor is None else log_from(descriptor, path, pipes=False)
 

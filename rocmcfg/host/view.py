@@ -76,15 +76,9 @@ class ToolFailed(RocmcfgError):
 
     def __init__(self, result: CommandResult, reason: str, hint: str) -> None:
         self.result = result
-        output = (result.stderr.strip() or result.stdout.strip()).splitlines()
-        super().__init__(
-            error(
-                "RC3003",
-                f"{' '.join(result.argv)}: {reason}",
-                detail="\n".join(output[-12:]),
-                hint=hint,
-            )
-        )
+        said = (result.stderr.strip() or result.stdout.strip()).splitlines()[-12:]
+        summary = f"{' '.join(result.argv)}: {reason}"
+        super().__init__(error("RC3003", summary, detail="\n".join(said), hint=hint))
 
 
 class Locked(RocmcfgError):

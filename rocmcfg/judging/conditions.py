@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rocmcfg.model.catalogue import Catalogue, Fix
 from rocmcfg.model.facts import Facts, Kernel, PyTorch
 from rocmcfg.model.profile import Condition
-from rocmcfg.model.version import Version, VersionRange, between, compare, format_version, span
+from rocmcfg.model.version import Version, VersionRange, between, comparable, format_version, span
 
 
 class Decision(NamedTuple):
@@ -104,7 +104,7 @@ def _in_range(what: str, wanted: VersionRange, found: Sequence[_Installed], none
     if unclear:
         return Decision(None, f"whether {_names(unclear)} is {wanted.text} cannot be told")
     ends = [bound for operator, bound in wanted.conditions if operator == "<"]
-    over = [bound for bound in ends if all(compare(one.low, bound) >= 0 for one in found)]
+    over = [bound for bound in ends if all(comparable(one.low) >= comparable(bound) for one in found)]
     since = f"{what} {format_version(min(over))}" if over else ""
     return Decision(False, f"{_names([one.name for one in found], 'is', 'are')} not {wanted.text}", since)
 

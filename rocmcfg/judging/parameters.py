@@ -158,11 +158,8 @@ def _releases(kernels: Iterable[Declaration]) -> tuple[str, ...]:
 def starting_mask(
     parameter: Parameter, configured: Effective, kernels: Sequence[Kernel], location: str
 ) -> tuple[int | None, str, list[Diagnostic]]:
-    """The mask, where it comes from, and what is wrong; the mask is None where nothing can be built on it.
-
-    `configured` is what others set; without it the kernels' default counts, the newest one's where they
-    differ.
-    """
+    """The mask, None where nothing can be built on it; where it comes from; and what is wrong. Where others
+    have `configured` none, the kernels' default counts, the newest one's where they differ."""
     if configured.value is not None:
         number = as_number(configured.value)
         if number is not None and number >= 0:

@@ -90,17 +90,11 @@ def stored(type: ParamType, text: str | None) -> int | bool | str:
         if len(text) > 255:
             raise IllegalValue(f"longer than 255 characters ({len(text)})")
         return text
-    return _integer(type, text)
-
-
-def _integer(type: ParamType, text: str) -> int:
     if not text:
         raise IllegalValue("the value is empty")
-    low, high = 0, 2 ** _BITS[type] - 1
-    if type is ParamType.INT:
-        low, high = -(2**31), 2**31 - 1
-    elif text.startswith("-"):
+    if text.startswith("-") and type is not ParamType.INT:
         raise IllegalValue(f"type {type.value} takes no minus sign")
+    low, high = (-(2**31), 2**31 - 1) if type is ParamType.INT else (0, 2 ** _BITS[type] - 1)
     number = _number(text)
     if not low <= number <= high:
         raise IllegalValue(f"{text} does not fit type {type.value} ({low} to {high})")
@@ -248,11 +242,9 @@ def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
         return error("RC2001", f"--set {text!r} has no value", hint=f"write --set {key}=VALUE")
     names = SAFE_VARIABLE if scope == "env" else SAFE_NAME
     if not SAFE_MODULE.match(scope) or not names.match(name):
-        return error(
-            "RC2002",
-            f"--set {key!r}: not a name",
-            location="--set",
-            hint="names are letters, digits and _, those of kernel arguments and parameters also . and -",
+        return _wrong(
+            f"{key!r}: not a name",
+            "names are letters, digits and _, those of kernel arguments and parameters also . and -",
         )
     if equals and not SAFE_VALUE.match(value):
         return _wrong(

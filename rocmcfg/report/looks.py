@@ -1,6 +1,5 @@
-"""Whether a text that a rule found says anything of a host or its owner: by the kind of text that the rule
-looks for, by lists of words that say nothing, and by the shape of the text; and what a key says of its value:
-that it is a secret, a serial, a name, or nothing of interest."""
+"""Whether a text says anything of a host or its owner, by lists of words that say nothing and by its shape;
+and what a key says of its value: that it is a secret, a serial, a name, or nothing of interest."""
 
 from __future__ import annotations
 
@@ -29,9 +28,6 @@ def shape(name: str) -> re.Pattern[str]:
     return re.compile(data()["shapes"][name])
 
 
-# -- names ----------------------------------------------------------------------------------------------
-
-
 def is_public(site: str) -> bool:
     labels = site.lower().rstrip(".").split(".")
     return any(".".join(labels[n:]) in words("public_sites") for n in range(len(labels)))
@@ -53,9 +49,6 @@ def _is_name(text: str, certain: bool) -> bool:
 
 def _is_host(text: str, certain: bool) -> bool:
     return _is_name(text, certain) and not is_public(text)
-
-
-# -- secrets and serials --------------------------------------------------------------------------------
 
 
 def is_value(text: str) -> bool:
@@ -83,18 +76,11 @@ def _base64(text: str) -> bool:
     return mixed and not text.startswith("/") and text.count("/") <= 2 + len(text) // 16
 
 
-def _code(text: str) -> bool:
-    return 4 <= sum(c.isdigit() for c in text) <= len(text) - 2
-
-
 def _serial(text: str, certain: bool) -> bool:
     in_capitals = text.isupper() and _is_name(text, certain=False)
     return certain or (
         len(text) > 3 and "8250" not in text and (in_capitals or any(c.isdigit() for c in text))
     )
-
-
-# -- addresses ------------------------------------------------------------------------------------------
 
 
 def is_ip(text: str, before: str, behind: str) -> bool:
@@ -114,10 +100,6 @@ def is_ip(text: str, before: str, behind: str) -> bool:
     return not (address.is_multicast or version)
 
 
-def _mac(text: str, _certain: bool) -> bool:
-    return len(set(re.sub(r"%3[Aa]|\\x3[aA]|[^0-9A-Fa-f]", "", text).lower())) > 1
-
-
 # -- by kind, and by what a rule asks for ----------------------------------------------------------------
 
 _KINDS: Mapping[str, Callable[[str, bool], bool]] = {
@@ -126,14 +108,15 @@ _KINDS: Mapping[str, Callable[[str, bool], bool]] = {
     "site": lambda text, _certain: _is_host(text, True),
     "secret": lambda text, _certain: is_value(text),
     "serial": _serial,
-    "mac": _mac,
+    # not of one digit alone
+    "mac": lambda text, _certain: len(set(re.sub(r"%3[Aa]|\\x3[aA]|[^0-9A-Fa-f]", "", text).lower())) > 1,
 }
 LOOKS: Mapping[str, Callable[[str], bool]] = {
     "": lambda _text: True,
     "mixed": is_mixed,
     "credential": _credential,
     "base64": _base64,
-    "code": _code,
+    "code": lambda text: 4 <= sum(c.isdigit() for c in text) <= len(text) - 2,
     "key": lambda text: _random(text) or re.search(r"[-_.][A-Za-z0-9]{16,}", text) is not None,
     "long": lambda text: _random(text) and re.search(r"[A-Za-z0-9]{16,}", text) is not None,
     # In a sentence, any word may stand behind `is`; a quoted one, or one with digits, is no part of it.

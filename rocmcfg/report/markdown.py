@@ -100,15 +100,16 @@ def _environment(report: Report, redact: Redact) -> Iterator[str]:
     if kernel is not None:
         driver = f"; amdgpu {'by DKMS' if kernel.dkms else kernel.driver.value}"
         driver += f" {hardware.driver_version}" if hardware.driver_version else ""
+    loader = facts.boot.loader.title if facts.boot.loader else "not recognised"
     devices = {device.address: device for device in hardware.devices}
     rows = [
         ("System", f"{facts.os.name}{f' in a container ({facts.container})' if facts.container else ''}"),
         ("Kernel", (facts.running or "none running") + driver),
         *((f"GPU {n}", _gpu(gpu, devices.get(gpu.address))) for n, gpu in enumerate(facts.gpus)),
         *(
-            (f"Firmware of GPU {n}", firmware)
+            (f"Firmware of GPU {n}", ", ".join(" ".join(one) for one in device.firmware.items()))
             for n, gpu in enumerate(facts.gpus)
-            if (firmware := _firmware(devices.get(gpu.address)))
+            if (device := devices.get(gpu.address))
         ),
         ("ROCm", f"{facts.rocm_text} ({facts.rocm_source})" if facts.rocm else "none found system-wide"),
         ("PyTorch", "; ".join(f"{torch.text} ({torch.source})" for torch in facts.pytorch)),
@@ -116,7 +117,7 @@ def _environment(report: Report, redact: Redact) -> Iterator[str]:
         ("Processor", hardware.processor),
         ("Memory", f"{hardware.memory / 2**30:.1f} GiB" if hardware.memory else ""),
         ("Board", " ".join(filter(None, (hardware.board, hardware.bios and f"(BIOS {hardware.bios})")))),
-        ("Boot", _boot(report)),
+        ("Boot", "; ".join((loader, *(generator.title for generator in facts.boot.initramfs)))),
     ]
     yield "## Environment\n"
     yield from _table(("what", "found"), [(name, redact(text)) for name, text in rows if text])
@@ -131,16 +132,6 @@ def _gpu(gpu: Gpu, device: Device | None) -> str:
     if device is not None and device.vbios:
         parts.append(f"VBIOS {device.vbios}")
     return ", ".join(filter(None, parts))
-
-
-def _firmware(device: Device | None) -> str:
-    return ", ".join(f"{name} {version}" for name, version in device.firmware.items()) if device else ""
-
-
-def _boot(report: Report) -> str:
-    chain = report.facts.boot
-    loader = chain.loader.title if chain.loader else "not recognised"
-    return "; ".join((loader, *(generator.title for generator in chain.initramfs)))
 
 
 def _parameters(report: Report, redact: Redact) -> Iterator[str]:

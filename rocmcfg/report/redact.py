@@ -1,12 +1,10 @@
 """Takes out of a text what tells who and where (names, serials, addresses, ids, secrets), as far as a rule
 knows their form. It is no proof that nothing is left.
 
-A text goes through these passes, and each says what it found as places in a line:
-blocks (what only neighbouring lines give away), pairs (what a key says of its value), texts that this host
-is known by, rules (what programs write), and names that were learnt from any of these.
-
-The same thing gets the same placeholder throughout one report, so that a reader still sees what belongs
-together: `<uuid-1>` is one file system wherever it is named.
+Each pass says what it found as places in a line: blocks (what only neighbouring lines give away), pairs (what
+a key says of its value), texts that this host is known by, rules (what programs write), and names that were
+learnt from any of these. The same thing gets the same placeholder throughout one report: `<uuid-1>` is one
+file system wherever it is named.
 """
 
 from __future__ import annotations
@@ -112,7 +110,7 @@ class Redactor:
     _anywhere: re.Pattern[str] | None = None
     _seen: dict[tuple[str, str], str] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
-    _shown: list[str] = field(default_factory=list)
+    _shown: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for host in self.hosts:
@@ -146,7 +144,7 @@ class Redactor:
             lines[number] = self._without(lines[number], [found])
         redacted = [self._line(line, before, after) for before, line, after in _with_neighbours(lines)]
         joined = "".join(line + end for line, end in zip(redacted, [*ends, ""], strict=True))
-        return _HIDDEN.sub(lambda code: self._shown[_number(code[0])], joined)
+        return _HIDDEN.sub(lambda code: self._shown[code[0]], joined)
 
     def _line(self, line: str, before: str, after: str) -> str:
         line = self._without(line, pairs(line, before, after))
@@ -166,8 +164,6 @@ class Redactor:
             done = found.end
         return "".join((*pieces, line[done:])) if pieces else line
 
-    # -- names that are known -------------------------------------------------------------------------
-
     def _learn_all(self, line: str, places: Iterable[Found]) -> None:
         for found in places:
             if found.taught and not _PRIVATE_USE.search(line, found.start, found.end):
@@ -182,8 +178,6 @@ class Redactor:
             if telling and 2 < len(word) <= _LONGEST and (given or not is_ordinary(word)):
                 self._names.add(word, kind)
 
-    # -- placeholders ---------------------------------------------------------------------------------
-
     def _hide(self, kind: str, hidden: str) -> str:
         """Two characters that no rule matches, which stand for the placeholder until the text is done."""
         key = (kind, _lower(hidden))
@@ -194,8 +188,9 @@ class Redactor:
 
     def _code(self, shown: str) -> str:
         high, low = divmod(len(self._shown), _HALF)
-        self._shown.append(shown)
-        return chr(0xF0000 + high) + chr(0x100000 + low)
+        code = chr(0xF0000 + high) + chr(0x100000 + low)
+        self._shown[code] = shown
+        return code
 
     def _clean(self, text: str) -> str:
         """Without colours and what is not seen. Placeholders of an earlier redaction stay what they are."""
@@ -222,7 +217,3 @@ def _names_of_host(name: str) -> Iterator[str]:
 def _placed() -> re.Pattern[str]:
     kinds = {kind for rule in rules() for kind, _ in rule.holes}
     return re.compile(rf"<(?:{'|'.join(sorted(kinds))})-\d{{1,9}}>")
-
-
-def _number(code: str) -> int:
-    return (ord(code[0]) - 0xF0000) * _HALF + ord(code[1]) - 0x100000

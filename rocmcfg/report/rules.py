@@ -6,7 +6,6 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rocmcfg.report.looks import LOOKS, data, is_ip, tells
@@ -29,8 +28,7 @@ class Found(NamedTuple):
     taught: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """`holes` are the kinds of the groups h0, h1 … of the pattern, each with how far it can be trusted."""
 
     written: str

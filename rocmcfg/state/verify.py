@@ -13,9 +13,17 @@ from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
-from rocmcfg.model.report import OFFLINE, Check, CheckStatus, VerificationReport
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
-from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
+from rocmcfg.model.state import (
+    OFFLINE,
+    ActivationState,
+    Channel,
+    Check,
+    CheckStatus,
+    DesiredSetting,
+    Kind,
+    VerificationReport,
+)
 from rocmcfg.records.journal import TRANSACTIONS, digest
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.state.values import Effective, Now, Running, effective

@@ -8,7 +8,7 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, fail, info, warning
 from rocmcfg.model.plan import FileChange, Plan, RowOutcome
-from rocmcfg.model.state import Kind, Request
+from rocmcfg.model.state import PASSES, Kind, Request
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt, steps
 from rocmcfg.records.receipt import boot_id
@@ -66,8 +66,6 @@ def proven(view: HostView) -> Trial:
 
 
 def _require_in_effect(view: HostView, found: Trial) -> None:
-    from rocmcfg.model.report import PASSES
-
     report = record.verify_trial(view, found, Stage.RUNNING, receipt.load(view))
     wrong = [
         error(

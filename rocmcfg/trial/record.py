@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.state import CheckStatus, VerificationReport
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt
-from rocmcfg.records.receipt import boot_id
+from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.state.values import trial_token
 
 if TYPE_CHECKING:
-    from rocmcfg.model.report import VerificationReport
-    from rocmcfg.records.receipt import Receipt
     from rocmcfg.records.steps import Journal, TrialEvent
 
 PATH = journal.TRIAL
@@ -115,7 +114,6 @@ def waits(view: HostView, trial: Trial) -> bool:
 
 
 def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | None) -> VerificationReport:
-    from rocmcfg.model.report import CheckStatus, VerificationReport
     from rocmcfg.state.verify import verify_running
 
     settings = (*trial.settings, *trial.kept)

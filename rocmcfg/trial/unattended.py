@@ -14,7 +14,7 @@ from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.facts.gpus import driver_of
 from rocmcfg.host.view import Host, HostView, Locked, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, fail
-from rocmcfg.model.report import PASSES, VerificationReport
+from rocmcfg.model.state import PASSES, VerificationReport
 from rocmcfg.model.trial import Trial
 from rocmcfg.records import journal
 from rocmcfg.records.steps import Event, TrialEvent

@@ -48,7 +48,7 @@ def report(
         redact.learn(text)
     made = markdown(content, redact)
     if bundle:
-        from rocmcfg.host.caller import write_callers_file
+        from rocmcfg.host.files import write_callers_file
 
         texts = {f"log-{n}.txt": redact(text) for n, text in enumerate(logs, 1)}
         write_callers_file(bundle, pack({"report.md": made, **texts}))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Severity, info
-from rocmcfg.model.report import VerificationReport
+from rocmcfg.model.state import VerificationReport
 from rocmcfg.model.trial import Stage
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished

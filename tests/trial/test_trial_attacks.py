@@ -12,8 +12,7 @@ import pytest
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, Host
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.model.report import CheckStatus
-from rocmcfg.model.state import Request
+from rocmcfg.model.state import CheckStatus, Request
 from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records.steps import Kept
 from rocmcfg.trial import ends

@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.doctor.reading.unpack import unpack
-from rocmcfg.host.streams import open_callers_log
+from rocmcfg.host.files import open_callers_log
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 
