@@ -13,7 +13,7 @@ from rocmcfg.knowledge import catalogue
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import cmdline, modprobe
 from rocmcfg.lint.source import Span
-from rocmcfg.model.kargs import tokens
+from rocmcfg.model.kargs import canonical, tokens
 
 _ASSIGNED = re.compile(r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)=("[^"\n]*"|'[^'\n]*'|[\w.,:;@%+/$*<>{}?…-]*)""")
 _GLUED = re.compile(r"\d[.,;:](?=[A-Z][A-Z0-9]+_[A-Z_0-9]+=)")
@@ -114,7 +114,7 @@ def read_paths(line: Span, out: Reading, where: Where) -> None:
             out.add(
                 What.PATH,
                 line,
-                name=names.parameter_id(found[1], found[2]),
+                name=canonical(f"{found[1]}.{found[2]}"),
                 start=found.start(),
                 stop=found.end(),
                 where=where,
