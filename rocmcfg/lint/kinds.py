@@ -57,6 +57,8 @@ _NAMES = (
     (Kind.PYTHON, r".*\.pyi?$|.*\.pyw$"),
     (Kind.MARKDOWN, r".*\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
 )
+# All that modprobe.d(5) names.
+DIRECTIVES = frozenset({"alias", "blacklist", "config", "install", "options", "remove", "softdep", "weakdep"})
 # Of a text whose path tells nothing: the first kind of which it has everything.
 _CONTENTS = (
     (Kind.MARKDOWN, r"^[ \t>]*(?:```|~~~)|\]\(http|^\|.*\|[ \t]*\r?$"),
@@ -123,8 +125,6 @@ def _telling(lines: list[str]) -> list[str]:
 
 
 def _by_lines(head: str) -> Kind | None:
-    from rocmcfg.lint.readers.modprobe import DIRECTIVES
-
     said = _telling(head.split("\n"))
     if not said:
         return None

@@ -149,7 +149,7 @@ def _values(
     """What the next boot or login gets, who sets it, and what holds now."""
     name = found.name.partition(".")[2]
     if found.kind == "variable":
-        from rocmcfg.doctor.host_checks.variables import set_variables
+        from rocmcfg.doctor.host_checks import set_variables
 
         value, source = set_variables(view, {}).get(name, (None, ""))
         return value, source, environment.get(name)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.doctor.judging.origin import Options
-from rocmcfg.doctor.judging.ranking import Match
-from rocmcfg.doctor.judging.stages import follow
+from rocmcfg.doctor.judging.ranking import Match, follow
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.kernel_names import decode
 from rocmcfg.model.spelling import split

@@ -23,4 +23,4 @@ def judged(file: str, text: str, on: Machine | None = None) -> Checked:
 
 def told(checked: Checked) -> list[tuple[str, str]]:
     """(token, class) of each finding, in the order of the text."""
-    return [(f.text, f.kind) for f in checked.findings]
+    return [(f.text, f.remark.kind) for f in checked.findings]
