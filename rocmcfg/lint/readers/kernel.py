@@ -110,7 +110,7 @@ def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Rea
         out.add(
             What.PARAMETER,
             line,
-            name=names.parameter_id(module, word.partition("=")[0].strip('"')),
+            name=canonical(f"{module}." + word.partition("=")[0].strip('"')),
             start=start,
             stop=start + len(word),
             dotted=False,
