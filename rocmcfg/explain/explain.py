@@ -101,7 +101,7 @@ def _parameter(question: Question, name: str) -> Explanation | None:
         kernels=_on_kernels(question, parameter.id, question.value),
     )
     used = [parameter.id, *(f"feature.{feature.name}" for feature in features)]
-    found = described(question, found, used, parameter, parameter.acts_on)
+    found = described(question, found, used, parameter)
     return _with_bits(found, parameter, features, question)
 
 
@@ -255,8 +255,6 @@ def _argument(question: Question, name: str) -> Explanation | None:
         "argument",
         argument.summary,
         (*remarks, *argument.notes),
-        values=argument.values,
-        unset=argument.default,
         verdict=_argument_verdict(argument, value),
     )
     found = described(question, found, [found.name, argument.name], argument)
@@ -291,12 +289,10 @@ def _variable(question: Question, name: str) -> Explanation | None:
         "variable",
         variable.summary,
         (*remarks, *variable.notes),
-        values=variable.values,
-        unset=variable.default,
         verdict=_variable_verdict(variable, question.value),
     )
     ids = [f"env.{variable.name}", variable.name, shown]
-    found = described(question, found, ids, variable, variable.acts_on)
+    found = described(question, found, ids, variable)
     if variable.presence_only and question.value is not None:
         found = found._replace(meaning="on, as with any other value")
     return found._replace(instead=found.instead or (variable.instead.name if variable.instead else ""))

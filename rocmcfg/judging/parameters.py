@@ -248,12 +248,9 @@ def _of_a_mask(
 def _meant(
     asked: Spelling, parameter: Parameter, known: Catalogue, mask: int, default: int, on: list[Feature]
 ) -> Spelling | None:
-    """What the author of the mask had in mind, where that can be told.
-
-    Of a mask that goes from post to post it is known what is in it by accident. Where no bit of the default
-    is left, somebody wrote the bits that he wants, and took the number for a list of additions. Every other
-    mask is taken to be meant as it is.
-    """
+    """What the author of the mask had in mind, where that can be told. Of a mask that goes from post to post
+    it is known what is in it by accident. Where no bit of the default is left, somebody took the number for a
+    list of additions. Every other mask is taken to be meant as it is."""
     accidents = parameter.describe().copied.get(mask)
     if accidents is not None:
         for name in accidents:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rocmcfg.host.files import is_root, read_callers_file, read_own_file
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge import compiled, profile_document, toml
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, info
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info
 from rocmcfg.model.facts import Gpu
 from rocmcfg.model.profile import Doubt, Profile, Use
 from rocmcfg.model.spelling import closest
@@ -37,10 +37,6 @@ class NoSuchProfile(RocmcfgError):
         )
 
 
-class InvalidProfile(RocmcfgError):
-    exit_code = ExitCode.ERROR
-
-
 def shipped_dir() -> str:
     """The profiles that came with this program: in the package (a wheel), beside it (its source tree), or
     under the prefix of usr/lib/rocmcfg/rocmcfg (a package, also one that was only unpacked)."""
@@ -62,10 +58,10 @@ def shipped_path(name: str) -> str:
 
 def load(view: HostView, wanted: Iterable[str]) -> tuple[Profile, ...]:
     """The named profiles, `extends` resolved. A name with a slash or `.toml` is a file of the caller's.
-    Raises NoSuchProfile, or InvalidProfile with all that is wrong with all of them."""
+    Raises NoSuchProfile, or RocmcfgError with all that is wrong with all of them."""
     found, problems = read(view, wanted)
     if problems:
-        raise InvalidProfile(*problems)
+        raise RocmcfgError(*problems)
     return found
 
 

@@ -32,8 +32,7 @@ def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
         return _syntax("a key has too many parts", f"{name}:{_line(text, deep)}")
     tomllib = _reader()
     try:
-        document: dict[str, Any] = tomllib.loads(text)
-        return document
+        return loads(text)
     except tomllib.TOMLDecodeError as problem:
         message = str(problem)
         place = _PLACE.search(message)

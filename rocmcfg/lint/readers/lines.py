@@ -13,7 +13,7 @@ from rocmcfg.knowledge import catalogue
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.lint.readers import kernel
 from rocmcfg.lint.source import Span
-from rocmcfg.model.kargs import tokens
+from rocmcfg.model.kargs import canonical, tokens
 
 _ASSIGNED = re.compile(r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)=("[^"\n]*"|'[^'\n]*'|[\w.,:;@%+/$*<>{}?…-]*)""")
 _GLUED = re.compile(r"\d[.,;:](?=[A-Z][A-Z0-9]+_[A-Z_0-9]+=)")
@@ -112,5 +112,5 @@ def read_paths(line: Span, out: Reading, where: Where) -> None:
         return
     for found in _PARAMETER_FILE.finditer(line.text):
         if found[1] in names.modules():
-            name, (start, stop) = names.parameter_id(found[1], found[2]), found.span()
+            name, (start, stop) = canonical(f"{found[1]}.{found[2]}"), found.span()
             out.add(What.PATH, line, name=name, start=start, stop=stop, where=where)
