@@ -79,9 +79,6 @@ def _read(words: Sequence[str]) -> Line:
     return Line(tuple(filter(None, found["--profile"])), host, words[:1] == ["profile"])
 
 
-# -- profiles and what is in them -------------------------------------------------------------------------
-
-
 def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way
     from rocmcfg.host.files import read_own_file
     from rocmcfg.knowledge import profile_document, profiles
@@ -123,9 +120,6 @@ def _loaded(line: Line) -> Iterator[Profile]:
 
 def _settings_of_profiles(line: Line, *, optional: bool) -> Candidates:
     yield from ((s.id, s.because) for p in _loaded(line) for s in p.settings if s.optional is optional)
-
-
-# -- names and values of the catalogue ----------------------------------------------------------------------
 
 
 def _settings(line: Line, word: str) -> Candidates:
@@ -209,9 +203,6 @@ def _explained(line: Line, word: str) -> Candidates:  # noqa: ARG001
     scopes = [p.module for p in known.parameters.values() if p.name == name] + ["feature", "karg", "env"]
     for scope in scopes:
         yield from ((f"{name}={v}", about) for v, about in _values(known, scope, name, word))
-
-
-# -- the host -----------------------------------------------------------------------------------------------
 
 
 def _kernels(line: Line, word: str) -> Candidates:  # noqa: ARG001

@@ -102,9 +102,6 @@ def report(
     printer.problems([d for d in unread if d.severity.value != "info"])
 
 
-# -- text ---------------------------------------------------------------------------------------------------
-
-
 def _show(printer: Printer, found: Diagnosis) -> None:
     told = [one for one in found.found if one.match.told]
     rest = [one for one in found.found if not one.match.told]

@@ -149,9 +149,6 @@ def schemas() -> dict[str, Any]:
     return {**known, "profile-file": json.loads(read_own_file(f"{PACKAGE}/knowledge/profile.schema.json"))}
 
 
-# -- models -------------------------------------------------------------------------------------------------
-
-
 _MADE: dict[type, type[BaseModel]] = {}
 
 

@@ -135,8 +135,6 @@ class Printer:
         before = on_record(host)
         self._aftermath = lambda code: aftermath(host, before, code)
 
-    # -- documents ----------------------------------------------------------------------------------
-
     def document(self, diagnostics: Sequence[Diagnostic], body: object = None) -> None:
         """The JSON document of the command, with what the noun `body` publishes; nothing in text mode. The
         work is done then: the line of progress goes."""
@@ -205,8 +203,6 @@ class Printer:
         return _FOR_A_HOST.sub(
             lambda found: found[0] if "--root" in found[1] else f"`{found[1]}{option}`", of.hint
         )
-
-    # -- text ---------------------------------------------------------------------------------------
 
     @property
     def _silent(self) -> bool:
@@ -279,8 +275,6 @@ class Printer:
                     lines += wrap(paragraph, first, " " * len(prefix)) or [""]
             flush()
             complain("\n".join(lines) + "\n")
-
-    # -- questions and progress -----------------------------------------------------------------------
 
     def ask(self, question: str) -> bool:
         """Yes or no, default no; an end of input is a no, and so is a plan that could not be shown."""

@@ -4,7 +4,6 @@ the hardware that they act on, the known issues that name them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from rocmcfg.judging.verdict import meets, trap_holds
@@ -25,8 +24,7 @@ ExplanationKind = Literal["parameter", "feature", "argument", "variable", "misno
 Role = Literal["helps", "does_not_help", "unset"]
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """`value` is what stood behind `=`, None where there was no `=`. `seen` says of a parameter's id whether
     sysfs of the running kernel has it, None where that cannot be told."""
 
@@ -35,7 +33,7 @@ class Question:
     machine: Machine
     catalogue: Catalogue
     issues: tuple[KnownIssue, ...] = ()
-    seen: Callable[[str], bool | None] = field(default=lambda _: None)
+    seen: Callable[[str], bool | None] = lambda _: None
 
 
 class OnKernel(NamedTuple):
@@ -139,9 +137,11 @@ def described(
     found: Explanation,
     ids: Iterable[str],
     entry: Parameter | KernelArgument | Variable,
-    hardware: Hardware | None = None,
 ) -> Explanation:
     """With what parameters, arguments and variables have in common; `ids` are the names that issues use."""
+    hardware = None if isinstance(entry, KernelArgument) else entry.acts_on
+    if not isinstance(entry, Parameter):
+        found = found._replace(values=entry.values, unset=entry.default)
     traps = _cautions(question, entry.traps)
     better = next((t.instead for t in traps if t.instead and t.here is not False), "")
     return on_hardware(question, found, hardware)._replace(

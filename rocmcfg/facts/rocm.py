@@ -22,10 +22,8 @@ _LAST_COMMON = (7, 2)
 
 
 def read_rocm(view: HostView) -> tuple[Version | None, str]:
-    """The version and the file that says so; (None, "") where no system-wide ROCm is found.
-
-    /opt/rocm points to the release in use; otherwise the newest of /opt/rocm-* counts.
-    """
+    """The version and the file that says so; (None, "") where no system-wide ROCm is found. /opt/rocm points
+    to the release in use; otherwise the newest of /opt/rocm-* counts."""
     best, source = _rocm_in(view, "/opt/rocm")
     releases = () if best is not None else view.names("/opt")
     for name in releases:

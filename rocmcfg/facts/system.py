@@ -101,11 +101,8 @@ def _release(view: HostView) -> bytes | None:
 
 
 def read_container(view: HostView) -> str:
-    """Why this is a container, else empty. Its kernel belongs to the machine outside.
-
-    Marks: systemd's Container Interface (/run/systemd/container), podman (/run/.containerenv) and
-    docker (/.dockerenv).
-    """
+    """Why this is a container, else empty. The marks are those of systemd's Container Interface, podman and
+    docker."""
     for path in ("/run/systemd/container", "/run/.containerenv", "/.dockerenv"):
         if view.exists(path):
             return path

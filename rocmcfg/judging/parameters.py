@@ -158,11 +158,8 @@ def _releases(kernels: Iterable[Declaration]) -> tuple[str, ...]:
 def starting_mask(
     parameter: Parameter, configured: Effective, kernels: Sequence[Kernel], location: str
 ) -> tuple[int | None, str, list[Diagnostic]]:
-    """The mask, where it comes from, and what is wrong; the mask is None where nothing can be built on it.
-
-    `configured` is what others set; without it the kernels' default counts, the newest one's where they
-    differ.
-    """
+    """The mask, None where nothing can be built on it; where it comes from; and what is wrong. Where others
+    have `configured` none, the kernels' default counts, the newest one's where they differ."""
     if configured.value is not None:
         number = as_number(configured.value)
         if number is not None and number >= 0:
@@ -251,12 +248,9 @@ def _of_a_mask(
 def _meant(
     asked: Spelling, parameter: Parameter, known: Catalogue, mask: int, default: int, on: list[Feature]
 ) -> Spelling | None:
-    """What the author of the mask had in mind, where that can be told.
-
-    Of a mask that goes from post to post it is known what is in it by accident. Where no bit of the default
-    is left, somebody wrote the bits that he wants, and took the number for a list of additions. Every other
-    mask is taken to be meant as it is.
-    """
+    """What the author of the mask had in mind, where that can be told. Of a mask that goes from post to post
+    it is known what is in it by accident. Where no bit of the default is left, somebody took the number for a
+    list of additions. Every other mask is taken to be meant as it is."""
     accidents = parameter.describe().copied.get(mask)
     if accidents is not None:
         for name in accidents:

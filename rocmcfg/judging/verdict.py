@@ -130,13 +130,11 @@ def traps_of(
     return found
 
 
-def meanings(traps: Sequence[Verdict], known: Parameter | Variable, machine: Machine) -> Iterator[Verdict]:
+def meanings(traps: Sequence[Verdict], known: Parameter | Variable, machine: Machine) -> list[Verdict]:
     """The traps, behind the verdict that the name does nothing here: then the default is no news."""
-    nothing = []
-    if not any(one.trap_kind == "no_effect" for one in traps):
-        nothing = list(no_effect(known, machine))
-    yield from nothing
-    yield from (one for one in traps if not nothing or one.trap_kind != "default")
+    told = any(one.trap_kind == "no_effect" for one in traps)
+    nothing = [] if told else list(no_effect(known, machine))
+    return [*nothing, *(one for one in traps if not nothing or one.trap_kind != "default")]
 
 
 def no_effect(known: Parameter | Variable | Feature, machine: Machine) -> Iterator[Verdict]:

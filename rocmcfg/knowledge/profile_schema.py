@@ -246,11 +246,8 @@ _DEPTH = {"module": 3, "features": 2, "cmdline": 2, "env": 2, "parameters": 2}
 
 
 def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wrong]]:
-    """The document of what is right, with every key that may be left out, and all that is wrong as (key path,
-    message, hint).
-
-    What is wrong is left out of it, so that the rest can be looked into in the same pass.
-    """
+    """The document with every key that may be left out and without what is wrong, so that the rest can be
+    looked into in the same pass; and all that is wrong."""
     wrong: list[Wrong] = []
     model: ProfileFile | None = None
     try:

@@ -5,7 +5,6 @@ contradicts itself is an error here; whether a setting is needed or legal on a h
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
@@ -17,14 +16,6 @@ from rocmcfg.model.state import Channel, Kind, Request
 
 _BYTES = {"GiB": 1 << 30, "MiB": 1 << 20}
 _LEFT = 8  # warn where less than an eighth of the memory would be left
-
-
-class Combined(NamedTuple):
-    """`given` are the values of the profiles' parameters, not yet compared with what they declare."""
-
-    settings: tuple[Setting, ...]
-    given: dict[str, int]
-    problems: tuple[Diagnostic, ...]
 
 
 def match(profiles: Sequence[Profile], facts: Facts, *, any_gpu: bool) -> Iterable[Diagnostic]:
@@ -52,9 +43,12 @@ def match(profiles: Sequence[Profile], facts: Facts, *, any_gpu: bool) -> Iterab
             )
 
 
-def combine(profiles: Sequence[Profile], request: Request, catalogue: Catalogue) -> Combined:
-    """The settings of all profiles and --set. Two profiles that disagree are an error: module parameters
-    hold for the whole module, so that there is no right choice."""
+def combine(
+    profiles: Sequence[Profile], request: Request, catalogue: Catalogue
+) -> tuple[list[Setting], dict[str, int], list[Diagnostic]]:
+    """The settings of all profiles and --set; the values of the profiles' parameters, not yet compared with
+    what they declare; and the problems. Two profiles that disagree are an error: module parameters hold for
+    the whole module, so that there is no right choice."""
     asked, given, problems = _asked(request, catalogue)
     chosen: dict[str, Setting] = {}
     for setting in (s for profile in profiles for s in profile.settings):
@@ -78,7 +72,7 @@ def combine(profiles: Sequence[Profile], request: Request, catalogue: Catalogue)
         old = chosen.get(id)
         chosen[id] = setting._replace(via=old.via) if old else setting
     problems += _contradictions(request, chosen)
-    return Combined(tuple(chosen.values()), given, tuple(problems))
+    return list(chosen.values()), given, problems
 
 
 def _asked(

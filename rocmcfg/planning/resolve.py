@@ -67,16 +67,16 @@ def resolve(
     """`base(parameter)` is the value that the host would have without us; masks are composed onto it."""
     shipped = frozenset(profile.name for profile in profiles if profile.shipped)
     work = _Work(facts, catalogue, request, base, shipped)
-    combined = combine(profiles, request, catalogue)
-    work.problems += [*match(profiles, facts, any_gpu=request.any_gpu), *combined.problems]
-    work.problems += wrong_values(combined.given, profiles, facts)
+    asked, given, problems = combine(profiles, request, catalogue)
+    work.problems += [*match(profiles, facts, any_gpu=request.any_gpu), *problems]
+    work.problems += wrong_values(given, profiles, facts)
     settings = []
-    for setting in _select(work, combined.settings):
-        reason = missing(setting, combined.given, profiles)
+    for setting in _select(work, asked):
+        reason = missing(setting, given, profiles)
         if reason:
             work.skipped.append(Skipped(setting.id, reason, setting.profile))
             continue
-        complete, note = filled(setting, combined.given)
+        complete, note = filled(setting, given)
         settings.append(complete)
         if note:
             work.notes[setting.id] = note
@@ -87,8 +87,8 @@ def resolve(
         elif setting.kind in (Kind.KARG, Kind.ENV):
             _as_written(work, setting, Channel.CMDLINE if setting.kind is Kind.KARG else Channel.ENVIRONMENT)
     _features(work, [s for s in settings if s.kind is Kind.FEATURE])
-    problems = tuple(dict.fromkeys([*work.problems, *work.cautions]))
-    return Resolution(tuple(work.desired), tuple(work.skipped), problems)
+    said = tuple(dict.fromkeys([*work.problems, *work.cautions]))
+    return Resolution(tuple(work.desired), tuple(work.skipped), said)
 
 
 def _judged(work: _Work, setting: Setting, text: str | None, *, only: frozenset[About] | None = None) -> bool:
@@ -117,18 +117,14 @@ def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
         if named(setting.id, request.without):
             work.skipped.append(Skipped(setting.id, "left out with --without", setting.profile))
         elif setting.optional and not named(setting.id, request.with_):
-            work.skipped.append(Skipped(setting.id, _why_not(work, setting), setting.profile))
+            decision = decide(setting.when, work.facts, work.catalogue)
+            why = f"optional; add it with --with {setting.id}"
+            if decision.holds is False and not request.unconditional:
+                why = f"optional, and {decision.text}"
+            work.skipped.append(Skipped(setting.id, why, setting.profile))
         elif not setting.when or request.unconditional or _needed(work, setting):
             chosen.append(setting)
     return chosen
-
-
-def _why_not(work: _Work, setting: Setting) -> str:
-    """Of an optional setting that nobody asked for: how to get it, or why not to want it."""
-    decision = decide(setting.when, work.facts, work.catalogue)
-    if decision.holds is False and not work.request.unconditional:
-        return f"optional, and {decision.text}"
-    return f"optional; add it with --with {setting.id}"
 
 
 def _needed(work: _Work, setting: Setting) -> bool:

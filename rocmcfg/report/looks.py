@@ -28,9 +28,6 @@ def shape(name: str) -> re.Pattern[str]:
     return re.compile(data()["shapes"][name])
 
 
-# -- names ----------------------------------------------------------------------------------------------
-
-
 def is_public(site: str) -> bool:
     labels = site.lower().rstrip(".").split(".")
     return any(".".join(labels[n:]) in words("public_sites") for n in range(len(labels)))
@@ -52,9 +49,6 @@ def _is_name(text: str, certain: bool) -> bool:
 
 def _is_host(text: str, certain: bool) -> bool:
     return _is_name(text, certain) and not is_public(text)
-
-
-# -- secrets and serials --------------------------------------------------------------------------------
 
 
 def is_value(text: str) -> bool:
@@ -87,9 +81,6 @@ def _serial(text: str, certain: bool) -> bool:
     return certain or (
         len(text) > 3 and "8250" not in text and (in_capitals or any(c.isdigit() for c in text))
     )
-
-
-# -- addresses ------------------------------------------------------------------------------------------
 
 
 def is_ip(text: str, before: str, behind: str) -> bool:

@@ -1,12 +1,10 @@
 """Takes out of a text what tells who and where (names, serials, addresses, ids, secrets), as far as a rule
 knows their form. It is no proof that nothing is left.
 
-A text goes through these passes, and each says what it found as places in a line:
-blocks (what only neighbouring lines give away), pairs (what a key says of its value), texts that this host
-is known by, rules (what programs write), and names that were learnt from any of these.
-
-The same thing gets the same placeholder throughout one report, so that a reader still sees what belongs
-together: `<uuid-1>` is one file system wherever it is named.
+Each pass says what it found as places in a line: blocks (what only neighbouring lines give away), pairs (what
+a key says of its value), texts that this host is known by, rules (what programs write), and names that were
+learnt from any of these. The same thing gets the same placeholder throughout one report: `<uuid-1>` is one
+file system wherever it is named.
 """
 
 from __future__ import annotations
@@ -166,8 +164,6 @@ class Redactor:
             done = found.end
         return "".join((*pieces, line[done:])) if pieces else line
 
-    # -- names that are known -------------------------------------------------------------------------
-
     def _learn_all(self, line: str, places: Iterable[Found]) -> None:
         for found in places:
             if found.taught and not _PRIVATE_USE.search(line, found.start, found.end):
@@ -181,8 +177,6 @@ class Redactor:
             telling = not is_nobody(word) or a_number
             if telling and 2 < len(word) <= _LONGEST and (given or not is_ordinary(word)):
                 self._names.add(word, kind)
-
-    # -- placeholders ---------------------------------------------------------------------------------
 
     def _hide(self, kind: str, hidden: str) -> str:
         """Two characters that no rule matches, which stand for the placeholder until the text is done."""

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rocmcfg.doctor.judging.cures import Cure
 from rocmcfg.doctor.judging.origin import Options, Origin
 from rocmcfg.doctor.judging.ranking import Match
+from rocmcfg.doctor.judging.workarounds import Cure
 from rocmcfg.doctor.log_lines import LogLines
 from rocmcfg.doctor.reading.logs import read_host, read_named
 from rocmcfg.doctor.reading.scan import Scanner
@@ -108,19 +108,16 @@ def diagnose(
     kernel's of the boot that runs now. `environment` is the caller's; empty for another root. Raises
     RocmcfgError where none of the named logs can be read."""
     from rocmcfg.doctor import host_checks, log_lines
-    from rocmcfg.doctor.host_checks.software import loaded_firmware
-    from rocmcfg.doctor.host_checks.variables import set_variables
-    from rocmcfg.doctor.judging import cures, log_checks, origin
+    from rocmcfg.doctor.judging import origin, workarounds
     from rocmcfg.doctor.judging.ranking import covered, rank
-    from rocmcfg.doctor.judging.workarounds import HostState
     from rocmcfg.doctor.reading import log_facts, probes
     from rocmcfg.facts.system import read_hardware
-    from rocmcfg.knowledge import catalogue, diagnosis, issues
+    from rocmcfg.knowledge import catalogue, diagnosis
     from rocmcfg.records.receipt import load as load_receipt
     from rocmcfg.state.values import Running
     from rocmcfg.workflow.planning import collect_facts
 
-    known, every, of_logs = catalogue.load(), issues.load(), diagnosis.of_logs()
+    known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.of_logs()
     scanner = Scanner(probes.of_logs(of_logs, resets=this_boot) + probes.of_issues(every))
     if paths:
         problems = read_named(scanner, paths, progress)
@@ -131,7 +128,7 @@ def diagnose(
     hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
     log = log_facts.read_facts(scanner, of_logs, known.gpus)
     where = origin.origin(options, log, facts)
-    firmware = loaded_firmware(hardware) if where.host else {}
+    firmware = host_checks.loaded_firmware(hardware) if where.host else {}
     if log.mes is not None:
         firmware["mes"] = log.mes
     receipt = None
@@ -141,17 +138,20 @@ def diagnose(
         pass  # it is root's; the settings are judged by what the host shows
     except RocmcfgError as problem:  # the logs are worth reading all the same
         problems += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
-    state = HostState(Running(view), set_variables(view, environment), receipt.settings if receipt else ())
+    variables = host_checks.set_variables(view, environment)
+    state = workarounds.HostState(Running(view), variables, receipt.settings if receipt else ())
     ranked = rank(every, scanner.hits, where, state, known, firmware)
     asked = receipt.request if receipt else Request()
-    by_profile = cures.by_profile(view, ranked, facts, known) if where.host is not None else {}
+    by_profile = workarounds.by_profile(view, ranked, facts, known) if where.host is not None else {}
     found = []
     for match in ranked:
-        lines, cure = log_lines.of_match(match, scanner), cures.cure(match, asked, by_profile, view.root)
+        lines = log_lines.of_match(match, scanner)
+        cure = workarounds.cure(match, asked, by_profile, view.root)
         found.append(Found(match, lines, log_lines.kernel_names(lines), cure))
-    problems += log_checks.check(log, scanner, known)
+    problems += log_lines.refused_parameters(log, scanner, known)
+    problems += host_checks.driver_and_rocm(log.dkms, log.rocm, "the log")
     if where.host is not None:
-        problems += host_checks.check(view, facts, hardware, receipt, known, environment)
+        problems += host_checks.check(view, facts, hardware, receipt, known, variables)
     ours = not log.is_another_vendors
     unknown = log_lines.unknown(scanner.hits, covered(ranked), scanner, ours=ours)
     return Diagnosis(

@@ -10,7 +10,7 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.model.state import Overall, VerificationReport, command_line
+from rocmcfg.model.state import CheckStatus, Overall, VerificationReport, command_line
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
@@ -67,8 +67,7 @@ class Status(NamedTuple):
 def status(view: HostView, boot_backend: str = "") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
     from rocmcfg.doctor.judging.conditions import known_here
-    from rocmcfg.knowledge import catalogue, issues, profiles
-    from rocmcfg.model.state import CheckStatus
+    from rocmcfg.knowledge import catalogue, profiles
 
     facts = collect_facts(view, boot_backend=boot_backend)
     problems: list[Diagnostic] = []
@@ -111,7 +110,7 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         suggested,
         unnecessary,
         set_parameters(view, catalogue.load().modules(), facts.boot.loader),
-        known_here(issues.load(), facts, catalogue.load()),
+        known_here(catalogue.known_issues(), facts, catalogue.load()),
         (*problems, *remarks, *(report.diagnostics if report else ())),
         remarks,
         tried,

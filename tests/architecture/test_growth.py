@@ -200,9 +200,9 @@ def test_the_time_to_read_a_folder_grows_as_its_files_do(tmp_path: Path, name: s
 @pytest.mark.parametrize("piece", ["a", "\n", "\0", "amdgpu ", "amdgpu: [gfxhub] page fault\n", "%d\n"])
 def test_the_time_to_search_a_log_grows_as_the_log_does(piece: str) -> None:
     from rocmcfg.doctor.reading import probes
-    from rocmcfg.knowledge import diagnosis, issues
+    from rocmcfg.knowledge import catalogue, diagnosis
 
-    wanted = probes.of_logs(diagnosis.of_logs()) + probes.of_issues(issues.load())
+    wanted = probes.of_logs(diagnosis.of_logs()) + probes.of_issues(catalogue.known_issues())
 
     def make(n: int) -> Callable[[], object]:
         content = _repeated(piece, n).encode()

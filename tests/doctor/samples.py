@@ -12,7 +12,7 @@ from rocmcfg.doctor.judging.workarounds import HostState
 from rocmcfg.doctor.reading import log_facts, probes
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host.local import LocalHost
-from rocmcfg.knowledge import catalogue, issues, toml
+from rocmcfg.knowledge import catalogue, toml
 from rocmcfg.knowledge.diagnosis import of_logs
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.state.values import Running
@@ -53,7 +53,7 @@ samples = []
 
 
 def issue(text: str = ISSUE, id: str = "test-issue") -> KnownIssue:
-    return issues.issue(id, toml.loads(text))
+    return catalogue.issue(id, toml.loads(text))
 
 
 def scanned(log: bytes, known: Sequence[KnownIssue], *, use_grep: bool = True) -> Scanner:
