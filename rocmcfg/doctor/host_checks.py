@@ -52,7 +52,7 @@ def check(
 
 
 def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
-    """Of what rocmcfg applied, as `verify` sees it."""
+    """Settings that rocmcfg applied and that are pending or without effect, as `verify` sees them."""
     if receipt is None:
         return
     try:

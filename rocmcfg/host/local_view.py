@@ -1,8 +1,5 @@
-"""A host as a directory tree, for reading: `/` for the running system, another root for an offline one.
-
-Paths of an offline root are walked inside it (`inside`): a link to /etc there never leads to our own /etc,
-also where somebody exchanges directories and links meanwhile.
-"""
+"""A host as a directory tree, for reading: `/` for the running system, another root for an offline one, whose
+paths are walked inside it (`inside`)."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import functools
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from rocmcfg.host import runner
@@ -128,14 +125,11 @@ class LocalView:
 
     def has_tool(self, name: str) -> bool:
         folders = runner.OFFLINE_PATH if self.offline else runner.folders_of_programs()
-        return any(self._runs(f"{folder}/{name}") for folder in folders)
-
-    def _runs(self, path: str) -> bool:
-        try:
-            with self._place(path) as place:
-                return os.access(place.name, os.X_OK, dir_fd=place.directory)
-        except OSError:
-            return False
+        for folder in folders:
+            with suppress(OSError), self._place(f"{folder}/{name}") as place:
+                if os.access(place.name, os.X_OK, dir_fd=place.directory):
+                    return True
+        return False
 
     def query(self, argv: Sequence[str]) -> CommandResult | None:
         if not self.runs_tools:

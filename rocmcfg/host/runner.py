@@ -210,12 +210,8 @@ class _Printed:
             self._size -= len(self._parts.popleft())
 
     def text(self) -> str:
-        text = "".join(self._parts)
-        return (
-            (text if self._whole else text[-_KEEP:])
-            .encode("utf-8", "surrogateescape")
-            .decode("utf-8", "replace")
-        )
+        text = "".join(self._parts)[0 if self._whole else -_KEEP :]
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _run(

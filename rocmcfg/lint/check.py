@@ -49,7 +49,7 @@ class Checked:
         self.findings.append(Finding(self.file, *place, text, start, stop, remark, spelt))
 
     def place(self, found: Assignment) -> str:
-        """For another file's finding."""
+        """Where an assignment stands, as a finding of another file says it."""
         return f"in {self.file} {self.within(found)}"
 
     def line(self, found: Assignment) -> int:
@@ -71,14 +71,12 @@ class Checked:
         return " ".join(word for word in words.split() if "=" not in word)
 
     def settle(self) -> None:
-        """In order; without what the file asks to leave alone."""
-        if IGNORE in self.source.text:
-            self.findings = [f for f in self.findings if not self._ignored(f)]
+        """Sorts the findings, and drops those whose line asks to be left alone."""
+        text = self.source.text
+        if IGNORE in text:
+            lines = ((f, text[slice(*self.source.line(f.line))]) for f in self.findings)
+            self.findings = [finding for finding, line in lines if IGNORE not in line]
         self.findings.sort(key=lambda f: (f.start, f.stop, f.remark.id))
-
-    def _ignored(self, finding: Finding) -> bool:
-        start, stop = self.source.line(finding.line)
-        return IGNORE in self.source.text[start:stop]
 
 
 def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = None) -> Checked:

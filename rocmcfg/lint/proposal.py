@@ -23,7 +23,7 @@ _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
 def spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
-    """`text` is the file's."""
+    """How the place of `found` spells what `remark` proposes. `text` is the whole file."""
     if remark.literal is not None:
         return Spelt(remark.literal, ((found.start, found.stop, remark.literal),))
     if remark.instead is None:
@@ -58,7 +58,7 @@ def _target(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
 
 
 def _name(found: Assignment, target: Spelling) -> str | None:
-    """As it is spelt at the place; None where it cannot stand there."""
+    """The target's name as the place of `found` spells it; None where it cannot stand there."""
     if (found.what is What.VARIABLE) != (target.kind is Kind.ENV):
         return None
     if found.what is What.PATH:

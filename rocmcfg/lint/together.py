@@ -51,7 +51,7 @@ def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
 def needless(
     found: Sequence[Assignment], line: Callable[[Assignment], int]
 ) -> Iterator[tuple[Assignment, Remark]]:
-    """Variables that do nothing beside another one, where both stand close enough to be set together."""
+    """Variables that do nothing beside another variable, where both stand close enough to be set together."""
     variables = [each for each in found if each.what is What.VARIABLE]
     written: dict[str, list[int]] = {}
     for each in variables:
@@ -125,8 +125,8 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
 
 
 def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
-    """Adds a finding to what another file of the list sets as well, and has the last word on. A loser within
-    its own file has one."""
+    """Adds a finding to each assignment that another file of the list overrides. What a line of the same file
+    overrides has its finding already."""
     found: dict[str, list[tuple[Order, Checked, Assignment]]] = {}
     # the last file that sets a carrier anew
     anew = {name: number for number, file in enumerate(files) for name in file.anew}
@@ -144,8 +144,9 @@ def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
 
 
 def _order(each: Assignment, number: int, *, kept: bool) -> Order:
-    """A higher one is read later. Not `kept` is what a later file sets anew: it reaches nobody. What is put
-    in front of an earlier file's value is read before it."""
+    """Sorts assignments as they are read. `kept` is False where a later file sets the carrier anew, so that
+    the assignment reaches nobody. A word put in front of an earlier file's value is read before that value.
+    """
     front = each.where.turn[1] < 0
     return kept, each.where.turn[0], not front, -number if front else number
 
@@ -171,7 +172,7 @@ def _beaten_by_command_line(
 
 
 def _last(checked: Checked) -> Iterator[tuple[str, Assignment]]:
-    """The assignment of each name that counts in the file, in what the file as a whole is read for."""
+    """By name, the assignment that counts, of those whose scope is the whole file."""
     found: dict[str, Assignment] = {}
     for each in in_turn(checked.assignments):
         if each.where.scope == "file" and not each.opaque and _counts_once(each):

@@ -331,9 +331,9 @@ class Trap(NamedTuple):
         if self.times == 1:
             return self.instead._replace(value=value)
         number = as_number(value)
-        return (
-            self.instead._replace(value=str(number * self.times)) if number and number > 0 else self.instead
-        )
+        if number is None or number <= 0:
+            return self.instead
+        return self.instead._replace(value=str(number * self.times))
 
 
 class HandOver(NamedTuple):

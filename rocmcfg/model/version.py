@@ -1,8 +1,4 @@
-"""Kernel and ROCm versions: parsing, order, ranges.
-
-A kernel release such as `6.8.0-90-generic` hides its stable level behind a distribution's own number;
-`KernelVersion.sublevel_known` says so, because a stable fix cannot be read from it.
-"""
+"""Kernel and ROCm versions: parsing, order, ranges."""
 
 from __future__ import annotations
 
@@ -21,7 +17,8 @@ _CONDITION = re.compile(r"^(>=|<=|==|>|<)\s*(\d+(?:\.\d+)*)$")
 
 @dataclass(frozen=True, slots=True, order=True)
 class KernelVersion:
-    """`numbers` is (major, minor, sublevel, rc); rc is -1 for a release candidate, else 0."""
+    """`numbers` is (major, minor, sublevel, rc); rc is -1 for a release candidate, else 0. Without a
+    known sublevel no stable fix can be read from the version."""
 
     numbers: tuple[int, int, int, int]
     sublevel_known: bool = True

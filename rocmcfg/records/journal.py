@@ -49,8 +49,6 @@ def newer(path: str, what: str) -> Diagnostic:
 
 
 class BadJournal(RocmcfgError):
-    """A journal that cannot be used."""
-
     exit_code = ExitCode.RECOVERY_REQUIRED
 
 

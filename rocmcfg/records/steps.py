@@ -176,8 +176,6 @@ L = TypeVar("L", bound=Line)
 
 
 class Journal(NamedTuple):
-    """A journal as read."""
-
     id: int
     header: Begin
     lines: tuple[Line, ...]
@@ -189,12 +187,10 @@ class Journal(NamedTuple):
 
     @property
     def files(self) -> frozenset[str]:
-        """The paths that it wrote to."""
         return frozenset(step.path for step in self.of(FileChanged))
 
     @property
     def tools(self) -> frozenset[str]:
-        """The programs that it ran."""
         return frozenset(step.tool for step in self.of(ToolRun))
 
     def of(self, kind: type[L]) -> tuple[L, ...]:

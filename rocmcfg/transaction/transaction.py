@@ -151,22 +151,20 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
 
 def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
-    problems = []
     paths = [change.path for change in plan.changes] + [journal.STATE_DIR]
     paths += [keeper_of(tool).BLOCK for tool in plan.tools]
     if host.runs_tools:
         paths += [output for activation in plan.due for output in activation.outputs]
-    for path in paths:
-        reason = host.writable_problem(path)
-        if reason:
-            problems.append(
-                error(
-                    "RC3002",
-                    f"cannot write {path}: {reason}",
-                    location=path,
-                    hint="remount it writable or run the command as root, then try again",
-                )
-            )
+    problems = [
+        error(
+            "RC3002",
+            f"cannot write {path}: {reason}",
+            location=path,
+            hint="remount it writable or run the command as root, then try again",
+        )
+        for path in paths
+        if (reason := host.writable_problem(path))
+    ]
     programs: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
         problems += [

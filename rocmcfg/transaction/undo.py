@@ -135,7 +135,8 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
         before = _LINK if link else view.state(path)
         others = _after_edits(chosen, path, before)
         after = others or (journal.restore(view, id, saved) if saved else None)
-        if _shown(before) != _shown(after):
+        # a date that is put back is no change to a reader
+        if (before and (before.content, before.mode)) != (after and (after.content, after.mode)):
             reason = f"as it was before transaction {id}" + (", in place of a symbolic link" if link else "")
             reason += ", with what others wrote since" if others else ""
             content, mode = (after.content, after.mode) if after else (None, 0o644)
@@ -152,11 +153,6 @@ def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) ->
         return None
     content = parts.without_edits(now.content, chosen, path)
     return None if content is None else replace(now, content=content)
-
-
-def _shown(state: FileState | None) -> tuple[bytes, int] | None:
-    """What a reader calls a change; a date that is put back is none."""
-    return (state.content, state.mode) if state else None
 
 
 def _oldest(chosen: Sequence[Journal]) -> dict[str, tuple[int, Saved | None]]:

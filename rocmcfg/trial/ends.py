@@ -130,7 +130,7 @@ def note_begin(host: Host) -> None:
 
 
 def note_rejected(host: Host, undone: Sequence[steps.Journal]) -> None:
-    """Of each trial that is undone without the transaction that confirmed it."""
+    """Note the end of each trial that is undone without the transaction that confirmed it."""
     confirmed = {one.header.confirms for one in undone}
     for one in undone:
         if one.header.trial is not None and one.id not in confirmed:
@@ -177,7 +177,7 @@ def _undone(host: Host, one: steps.Journal, remarks: tuple[Diagnostic, ...], pro
 
 
 def _note_end(host: Host, found: Trial, one: steps.Journal) -> Diagnostic:
-    """How it ended, put into its journal once."""
+    """What is said of a trial's end, which goes into its journal once."""
     from rocmcfg.trial.evidence import evidence
 
     seen = evidence(host, found)

@@ -71,15 +71,13 @@ def trial_on_record(view: HostView) -> TrialOnRecord | None:
 
 
 class PastTrial(NamedTuple):
-    """What history says of a trial."""
-
     outcome: Outcome
     evidence: Evidence | None
     withheld: tuple[str, ...]
 
 
 def past_trial(view: HostView, one: Journal, every: Sequence[Journal]) -> PastTrial | None:
-    """None for what is no trial. `every` are all journals, newest first."""
+    """What history says of a transaction that was a trial. `every` are all journals, newest first."""
     if one.header.trial is None:
         return None
     events = one.of(TrialEvent)

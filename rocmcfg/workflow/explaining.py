@@ -146,7 +146,6 @@ def _description(view: HostView, kernel: Kernel, module: str, name: str) -> str:
 def _values(
     view: HostView, found: Explanation, facts: Facts, known: Catalogue, environment: Mapping[str, str]
 ) -> tuple[str | None, str, str | None]:
-    """What the next boot or login gets, who sets it, and what holds now."""
     name = found.name.partition(".")[2]
     if found.kind == "variable":
         from rocmcfg.doctor.host_checks import set_variables

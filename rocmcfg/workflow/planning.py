@@ -64,7 +64,6 @@ def collect_facts(
     from rocmcfg.facts.rocm import read_pytorch, read_rocm
     from rocmcfg.facts.system import UNKNOWN, read_container, read_memory, read_os
     from rocmcfg.knowledge.catalogue import gpu_models
-    from rocmcfg.model.facts import Facts
 
     rocm, rocm_source = read_rocm(view)
     return Facts(

@@ -14,7 +14,6 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.profile import Profile, Use
 from rocmcfg.model.state import Kind, Request
 from rocmcfg.planning.automatic import expand_auto
-from rocmcfg.planning.plan import Known, make_plan
 from rocmcfg.planning.resolve import modules_of, resolve
 from rocmcfg.records.journal import make_dirs
 from rocmcfg.state.values import Effective
@@ -23,6 +22,8 @@ from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none, r
 
 def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planned:
     """A profile on this host, setting by setting, whether or not it could be applied."""
+    from rocmcfg.planning.plan import Known, make_plan
+
     loaded = profiles.load(view, [name])
     facts = collect_facts(view, boot_backend=boot_backend)
     request = Request(profiles=(name,), any_gpu=True)

@@ -40,11 +40,11 @@ def report(
     """The report as Markdown, and what could not be read of the logs: of `paths`, else of this host's own.
     With `bundle` it is packed into that new file as well, with what the logs say of GPUs. Raises
     Unwritable."""
-    content, problems = gather(view, paths, environment)
-    redact = redactor(view, environment)
+    content, problems = _gather(view, paths, environment)
+    redact = _redactor(view, environment)
     # Named logs are read for the text alone, too: one line gives away a name that stands in another.
     logs = list(_logs(view, paths, content)) if bundle or paths else []
-    for text in (*logs, *said_by(content)):
+    for text in (*logs, *_said_by(content)):
         redact.learn(text)
     made = markdown(content, redact)
     if bundle:
@@ -55,7 +55,7 @@ def report(
     return made, problems
 
 
-def gather(
+def _gather(
     view: HostView, paths: Sequence[str], environment: Mapping[str, str]
 ) -> tuple[Report, tuple[Diagnostic, ...]]:
     """`environment` is the caller's own; empty for another root. What could not be read of the logs is told
@@ -183,7 +183,7 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def said_by(content: Report) -> Iterator[str]:
+def _said_by(content: Report) -> Iterator[str]:
     """What of a report may give away a name."""
     yield from ("\n".join((excerpt.source, *excerpt.lines)) for excerpt in content.excerpts)
     yield from (f"{name}={value}\n{source}" for name, value, source in content.variables)
@@ -191,7 +191,7 @@ def said_by(content: Report) -> Iterator[str]:
     yield from (check.summary for check in content.checks)
 
 
-def redactor(view: HostView, environment: Mapping[str, str]) -> Redactor:
+def _redactor(view: HostView, environment: Mapping[str, str]) -> Redactor:
     """Knows the names of this host, of its accounts and of the one who asks, and the serials it can read."""
     hosts = [_text(view, "/etc/hostname"), _text(view, "/proc/sys/kernel/hostname")]
     hosts += re.findall(r"(?m)^PRETTY_HOSTNAME=[\"']?([^\"'\n]+)", _text(view, "/etc/machine-info"))

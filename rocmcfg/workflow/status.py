@@ -10,7 +10,7 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.model.state import Overall, VerificationReport, command_line
+from rocmcfg.model.state import CheckStatus, Overall, VerificationReport, command_line
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
@@ -68,7 +68,6 @@ def status(view: HostView, boot_backend: str = "") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
     from rocmcfg.doctor.judging.conditions import known_here
     from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.model.state import CheckStatus
 
     facts = collect_facts(view, boot_backend=boot_backend)
     problems: list[Diagnostic] = []

@@ -150,7 +150,7 @@ def read_yaml(piece: Span, out: Reading, where: Where) -> None:
 
 
 def _flow_scalar(text: str, at: int) -> tuple[int, int]:
-    """The same between braces, where a comma or a brace ends it too."""
+    """A YAML scalar between braces, where a comma or a brace ends it too."""
     start, stop = _scalar(text, at)
     if start != at:
         return start, stop

@@ -89,9 +89,8 @@ def read_options_line(line: Span, out: Reading, where: Where) -> None:
     elif directive not in DIRECTIVES and module in names.modules():
         if near := names.nearest(directive, DIRECTIVES, 1):
             said = f"modprobe.d knows no directive {directive!r}; kmod skips the line"
-            literal = near
             place = line.range(at, at + len(directive))
-            out.slips.append((*place, warning("RC7118", said, literal=literal, sources=_SOURCE)))
+            out.slips.append((*place, warning("RC7118", said, literal=near, sources=_SOURCE)))
             read_options(line, module, words[2:], out, where)
     elif directive == "options" and module in names.modules():
         read_options(line, module, words[2:], out, where)

@@ -52,7 +52,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
 
 
 def _is_lasting(piece: Span, command: Command) -> bool:
-    """Whether it does nothing but set variables, and whatever happened before."""
+    """Whether the command only sets variables, and does so whatever the command before it did."""
     if command.depth or command.piped or not command.words:
         return False
     before = piece.text[: command.words[0].start][-20:].rstrip(" \t\\\n")
