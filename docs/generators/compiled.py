@@ -22,7 +22,8 @@ def page() -> str:
         if wrong:
             raise ValueError(f"{path} is no profile: {wrong}")
         entries.append(compiled.entry(f"profiles/{path.name}", content, document))
-    probed = (*probes.of_logs(diagnosis.of_logs(), resets=True), *probes.of_issues(catalogue.known_issues()))
+    of_logs = probes.of_logs(diagnosis.log_knowledge(), resets=True)
+    probed = (*of_logs, *probes.of_issues(catalogue.known_issues()))
     patterns = [p.pattern for p in probed]
     required = {p: [[text.decode() for text in texts] for texts in probes.required(p)] for p in patterns}
     entries.append(compiled.entry(probes.READY, b"", required))

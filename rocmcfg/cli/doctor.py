@@ -118,11 +118,9 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     if candidates:
         printer.heading("Less likely" if told else "Nothing is certain enough to name; these come nearest")
         for one in candidates:
-            reasons = one.match.reasons
-            against = [r.text for r in reasons if r.met is False] or [
-                r.text for r in reasons if r.met is None
-            ]
-            why = f": {against[0]}" if against else ""
+            # what speaks against it, else what cannot be told
+            doubts = [r.text for met in (False, None) for r in one.match.reasons if r.met is met]
+            why = f": {doubts[0]}" if doubts else ""
             printer.wrapped(f"{one.match.issue.id} ({one.match.score:.2f}), {one.match.issue.title}{why}")
     _show_unknown(printer, found, bool(told))
     if found.diagnostics:

@@ -66,9 +66,9 @@ def asking(
     look: str,
     instead: str = "",
 ) -> Callable[[Planned], bool]:
-    """What shows a plan and asks whether it shall be carried out; from here on the command may change things.
-    Stops where nobody can be asked: `look` is the command that shows what would be asked about, `instead`
-    what can be done with --json in place of --yes."""
+    """A function that shows a plan and asks the user whether to carry it out; from here on the command may
+    change things. Raises where nobody can be asked: `look` is the command that only shows the plan, `instead`
+    what can be used with --json in place of --yes."""
     if printer.json and not yes:
         raise Misuse(f"--json asks no question: add --yes{instead}")
     if not yes and not sys.stdin.isatty():

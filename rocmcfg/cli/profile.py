@@ -92,7 +92,7 @@ def show(
     kind = {True: " (APUs)", False: " (no APUs)", None: ""}[profile.apu]
     gfx = ", ".join(profile.gfx) + kind if profile.gfx else "any GPU"
     printer.wrapped(f"For {gfx}; from {profile.location}", indent="")
-    printer.section("You say", [(f"profile.{p.name}", _asked(p)) for p in profile.parameters])
+    printer.section("You say", [(f"profile.{p.name}", _number_to_give(p)) for p in profile.parameters])
     here = not profile.gfx or any(profile.fits(gpu.gfx, gpu.integrated) for gpu in planned.facts.gpus)
     printer.heading("On this host it sets" if here else "No GPU of it is here; with --any-gpu it would set")
     for row in planned.plan.rows:
@@ -155,7 +155,7 @@ def new(
     printer.wrapped(f"Next: edit it, then `{check}`.", indent="")
 
 
-def _asked(parameter: ProfileParameter) -> str:
+def _number_to_give(parameter: ProfileParameter) -> str:
     unit = f" {parameter.unit}" if parameter.unit else ""
     end = f" or more{unit}" if parameter.high is None else f" to {parameter.high}{unit}"
     within = {"memory": ", within the memory of the host", "gpus": ", and no more than are here"}

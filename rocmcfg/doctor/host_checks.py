@@ -12,7 +12,7 @@ from rocmcfg.backends.environment import for_everybody
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.facts.system import Hardware
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.knowledge.diagnosis import of_hosts
+from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
@@ -131,7 +131,7 @@ def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
     """Programs that write an argument which rocmcfg applied too, with another value; and what a tuning daemon
     writes of what concerns the GPU, since nobody looks for it there."""
     wanted = [s for s in receipt.settings if s.kind is not Kind.ENV] if receipt else []
-    for writer in of_hosts().writers:
+    for writer in host_knowledge().writers:
         texts = writer.key.findall(text_or_empty(view, writer.file))
         written = [karg for text in texts for karg in split(text.strip().strip("\"'"), writer.file)]
         rivals = [(karg, _rival(karg, wanted)) for karg in written]
@@ -166,7 +166,7 @@ def _rival(karg: Karg, wanted: Sequence[DesiredSetting]) -> DesiredSetting | Non
 def _tuners(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnostic]:
     """Programs that were told to change what the mask of the next boot does not let them change."""
     running = next((kernel for kernel in facts.kernels if kernel.running), None)
-    for tuner in of_hosts().tuners:
+    for tuner in host_knowledge().tuners:
         keys = tuner.key.findall(text_or_empty(view, tuner.file))
         feature = known.features.get(tuner.feature)
         if not keys or feature is None:
@@ -190,7 +190,7 @@ def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str =
     version = parse_version(driver)
     if version is None or rocm is None:
         return
-    row = next((row for row in of_hosts().drivers if row.version.contains(version)), None)
+    row = next((row for row in host_knowledge().drivers if row.version.contains(version)), None)
     if row is not None and not row.rocm.contains(rocm):
         yield warning(
             "RC8110",
@@ -217,7 +217,7 @@ def _bad_firmware(facts: Facts, hardware: Hardware) -> Iterator[Diagnostic]:
     by_address = {gpu.address: gpu.gfx for gpu in facts.gpus}
     for device in hardware.devices:
         gfx = by_address.get(device.address)
-        for row in of_hosts().firmware:
+        for row in host_knowledge().firmware:
             version = as_number(device.firmware.get(row.block))
             if version is not None and row.is_bad(version) and gfx in row.gfx:
                 yield warning(
@@ -237,7 +237,7 @@ def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, t
 
 def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Iterator[Diagnostic]:
     """The variable that passes a GPU off as another: left over from another GPU, or hitting a second one."""
-    per_node = re.compile(rf"{of_hosts().target_variable}(?:_(\d+))?")
+    per_node = re.compile(rf"{host_knowledge().target_variable}(?:_(\d+))?")
     for name, (value, where) in variables.items():
         match = per_node.fullmatch(name)
         if match is None or not value:
@@ -261,7 +261,7 @@ def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> 
             rest = [gpu for gpu in gpus if gpu not in wrong and gpu.gfx != target]
             hint = "take it away: `unset` in a shell, and remove the line"
             if rest and rest[0].node is not None:
-                one = f"{of_hosts().target_variable}_{rest[0].node}={value}"
+                one = f"{host_knowledge().target_variable}_{rest[0].node}={value}"
                 hint = f"set it for one GPU only: {one} (the number is the KFD node)"
             yield warning(
                 "RC8121",
@@ -285,7 +285,7 @@ def _mixed_gpus(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Itera
     inside = [gpu for gpu in facts.gpus if gpu.gfx and gpu.integrated]
     if not cards or not inside or facts.rocm is None:
         return
-    if not any(name in variables for name in of_hosts().choosers):
+    if not any(name in variables for name in host_knowledge().choosers):
         yield info(
             "RC8123",
             f"ROCm sees an integrated GPU ({inside[0].gfx}) beside {cards[0].gfx}",

@@ -82,9 +82,6 @@ def _misnomer(question: Question, name: str) -> Explanation | None:
     )
 
 
-# -- module parameters, for each kernel ------------------------------------------------------------------
-
-
 def _parameter(question: Question, name: str) -> Explanation | None:
     known, plain = question.catalogue, canonical(name)
     ids = (plain, *(f"{module}.{plain}" for module in known.modules()))
@@ -175,9 +172,6 @@ def _with_bits(
     )
 
 
-# -- features -------------------------------------------------------------------------------------------
-
-
 def _feature(question: Question, name: str) -> Explanation | None:
     known, value = question.catalogue, question.value
     module, _, plain = name.rpartition(".")
@@ -237,9 +231,6 @@ def _switched(feature: Feature, on: bool | None, default: int | None) -> str:
 
 def _state(on: bool) -> str:
     return "on" if on else "off"
-
-
-# -- kernel arguments and variables -----------------------------------------------------------------------
 
 
 def _argument(question: Question, name: str) -> Explanation | None:

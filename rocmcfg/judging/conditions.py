@@ -89,9 +89,6 @@ def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable
         yield _dkms(condition.dkms, facts)
 
 
-# -- versions --------------------------------------------------------------------------------------------
-
-
 def _in_range(what: str, wanted: VersionRange, found: Sequence[_Installed], none: str) -> Decision:
     """Needed where any installed version is inside; not needed where all of them are outside."""
     if not found:
@@ -141,9 +138,6 @@ def _rocms(facts: Facts) -> list[_Installed]:
     return found
 
 
-# -- the kernel's fixes ----------------------------------------------------------------------------------
-
-
 def _lacks_fix(fix: Fix, facts: Facts) -> Decision:
     kernels = facts.driven or facts.kernels
     if not kernels:
@@ -165,9 +159,6 @@ def _has(fix: Fix, kernel: Kernel, facts: Facts) -> bool | None:
         # The running driver itself tells, also where a distribution backported the fix or DKMS replaced it.
         return any(fix.kfd_property in properties for properties in nodes)
     return None if kernel.dkms else fix.present_in(kernel.version)
-
-
-# -- hardware and driver ---------------------------------------------------------------------------------
 
 
 def _gfx(wanted: tuple[str, ...], facts: Facts) -> Decision:

@@ -59,8 +59,8 @@ def _known(setting: Setting, catalogue: Catalogue) -> bool:
     return setting.kind is Kind.FEATURE or setting.module in catalogue.modules()
 
 
-def first(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """In their order, but what hands over the machine before all else."""
+def hand_overs_first(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Diagnostics in their order, but those of settings that hand over the machine before all others."""
     return tuple(sorted(diagnostics, key=lambda d: d.id not in ("RC2055", "RC2056", "RC2057")))
 
 

@@ -58,9 +58,6 @@ def of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator
     return _feature_name(asked, known)
 
 
-# -- kernel arguments that are no module parameter of ours -------------------------------------------------
-
-
 def _argument_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:
     trap = known.traps.get(f"{canonical(asked.name)}={asked.value}")
     if trap is not None:
@@ -135,9 +132,6 @@ def strange_words(value: str, argument: KernelArgument) -> list[str]:
     return [word for word in words if word not in argument.values]
 
 
-# -- environment variables: whether anybody reads them, when, and what the value does ----------------------
-
-
 def _variable_name(asked: Spelling) -> Iterator[Verdict]:
     found = names.variable(asked.name)
     if found is None:
@@ -173,9 +167,6 @@ def _variable(asked: Spelling, machine: Machine) -> Iterator[Verdict]:
         yield Verdict(About.DEFAULT, why=found.summary, sources=found.sources)
 
 
-# -- features ----------------------------------------------------------------------------------------------
-
-
 def _feature_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:
     if asked.name not in known.features:
         yield Verdict(About.UNKNOWN, names=tuple(closest(asked.name, list(known.features))))
@@ -188,9 +179,6 @@ def _feature(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Ve
             About.FEATURE_TAINTS, machine.runs(found.taints), found.summary, names=(found.name, found.taints)
         )
     yield from no_effect(found, machine)
-
-
-# -- fixes -------------------------------------------------------------------------------------------------
 
 
 def _fixed(

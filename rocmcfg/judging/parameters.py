@@ -152,9 +152,6 @@ def _releases(kernels: Iterable[Declaration]) -> tuple[str, ...]:
     return tuple(one.release for one in kernels)
 
 
-# -- feature masks -----------------------------------------------------------------------------------------
-
-
 def starting_mask(
     parameter: Parameter, configured: Effective, kernels: Sequence[Kernel], location: str
 ) -> tuple[int | None, str, list[Diagnostic]]:

@@ -77,9 +77,6 @@ class Verdict(NamedTuple):
         return self.trap.kind if self.trap is not None else None
 
 
-# -- traps and hardware -------------------------------------------------------------------------------------
-
-
 GRAVE = ("dangerous", "inverted")
 # What a value of each kind does, as it stands behind the value.
 SAID_OF_TRAPS: dict[TrapKind, str] = {
@@ -102,8 +99,8 @@ def meets(trap: ValueTrap, value: str | None) -> bool:
 
 
 def trap_holds(trap: ValueTrap, machine: Machine) -> bool | None:
-    """Whether it is one on these GPUs and kernels; the range of kernels is told with it where none is known.
-    Where no GPU is known, what holds for all but a few is taken to hold."""
+    """Whether the value is a trap on the GPUs and kernels of the machine. Where no GPU is known, a trap on
+    all GPUs but a few is taken to hold."""
     if machine.runs(trap.kernel) is False:
         return False
     acts_on = trap.acts_on
@@ -114,7 +111,8 @@ def trap_holds(trap: ValueTrap, machine: Machine) -> bool | None:
 def traps_of(
     asked: Spelling, known: Parameter | KernelArgument | Variable, machine: Machine, beside: str = ""
 ) -> list[Verdict]:
-    """The gravest first. Of a machine that is not known the worst matters, and no more."""
+    """The traps that the value meets, the gravest first. Where GPUs or kernels are not known, a grave trap
+    hides the others that may not hold."""
     found: list[Verdict] = []
     for trap in sorted(known.traps, key=lambda trap: trap.kind not in GRAVE):
         if trap.asked or not meets(trap, asked.value):

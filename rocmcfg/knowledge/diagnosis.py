@@ -47,7 +47,7 @@ class LogKnowledge(NamedTuple):
 
 
 @functools.cache
-def of_logs() -> LogKnowledge:
+def log_knowledge() -> LogKnowledge:
     document = compiled.packaged("knowledge/data/logs.toml")
     return LogKnowledge(
         tuple(noun(FactPattern, row) for row in document["fact"]),
@@ -113,7 +113,7 @@ class HostKnowledge(NamedTuple):
 
 
 @functools.cache
-def of_hosts() -> HostKnowledge:
+def host_knowledge() -> HostKnowledge:
     document = compiled.packaged("knowledge/data/hosts.toml")
     return HostKnowledge(
         tuple(

@@ -84,9 +84,6 @@ def _condition(table: dict[str, Any]) -> Condition:
     return noun(Condition, table, lacks_fix=table["lacks-fix"], **ranges)
 
 
-# -- what is wrong with it ----------------------------------------------------------------------------------
-
-
 def unwritable_name(name: str) -> Diagnostic | None:
     """The name of a profile, and the path of its file, go into records, logs and lists of one line each."""
     bad = next((c for c in name if not c.isprintable()), None)
@@ -101,7 +98,7 @@ def unwritable_name(name: str) -> Diagnostic | None:
     )
 
 
-def parameters(profile: Profile) -> Iterable[Diagnostic]:
+def mismatched_parameters(profile: Profile) -> Iterable[Diagnostic]:
     """Values that are a multiple of what neither this profile nor one that it extends declares; parameters
     from which no value comes."""
     known = [p.name for p in profile.parameters]
@@ -125,7 +122,7 @@ def parameters(profile: Profile) -> Iterable[Diagnostic]:
             )
 
 
-def declared(profile: Profile) -> Profile:
+def with_known_values(profile: Profile) -> Profile:
     """With the settings whose value can be had, as far as this profile tells: not those that are a multiple
     of what only a profile that it extends may declare."""
     known = (None, *(p.name for p in profile.parameters))

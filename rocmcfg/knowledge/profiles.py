@@ -73,8 +73,8 @@ def read(view: HostView, wanted: Iterable[str]) -> tuple[tuple[Profile, ...], tu
     for name in dict.fromkeys(wanted):
         profile = _complete(view, name, (), problems)
         if profile is not None:
-            problems.extend(profile_document.parameters(profile))
-            found.append(profile_document.declared(profile))
+            problems.extend(profile_document.mismatched_parameters(profile))
+            found.append(profile_document.with_known_values(profile))
     return tuple(found), tuple(dict.fromkeys(problems))
 
 
@@ -98,7 +98,7 @@ def for_gpus(view: HostView, gpus: Iterable[Gpu]) -> tuple[str, ...]:
 
 
 def for_each(view: HostView, gpus: Iterable[Gpu]) -> list[tuple[str, ...]]:
-    """The same, for one GPU after the other."""
+    """The names for each GPU, in the order of the GPUs; a GPU for which no profile is has none."""
     available = names(view)
     chosen: list[tuple[str, ...]] = []
     general: list[Profile] = []
@@ -146,9 +146,9 @@ def _complete(
             told = missing.diagnostics[0]
             problem = replace(told, summary=f"extends: {told.summary}", location=at)
         else:
-            return _extend(profile, base, problems) if base else profile_document.declared(profile)
+            return _extend(profile, base, problems) if base else profile_document.with_known_values(profile)
     problems.append(problem)
-    return profile_document.declared(profile)
+    return profile_document.with_known_values(profile)
 
 
 def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Profile:

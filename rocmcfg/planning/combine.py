@@ -18,8 +18,8 @@ _BYTES = {"GiB": 1 << 30, "MiB": 1 << 20}
 _LEFT = 8  # warn where less than an eighth of the memory would be left
 
 
-def match(profiles: Sequence[Profile], facts: Facts, *, any_gpu: bool) -> Iterable[Diagnostic]:
-    """Whether the profiles are for this host at all."""
+def misfits(profiles: Sequence[Profile], facts: Facts, *, any_gpu: bool) -> Iterable[Diagnostic]:
+    """Why profiles are not for this host, or for no host as a whole."""
     for profile in profiles:
         if profile.use is Use.DIAGNOSIS:
             yield warning(
@@ -155,9 +155,6 @@ def parse_set(text: str) -> Setting | ProfileValue | Diagnostic:
         location="--set",
         because="asked for on the command line",
     )
-
-
-# -- the numbers of profiles' parameters ------------------------------------------------------------------
 
 
 def _declared(profiles: Sequence[Profile]) -> dict[str, list[ProfileParameter]]:

@@ -146,9 +146,6 @@ def foreign_trouble(observed: Observed, facts: Facts, catalogue: Catalogue) -> I
                 )
 
 
-# -- settings on record -----------------------------------------------------------------------------------
-
-
 def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
     """Of settings that were resolved before: which values would keep the driver of a kernel that is installed
     now from loading."""

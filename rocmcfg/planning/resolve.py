@@ -18,7 +18,7 @@ from rocmcfg.model.facts import Driver, Facts
 from rocmcfg.model.profile import Multiple, Profile, Setting
 from rocmcfg.model.spelling import IllegalValue, ParamType, Spelling, as_number, closest, hexint, parameter
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, Skipped
-from rocmcfg.planning.combine import combine, filled, match, missing, named, wrong_values
+from rocmcfg.planning.combine import combine, filled, misfits, missing, named, wrong_values
 from rocmcfg.planning.wording import is_caution, worded
 from rocmcfg.state.values import Effective
 
@@ -68,7 +68,7 @@ def resolve(
     shipped = frozenset(profile.name for profile in profiles if profile.shipped)
     work = _Work(facts, catalogue, request, base, shipped)
     asked, given, problems = combine(profiles, request, catalogue)
-    work.problems += [*match(profiles, facts, any_gpu=request.any_gpu), *problems]
+    work.problems += [*misfits(profiles, facts, any_gpu=request.any_gpu), *problems]
     work.problems += wrong_values(given, profiles, facts)
     settings = []
     for setting in _select(work, asked):

@@ -87,8 +87,8 @@ def _keys(lines: list[str]) -> dict[int, Found]:
 
 
 def _take(lines: list[str], numbers: range, bodies: dict[int, Found]) -> None:
-    """Adds lines of a key's body to `bodies`, in the order of `numbers`, until a line is none. Only the last
-    line of a body is short."""
+    """Adds the lines of a key's body to `bodies`, up to the first of `numbers` that is no line of a body.
+    Only the last line of a body is short."""
     for number in numbers:
         if number in bodies:
             return

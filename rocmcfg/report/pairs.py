@@ -32,7 +32,7 @@ _KEY = re.compile(
     r"|<(?P<element>[A-Za-z][\w.:-]*)>(?=[^<\s])"
     r"|(?<![\w./-])(?P<word>[A-Za-z][\w-]*)[ \t]{1,8}(?=[^\s=:,;.)\]}|&<>-])"
 )
-# How a pair or element names what its neighbour holds the value of.
+# A pair or an element that names the key whose value its neighbour holds.
 _NAMED = re.compile(
     r"(?i)(?<![\w-])(?:key|name|id)\\{0,8}[\"']?\s?[=:]\s?\\{0,8}[\"'](?P<name>[\w.:/-]{1,120})[\"'\\]"
 )
@@ -133,7 +133,8 @@ def _meant_beside(line: str, found: re.Match[str], key: str, before: str, after:
 
 
 def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value: _Value) -> bool:
-    """Most words are followed by a word that is no value: what is one has to be set, quoted or look so."""
+    """Whether `KEY value` gives a value away. Most words are followed by a word that is no value: it is one
+    where KEY is being set, where the word is quoted, or where it looks like a secret."""
     key, start = found["word"], found.start()
     text = line[value.start : value.end]
     if meant.kind != "secret":

@@ -117,7 +117,7 @@ def diagnose(
     from rocmcfg.state.values import Running
     from rocmcfg.workflow.planning import collect_facts
 
-    known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.of_logs()
+    known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.log_knowledge()
     scanner = Scanner(probes.of_logs(of_logs, resets=this_boot) + probes.of_issues(every))
     if paths:
         problems = read_named(scanner, paths, progress)

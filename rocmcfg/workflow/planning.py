@@ -84,7 +84,7 @@ def collect_facts(
 def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planned:
     """What `apply` would do, with `terms` as a trial. Raises RocmcfgError with every reason against it."""
     from rocmcfg.facts.gpus import read_gpus
-    from rocmcfg.judging.hand_overs import first
+    from rocmcfg.judging.hand_overs import hand_overs_first
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.profile import Setting
     from rocmcfg.planning.automatic import expand_auto
@@ -109,7 +109,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
         remarks += tuple(forgotten(known.receipt.request.set, request, loaded))
     remarks += _state_of_ours(view)
     if remarks:
-        made = made._replace(diagnostics=first((*remarks, *made.diagnostics)))
+        made = made._replace(diagnostics=hand_overs_first((*remarks, *made.diagnostics)))
     require_no_errors(made.diagnostics)
     return Planned(made, request, facts, loaded, tried)
 

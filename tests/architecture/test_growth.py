@@ -202,7 +202,7 @@ def test_the_time_to_search_a_log_grows_as_the_log_does(piece: str) -> None:
     from rocmcfg.doctor.reading import probes
     from rocmcfg.knowledge import catalogue, diagnosis
 
-    wanted = probes.of_logs(diagnosis.of_logs()) + probes.of_issues(catalogue.known_issues())
+    wanted = probes.of_logs(diagnosis.log_knowledge()) + probes.of_issues(catalogue.known_issues())
 
     def make(n: int) -> Callable[[], object]:
         content = _repeated(piece, n).encode()

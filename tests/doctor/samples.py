@@ -13,7 +13,7 @@ from rocmcfg.doctor.reading import log_facts, probes
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue, toml
-from rocmcfg.knowledge.diagnosis import of_logs
+from rocmcfg.knowledge.diagnosis import log_knowledge
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.state.values import Running
 from rocmcfg.workflow.planning import collect_facts
@@ -57,13 +57,13 @@ def issue(text: str = ISSUE, id: str = "test-issue") -> KnownIssue:
 
 
 def scanned(log: bytes, known: Sequence[KnownIssue], *, use_grep: bool = True) -> Scanner:
-    scanner = Scanner(probes.of_logs(of_logs()) + probes.of_issues(known), use_grep=use_grep)
+    scanner = Scanner(probes.of_logs(log_knowledge()) + probes.of_issues(known), use_grep=use_grep)
     scanner.read("a.log", io.BytesIO(log))
     return scanner
 
 
 def facts_of(scanner: Scanner) -> log_facts.LogFacts:
-    return log_facts.read_facts(scanner, of_logs(), catalogue.gpu_models())
+    return log_facts.read_facts(scanner, log_knowledge(), catalogue.gpu_models())
 
 
 def judged(

@@ -18,13 +18,13 @@ from rocmcfg.doctor.reading.probes import Probe, bounded, literals, probe, texts
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host.files import start_grep
 from rocmcfg.knowledge import catalogue
-from rocmcfg.knowledge.diagnosis import of_logs
+from rocmcfg.knowledge.diagnosis import log_knowledge
 
 Answer = list[tuple[str, list[tuple[str, int]], list[tuple[str, int, int, int]], list[str]]]
 
 
 def every_probe() -> list[Probe]:
-    return probes.of_logs(of_logs()) + probes.of_issues(catalogue.known_issues())
+    return probes.of_logs(log_knowledge()) + probes.of_issues(catalogue.known_issues())
 
 
 PROBES = every_probe()

@@ -17,7 +17,7 @@ from rocmcfg.doctor.judging.conditions import Reason, conditions, fixes
 from rocmcfg.doctor.judging.origin import Origin
 from rocmcfg.doctor.judging.workarounds import HostState, applied, in_force
 from rocmcfg.doctor.reading.scan import Hits
-from rocmcfg.knowledge.diagnosis import of_hosts
+from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.spelling import Spelling
@@ -257,7 +257,7 @@ def _one_after_the_other(
 
 def _firmware(issue: KnownIssue, loaded: Mapping[str, int]) -> list[Reason]:
     """Whether the firmware that the issue is about is loaded; empty where the issue is about none."""
-    row = next((row for row in of_hosts().firmware if row.issue == issue.id), None)
+    row = next((row for row in host_knowledge().firmware if row.issue == issue.id), None)
     if row is None:
         return []
     version, name = loaded.get(row.block), row.block.upper()
