@@ -52,7 +52,7 @@ def observe(view: HostView, seen: Menu) -> Observed:
         [k for k in lines[-1].before if all(contains(one.before, k.text) for one in lines)] if lines else []
     )
     later = tuple({karg.text: karg for line in lines for karg in line.after}.values())
-    ours = split(_ours(view), CARRIER)
+    ours = split(asked(view), CARRIER)
     return Observed(seen, (*foreign, *later), ours, later, (*foreign, *ours, *later))
 
 
@@ -61,7 +61,8 @@ def _around(kargs: Sequence[Karg]) -> _Line:
     return _Line(*(split(part, source) for part in marked_arguments.around(" ".join(k.text for k in kargs))))
 
 
-def _ours(view: HostView) -> str:
+def asked(view: HostView) -> str:
+    """The arguments that shall be ours, as our file says them."""
     return " ".join(line for line in text_or_empty(view, CARRIER).splitlines() if not line.startswith("#"))
 
 
@@ -81,7 +82,7 @@ def activation(view: HostView, name: str, reason: str) -> Activation:
 
 def write(host: Host) -> None:
     """As `contract.EntryWriter`. What came into an entry that shall stay as it is, is taken out of it."""
-    kargs = _ours(host)
+    kargs = asked(host)
     ours = marked_arguments.part(kargs) if kargs else None
     for path, entry in loader_entries.files(host, _machine_id(host)):
         before = host.state(path)

@@ -17,7 +17,6 @@ _EFIVARS = "/sys/firmware/efi/efivars"
 _LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
 _PARTITIONS = ("/boot", "/boot/efi", "/efi", "/esp")  # where the EFI system partition is mounted
 _ENTRIES = tuple(f"{mounted}/loader/entries/*.conf" for mounted in _PARTITIONS)
-_IMAGES = tuple(f"{mounted}/EFI/Linux/*.efi" for mounted in _PARTITIONS)
 
 
 class _Chain(NamedTuple):
@@ -109,15 +108,6 @@ _OTHERS = (
         ("LoaderInfo", "limine"),
     ),
     _Chain(
-        "uki",
-        "unified kernel images",
-        (_IMAGES,),
-        "append to /etc/kernel/cmdline (which must also hold root=…), or with dracut to kernel_cmdline in\n"
-        "/etc/dracut.conf.d/: {kargs}\n"
-        "then rebuild the image: mkinitcpio -P, dracut --regenerate-all or kernel-install add-all",
-        ("StubInfo", "systemd-stub"),  # also below systemd-boot, which then shows images and no entries
-    ),
-    _Chain(
         "refind",
         "rEFInd",
         (("/boot/refind_linux.conf",),),
@@ -147,14 +137,19 @@ def _match(view: HostView, chain: _Chain) -> Detection | None:
 
 
 def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
-    """The evidence of the firmware that this loader booted the host; empty where it says nothing of it.
-    `variable` is one of the Boot Loader Interface: four bytes of attributes, then UTF-16."""
+    """The evidence of the firmware that this loader booted the host; empty where it says nothing of it."""
+    told = variable_text(view, variable) if variable else ""
+    return (f"the firmware was handed over by {told}",) if told.lower().startswith(loader) and told else ()
+
+
+def variable_text(view: HostView, variable: str) -> str:
+    """What a variable of the Boot Loader Interface says: four bytes of attributes, then UTF-16. Empty where
+    there is none."""
     try:
-        raw = view.read(f"{_EFIVARS}/{variable}-{_LOADER_GUID}") if variable else None
+        raw = view.read(f"{_EFIVARS}/{variable}-{_LOADER_GUID}")
     except Unreadable:
         raw = None
-    told = (raw or b"")[4:].decode("utf-16-le", "replace").rstrip("\0")
-    return (f"the firmware was handed over by {told}",) if told.lower().startswith(loader) and told else ()
+    return (raw or b"")[4:].decode("utf-16-le", "replace").rstrip("\0")
 
 
 def _first(view: HostView, patterns: tuple[str, ...]) -> str:

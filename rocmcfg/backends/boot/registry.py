@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rocmcfg.backends.boot.menu import Entry
     from rocmcfg.model.facts import BootChain, Detection
 
-NAMES = ("grub", "grub-mkconfig", "systemd-boot", "grub-bls")
+NAMES = ("grub", "grub-mkconfig", "uki", "systemd-boot", "grub-bls")
 _TRIALS = ("grub",)  # those of them that can boot something once
-WRITERS = ("systemd-boot", "grub-bls")  # those whose entries we write ourselves
+WRITERS = ("uki", "systemd-boot", "grub-bls")  # those whose entries we write ourselves
 
 
 def backend(name: str) -> BootBackend:

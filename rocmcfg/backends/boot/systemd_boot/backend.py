@@ -23,7 +23,7 @@ def detect(view: HostView) -> Detection | None:
     loader = reader.installed(view)
     told = handed_over(view, "LoaderInfo", NAME)
     folders = loader_entries.folders(view)
-    if not folders or not (loader or told):
+    if not (loader or told) or not any(True for _ in loader_entries.files(view, "")):
         return None
     return Detection(
         NAME,
