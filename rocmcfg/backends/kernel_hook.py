@@ -11,26 +11,24 @@ kernel will come by.
 
 from __future__ import annotations
 
+from os.path import dirname
+
+from rocmcfg.backends.templates import render
 from rocmcfg.host.view import HostView
 
-# The directory that the kernel packages use, to the name of our hook in it and its template.
-_HOOKS = {
-    "/etc/kernel/postinst.d": ("rocmcfg", "kernel-postinst.j2"),
-    "/etc/kernel/install.d": ("95-rocmcfg.install", "kernel-install.j2"),
-    "/etc/initcpio/post": ("rocmcfg", "initcpio-post.j2"),
+# Each hook lies in the directory that the kernel packages of some distributions use.
+_TEMPLATES = {
+    "/etc/kernel/postinst.d/rocmcfg": "kernel-postinst.j2",
+    "/etc/kernel/install.d/95-rocmcfg.install": "kernel-install.j2",
+    "/etc/initcpio/post/rocmcfg": "initcpio-post.j2",
 }
-PATHS = tuple(f"{directory}/{name}" for directory, (name, _) in _HOOKS.items())
+PATHS = tuple(_TEMPLATES)
 MODE = 0o755
 
 
 def propose(view: HostView, *, wanted: bool, after_entries: bool = False) -> dict[str, bytes | None]:
-    """By path: the hooks whose directories this host's kernel packages use, and None for the others. With
-    `after_entries` those that run once the entry or the image is there, where there is a choice."""
-    from rocmcfg.backends.templates import render
-
-    debian, *others = (directory if wanted and view.is_dir(directory) else "" for directory in _HOOKS)
+    """By path: the hooks whose directories this host has, and None for the others. With `after_entries` those
+    that run once the entry or the image is there, where there is a choice."""
+    debian, *others = (path if wanted and view.is_dir(dirname(path)) else "" for path in PATHS)
     used = others if any(others) and (after_entries or not debian) else [debian]
-    return {
-        f"{directory}/{name}": render("", template) if directory in used else None
-        for directory, (name, template) in _HOOKS.items()
-    }
+    return {path: render("", name) if path in used else None for path, name in _TEMPLATES.items()}

@@ -19,11 +19,11 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.spelling import same
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, unique_kargs
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
-from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kernel, unreadable_image
-from rocmcfg.planning.resolve import Resolution, refused, resolve
+from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kernel, refused, unreadable_image
+from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
-from rocmcfg.state.configured import Observed, observe
+from rocmcfg.state.values import Observed, observe
 
 
 class Known(NamedTuple):

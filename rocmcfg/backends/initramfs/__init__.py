@@ -9,22 +9,20 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
-
-if TYPE_CHECKING:
-    from rocmcfg.model.diagnostic import Diagnostic
-    from rocmcfg.model.plan import Activation
+from rocmcfg.model.plan import Activation
 
 _MODULES = ("initramfs_tools",)
-# Generator, marks of which all must exist, and what a user runs by hand.
+# Generator, the program that shows it, and what a user runs by hand.
 _RECOGNISED = (
-    ("dracut", "dracut", ("/usr/bin/dracut",), "sudo dracut --regenerate-all --force"),
-    ("mkinitcpio", "mkinitcpio", ("/usr/bin/mkinitcpio",), "sudo mkinitcpio -P"),
-    ("booster", "booster", ("/usr/bin/booster",), "rebuild the images with booster"),
+    ("dracut", "/usr/bin/dracut", "sudo dracut --regenerate-all --force"),
+    ("mkinitcpio", "/usr/bin/mkinitcpio", "sudo mkinitcpio -P"),
+    ("booster", "/usr/bin/booster", "rebuild the images with booster"),
 )
 
 
@@ -68,11 +66,13 @@ def backend(detected: Iterable[Detection]) -> Generator | None:
 
 
 def detect(view: HostView) -> tuple[Detection, ...]:
-    found: list[Detection | None] = [one.detect(view) for one in backends()]
-    for name, title, marks, manual in _RECOGNISED:
-        if all(view.exists(mark) for mark in marks):
-            found.append(Detection(name, title, marks, manual=manual))
-    return tuple(d for d in found if d is not None)
+    supported = [found for one in backends() if (found := one.detect(view)) is not None]
+    known = [
+        Detection(name, name, (mark,), manual=by_hand)
+        for name, mark, by_hand in _RECOGNISED
+        if view.exists(mark)
+    ]
+    return (*supported, *known)
 
 
 def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:

@@ -29,9 +29,7 @@ _MODULE = r"(?:^|/)lib/modules/[^/]+/.*/{name}\.ko(?:\.(?:xz|zst|gz))?$"
 def detect(view: HostView) -> Detection | None:
     if not all(view.exists(mark) for mark in _MARKS) or _is_of_dracut(view):
         return None
-    return Detection(
-        NAME, "initramfs-tools", _MARKS, supported=True, manual="sudo update-initramfs -u -k all"
-    )
+    return Detection(NAME, NAME, _MARKS, supported=True, manual="sudo update-initramfs -u -k all")
 
 
 def _is_of_dracut(view: HostView) -> bool:
@@ -84,13 +82,11 @@ def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | Non
             )
         elif unpacked.get(inside) != expected:
             lacks = "lacks" if inside not in unpacked else "has an old copy of"
-            summary = (
-                f"{image.path} {lacks} {path}" if expected is not None else f"{image.path} still has {path}"
-            )
+            said = "still has" if expected is None else lacks
             problems.append(
                 error(
                     "RC3204",
-                    summary,
+                    f"{image.path} {said} {path}",
                     location=image.path,
                     detail="update-initramfs ended without an error and did not rebuild it",
                     hint="see update_initramfs= in /etc/initramfs-tools/update-initramfs.conf, and whether "

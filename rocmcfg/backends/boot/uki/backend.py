@@ -23,6 +23,7 @@ from rocmcfg.model.state import DesiredSetting
 
 NAME = reader.NAME
 OWNED: tuple[str, ...] = (entry_options.CARRIER, DRACUT)
+_HOW = "`rocmcfg plan` says the commands that sign it"
 _SIGNING_TIMEOUT = 120.0  # seconds; a key on a token may be slow
 
 
@@ -108,9 +109,7 @@ def _write(host: Host, uki: Uki, line: str, enforced: bool) -> None:
         return
     argv = signing.command(host, uki.own_addon)
     if not argv:
-        raise Unwritable(
-            uki.own_addon, "Secure Boot is on, and no key is known to sign it with", refusals.OWN_KEYS
-        )
+        raise Unwritable(uki.own_addon, "Secure Boot is on, and no key is known to sign it with", _HOW)
     result = host.execute(argv, timeout=_SIGNING_TIMEOUT, progress=lambda: None)
     if not result.ok or not says(host, uki, line, enforced):
         raise ToolFailed(result, "did not sign it", "run it by hand, and see what it says")

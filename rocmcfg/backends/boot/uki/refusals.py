@@ -15,11 +15,6 @@ from rocmcfg.backends.boot.uki.way import normal, says, takes_no_addon
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 
-OWN_KEYS = (
-    "name your key and certificate in /etc/kernel/uki.conf and install sbsign, or use sbctl, then run the "
-    "command again"
-)
-
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
     images = normal(view)
@@ -79,7 +74,7 @@ def _by_rebuild(view: HostView, reason: str) -> Iterator[Diagnostic]:
             "RC3164",
             f"{signed[0]} is signed, and building it anew would leave it without its signature",
             detail=f"it would be built anew because {reason}",
-            hint=OWN_KEYS,
+            hint="name your key where the builder reads it: uki.conf (ukify), dracut.conf.d, or sbctl",
         )
 
 
@@ -103,7 +98,8 @@ def _by_addon(view: HostView, images: Sequence[Uki], kargs: Sequence[str]) -> It
             f"  --output={shlex.quote(path)}\n"
             "or, to have keys: sudo sbctl create-keys && sudo sbctl enroll-keys --microsoft",
             location=path,
-            hint=OWN_KEYS,
+            hint="name your key and certificate in /etc/kernel/uki.conf and install sbsign, or use sbctl, "
+            "then run the command again",
         )
     elif not state and any(uki.image is not None and uki.image.signed for uki in due):
         yield warning(

@@ -1,4 +1,5 @@
-"""The configured state: what the files of a host give its next boot, who wrote it, and what runs beside it.
+"""The values that a host has: what the kernel of this boot got and holds now, and what the files give the
+next boot, with who wrote it.
 
 Precedence of a module parameter (kmod 30, tested): kernel command line over modprobe.d, later over earlier
 within each. A built-in driver takes the command line only.
@@ -11,15 +12,58 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.model.kargs import Karg, canonical
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.kargs import Karg, canonical, last, split
 from rocmcfg.model.spelling import same
-from rocmcfg.state.running import Running
+from rocmcfg.model.trial import MARKER
 
 if TYPE_CHECKING:
     from rocmcfg.backends.boot.contract import Observed as ObservedBoot
-    from rocmcfg.host.view import HostView
     from rocmcfg.model.catalogue import Catalogue
     from rocmcfg.model.facts import Detection, Facts, Kernel
+
+
+class Now(NamedTuple):
+    """`present` is False where the kernel has no such parameter or argument; `readable` without the right
+    to read it. `value` is as the kernel prints it."""
+
+    value: str | None
+    present: bool
+    readable: bool = True
+
+
+class Running:
+    """Reads /proc and /sys of the host. `known` is False for a root without them (an offline disk)."""
+
+    def __init__(self, view: HostView) -> None:
+        self._view = view
+        try:
+            text = view.text("/proc/cmdline")
+        except Unreadable:
+            text = None
+        self.known = text is not None
+        self.kargs: tuple[Karg, ...] = split(text or "", "/proc/cmdline")
+
+    def loaded(self, module: str) -> bool:
+        return self._view.is_dir(f"/sys/module/{canonical(module)}")
+
+    def parameter(self, id: str) -> Now:
+        module, _, name = id.partition(".")
+        path = f"/sys/module/{canonical(module)}/parameters/{canonical(name)}"
+        try:
+            text = self._view.text(path)
+        except Unreadable:
+            return Now(None, True, readable=False)
+        return Now(None, False) if text is None else Now(text.rstrip("\n"), True)
+
+    def karg(self, name: str) -> Now:
+        found = last(self.kargs, name)
+        return Now(None, False) if found is None else Now(found.value, True)
+
+
+def trial_token(view: HostView) -> str | None:
+    """Which trial this boot is, as its command line says; None for a boot that is none."""
+    return Running(view).karg(MARKER).value
 
 
 class Effective(NamedTuple):
@@ -126,10 +170,8 @@ def default_of(name: str, kernel: Kernel | None, catalogue: Catalogue) -> str:
 
 
 def next_boot_kargs(view: HostView, loader: Detection | None) -> tuple[Karg, ...]:
-    """The arguments of the entry that boots by default, each with the file that a user can edit.
-
-    Without a menu that we can read, those of the running boot stand in.
-    """
+    """The arguments of the entry that boots by default, each with the file that a user can edit; without a
+    menu that we can read, those of the running boot."""
     observed = registry.backend(loader.name).observe(view) if loader and loader.supported else None
     if observed is None or not observed.menu.normal:
         return Running(view).kargs

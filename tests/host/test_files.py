@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.host.files import log_from, open_callers_log
 from rocmcfg.host.local import LocalHost
-from rocmcfg.host.streams import log_from, open_callers_log
 from rocmcfg.host.view import Unreadable
 from rocmcfg.workflow import diagnosing
 from tests.support.hosts import debian_grub_host

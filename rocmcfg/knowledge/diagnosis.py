@@ -1,17 +1,62 @@
-"""What fits together on a host, and who else writes there: driver releases, firmware, other programs.
+"""What `doctor` looks for: in logs the facts about their machine and the errors of driver and libraries; on a
+host what does not fit together, and which other programs write there.
 
-The file is ours and tests hold it right, so nothing is validated at run time.
+The files are ours and tests hold them right, so nothing is validated at run time.
 """
 
 from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.compiled import noun
 from rocmcfg.model.version import VersionRange, parse_range
+
+
+class FactPattern(NamedTuple):
+    """`kind` says what group `group` of the pattern holds; heavier facts win over lighter ones."""
+
+    kind: str
+    pattern: str
+    group: int = 1
+    weight: int = 1
+
+
+class ErrorPattern(NamedTuple):
+    """`needs` are texts of which a line must hold one besides; `shared`: another vendor's software prints
+    such a line too."""
+
+    pattern: str
+    needs: tuple[str, ...] = ()
+    shared: bool = False
+
+
+class LogKnowledge(NamedTuple):
+    """`families`: the driver's name of a generation to gfx patterns. A kernel's command line has one of
+    `boot_words`. `resets` are for a boot that is on trial: whatever came of them, they speak against it."""
+
+    facts: tuple[FactPattern, ...]
+    errors: tuple[ErrorPattern, ...]
+    resets: tuple[str, ...]
+    families: Mapping[str, tuple[str, ...]]
+    boot_words: tuple[str, ...]
+    collect: tuple[str, ...]
+
+
+@functools.cache
+def log_knowledge() -> LogKnowledge:
+    document = compiled.packaged("knowledge/data/logs.toml")
+    return LogKnowledge(
+        tuple(noun(FactPattern, row) for row in document["fact"]),
+        tuple(noun(ErrorPattern, row) for row in document["error"]),
+        tuple(row["pattern"] for row in document["reset"]),
+        {name: tuple(patterns) for name, patterns in document["family"].items()},
+        tuple(document["cmdline"]["boot_words"]),
+        tuple(document["unknown"]["collect"]),
+    )
 
 
 class DriverRelease(NamedTuple):
@@ -57,8 +102,7 @@ class Tuner(NamedTuple):
 
 
 class HostKnowledge(NamedTuple):
-    """What fits together on a host, and who else writes there. `target_variable` passes a GPU off as another
-    target, `choosers` are variables that choose among several GPUs."""
+    """`target_variable` passes a GPU off as another target, `choosers` choose among several GPUs."""
 
     drivers: tuple[DriverRelease, ...]
     firmware: tuple[BadFirmware, ...]
@@ -69,7 +113,7 @@ class HostKnowledge(NamedTuple):
 
 
 @functools.cache
-def of_hosts() -> HostKnowledge:
+def host_knowledge() -> HostKnowledge:
     document = compiled.packaged("knowledge/data/hosts.toml")
     return HostKnowledge(
         tuple(
