@@ -18,6 +18,7 @@ from rocmcfg.backends.boot import (
     registry,
     sdboot_manage,
     systemd_boot,
+    uki,
 )
 from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter
 from rocmcfg.backends.boot.grub import backend as grub_backend
@@ -35,6 +36,8 @@ from rocmcfg.backends.boot.sdboot_manage import backend as sdboot_backend
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
 from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
+from rocmcfg.backends.boot.uki import backend as uki_backend
+from rocmcfg.backends.boot.uki import reader as uki_reader
 from rocmcfg.backends.initramfs import Generator, initramfs_tools
 from rocmcfg.host.local import LocalHost
 from rocmcfg.planning.owned import owned_files, owned_paths
@@ -45,6 +48,7 @@ BACKENDS: tuple[BootBackend, ...] = (
     grub_backend,
     mkconfig_backend,
     limine_backend,
+    uki_backend,
     systemd_boot_backend,
     sdboot_backend,
     bls_backend,
@@ -54,6 +58,7 @@ READERS: tuple[BootReader, ...] = (
     grub_reader,
     mkconfig_reader,
     limine_reader,
+    uki_reader,
     systemd_boot_reader,
     sdboot_reader,
     bls_reader,
@@ -63,6 +68,7 @@ TRIALS: tuple[BootTrial, ...] = (grub_trial,)
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments)
 WRITERS: tuple[EntryWriter, ...] = (
     limine_backend,
+    uki_backend,
     systemd_boot_backend,
     sdboot_backend,
     bls_backend,
@@ -78,7 +84,8 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert initramfs.backends() == GENERATORS
     assert {editor for one in READERS for editor in one.EDITED.values()} == set(EDITORS)
     assert all(
-        one.__doc__ for one in (grub, grub_mkconfig, limine, systemd_boot, sdboot_manage, grub_bls, refind)
+        one.__doc__
+        for one in (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
     )
     assert tuple(map(registry.writer, registry.WRITERS)) == WRITERS
 
@@ -90,7 +97,7 @@ def test_it_proposes_just_the_paths_that_it_declares(backend: BootBackend) -> No
     for settings in (SETTINGS, ()):
         proposed = backend.propose(nothing, settings)
         assert {*proposed} == {*backend.OWNED, *edited} == {*registry.paths(backend.NAME)}
-        assert any(proposed.values()) == bool(settings)  # where a host has a choice, not all of them
+        assert any(proposed.values()) == bool(settings)  # not all: what is to be used depends on the host
 
 
 def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> None:

@@ -23,8 +23,10 @@ def detect(view: HostView) -> Detection | None:
     loader = reader.installed(view)
     told = handed_over(view, "LoaderInfo", NAME)
     folders = loader_entries.folders(view)
-    if not folders or not (loader or told) or view.exists("/usr/bin/sdboot-manage"):
-        return None  # with the latter the entries of later kernels come from its own configuration
+    if not (loader or told) or not any(True for _ in loader_entries.files(view, "")):
+        return None
+    if view.exists("/usr/bin/sdboot-manage"):
+        return None  # the entries of later kernels come from its own configuration
     return Detection(
         NAME,
         "systemd-boot",
