@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rocmcfg.doctor.reading import probes
-from rocmcfg.knowledge import compiled, issues, logs, profiles, toml
+from rocmcfg.knowledge import catalogue, compiled, diagnosis, profiles, toml
 from rocmcfg.knowledge.profile_schema import validate
 
 
@@ -22,9 +22,9 @@ def page() -> str:
         if wrong:
             raise ValueError(f"{path} is no profile: {wrong}")
         entries.append(compiled.entry(f"profiles/{path.name}", content, document))
-    patterns = [
-        p.pattern for p in (*probes.of_logs(logs.of_logs(), resets=True), *probes.of_issues(issues.load()))
-    ]
+    of_logs = probes.of_logs(diagnosis.log_knowledge(), resets=True)
+    probed = (*of_logs, *probes.of_issues(catalogue.known_issues()))
+    patterns = [p.pattern for p in probed]
     required = {p: [[text.decode() for text in texts] for texts in probes.required(p)] for p in patterns}
     entries.append(compiled.entry(probes.READY, b"", required))
     return b"".join(entries).decode()

@@ -9,7 +9,6 @@ from typing import Any
 
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import catalogue
-from rocmcfg.knowledge import issues as known_issues
 from rocmcfg.knowledge import profiles as shipped
 from rocmcfg.model.catalogue import Epoch, Parameter, ValueTrap
 from rocmcfg.model.issue import KnownIssue
@@ -252,7 +251,7 @@ def _legal(values: Sequence[str], pattern: str, flag: bool) -> str:
 
 
 def issues() -> str:
-    known = known_issues.load()
+    known = catalogue.known_issues()
     lines = [
         "# Known issues",
         "",

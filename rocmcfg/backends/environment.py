@@ -117,8 +117,7 @@ def for_everybody(view: HostView) -> tuple[Assignment, ...]:
 
 
 def later_assignments(view: HostView) -> dict[str, Assignment]:
-    """By name, what is read after our files: by systemd (environment.d(5), by base name) and by login shells
-    (/etc/profile, which sources profile.d in order of name)."""
+    """By name, what is read after our files, by systemd or by login shells."""
     ours = [basename(path) for path in (ENVIRONMENT_D.path, PROFILE_D.path)]
     later = {basename(path): path for path in profile_d(view) if basename(path) > ours[1]}
     later |= {basename(path): path for path in environment_d(view) if basename(path) > ours[0]}

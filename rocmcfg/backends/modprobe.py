@@ -7,6 +7,7 @@ kernel command line is read after all of them and so wins over them; a trailing 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
@@ -55,19 +56,10 @@ def _parse(path: str, text: str) -> Iterable[Karg]:
 def _logical_lines(text: str) -> Iterable[tuple[int, str]]:
     """Lines with the number they start at. kmod drops a backslash and takes the character behind it as it is;
     a line break it drops too (freadline_wrapped in kmod, shared/util.c)."""
-    line, start, number = "", 1, 1
-    characters = iter(text)
-    for character in characters:
-        escaped = next(characters, "") if character == "\\" else ""
-        if character == "\n":
-            yield start, line
-            line, number = "", number + 1
-            start = number
-        elif escaped == "\n":
-            number += 1
-        else:
-            line += escaped if character == "\\" else character
-    yield start, line
+    number = 1
+    for line in re.finditer(r"((?:[^\\\n]+|\\.|\\\Z)*)(?:\n|\Z)", text, re.DOTALL):
+        yield number, re.sub(r"\\(.?)", lambda found: found[1].strip("\n"), line[1], flags=re.DOTALL)
+        number += line[0].count("\n")
 
 
 def propose(settings: Sequence[DesiredSetting]) -> bytes | None:

@@ -4,13 +4,10 @@ jinja2 would take a fifth of its time; scripts are templates, which lie beside t
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rocmcfg.host.caller import read_own_file
-
-if TYPE_CHECKING:
-    from rocmcfg.model.state import DesiredSetting
-
+from rocmcfg.host.files import read_own_file
+from rocmcfg.model.state import DesiredSetting
 
 HEAD = "# Written by rocmcfg; the next `rocmcfg apply` replaces this file.\n# Undo: sudo rocmcfg rollback\n"
 

@@ -47,7 +47,7 @@ COMMANDS = {
     "profile new": Command("profile", "new"),
     "plan": Command("apply", "plan"),
     "apply": Command("apply", "apply"),
-    "verify": Command("verify", "verify"),
+    "verify": Command("status", "verify"),
     "confirm": Command("apply", "confirm"),
     "reject": Command("rollback", "reject"),
     "rollback": Command("rollback", "rollback"),
@@ -57,10 +57,10 @@ COMMANDS = {
     "doctor": Command("doctor", "doctor"),
     "lint": Command("lint", "lint"),
     "report": Command("doctor", "report"),
-    "env": Command("env", "env"),
-    "run": Command("env", "run", output=("debug",), passes_on=True),
+    "env": Command("profile", "env"),
+    "run": Command("profile", "run", output=("debug",), passes_on=True),
     "render": Command("rendering", "render"),
-    "schema": Command("schema", "schema", output=("debug",)),
+    "schema": Command("explain", "schema", output=("debug",)),
     "check-kernel": Command("apply", "check_kernel", listed=False),
     "watch-trial": Command("apply", "watch_trial", listed=False),
     "complete": Command("complete", "complete", output=(), listed=False, passes_on=True),
@@ -131,7 +131,6 @@ def call(name: str, given: Mapping[str, Any]) -> None:
 
 
 def parameters(function: Callable[..., None], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What the function of a command is called with."""
     found: dict[str, Any] = {}
     for name, one in options.declared(function).items():
         if isinstance(one, options.Option):
@@ -158,7 +157,7 @@ def _damaged(problem: Exception) -> int:
     if found is None or "--debug" in sys.argv:
         raise problem
     printer = render.Printer(named(sys.argv[1:]), json="--json" in sys.argv[1:])
-    printer.failure([found], ExitCode.ERROR)
+    printer.document([found], {"outcome": "nothing_changed"})
     printer.problems([found])
     return int(ExitCode.ERROR)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
@@ -15,7 +15,6 @@ from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
-    from rocmcfg.model.trial import TrialPlan
     from rocmcfg.workflow.planning import Planned
 
 _MISSING = "say what to {}: --profile NAME (or auto), or --set KEY=VALUE"
@@ -33,9 +32,10 @@ def plan(
     from rocmcfg.cli import plan_view
     from rocmcfg.workflow import planning
 
-    request, terms = asked.request(_MISSING.format("plan"), *boot), trial.terms()
+    request, terms = asked.request(_MISSING.format(printer.command), *boot), trial.terms()
     planned = planning.plan(hosts.open_host(printer, *place), request, terms)
-    plan_view.present(printer, planned)
+    printer.document(planned.plan.diagnostics, planned)
+    plan_view.show(printer, planned)
     if detailed_exitcode and not planned.plan.empty:
         raise SystemExit(int(ExitCode.DIFFERENCES))
 
@@ -51,14 +51,13 @@ def apply(
 ) -> None:
     """Apply a profile as one transaction; replaces what rocmcfg applied before."""
     from rocmcfg.cli import plan_view
-    from rocmcfg.workflow import applying, planning
+    from rocmcfg.workflow import applying
 
-    request, terms = asked.request(_MISSING.format("apply"), *boot), trial.terms()
-    host = hosts.open_host(printer, *place)
     if dry_run:
-        plan_view.present(printer, planning.plan(host, request, terms))
+        plan(printer, asked, boot, trial, detailed_exitcode=False, place=place)
         return
-    hosts.require_root(printer, host, "plan")
+    request, terms = asked.request(_MISSING.format(printer.command), *boot), trial.terms()
+    host = hosts.open_host(printer, *place, changes=True, look="plan")
     question = "Try this at the next boot?" if terms else "Apply this?"
     instead = ", or --dry-run to see the plan"
     ask = hosts.asking(printer, host, yes, plan_view.show, question, "plan", instead)
@@ -74,8 +73,7 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place(
     from rocmcfg.cli import plan_view
     from rocmcfg.workflow import confirming
 
-    host = hosts.open_host(printer, *place)
-    hosts.require_root(printer, host)
+    host = hosts.open_host(printer, *place, changes=True)
     ask = hosts.asking(printer, host, yes, plan_view.show, "Keep this?", "status")
     applied = confirming.confirm(host, ask, printer.progress, asks=not yes)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial goes on."))
@@ -87,13 +85,12 @@ def check_kernel(
     place: opt.Place = opt.Place(),
 ) -> None:
     """Check the applied values against an installed kernel; withdraw what would stop its driver."""
-    from rocmcfg.workflow import kernels
+    from rocmcfg.workflow import applying
 
-    host = hosts.open_host(printer, *place)
-    hosts.require_root(printer, host)
-    hosts.may_change(printer, host)
-    found = kernels.check_kernel(host, release, printer.progress)
-    printer.end_progress()
+    host = hosts.open_host(printer, *place, changes=True)
+    printer.may_change(host)
+    interrupts.heed()
+    found = applying.check_kernel(host, release, printer.progress)
     printer.document(found)
     printer.problems(found)
 
@@ -102,10 +99,9 @@ def watch_trial(printer: Printer, place: opt.Place = opt.Place()) -> None:
     """Wait until the trial's time has come; confirm it where all is well, else say why not."""
     from rocmcfg.workflow import confirming
 
-    host = hosts.open_host(printer, *place)
-    hosts.require_root(printer, host)
+    host = hosts.open_host(printer, *place, changes=True)
     # a shutdown while nothing is being changed is no failure, and the next boot is the old one
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     printer.may_change(host)
 
     def ask(_: Planned) -> bool:
@@ -113,16 +109,11 @@ def watch_trial(printer: Printer, place: opt.Place = opt.Place()) -> None:
         return True
 
     watched = confirming.watch(host, time.sleep, ask, printer.progress)
-    printer.end_progress()
     printer.document([])
     if isinstance(watched, str):
         printer.line(f"Nothing to do: {watched}.")
     else:
         printer.line(f"The trial confirmed itself: applied as transaction {watched.transaction}.")
-
-
-def _leave(*_: Any) -> None:
-    sys.exit(0)
 
 
 def _say(printer: Printer, applied: Planned) -> None:
@@ -141,7 +132,14 @@ def _say(printer: Printer, applied: Planned) -> None:
         hosts.say_left_to_user(printer, made.activations)
         return
     if trial:
-        _say_trial(printer, transaction, trial)
+        printer.line(f"The next boot is a trial (transaction {transaction}).")
+        said = "Unconfirmed, the boot after it is as this one, also after a hang."
+        if after := trial.terms.confirm_after:
+            said = f"It confirms itself {plan_view.duration(after)} after its begin, if all is well. {said}"
+        printer.wrapped(said, "")
+        printer.wrapped(
+            "Next: reboot, then `rocmcfg verify` and `rocmcfg confirm`.  Forget it: `rocmcfg reject`.", ""
+        )
         return
     printer.line(f"Applied as transaction {transaction}.")
     left = hosts.say_left_to_user(printer, made.activations)
@@ -158,15 +156,3 @@ def _say(printer: Printer, applied: Planned) -> None:
     steps.append(f"{'then ' if steps else ''}`rocmcfg verify` there")
     printer.line(f"Next: {', '.join(steps)}.")
     printer.wrapped(f"Undo: rocmcfg rollback{printer.root_option}", indent="")
-
-
-def _say_trial(printer: Printer, transaction: int, made: TrialPlan) -> None:
-    from rocmcfg.cli.plan_view import duration
-
-    printer.line(f"The next boot is a trial (transaction {transaction}).")
-    after = made.terms.confirm_after
-    alone = f"It confirms itself {duration(after)} after its begin, if all is well. " if after else ""
-    printer.wrapped(f"{alone}Unconfirmed, the boot after it is as this one, also after a hang.", "")
-    printer.wrapped(
-        "Next: reboot, then `rocmcfg verify` and `rocmcfg confirm`.  Forget it: `rocmcfg reject`.", ""
-    )

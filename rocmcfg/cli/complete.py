@@ -1,9 +1,9 @@
-"""`rocmcfg complete KIND WORD…`: what the shell completions ask when TAB is pressed. Not for people.
+"""`rocmcfg complete KIND WORD…`: what the shell completions (docs/generators/completions.py) ask when TAB is
+pressed, for what depends on the host or the catalogue. Not for people.
 
-The scripts know commands, options and fixed words themselves (docs/generators/completions.py) and ask only
-for what depends on the host or the catalogue. The last word is the one being completed, those before it are
-the line. One candidate a line, with a TAB and a remark: whole words of harmless characters, so that no shell
-has to quote them. Whatever goes wrong, nothing is offered and nothing is said: it runs while somebody types.
+The last word is the one being completed, those before it are the line. One candidate a line, with a TAB and
+a remark: whole words of harmless characters, so that no shell has to quote them. Whatever goes wrong, nothing
+is offered and nothing is said: it runs while somebody types.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
@@ -32,8 +31,7 @@ _SUMMARY = re.compile(rb'^summary\s*=\s*"([^"\\]*)"', re.M)
 Candidates = Iterator[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """What the words before the cursor say: the profiles, and the host that they are for. `literally`: the
     command is about profiles themselves, for which auto is no name."""
 
@@ -51,8 +49,9 @@ def complete(
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
     with contextlib.suppress(Exception):
-        *before, word = [_bare(text) for text in words or ("",)]
-        word = _value(word)
+        # without the backslashes and quotes with which bash hands it over
+        *before, word = [text.replace("\\", "").strip("'\"") for text in words or ("",)]
+        word = word.partition("=")[2] if word.startswith("--") else word.removeprefix("-p")
         line = _read(before)
         offered = [(text, about) for text, about in _KINDS[kind](line, word) if text.startswith(word)]
         sys.stdout.write("".join(_lines(offered)))
@@ -64,18 +63,6 @@ def _lines(offered: Iterable[tuple[str, str]]) -> Iterator[str]:
         if _HARMLESS.fullmatch(text):
             remark = " ".join("".join(c if c.isprintable() else " " for c in about).split())
             yield f"{text}\t{remark}\n" if remark else f"{text}\n"
-
-
-def _bare(word: str) -> str:
-    """A word without the backslashes and quotes around it, with which bash hands it over."""
-    return word.replace("\\", "").strip("'\"")
-
-
-def _value(word: str) -> str:
-    """The value of `--option=value` and `-pvalue`."""
-    if word.startswith("--"):
-        return word.partition("=")[2]
-    return word[2:] if word.startswith("-p") else word
 
 
 def _read(words: Sequence[str]) -> Line:
@@ -92,15 +79,12 @@ def _read(words: Sequence[str]) -> Line:
     return Line(tuple(filter(None, found["--profile"])), host, words[:1] == ["profile"])
 
 
-# -- profiles and what is in them -------------------------------------------------------------------------
-
-
 def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way
-    from rocmcfg.host.caller import read_own_file
-    from rocmcfg.knowledge import profile_checks, profiles
+    from rocmcfg.host.files import read_own_file
+    from rocmcfg.knowledge import profile_document, profiles
 
     for name in profiles.names(line.host):
-        if profile_checks.unwritable_name(name) is not None:
+        if profile_document.unwritable_name(name) is not None:
             continue
         local, content = profiles.local_path(name), b""
         with contextlib.suppress(Exception):  # of a broken one the name is offered all the same
@@ -136,9 +120,6 @@ def _loaded(line: Line) -> Iterator[Profile]:
 
 def _settings_of_profiles(line: Line, *, optional: bool) -> Candidates:
     yield from ((s.id, s.because) for p in _loaded(line) for s in p.settings if s.optional is optional)
-
-
-# -- names and values of the catalogue ----------------------------------------------------------------------
 
 
 def _settings(line: Line, word: str) -> Candidates:
@@ -222,9 +203,6 @@ def _explained(line: Line, word: str) -> Candidates:  # noqa: ARG001
     scopes = [p.module for p in known.parameters.values() if p.name == name] + ["feature", "karg", "env"]
     for scope in scopes:
         yield from ((f"{name}={v}", about) for v, about in _values(known, scope, name, word))
-
-
-# -- the host -----------------------------------------------------------------------------------------------
 
 
 def _kernels(line: Line, word: str) -> Candidates:  # noqa: ARG001

@@ -55,7 +55,6 @@ def doctor(
     host = hosts.open_host(printer, root)
     environment = {} if host.offline else dict(os.environ)
     found = diagnosing.diagnose(host, [*log, *more], options, environment, printer.progress)
-    printer.end_progress()
     printer.document(found.diagnostics, found)
     _show(printer, found)
 
@@ -103,9 +102,6 @@ def report(
     printer.problems([d for d in unread if d.severity.value != "info"])
 
 
-# -- text ---------------------------------------------------------------------------------------------------
-
-
 def _show(printer: Printer, found: Diagnosis) -> None:
     told = [one for one in found.found if one.match.told]
     rest = [one for one in found.found if not one.match.told]
@@ -122,7 +118,10 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     if candidates:
         printer.heading("Less likely" if told else "Nothing is certain enough to name; these come nearest")
         for one in candidates:
-            _show_candidate(printer, one.match)
+            # what speaks against it, else what cannot be told
+            doubts = [r.text for met in (False, None) for r in one.match.reasons if r.met is met]
+            why = f": {doubts[0]}" if doubts else ""
+            printer.wrapped(f"{one.match.issue.id} ({one.match.score:.2f}), {one.match.issue.title}{why}")
     _show_unknown(printer, found, bool(told))
     if found.diagnostics:
         printer.line()
@@ -168,13 +167,8 @@ def _show_match(printer: Printer, found: Diagnosis, one: Found, *, whole: bool) 
         rows += [("kernel", f"{name}: {text}") for name, text in parts]
     rows += [("note", note) for note in issue.notes] if printer.verbose else []
     rows += [("source", url) for url in issue.evidence] if printer.verbose else []
-    _rows(printer, rows)
-
-
-def _rows(printer: Printer, rows: list[tuple[str, str]]) -> None:
-    """Each name once; in columns that are the same for every block."""
     last = ""
-    for name, text in rows:
+    for name, text in rows:  # each name once; in columns that are the same for every issue
         printer.pairs([(("" if name == last else name).ljust(7), text)])
         last = name
 
@@ -200,13 +194,6 @@ def _cure(one: Found) -> list[tuple[str, str]]:
     elif match.in_force and not cure.settings and not match.applied and not cure.steps:
         rows.append(("cure", "no other is known"))
     return rows
-
-
-def _show_candidate(printer: Printer, match: Match) -> None:
-    against = next((r.text for r in match.reasons if r.met is False), "")
-    unsure = next((r.text for r in match.reasons if r.met is None), "")
-    why = f": {against or unsure}" if against or unsure else ""
-    printer.wrapped(f"{match.issue.id} ({match.score:.2f}), {match.issue.title}{why}")
 
 
 def _show_unknown(printer: Printer, found: Diagnosis, told: bool) -> None:

@@ -17,10 +17,9 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from rocmcfg.cli import profile
 from rocmcfg.cli.doctor import ReportDocument
-from rocmcfg.cli.env import EnvDocument
 from rocmcfg.cli.rollback import HistoryDocument
 from rocmcfg.doctor.reading.segments import LogRead
-from rocmcfg.host.caller import read_own_file
+from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge.compiled import PACKAGE
 from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
@@ -29,7 +28,7 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.plan import FileChange, SettingRow
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import entries, is_text
-from rocmcfg.model.report import CheckStatus, VerificationReport
+from rocmcfg.model.state import CheckStatus, VerificationReport
 from rocmcfg.records.steps import Evidence
 from rocmcfg.transaction.undo import Undo
 from rocmcfg.workflow.aftermath import HostAfter
@@ -46,8 +45,7 @@ class Document(NamedTuple):
 
 
 class FailureDocument(NamedTuple):
-    """
-    Of a command that stopped. `outcome` is how the host is: untouched, back as it was, changed all the
+    """Of a command that stopped. `outcome` is how the host is: untouched, back as it was, changed all the
     same, or left in the middle until `rocmcfg recover` has run."""
 
     outcome: HostAfter
@@ -72,16 +70,17 @@ _TITLES: dict[type, str] = {
     VerificationReport: "VerifyDocument",
 }
 _TEXTS: dict[str, str | None] = {
+    **{
+        noun.__name__: noun.__doc__
+        for noun in (Document, profile.EnvDocument, FailureDocument, ReportDocument)
+    },
     "AppliedSetting": "Applied by rocmcfg, and not in force when the log was written.",
     "Bit": "`feature` is empty for a bit that no feature switches.",
     "Caution": "`here` is null where no GPU of the host is known.",
     "Cure": "`settings` in the spelling of --set, without those that are in force already.",
-    "Document": Document.__doc__,
-    "EnvDocument": EnvDocument.__doc__,
     "ExplainDocument": """
     `meaning` and `verdict` are about the value that was asked about. `next_boot` of a variable is what the
     next login gets.""",
-    "FailureDocument": FailureDocument.__doc__,
     "Facts": "`memory` in bytes.",
     "LintDocument": """
     `proposals` and `apply_with`, the command that would make the settings, are filled with --fix alone.""",
@@ -102,7 +101,6 @@ _TEXTS: dict[str, str | None] = {
     "PyTorch": "`rocm` is the release whose libraries it brings, `path` the file that says so.",
     "ReadLog": "`size` in bytes, unpacked.",
     "Reason": "`met` is null where it cannot be told.",
-    "ReportDocument": ReportDocument.__doc__,
     "SetParameter": "`overridden`: the files whose value loses against that of `source`.",
     "ToolChange": "Something that a program changes and that is not a file of ours.",
     "TrialEvidence": (
@@ -140,7 +138,7 @@ _NOUNS: dict[str, type] = {
     "report": ReportDocument,
     "lint": Linted,
     "doctor": Diagnosis,
-    "env": EnvDocument,
+    "env": profile.EnvDocument,
     "render": Rendered,
     "check-kernel": Document,
     "watch-trial": Document,
@@ -152,9 +150,6 @@ _FIRST: dict[str, Any] = {"schema_version": Literal[1], "command": str, "diagnos
 def schemas() -> dict[str, Any]:
     known = {name: model.model_json_schema(by_alias=True) for name, model in DOCUMENTS.items()}
     return {**known, "profile-file": json.loads(read_own_file(f"{PACKAGE}/knowledge/profile.schema.json"))}
-
-
-# -- models -------------------------------------------------------------------------------------------------
 
 
 _MADE: dict[type, type[BaseModel]] = {}

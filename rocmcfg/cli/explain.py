@@ -1,4 +1,5 @@
-"""`rocmcfg explain`: what a parameter, a feature, an argument or a variable is, here or on another kernel."""
+"""`rocmcfg explain`: what a parameter, a feature, an argument or a variable is, here or on another kernel.
+`rocmcfg schema`: what the documents of --json hold, and files of profiles and of known issues."""
 
 from __future__ import annotations
 
@@ -7,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.render import SCHEMA_VERSION, Printer
 
 if TYPE_CHECKING:
-    from rocmcfg.explain.explanation import Caution, Explanation, Mention, OnKernel
+    from rocmcfg.explain.explanation import Caution, Explanation, OnKernel
     from rocmcfg.workflow.explaining import Explained
 
 
@@ -37,6 +38,32 @@ def explain(
     _show(printer, found)
 
 
+def schema(
+    printer: Printer,
+    name: str = opt.argument(
+        "[NAME]", "One document: plan, verify, …, profile-file or known-issue.", "document", required=False
+    ),
+    json: bool = opt.OUTPUT["json"],  # noqa: ARG001  # it is JSON in any case
+) -> None:
+    """Print the JSON Schema of the documents (all of them, or one)."""
+    import json as json_module
+
+    from rocmcfg.cli import documents
+    from rocmcfg.model.diagnostic import fail
+    from rocmcfg.model.spelling import closest
+
+    known = documents.schemas()
+    if name and name not in known:
+        near = closest(name, list(known))
+        raise fail(
+            "RC0002",
+            f"no document is called {name!r}",
+            hint=f"did you mean {near[0]}?" if near else "known: " + ", ".join(known),
+        )
+    chosen = known[name] if name else {"schema_version": SCHEMA_VERSION, "documents": known}
+    printer.result(json_module.dumps(chosen, indent=1, ensure_ascii=False))
+
+
 def _show(printer: Printer, found: Explained) -> None:
     what = found.explanation
     printer.line(printer.paint(what.name, "bold"))
@@ -44,7 +71,7 @@ def _show(printer: Printer, found: Explained) -> None:
     printer.pairs([("-", remark) for remark in _facts(what)])
     _show_value(printer, what)
     traps = [trap for trap in what.traps if printer.verbose or trap.here is not False]
-    printer.section("Traps", [(_trapped(trap), _caution(trap)) for trap in traps])
+    printer.section("Traps", [_caution(trap) for trap in traps])
     kernels = what.kernels if what.kind in ("parameter", "new") else ()
     printer.section("Kernels", [(on.kernel, _on_kernel(on)) for on in kernels])
     _show_now(printer, found)
@@ -96,15 +123,12 @@ _KINDS = {
 }
 
 
-def _trapped(trap: Caution) -> str:
-    return "any value" if "*" in trap.values else ", ".join(trap.values[:3])
-
-
-def _caution(trap: Caution) -> str:
+def _caution(trap: Caution) -> tuple[str, str]:
+    values = "any value" if "*" in trap.values else ", ".join(trap.values[:3])
     where = " and ".join(w for w in (trap.hardware, f"kernel {trap.kernel}" if trap.kernel else "") if w)
     if where and trap.here is not None:
         where += ": as here" if trap.here else ": not here"
-    return f"{_KINDS[trap.kind]}: {trap.summary}" + (f" (on {where})" if where else "")
+    return values, f"{_KINDS[trap.kind]}: {trap.summary}" + (f" (on {where})" if where else "")
 
 
 # What of a name stands on a host that nobody has set it on.
@@ -183,12 +207,8 @@ def _show_issues(printer: Printer, what: Explanation) -> None:
     printer.heading("Known issues")
     shown = what.issues if printer.verbose else what.issues[:_ISSUES]
     for mention in shown:
-        printer.pairs([(mention.issue, _mention(mention))])
+        said = _ROLES[mention.role].format(mention.setting)
+        confidence = f" ({mention.confidence})" if mention.role == "helps" else ""
+        printer.pairs([(mention.issue, f"{mention.title}: {said}{confidence}")])
     if len(shown) < len(what.issues):
         printer.line(f"  and {len(what.issues) - len(shown)} more: add --verbose")
-
-
-def _mention(mention: Mention) -> str:
-    said = _ROLES[mention.role].format(mention.setting)
-    confidence = f" ({mention.confidence})" if mention.role == "helps" else ""
-    return f"{mention.title}: {said}{confidence}"

@@ -22,8 +22,12 @@ Done = TypeVar("Done")
 _OF_PROGRAMS = ("/bin", "/sbin", "/lib", "/usr/bin", "/usr/sbin", "/usr/lib", "/etc", "/boot/grub")
 
 
-def open_host(printer: Printer, root: str, chroot: bool = False) -> LocalHost:
-    """The host of --root. Raises RocmcfgError for a root that is none."""
+def open_host(
+    printer: Printer, root: str, chroot: bool = False, *, changes: bool = False, look: str = ""
+) -> LocalHost:
+    """The host of --root. Raises RocmcfgError for a root that is none, and for a command that `changes` the
+    running host without being root; whoever can write an offline tree may change that. `look` is a command
+    that shows without any rights what this one would do, where there is one."""
     if not os.path.isdir(root):
         raise fail(
             "RC3020", f"--root {root}: there is no such directory", hint="name the mounted root of a host"
@@ -43,26 +47,14 @@ def open_host(printer: Printer, root: str, chroot: bool = False) -> LocalHost:
             location=f"{root.rstrip('/')}{weak.path}",
             hint="leave --chroot away, or give that tree back to root: no chroot keeps in what root runs",
         )
-    return host
-
-
-def require_root(printer: Printer, host: LocalHost, look: str = "") -> None:
-    """Only root may change the running host; whoever can write an offline tree may change that. `look` is a
-    command that shows without any rights what this one would do, where there is one."""
-    if not host.offline and os.geteuid() != 0:
+    if changes and not host.offline and os.geteuid() != 0:
         raise fail(
             "RC3023",
             f"{printer.command} changes this host and needs root",
             hint=f"sudo rocmcfg {printer.command} …"
             + (f"; `rocmcfg {look}` shows what it would do without any rights" if look else ""),
         )
-
-
-def may_change(printer: Printer, host: LocalHost) -> None:
-    """From here on the command changes things: a signal ends it only where nothing is left half done, and
-    the state that a stop leaves is read from the host."""
-    printer.may_change(host)
-    interrupts.heed()
+    return host
 
 
 def asking(
@@ -74,9 +66,9 @@ def asking(
     look: str,
     instead: str = "",
 ) -> Callable[[Planned], bool]:
-    """What shows a plan and asks whether it shall be carried out; from here on the command may change things.
-    Stops where nobody can be asked: `look` is the command that shows what would be asked about, `instead`
-    what can be done with --json in place of --yes."""
+    """A function that shows a plan and asks the user whether to carry it out; from here on the command may
+    change things. Raises where nobody can be asked: `look` is the command that only shows the plan, `instead`
+    what can be used with --json in place of --yes."""
     if printer.json and not yes:
         raise Misuse(f"--json asks no question: add --yes{instead}")
     if not yes and not sys.stdin.isatty():
@@ -85,7 +77,8 @@ def asking(
             "nobody can be asked: the input is not a terminal",
             hint=f"add --yes to go ahead without a question; `rocmcfg {look}` shows what it would do",
         )
-    may_change(printer, host)
+    printer.may_change(host)
+    interrupts.heed()
 
     def ask(planned: Planned) -> bool:
         show(printer, planned)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer, wrap
+from rocmcfg.cli.render import Printer, counted, wrap
 from rocmcfg.model.diagnostic import ExitCode, Severity
 
 if TYPE_CHECKING:
@@ -65,10 +65,13 @@ def _show(printer: Printer, found: Linted, fix: bool) -> None:
             printer.wrapped(found.command)
         if not found.proposals:
             printer.line("Nothing to propose.")
-    printer.line(_summary(found))
+    counts = {severity: sum(f.remark.severity is severity for f in found.findings) for severity in Severity}
+    said = ", ".join(counted(count, _LABEL[severity]) for severity, count in counts.items() if count)
+    where = f"in {counted(found.files, 'file')} with {counted(found.read, 'setting')} to judge."
+    printer.line(f"{said or 'Nothing found'} {where}")
     if found.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
-    elif not fix and any(f.replacement is not None for f in found.findings):
+    elif not fix and any(f.spelt.text is not None for f in found.findings):
         printer.line("Next: the same with --fix shows the proposals as a diff.")
 
 
@@ -76,40 +79,30 @@ def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     """The same of the same token in one file is said once, with every place."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        key = (finding.file, finding.text, finding.id, finding.summary, finding.why)
+        said = finding.remark
+        key = (finding.file, finding.text, said.id, said.summary, said.why)
         groups.setdefault(key, []).append(finding)
     return list(groups.values())
 
 
 def _finding(printer: Printer, same: list[Finding]) -> None:
-    first = same[0]
-    if printer.quiet and first.severity is Severity.INFO:
+    first, said, proposed = same[0], same[0].remark, same[0].spelt.text
+    if printer.quiet and said.severity is Severity.INFO:
         return
-    label = printer.paint(_LABEL[first.severity], first.severity.value)
+    label = printer.paint(_LABEL[said.severity], said.severity.value)
     text = first.text if len(first.text) <= 60 and "\n" not in first.text else f"{first.text[:56]!r}…"
-    lines = [f"{first.file}:{first.line}:{first.column}: {label}: {first.kind.replace('_', ' ')}"]
+    lines = [f"{first.file}:{first.line}:{first.column}: {label}: {said.kind.replace('_', ' ')}"]
     lines.append(f"    {printer.paint(text, 'bold')}")
-    lines += wrap(f"{first.summary}.", "  ", "  ")
-    if first.why:
-        lines += wrap(first.why, "  ", "  ")
-    if first.replacement is not None:
-        lines.append(f"  → {first.replacement}" if first.replacement else "  → take it out")
+    lines += wrap(f"{said.summary}.", "  ", "  ")
+    if said.why:
+        lines += wrap(said.why, "  ", "  ")
+    if proposed is not None:
+        lines.append(f"  → {proposed}" if proposed else "  → take it out")
     if len(same) > 1:
         places = [f"{f.line}:{f.column}" for f in same[1:21]]
         places += [f"and {len(same) - 21} more"] if len(same) > 21 else []
         lines += wrap(f"also at {', '.join(places)}", "  ", "  ")
-    if first.source:
-        sources = first.source if printer.verbose else first.source.partition(", ")[0]
+    if said.source:
+        sources = said.source if printer.verbose else said.source.partition(", ")[0]
         lines += wrap(f"source: {sources}", "  ", "  ")
     printer.result("\n".join(lines) + "\n\n")
-
-
-def _summary(found: Linted) -> str:
-    where = f"in {_counted(found.files, 'file')} with {_counted(found.read, 'setting')} to judge."
-    counts = {s: sum(f.severity is s for f in found.findings) for s in Severity}
-    said = [_counted(count, _LABEL[severity]) for severity, count in counts.items() if count]
-    return f"{', '.join(said) or 'Nothing found'} {where}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

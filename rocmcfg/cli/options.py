@@ -1,9 +1,8 @@
 """How commands declare their options and arguments, and those that several commands share.
 
-A parameter of a command's function has its declaration as its default, or a group of declarations (a
-NamedTuple of them). `app.call` puts the values in their place. `read` reads a command line without a mistake
-by them; help, mistakes and rare spellings are left to typer (`parser`), which takes as long to load as all
-that `verify` does, and which is not loaded here.
+The default of a command's parameter is its declaration, or a group of declarations (a NamedTuple), and
+`app.call` puts the values in their place. `read` reads command lines without a mistake; help, mistakes and
+rare spellings are left to typer (`parser`), which takes as long to load as all that `verify` does.
 """
 
 from __future__ import annotations

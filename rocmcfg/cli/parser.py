@@ -126,7 +126,7 @@ def misused(found: Misuse, arguments: list[str]) -> NoReturn:
 def _stop(problem: Any) -> NoReturn:
     if "--json" in sys.argv[1:]:
         stop = error("RC0001", problem.format_message(), hint="see rocmcfg --help")
-        Printer(app.named(sys.argv[1:]), json=True).failure([stop], ExitCode.USAGE)
+        Printer(app.named(sys.argv[1:]), json=True).document([stop], {"outcome": "nothing_changed"})
     else:
         said = io.StringIO()
         problem.show(file=said)

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.render import Printer, counted
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.plan import Activation, CommandLine, FileChange, RowOutcome, SettingRow, ToolChange
+from rocmcfg.model.plan import Activation, FileChange, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.state import ActivationState, Kind
 from rocmcfg.model.trial import TrialPlan
@@ -54,10 +54,13 @@ def show(printer: Printer, planned: Planned) -> None:
     for row in made.rows:
         show_setting(printer, row)
     printer.section("Left out", [(s.setting, s.reason) for s in made.skipped])
+    line = made.command_line
     if planned.trial:
         _show_trial(printer, planned.trial)
-    else:
-        _show_command_line(printer, made.command_line)
+    elif line and line.before != line.after:
+        printer.heading("Kernel command line (what the boot loader adds to every normal entry)")
+        marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in line.marked]
+        printer.wrapped(" ".join(marked))
     show_changes(printer, made.changes)
     show_activations(printer, made.activations, made.tools)
     for note in _notes(planned.profiles):
@@ -65,7 +68,11 @@ def show(printer: Printer, planned: Planned) -> None:
         printer.wrapped(f"Note: {note}", indent="")
     remarks(printer, made.diagnostics)
     printer.line()
-    printer.line(_plan_summary(planned))
+    if made.empty:
+        printer.line("In sync: nothing to change.")
+        return
+    ends = "; the next boot is the trial" if planned.trial else ""
+    printer.line(summary(made.changes, made.due, made.reboot_required and not ends, ends))
 
 
 def _notes(profiles: Sequence[Profile]) -> list[str]:
@@ -106,19 +113,6 @@ def show_setting(printer: Printer, row: SettingRow, *, judged: bool = False) -> 
         printer.wrapped(text, indent="      ")
     for link in setting.evidence if printer.verbose else ():
         printer.line(f"      {link}")
-
-
-def present(printer: Printer, planned: Planned) -> None:
-    """A plan as `plan` and `apply --dry-run` end with it."""
-    printer.document(planned.plan.diagnostics, planned)
-    show(printer, planned)
-
-
-def _show_command_line(printer: Printer, line: CommandLine | None) -> None:
-    if line and line.before != line.after:
-        printer.heading("Kernel command line (what the boot loader adds to every normal entry)")
-        marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in line.marked]
-        printer.wrapped(" ".join(marked))
 
 
 def show_changes(printer: Printer, changes: Sequence[FileChange]) -> None:
@@ -167,23 +161,14 @@ def duration(seconds: int) -> str:
     return f"{seconds}s"
 
 
-def _plan_summary(planned: Planned) -> str:
-    made = planned.plan
-    if made.empty:
-        return "In sync: nothing to change."
-    ends = "; the next boot is the trial" if planned.trial else ""
-    return summary(made.changes, made.due, made.reboot_required and not ends, ends)
-
-
 def summary(
     changes: Sequence[FileChange], due: Sequence[Activation], reboot_required: bool, ends: str = ""
 ) -> str:
-    files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"
     run = [step for step in due if not step.own]
     entries = ", the boot entries" if len(run) < len(due) else ""
-    tools = f"{len(run)} program{'' if len(run) == 1 else 's'} to run"
     reboot = "; a reboot puts it into effect" if reboot_required else ""
-    return f"{files} to change{entries}, {tools}{reboot}{ends}."
+    files, programs = counted(len(changes), "file"), counted(len(run), "program")
+    return f"{files} to change{entries}, {programs} to run{reboot}{ends}."
 
 
 def remarks(printer: Printer, diagnostics: Sequence[Diagnostic]) -> None:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from rocmcfg.workflow.aftermath import Aftermath
 
 SCHEMA_VERSION = 1
-# of a command that cannot change anything; what others left behind is looked up
-_OUTCOMES = {ExitCode.RECOVERY_REQUIRED: "recovery_required"}
 _WIDTH = 80
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
 # Our own colours carry a word that nobody else can know, so that a colour in a text is told from them.
@@ -28,6 +26,7 @@ _OURS = os.urandom(8).hex()
 # C0 without tab and newline, DEL, C1, and what turns the direction of writing round (Unicode 15, 9.2)
 _CONTROLS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
 _CONTROL = re.compile(f"\x1b{_OURS}(\\[[0-9]+m)|([{_CONTROLS}])")
+_gone: list[TextIO] = []  # streams that took no more text
 
 
 def clean(text: str) -> str:
@@ -35,17 +34,6 @@ def clean(text: str) -> str:
     return _CONTROL.sub(
         lambda found: f"\x1b{found[1]}" if found[1] else found[2].encode("unicode_escape").decode(), text
     )
-
-
-def _escaped(document: str) -> str:
-    """JSON leaves DEL, C1 and the marks of direction as they are; inside its texts they may be escaped."""
-    return re.sub(f"[{_CONTROLS}]", lambda found: f"\\u{ord(found[0]):04x}", document)
-
-
-class _Gone:
-    """The stream that took no more text, if one did."""
-
-    stream: TextIO | None = None
 
 
 def write(text: str) -> None:
@@ -77,7 +65,7 @@ def complain(text: str, *, over: bool = False) -> bool:
 
 def lost(problem: OSError) -> None:
     """stdout takes no more text: what is still written to it goes nowhere."""
-    _Gone.stream = sys.stdout
+    _gone.append(sys.stdout)
     _to_nobody(sys.stdout)
     if not isinstance(problem, BrokenPipeError):
         complain(f"the output could not be written: {problem.strerror or problem}\n")
@@ -112,6 +100,10 @@ def wrap(text: str, first: str = "", rest: str = "") -> list[str]:
     )
 
 
+def counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 _FOR_A_HOST = re.compile(
     r"`((?:sudo )?rocmcfg (?:apply|confirm|history|plan|recover|reject|rollback|status|verify)(?: [^`]*)?)`"
 )
@@ -132,8 +124,6 @@ class Printer:
     @property
     def root_option(self) -> str:
         """What a command for the same host needs besides, with the blank before it."""
-        if self.root == "/":
-            return ""
         from rocmcfg.model.state import root_option
 
         return root_option(self.root)
@@ -145,10 +135,10 @@ class Printer:
         before = on_record(host)
         self._aftermath = lambda code: aftermath(host, before, code)
 
-    # -- documents ----------------------------------------------------------------------------------
-
     def document(self, diagnostics: Sequence[Diagnostic], body: object = None) -> None:
-        """The JSON document of the command, with what the noun `body` publishes; nothing in text mode."""
+        """The JSON document of the command, with what the noun `body` publishes; nothing in text mode. The
+        work is done then: the line of progress goes."""
+        self.end_progress()
         if not self.json:
             return
         from rocmcfg.model.published import encode
@@ -159,11 +149,9 @@ class Printer:
             "diagnostics": [{**encode(one), "hint": self._hint(one)} for one in diagnostics],
             **(encode(body) or {}),
         }
-        write(_escaped(json_module.dumps(document, indent=1, ensure_ascii=False)) + "\n")
-
-    def failure(self, diagnostics: Sequence[Diagnostic], code: ExitCode, outcome: str = "") -> None:
-        """The document of a stop; nothing in text mode."""
-        self.document(diagnostics, {"outcome": outcome or _OUTCOMES.get(code, "nothing_changed")})
+        text = json_module.dumps(document, indent=1, ensure_ascii=False)
+        # JSON leaves DEL, C1 and the marks of direction as they are; inside its texts they may be escaped
+        write(re.sub(f"[{_CONTROLS}]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
     @contextmanager
     def errors(self, *, debug: bool) -> Iterator[None]:
@@ -195,15 +183,16 @@ class Printer:
 
     def _stop(self, causes: Sequence[Diagnostic], code: ExitCode, *, began: bool = True) -> None:
         """`causes` is empty where a signal stopped the command; without the lock nothing of it `began`."""
-        self.end_progress()
-        outcome = ""
         remarks: Sequence[Diagnostic] = ()
+        outcome = ""
         if self._aftermath is not None and began:
             found = self._aftermath(code)
             code, outcome, remarks = found.code, found.outcome.value, found.remarks
         interrupted = "interrupted" + ("; nothing was changed" if outcome == "nothing_changed" else "")
+        if not outcome:  # of a command that cannot change anything; what others left behind is looked up
+            outcome = "recovery_required" if code is ExitCode.RECOVERY_REQUIRED else "nothing_changed"
         diagnostics = [*(causes or [error("RC9001", interrupted)]), *remarks]
-        self.failure(diagnostics, code, outcome)
+        self.document(diagnostics, {"outcome": outcome})
         # beside the cause of a stop, remarks on what went well are noise
         self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
         raise SystemExit(int(code))
@@ -214,8 +203,6 @@ class Printer:
         return _FOR_A_HOST.sub(
             lambda found: found[0] if "--root" in found[1] else f"`{found[1]}{option}`", of.hint
         )
-
-    # -- text ---------------------------------------------------------------------------------------
 
     @property
     def _silent(self) -> bool:
@@ -274,35 +261,31 @@ class Printer:
     def problems(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Errors and warnings on stderr, remarks (info) too, unless quiet; nothing with --json."""
         for diagnostic in () if self.json else diagnostics:
-            if diagnostic.severity is not Severity.INFO or not self.quiet:
-                self._problem(diagnostic)
-
-    def _problem(self, diagnostic: Diagnostic) -> None:
-        severity = diagnostic.severity.value
-        label = f"{'note' if severity == 'info' else severity}[{diagnostic.id}]"
-        lines = wrap(f"{label}: {diagnostic.summary}", "", "  ")
-        lines[0] = lines[0].replace(label, self.paint(label, severity, sys.stderr), 1)
-        if diagnostic.location and diagnostic.location not in diagnostic.summary:
-            lines.append(f"  at {diagnostic.location}")
-        for text, prefix in ((diagnostic.detail, "  "), (self._hint(diagnostic), "  help: ")):
-            for number, paragraph in enumerate(text.splitlines()):
-                first = prefix if number == 0 else " " * len(prefix)
-                lines += wrap(paragraph, first, " " * len(prefix)) or [""]
-        flush()
-        complain("\n".join(lines) + "\n")
-
-    # -- questions and progress -----------------------------------------------------------------------
+            severity = diagnostic.severity.value
+            if severity == "info" and self.quiet:
+                continue
+            label = f"{'note' if severity == 'info' else severity}[{diagnostic.id}]"
+            lines = wrap(f"{label}: {diagnostic.summary}", "", "  ")
+            lines[0] = lines[0].replace(label, self.paint(label, severity, sys.stderr), 1)
+            if diagnostic.location and diagnostic.location not in diagnostic.summary:
+                lines.append(f"  at {diagnostic.location}")
+            for text, prefix in ((diagnostic.detail, "  "), (self._hint(diagnostic), "  help: ")):
+                for number, paragraph in enumerate(text.splitlines()):
+                    first = prefix if number == 0 else " " * len(prefix)
+                    lines += wrap(paragraph, first, " " * len(prefix)) or [""]
+            flush()
+            complain("\n".join(lines) + "\n")
 
     def ask(self, question: str) -> bool:
         """Yes or no, default no; an end of input is a no, and so is a plan that could not be shown."""
         flush()
-        if _Gone.stream is sys.stdout or not complain(f"{question} [y/N] "):
+        if sys.stdout in _gone or not complain(f"{question} [y/N] "):
             return False
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     def progress(self, text: str) -> None:
         """One line that is written over, for what takes more than a second."""
-        if not self.json and not self.quiet and sys.stderr.isatty():
+        if not self._silent and sys.stderr.isatty():
             self._progress_shown = True
             complain(text, over=True)
 

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Misuse, Printer
+from rocmcfg.host import interrupts
+from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.published import published
 from rocmcfg.model.trial import Outcome
 from rocmcfg.records.steps import FileChanged, Journal, JournalState
@@ -37,7 +40,7 @@ def rollback(
 
     if pristine and to is not None:
         raise Misuse("--to and --pristine exclude each other")
-    host = hosts.open_host(printer, *place)
+    host = hosts.open_host(printer, *place, changes=not dry_run)
     to = 0 if pristine else to
     if dry_run:
         planned = plan_rollback(host, to=to, force=force)
@@ -48,7 +51,6 @@ def rollback(
         _show(printer, planned)
         printer.line("Dry run: nothing was changed.")
         return
-    hosts.require_root(printer, host)
     instead = ", or --dry-run to see what it would do"
     ask = hosts.asking(printer, host, yes, _show, "Roll back?", "rollback --dry-run", instead)
     undone = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
@@ -67,8 +69,7 @@ def reject(
     """
     from rocmcfg.workflow import undoing
 
-    host = hosts.open_host(printer, *place)
-    hosts.require_root(printer, host)
+    host = hosts.open_host(printer, *place, changes=True)
     ask = hosts.asking(printer, host, yes, _show, "Forget this trial?", "status")
     found = undoing.reject(host, ask, printer.progress, force=force)
     undone = hosts.agreed(printer, found, "Nothing was changed: the trial stays.")
@@ -80,9 +81,9 @@ def recover(printer: Printer, force: bool = _FORCE, place: opt.Place = opt.Place
     """Finish an interrupted transaction by undoing it; safe to run at any time."""
     from rocmcfg.workflow import undoing
 
-    host = hosts.open_host(printer, *place)
-    hosts.require_root(printer, host)
-    hosts.may_change(printer, host)
+    host = hosts.open_host(printer, *place, changes=True)
+    printer.may_change(host)
+    interrupts.heed()
     undone = undoing.recover(host, force=force, progress=printer.progress)
     printer.end_progress()
     printer.problems(undone.diagnostics)
@@ -155,9 +156,6 @@ class HistoryDocument(NamedTuple):
 
 def history(printer: Printer, root: str = opt.ROOT) -> None:
     """List the transactions: who, when, what, and whether each was taken back."""
-    import os
-
-    from rocmcfg.model.diagnostic import fail
     from rocmcfg.records.journal import read_all
 
     host = hosts.open_host(printer, root)

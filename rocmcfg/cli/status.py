@@ -1,12 +1,16 @@
-"""`rocmcfg status`: one screen. What this host is, what is in force, what is due."""
+"""`rocmcfg status`: one screen. What this host is, what is in force, what is due.
+`rocmcfg verify`: desired, configured and running, per setting. Works without root."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.render import Printer
+from rocmcfg.model.state import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
 
 if TYPE_CHECKING:
     from rocmcfg.trial.standing import TrialOnRecord
@@ -85,8 +89,11 @@ def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
         said = [f"waits for the next boot{alone}"]
     elif standing.stage is Stage.RUNNING:
         said = [f"is this boot, until the next one; {_state(found)}"]
-        if standing.until is not None:
-            said.append(_by_itself(standing.until, standing.until_text))
+        if standing.until is not None and standing.until + _LATE > time.time():
+            said.append(f"confirms itself at {standing.until_text} if all is well")
+        elif standing.until is not None:
+            at = standing.until_text
+            said.append(f"was to confirm itself at {at}: see systemctl status rocmcfg-trial")
         said += [f"did not confirm itself: {reason}" for reason in standing.withheld]
     elif standing.repeated:
         said = ["is over, and kexec handed its arguments on to this boot"]
@@ -99,18 +106,8 @@ def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
     ]
 
 
-def _by_itself(until: float, said: str | None) -> str:
-    import time
-
-    if until + _LATE > time.time():
-        return f"confirms itself at {said} if all is well"
-    return f"was to confirm itself at {said}: see systemctl status rocmcfg-trial"
-
-
 def _next(found: Status, root: str) -> list[str]:
     """What to do; nothing where the hint of a problem says it. `root`: the option for the same host."""
-    from rocmcfg.model.report import CheckStatus
-
     if any(d.id == "RC4021" for d in found.diagnostics):
         return [f"Next: sudo rocmcfg recover{root}"]
     if found.trial is not None:
@@ -147,8 +144,6 @@ def _issues(found: Status) -> list[tuple[str, str]]:
 
 
 def _state(found: Status) -> str:
-    from rocmcfg.model.report import PASSES
-
     if found.report is None:
         return "unknown"
     checks = found.report.checks
@@ -157,3 +152,75 @@ def _state(found: Status) -> str:
     return "; ".join(
         f"{c.name} ({c.status.value.replace('_', ' ')})" for c in checks if c.status not in PASSES
     )
+
+
+# -- verify --------------------------------------------------------------------------------------------------
+
+
+def verify(
+    printer: Printer,
+    profiles: tuple[str, ...] = opt.PROFILES,
+    pid: int | None = opt.number(
+        "--pid", metavar="N", help="Check the variables of a running process too.", takes="free"
+    ),
+    root: str = opt.ROOT,
+) -> None:
+    """Prove on the running kernel what was applied. Exit 0 in effect, 6 pending, 3 not."""
+    from rocmcfg.workflow import verifying
+
+    report = verifying.verify(hosts.open_host(printer, root), profiles, pid)
+    printer.document(report.diagnostics, report)
+    _show_report(printer, report)
+    if report.exit_code:
+        raise SystemExit(int(report.exit_code))
+
+
+def _show_report(printer: Printer, report: VerificationReport) -> None:
+    if not report.checks:
+        printer.problems(report.diagnostics)
+        return
+    if report.trial is not None:
+        printer.line(f"Trial (transaction {report.trial}); CONFIGURED is the boot after it.")
+        printer.line()
+    rows = [
+        (c.name, c.desired or "-", c.configured or "-", c.running or "-", c.status.value.replace("_", " "))
+        for c in report.checks
+    ]
+    printer.table(("SETTING", "DESIRED", "CONFIGURED", "RUNNING", "STATUS"), rows)
+    shown = [c for c in report.checks if c.status not in PASSES or printer.verbose]
+    if shown:
+        printer.line()
+    for (detail, source), names in _by_cause(shown, printer.verbose).items():
+        if detail:
+            printer.wrapped(f"{', '.join(names)}: {detail}", indent="")
+        if source:
+            printer.line(f"  source: {source}")
+    printer.problems(report.diagnostics)
+    printer.line()
+    if any(c.target == "environment" and c.running is None for c in report.checks):
+        printer.line("Variables reach new logins; what runs already keeps the old ones.")
+    printer.wrapped(_verdict(report, printer.root_option), indent="")
+
+
+def _by_cause(checks: Sequence[Check], verbose: bool) -> dict[tuple[str, str], list[str]]:
+    """(detail, source) and the names that share them: one update-grub that is due is said once."""
+    causes: dict[tuple[str, str], list[str]] = {}
+    for check in checks:
+        source = check.source if verbose or check.status is CheckStatus.OVERRIDDEN else ""
+        causes.setdefault((check.detail, source), []).append(check.name)
+    return causes
+
+
+def _verdict(report: VerificationReport, option: str) -> str:
+    wrong = [c for c in report.checks if c.status not in PASSES]
+    total = len(report.checks)
+    if not wrong:
+        said = f"all {total} settings" if total > 1 else "the one setting"
+        if any(c.detail == OFFLINE for c in report.checks):
+            return f"Configured: {said}. What runs cannot be seen on an offline host."
+        return f"In effect: {said}."
+    if report.status == "pending":
+        reboot = any(c.status is CheckStatus.PENDING_REBOOT for c in wrong)
+        rest = f"reboot, then run `rocmcfg verify{option}` again" if reboot else "run what apply left to you"
+        return f"Pending: {len(wrong)} of {total} settings. Next: {rest}."
+    return f"Not in effect: {len(wrong)} of {total} settings. Next: read the lines above."

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from rocmcfg.explain.explain_context import described, mentions, on_hardware, those
-from rocmcfg.explain.explain_parameter import explain_parameter, on_kernels
-from rocmcfg.explain.explanation import Explanation, Question
+from collections.abc import Sequence
+
+from rocmcfg.explain.explanation import (
+    Bit,
+    Explanation,
+    OnKernel,
+    Question,
+    described,
+    mentions,
+    on_hardware,
+    those,
+)
 from rocmcfg.judging import names
-from rocmcfg.judging.arguments import legal, strange_words
-from rocmcfg.judging.masks import default_mask
-from rocmcfg.model.catalogue import Feature, KernelArgument, Variable
+from rocmcfg.judging.judge import legal, strange_words
+from rocmcfg.judging.kernels import declarations
+from rocmcfg.judging.parameters import default_mask, features_of
+from rocmcfg.model.catalogue import Feature, KernelArgument, Parameter, Variable
 from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.model.kargs import canonical
-from rocmcfg.model.spelling import closest, hexint, truth
+from rocmcfg.model.spelling import as_number, closest, hexint, octal, truth
 
 _SCOPES = ("feature", "karg", "env")
 
 
 def explain(question: Question) -> Explanation:
-    """Raises RocmcfgError with near names for one that is not known.
-
-    A bare name is looked for among parameters, variables, features and kernel arguments, in this
-    order; `feature.`, `karg.` and `env.` name the kind.
-    """
+    """A bare name is looked for among parameters, variables, features and kernel arguments, in this order;
+    `feature.`, `karg.` and `env.` name the kind. Raises RocmcfgError with near names for an unknown one."""
     scope, dot, name = question.name.partition(".")
     if not dot or scope not in _SCOPES:
         scope, name = "", question.name
@@ -48,11 +55,18 @@ def _unknown(question: Question) -> RocmcfgError:
     return fail("RC6001", f"nothing is known of {question.name!r}", hint=hint)
 
 
-def _parameter(question: Question, name: str) -> Explanation | None:
-    known, plain = question.catalogue, canonical(name)
-    ids = (plain, *(f"{module}.{plain}" for module in known.modules()))
-    parameter = next((known.parameters[id] for id in ids if id in known.parameters), None)
-    return explain_parameter(question, parameter) if parameter is not None else None
+def explain_new(question: Question, id: str, description: str) -> Explanation:
+    """A parameter that the host's own module declares or shows, and that the catalogue does not have.
+    `description` is modinfo's, empty where it could not be asked."""
+    return Explanation(
+        id,
+        "new",
+        f"modinfo says: {description}" if description else "This host has it; nothing more is known of it.",
+        ("new: the catalogue does not have it, so that its default, its range and its traps are not known",),
+        kernels=_on_kernels(question, id, question.value),
+        issues=mentions(question, [id]),
+        sources=("modinfo of this host's kernels, or its sysfs",),
+    )
 
 
 def _misnomer(question: Question, name: str) -> Explanation | None:
@@ -68,7 +82,94 @@ def _misnomer(question: Question, name: str) -> Explanation | None:
     )
 
 
-# -- features -------------------------------------------------------------------------------------------
+def _parameter(question: Question, name: str) -> Explanation | None:
+    known, plain = question.catalogue, canonical(name)
+    ids = (plain, *(f"{module}.{plain}" for module in known.modules()))
+    parameter = next((known.parameters[id] for id in ids if id in known.parameters), None)
+    if parameter is None:
+        return None
+    features = features_of(parameter, known)
+    found = Explanation(
+        parameter.id,
+        "parameter",
+        parameter.summary,
+        _remarks(parameter, question),
+        unit=parameter.describe().unit,
+        kernels=_on_kernels(question, parameter.id, question.value),
+    )
+    used = [parameter.id, *(f"feature.{feature.name}" for feature in features)]
+    found = described(question, found, used, parameter)
+    return _with_bits(found, parameter, features, question)
+
+
+def _remarks(parameter: Parameter, question: Question) -> tuple[str, ...]:
+    number = octal(question.value)
+    low, high = parameter.bounds or (0, 0)
+    remarks = those(
+        (number is not None, f"{question.value} is octal because of its leading 0, and means {number}"),
+        (parameter.dkms_only, "exists only in AMD's DKMS driver, not in the one that comes with a kernel"),
+        (parameter.since, f"came with kernel {parameter.since}"),
+        (parameter.removed, f"removed in kernel {parameter.removed}"),
+        (parameter.deprecated, f"deprecated: {parameter.deprecated}"),
+        (parameter.config, f"exists only in kernels built with {parameter.config}"),
+        (parameter.rewritten, "the driver may replace the value when it starts"),
+        (parameter.bounds, f"values with a meaning: {low} to {high}"),
+    )
+    fixes = [
+        f"the fix {fix.name} came with kernel {fix.releases}; "
+        "other series below {}.{} never got it".format(*fix.mainline.series)
+        for fix in question.catalogue.fixes.values()
+        if any(fix.name in note for note in parameter.notes)
+    ]
+    return (*remarks, *parameter.notes, *fixes)
+
+
+def _on_kernels(question: Question, id: str, value: str | None) -> tuple[OnKernel, ...]:
+    found = []
+    for declared in declarations(id, question.machine, question.catalogue, question.seen):
+        why = "; ".join(dict.fromkeys(declared.reasons(value))) if value is not None else ""
+        refused = declared.typed and value is not None and declared.refuses(value)
+        found.append(
+            OnKernel(
+                declared.release,
+                declared.present,
+                declared.types,
+                declared.defaults,
+                declared.variants[-1].permission if declared.variants else "",
+                declared.taints,
+                declared.asked,
+                declared.reads_back(value),
+                why if refused else "",
+                "" if refused else why,
+            )
+        )
+    return tuple(found)
+
+
+def _with_bits(
+    found: Explanation, parameter: Parameter, features: Sequence[Feature], question: Question
+) -> Explanation:
+    unnamed = parameter.describe().bits
+    default = default_mask(parameter, question.machine.kernels) if features or unnamed else None
+    if default is None:
+        return found
+    number = as_number(question.value)
+    mask = default if number is None or number < 0 else number
+    bits = [Bit(f.name, f.bit, bool(f.is_on(mask)), bool(f.is_on(default)), f.summary) for f in features]
+    bits += [Bit("", bit, bool(mask & bit), bool(default & bit), text) for bit, text in unnamed.items()]
+    named = sum(bit.bit for bit in bits)
+    remarks = [
+        f"{feature.name} on taints kernels {feature.taints}"
+        for feature in features
+        if feature.taints and feature.is_on(mask)
+    ]
+    return found._replace(
+        remarks=(*found.remarks, *remarks),
+        compared=mask,
+        default=default,
+        bits=tuple(sorted(bits, key=lambda bit: bit.bit)),
+        unnamed=(mask ^ default) & ~named,
+    )
 
 
 def _feature(question: Question, name: str) -> Explanation | None:
@@ -99,7 +200,7 @@ def _feature(question: Question, name: str) -> Explanation | None:
         ),
         meaning=_switched(feature, on, default),
         verdict=f"{value!r} is neither true nor false" if value and on is None else "",
-        kernels=on_kernels(question, feature.parameter, None),
+        kernels=_on_kernels(question, feature.parameter, None),
         issues=mentions(question, ids),
         sources=feature.sources,
     )
@@ -109,7 +210,7 @@ def _feature(question: Question, name: str) -> Explanation | None:
 def _by_default(feature: Feature, default: int | None) -> str:
     if default is None:
         return ""
-    on = feature.is_on(default) is True
+    on = bool(feature.is_on(default))
     other = hexint(feature.compose(default, not on))
     now = f"{_state(on)} by default"
     return f"{now}; switched {_state(not on)}, and nothing else changed, the mask is {other}"
@@ -132,9 +233,6 @@ def _state(on: bool) -> str:
     return "on" if on else "off"
 
 
-# -- kernel arguments and variables -----------------------------------------------------------------------
-
-
 def _argument(question: Question, name: str) -> Explanation | None:
     argument, value = names.argument(name), question.value
     if argument is None:
@@ -148,8 +246,6 @@ def _argument(question: Question, name: str) -> Explanation | None:
         "argument",
         argument.summary,
         (*remarks, *argument.notes),
-        values=argument.values,
-        unset=argument.default,
         verdict=_argument_verdict(argument, value),
     )
     found = described(question, found, [found.name, argument.name], argument)
@@ -184,12 +280,10 @@ def _variable(question: Question, name: str) -> Explanation | None:
         "variable",
         variable.summary,
         (*remarks, *variable.notes),
-        values=variable.values,
-        unset=variable.default,
         verdict=_variable_verdict(variable, question.value),
     )
     ids = [f"env.{variable.name}", variable.name, shown]
-    found = described(question, found, ids, variable, variable.acts_on)
+    found = described(question, found, ids, variable)
     if variable.presence_only and question.value is not None:
         found = found._replace(meaning="on, as with any other value")
     return found._replace(instead=found.instead or (variable.instead.name if variable.instead else ""))

@@ -67,11 +67,9 @@ def _driver(view: HostView, directory: str) -> tuple[Driver, bool]:
 
 
 def parameter_types(view: HostView, release: str, module: str) -> dict[str, str] | None:
-    """The parameters of a module as the kernel's own file declares them, name to type.
-
-    `modinfo -F parmtype` is the same record as `modinfo -p` without the descriptions, which hold line
-    breaks of their own. None where modinfo cannot be asked or does not know the module.
-    """
+    """The parameters of a module as the kernel's own file declares them, name to type; None where modinfo
+    cannot be asked or does not know the module."""
+    # the same record as `modinfo -p` without the descriptions, which hold line breaks of their own
     result = view.query(("modinfo", "-k", release, "-F", "parmtype", module))
     if result is None or not result.ok:
         return None

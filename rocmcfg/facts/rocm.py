@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.facts import PyTorch
-from rocmcfg.model.version import Version, compare, parse_version
+from rocmcfg.model.version import Version, comparable, parse_version
 
 # The system's Python, one built by the administrator, and what AMD's container images use.
 _PYTHONS = ("/usr", "/usr/local", "/opt/conda", "/opt/venv")
@@ -22,22 +22,15 @@ _LAST_COMMON = (7, 2)
 
 
 def read_rocm(view: HostView) -> tuple[Version | None, str]:
-    """The version and the file that says so; (None, "") where no system-wide ROCm is found.
-
-    /opt/rocm points to the release in use; otherwise the newest of /opt/rocm-* counts.
-    """
-    candidates = ["/opt/rocm"]
-    candidates += [f"/opt/{name}" for name in view.names("/opt") if re.match(r"rocm-\d", name)]
-    best: tuple[Version | None, str] = (None, "")
-    for folder in candidates:
-        found = _rocm_in(view, folder)
-        if found[0] is None:
-            continue
-        if folder == "/opt/rocm":
-            return found
-        if best[0] is None or compare(found[0], best[0]) > 0:
-            best = found
-    return best
+    """The version and the file that says so; (None, "") where no system-wide ROCm is found. /opt/rocm points
+    to the release in use; otherwise the newest of /opt/rocm-* counts."""
+    best, source = _rocm_in(view, "/opt/rocm")
+    releases = () if best is not None else view.names("/opt")
+    for name in releases:
+        version, path = _rocm_in(view, f"/opt/{name}") if re.match(r"rocm-\d", name) else (None, "")
+        if version is not None and (best is None or comparable(version) > comparable(best)):
+            best, source = version, path
+    return best, source
 
 
 def _rocm_in(view: HostView, folder: str) -> tuple[Version | None, str]:

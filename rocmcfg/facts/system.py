@@ -1,12 +1,20 @@
-"""Operating system (through `distro`), container marks."""
+"""What a host is besides its kernels, GPUs and ROCm: operating system (through `distro`), container,
+processor, memory, board, firmware of the GPUs.
+
+Sources: /proc/cpuinfo, /proc/meminfo, /sys/class/dmi/id (the world-readable part), and the attributes that
+amdgpu gives each device: vbios_version, mem_info_*, fw_version/* (amdgpu_atombios.c, amdgpu_vram_mgr.c,
+amdgpu_ucode.c in the kernel's drivers/gpu/drm/amd/amdgpu).
+"""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.host.atomic import write_all
-from rocmcfg.host.streams import scratch_file
+from rocmcfg.host.files import scratch_file
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.facts import Os
 
@@ -16,6 +24,29 @@ if TYPE_CHECKING:
 _LONGEST = 16 << 10  # bytes of os-release; all that distributions ship have less than 2 KiB
 UNKNOWN = Os("unknown", "unknown system", "")
 _NOWHERE = "/nonexistent"  # which no package may make (Debian's base-passwd)
+_DMI = "/sys/class/dmi/id"
+
+
+class Device(NamedTuple):
+    """One GPU's own software. `firmware` maps a block (mes, smc, sdma …) to the version as printed by the
+    driver; blocks without firmware are left out. Sizes in bytes, None where the driver does not say."""
+
+    address: str
+    vbios: str
+    vram: int | None
+    firmware: Mapping[str, str]
+
+
+class Hardware(NamedTuple):
+    """Texts are empty where nothing says them; `memory` in bytes. `driver_version` is what a driver from
+    outside the kernel's tree calls itself."""
+
+    processor: str
+    memory: int | None
+    board: str
+    bios: str
+    driver_version: str
+    devices: tuple[Device, ...]
 
 
 def read_os(view: HostView) -> Os:
@@ -70,14 +101,46 @@ def _release(view: HostView) -> bytes | None:
 
 
 def read_container(view: HostView) -> str:
-    """Why this is a container, else empty. Its kernel belongs to the machine outside.
-
-    Marks: systemd's Container Interface (/run/systemd/container), podman (/run/.containerenv) and
-    docker (/.dockerenv).
-    """
+    """Why this is a container, else empty. The marks are those of systemd's Container Interface, podman and
+    docker."""
     for path in ("/run/systemd/container", "/run/.containerenv", "/.dockerenv"):
         if view.exists(path):
             return path
     environment = text_or_empty(view, "/proc/1/environ").split("\0")  # readable by root only
     mark = next((variable for variable in environment if variable.startswith("container=")), "")
     return f"/proc/1/environ: {mark}" if mark else ""
+
+
+def read_hardware(view: HostView, addresses: tuple[str, ...]) -> Hardware:
+    """`addresses` are those of the GPUs, as in /sys/bus/pci/devices."""
+    model = re.search(r"^model name\s*:\s*(.+)$", text_or_empty(view, "/proc/cpuinfo"), re.M)
+    return Hardware(
+        " ".join(model[1].split()) if model else "",
+        read_memory(view),
+        _joined(view, "board_vendor", "board_name"),
+        _joined(view, "bios_version", "bios_date"),
+        text_or_empty(view, "/sys/module/amdgpu/version").strip(),
+        tuple(_device(view, address) for address in addresses),
+    )
+
+
+def read_memory(view: HostView) -> int | None:
+    """MemTotal in bytes: what the kernel manages, a little less than what is installed."""
+    total = re.search(r"^MemTotal:\s*([0-9]{1,18}) kB$", text_or_empty(view, "/proc/meminfo"), re.M)
+    return int(total[1]) * 1024 if total else None
+
+
+def _device(view: HostView, address: str) -> Device:
+    folder = f"/sys/bus/pci/devices/{address}"
+    firmware = {}
+    for name in view.names(f"{folder}/fw_version"):
+        version = text_or_empty(view, f"{folder}/fw_version/{name}").strip()
+        if version and version.strip("0x"):
+            firmware[name.removesuffix("_fw_version")] = version
+    vbios = text_or_empty(view, f"{folder}/vbios_version").strip()
+    vram = text_or_empty(view, f"{folder}/mem_info_vram_total").strip()
+    return Device(address, vbios, int(vram) if re.fullmatch("[0-9]{1,18}", vram) else None, firmware)
+
+
+def _joined(view: HostView, *names: str) -> str:
+    return " ".join(filter(None, (text_or_empty(view, f"{_DMI}/{name}").strip() for name in names)))

@@ -9,7 +9,7 @@ import pwd
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
-from rocmcfg.host import atomic
+from rocmcfg.host import atomic, runner
 from rocmcfg.host.inside import Place
 from rocmcfg.host.local_view import READ_LIMIT, LocalView
 from rocmcfg.host.view import CommandResult, Locked, Unwritable
@@ -90,21 +90,15 @@ class LocalHost(LocalView):
     def execute(
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
     ) -> CommandResult:
-        from rocmcfg.host import runner
-
         result = runner.execute(self._inside(argv), timeout=timeout, progress=progress, mark=mark)
         return result._replace(argv=tuple(argv))
 
     def started(self, mark: str) -> list[str]:
-        from rocmcfg.host import runner
-
         return [f"{name} (process {pid})" for pid, name in runner.started(mark)]
 
     def survivors(self, mark: str) -> list[str]:
         if not self.runs_tools or not mark:
             return []
-        from rocmcfg.host import runner
-
         return [f"{name} (process {pid})" for pid, name in runner.survivors(mark)]
 
     def unpack(
@@ -112,8 +106,6 @@ class LocalHost(LocalView):
     ) -> dict[str, bytes] | None:
         import shutil
         import tempfile
-
-        from rocmcfg.host import runner
 
         # an unpacked image is large, and /tmp may be memory
         parent = os.path.join(self._root, self.real_path("/var/tmp").lstrip("/"))

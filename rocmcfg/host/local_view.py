@@ -1,8 +1,5 @@
-"""A host as a directory tree, for reading: `/` for the running system, another root for an offline one.
-
-Paths of an offline root are walked inside it (`inside`): a link to /etc there never leads to our own /etc,
-also where somebody exchanges directories and links meanwhile.
-"""
+"""A host as a directory tree, for reading: `/` for the running system, another root for an offline one, whose
+paths are walked inside it (`inside`)."""
 
 from __future__ import annotations
 
@@ -11,10 +8,11 @@ import functools
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from rocmcfg.host.caller import read_at_most
+from rocmcfg.host import runner
+from rocmcfg.host.files import log_from, read_at_most
 from rocmcfg.host.inside import Place, Root, Weakness
 from rocmcfg.host.view import CommandResult, Locked, Unreadable
 from rocmcfg.model.state import FileState
@@ -126,37 +124,26 @@ class LocalView:
             return None
 
     def has_tool(self, name: str) -> bool:
-        from rocmcfg.host import runner
-
         folders = runner.OFFLINE_PATH if self.offline else runner.folders_of_programs()
-        return any(self._runs(f"{folder}/{name}") for folder in folders)
-
-    def _runs(self, path: str) -> bool:
-        try:
-            with self._place(path) as place:
-                return os.access(place.name, os.X_OK, dir_fd=place.directory)
-        except OSError:
-            return False
+        for folder in folders:
+            with suppress(OSError), self._place(f"{folder}/{name}") as place:
+                if os.access(place.name, os.X_OK, dir_fd=place.directory):
+                    return True
+        return False
 
     def query(self, argv: Sequence[str]) -> CommandResult | None:
         if not self.runs_tools:
             return None
-        from rocmcfg.host import runner
-
         result = runner.query(self._inside(argv))
         return result and result._replace(argv=tuple(argv))
 
     def stream(self, path: str) -> BinaryIO | None:
-        from rocmcfg.host.streams import log_from
-
         descriptor = self._opened(path)
         return None if descriptor is None else log_from(descriptor, path, pipes=False)
 
     def stream_query(self, argv: Sequence[str]) -> BinaryIO | None:
         if not self.runs_tools:
             return None
-        from rocmcfg.host import runner
-
         try:
             return runner.stream(self._inside(argv))
         except OSError:

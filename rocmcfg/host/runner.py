@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import os
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -130,9 +129,9 @@ def survivors(mark: str) -> list[tuple[int, str]]:
 
 
 def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
-    """Those of root with this in their environment. Others may have it in theirs, by chance or to hold us up:
-    who owns a process counts and not who pretends to, so that a set-uid program is its caller's
-    (proc(5), /proc/pid/status, Uid: real, effective, saved, file system)."""
+    """Our user's processes with `wanted` in their environment, as (pid, name). Others may put the same into
+    theirs, by chance or to hold us up, so that all four user ids of a process have to be ours (proc(5),
+    /proc/pid/status, Uid): those of a set-uid program that they started are not."""
     unread = _numbers()
     until = time.monotonic() + _EXEC
     while unread:
@@ -211,17 +210,14 @@ class _Printed:
             self._size -= len(self._parts.popleft())
 
     def text(self) -> str:
-        text = "".join(self._parts)
-        return (
-            (text if self._whole else text[-_KEEP:])
-            .encode("utf-8", "surrogateescape")
-            .decode("utf-8", "replace")
-        )
+        text = "".join(self._parts)[0 if self._whole else -_KEEP :]
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _run(
     argv: Sequence[str], timeout: float, progress: Callable[[], None] | None, mark: str, *, whole: bool
 ) -> CommandResult:
+    import threading
     from shutil import which
 
     import sh

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from typing import BinaryIO, NamedTuple, Protocol
 
 from rocmcfg.host.inside import Weakness
-from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.state import FileState
 
 
@@ -76,15 +76,9 @@ class ToolFailed(RocmcfgError):
 
     def __init__(self, result: CommandResult, reason: str, hint: str) -> None:
         self.result = result
-        output = (result.stderr.strip() or result.stdout.strip()).splitlines()
-        super().__init__(
-            error(
-                "RC3003",
-                f"{' '.join(result.argv)}: {reason}",
-                detail="\n".join(output[-12:]),
-                hint=hint,
-            )
-        )
+        said = (result.stderr.strip() or result.stdout.strip()).splitlines()[-12:]
+        summary = f"{' '.join(result.argv)}: {reason}"
+        super().__init__(error("RC3003", summary, detail="\n".join(said), hint=hint))
 
 
 class Locked(RocmcfgError):
@@ -95,14 +89,11 @@ class Locked(RocmcfgError):
         super().__init__(
             error(
                 "RC3004",
-                "another rocmcfg may be at work on this host"
-                if lost
-                else "another rocmcfg is at work on this host",
+                f"another rocmcfg {'may be' if lost else 'is'} at work on this host",
                 detail=f"{path} was removed while it was held" if lost else detail,
                 location=path,
                 hint="wait until it has ended, then run the command again",
-            ),
-            exit_code=ExitCode.ERROR,
+            )
         )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rocmcfg.model.catalogue import Catalogue, Fix
 from rocmcfg.model.facts import Facts, Kernel, PyTorch
 from rocmcfg.model.profile import Condition
-from rocmcfg.model.version import Version, VersionRange, between, compare, format_version, span
+from rocmcfg.model.version import Version, VersionRange, between, comparable, format_version, span
 
 
 class Decision(NamedTuple):
@@ -89,9 +89,6 @@ def _parts(condition: Condition, facts: Facts, catalogue: Catalogue) -> Iterable
         yield _dkms(condition.dkms, facts)
 
 
-# -- versions --------------------------------------------------------------------------------------------
-
-
 def _in_range(what: str, wanted: VersionRange, found: Sequence[_Installed], none: str) -> Decision:
     """Needed where any installed version is inside; not needed where all of them are outside."""
     if not found:
@@ -104,7 +101,7 @@ def _in_range(what: str, wanted: VersionRange, found: Sequence[_Installed], none
     if unclear:
         return Decision(None, f"whether {_names(unclear)} is {wanted.text} cannot be told")
     ends = [bound for operator, bound in wanted.conditions if operator == "<"]
-    over = [bound for bound in ends if all(compare(one.low, bound) >= 0 for one in found)]
+    over = [bound for bound in ends if all(comparable(one.low) >= comparable(bound) for one in found)]
     since = f"{what} {format_version(min(over))}" if over else ""
     return Decision(False, f"{_names([one.name for one in found], 'is', 'are')} not {wanted.text}", since)
 
@@ -141,9 +138,6 @@ def _rocms(facts: Facts) -> list[_Installed]:
     return found
 
 
-# -- the kernel's fixes ----------------------------------------------------------------------------------
-
-
 def _lacks_fix(fix: Fix, facts: Facts) -> Decision:
     kernels = facts.driven or facts.kernels
     if not kernels:
@@ -165,9 +159,6 @@ def _has(fix: Fix, kernel: Kernel, facts: Facts) -> bool | None:
         # The running driver itself tells, also where a distribution backported the fix or DKMS replaced it.
         return any(fix.kfd_property in properties for properties in nodes)
     return None if kernel.dkms else fix.present_in(kernel.version)
-
-
-# -- hardware and driver ---------------------------------------------------------------------------------
 
 
 def _gfx(wanted: tuple[str, ...], facts: Facts) -> Decision:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.model.catalogue import Catalogue, HandOver
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.profile import Doubt, Profile, Setting
+from rocmcfg.model.profile import Profile, Setting
 from rocmcfg.model.state import Kind
 
 _BY_ROOT = "read the profile and copy it to /etc/rocmcfg/profiles as root, or give it yourself: --set "
@@ -36,12 +36,18 @@ def hand_overs(settings: Sequence[Setting], catalogue: Catalogue) -> Iterable[Di
     """Each setting that hands over the machine: refused where root must not believe it, else named."""
     for setting in settings:
         for text in _texts(setting):
-            met = _met(setting, text, catalogue)
+            met, doubt = _met(setting, text, catalogue), setting.doubt
             spelled = setting.id if text is None else f"{setting.id}={text}"
             if met is not None:
                 yield _told(setting, spelled, met)
-            elif setting.doubt is not None and setting.doubt.binds and not _known(setting, catalogue):
-                yield _unknown(setting, spelled, setting.doubt)
+            elif doubt is not None and doubt.binds and not _known(setting, catalogue):
+                yield error(
+                    "RC2057",
+                    f"{spelled}: nobody knows what it does, and root may not have written it",
+                    detail=doubt.why,
+                    location=setting.location,
+                    hint=_BY_ROOT + spelled,
+                )
 
 
 def _known(setting: Setting, catalogue: Catalogue) -> bool:
@@ -53,18 +59,8 @@ def _known(setting: Setting, catalogue: Catalogue) -> bool:
     return setting.kind is Kind.FEATURE or setting.module in catalogue.modules()
 
 
-def _unknown(setting: Setting, spelled: str, doubt: Doubt) -> Diagnostic:
-    return error(
-        "RC2057",
-        f"{spelled}: nobody knows what it does, and root may not have written it",
-        detail=doubt.why,
-        location=setting.location,
-        hint=_BY_ROOT + spelled,
-    )
-
-
-def first(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """In their order, but what hands over the machine before all else."""
+def hand_overs_first(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Diagnostics in their order, but those of settings that hand over the machine before all others."""
     return tuple(sorted(diagnostics, key=lambda d: d.id not in ("RC2055", "RC2056", "RC2057")))
 
 

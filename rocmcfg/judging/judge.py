@@ -1,4 +1,4 @@
-"""The one judge: a machine and a setting in, verdicts out. Pure.
+"""The one judge: a machine and a setting in, verdicts out. Pure. `parameters` judges module parameters.
 
 `judge` says everything that is known of a setting. Whoever knows only its name, or cannot be sure where its
 value ends, asks for `of_the_name` alone.
@@ -6,17 +6,19 @@ value ends, asks for `of_the_name` alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.judging import arguments, parameters, variables
-from rocmcfg.judging.traps import no_effect
-from rocmcfg.judging.verdict import REFUSED, About, Verdict
-from rocmcfg.model.catalogue import Catalogue, matches
+from rocmcfg.judging import names, parameters
+from rocmcfg.judging.verdict import REFUSED, About, Verdict, meanings, meets, no_effect, traps_of
+from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import canonical
-from rocmcfg.model.spelling import Spelling, closest, same
+from rocmcfg.model.spelling import Spelling, closest, parameter, same
 from rocmcfg.model.state import Kind
+
+_MEANT_AS_OFF = frozenset({"0", "false", "no", "off", "n", "disable", "disabled"})
 
 
 def judge(
@@ -33,9 +35,9 @@ def judge(
     if asked.kind is Kind.PARAMETER:
         values = parameters.of_the_value(asked, machine, known, beside)
     elif asked.kind is Kind.KARG:
-        values = arguments.of_the_value(asked, machine)
+        values = _argument(asked, machine)
     elif asked.kind is Kind.ENV:
-        values = variables.of_the_value(asked, machine)
+        values = _variable(asked, machine)
     else:
         values = _feature(asked, machine, known)
     found += values
@@ -50,13 +52,119 @@ def of_the_name(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator
     if asked.kind is Kind.PARAMETER:
         return parameters.of_the_name(asked, machine, known)
     if asked.kind is Kind.KARG:
-        return arguments.of_the_name(asked, known)
+        return _argument_name(asked, known)
     if asked.kind is Kind.ENV:
-        return variables.of_the_name(asked)
+        return _variable_name(asked)
     return _feature_name(asked, known)
 
 
-# -- features -----
+def _argument_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:
+    trap = known.traps.get(f"{canonical(asked.name)}={asked.value}")
+    if trap is not None:
+        yield Verdict(About.MISNAMED, why=trap.summary, instead=trap.spelt(asked.value))
+        return
+    if names.argument(asked.name) is not None:
+        return
+    module, dot, rest = asked.name.strip('"').partition(".")
+    if dot and rest:
+        near_module = names.near_module(module)
+        if near_module and f"{near_module}.{canonical(rest)}" in known.parameters:
+            instead = parameter(f"{near_module}.{rest}", asked.value)
+            yield Verdict(About.UNKNOWN_MODULE, instead=instead, names=(near_module,))
+            return
+    owner = "" if dot or asked.value is None else names.bare_parameter(f"{asked.name}={asked.value}")
+    if owner:
+        meant = parameter(f"{owner}.{asked.name}", asked.value)
+        right = next(parameters.of_the_name(meant, Machine(), known), None)
+        yield Verdict(About.MISNAMED, instead=right.instead if right and right.instead else meant)
+        return
+    near = names.near_argument(asked.name)
+    if near is not None and asked.value is not None:
+        meant = Spelling(Kind.KARG, near.name, asked.value)
+        better = next(_argument_name(meant, known), None)
+        right_value = legal(asked.value, near) is not False
+        instead = meant if right_value else meant._replace(value=None)
+        if better is not None and better.instead is not None:
+            instead = better.instead
+        # the drivers of others have arguments too: only a value that fits leaves no doubt
+        yield Verdict(About.UNKNOWN, True if right_value else None, near.summary, instead, names=(near.name,))
+
+
+def _argument(asked: Spelling, machine: Machine) -> Iterator[Verdict]:
+    found = names.argument(asked.name)
+    if found is None:
+        return
+    right = legal(asked.value, found)
+    meant = next((t for t in found.traps if t.instead and meets(t, asked.value)), None)
+    if right is False and meant is not None:
+        told = Verdict(About.TRAP, True, meant.summary, meant.instead, trap=meant, sources=found.sources)
+        yield told._replace(strict=False)
+        return
+    traps = traps_of(asked, found, machine)
+    yield from traps
+    if traps:
+        return
+    if right is False:
+        takes = f"{found.name} takes {', '.join(found.values)}." if found.values else found.summary
+        yield Verdict(About.ILLEGAL, why=takes, sources=found.sources, strict=False)
+    elif asked.value is not None and found.default and same(asked.value, found.default):
+        yield Verdict(About.DEFAULT, why=found.summary, sources=found.sources)
+
+
+def legal(value: str | None, argument: KernelArgument) -> bool | None:
+    """None where some of several words are known: kernels learn new ones, and pass over the others."""
+    if value is None:
+        return argument.flag or not (argument.values or argument.pattern)
+    if argument.values:
+        strange = strange_words(value, argument)
+        if not strange:
+            return True
+        if len(strange) < len(value.split(",")) and argument.words_join:
+            return None
+        if not argument.pattern:
+            return False
+    return not argument.pattern or re.fullmatch(argument.pattern, value) is not None
+
+
+def strange_words(value: str, argument: KernelArgument) -> list[str]:
+    """The kernel compares them as they are: capitals count (strncmp, as in parse_amd_iommu_options)."""
+    words = value.split(",") if argument.words_join else [value]
+    return [word for word in words if word not in argument.values]
+
+
+def _variable_name(asked: Spelling) -> Iterator[Verdict]:
+    found = names.variable(asked.name)
+    if found is None:
+        near = names.near_variable(asked.name)
+        if near:
+            yield Verdict(About.UNKNOWN, instead=asked._replace(name=near), names=(near,))
+    elif found.unknown:
+        instead = found.instead._replace(value=asked.value or None) if found.instead else None
+        yield Verdict(About.MISNAMED, why=found.summary, instead=instead, sources=found.sources)
+    elif found.build_only:
+        yield Verdict(About.BUILD_ONLY, why=found.summary, sources=found.sources)
+    elif found.deprecated and not found.presence_only:
+        # which release reads it here is not known, and older ones know nothing else
+        yield Verdict(About.DEPRECATED, why=found.deprecated, instead=found.instead, sources=found.sources)
+
+
+def _variable(asked: Spelling, machine: Machine) -> Iterator[Verdict]:
+    found, value = names.variable(asked.name), asked.value
+    if found is None or value is None:
+        return
+    if found.presence_only:
+        if value.lower() in _MEANT_AS_OFF:
+            yield Verdict(About.PRESENCE_ONLY, why=found.summary, sources=found.sources)
+        return
+    if not found.takes(value):
+        takes = f"It takes {', '.join(found.values)}." if found.values else found.summary
+        yield Verdict(About.ILLEGAL, why=takes, sources=found.sources, strict=found.strict)
+        return
+    traps = traps_of(asked, found, machine)
+    yield from meanings(traps, found, machine)
+    told = any(one.trap_kind == "default" for one in traps)
+    if found.default and same(value, found.default) and not told:
+        yield Verdict(About.DEFAULT, why=found.summary, sources=found.sources)
 
 
 def _feature_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:
@@ -70,10 +178,7 @@ def _feature(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Ve
         yield Verdict(
             About.FEATURE_TAINTS, machine.runs(found.taints), found.summary, names=(found.name, found.taints)
         )
-    yield from no_effect(found.acts_on, found.summary, found.sources, machine)
-
-
-# -- fixes -----
+    yield from no_effect(found, machine)
 
 
 def _fixed(
@@ -83,7 +188,7 @@ def _fixed(
     if not machine.kernels or not machine.named:
         return
     cured = [issue for issue in issues if issue.kind == "fault" and _works_around(asked, issue)]
-    here = [i for i in cured if not i.gfx or any(matches(g.gfx or "", i.gfx) for g in machine.named)]
+    here = [issue for issue in cured if machine.has(Hardware(gfx=issue.gfx))]
     if here and all(_is_fixed(issue, known, machine) for issue in here):
         yield Verdict(
             About.FIXED,

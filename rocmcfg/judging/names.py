@@ -37,10 +37,6 @@ def may_be_intended(id: str) -> bool:
     return parameter is not None and any(trap.intended for trap in parameter.traps)
 
 
-def parameter_id(module: str, name: str) -> str:
-    return f"{canonical(module)}.{canonical(name)}"
-
-
 def variable(name: str) -> Variable | None:
     """What is known of it, also as NAME_<n> where that exists."""
     known = catalogue.load().variables

@@ -1,12 +1,27 @@
-"""What is known to be so of a setting on a machine. `plan`, `lint`, `explain` and `doctor` only word it."""
+"""What is known to be so of a setting on a machine; and the verdicts that settings of every kind share: legal
+values that do not do what people think, and hardware on which a name does nothing.
+
+`plan`, `lint`, `explain` and `doctor` only word it.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from rocmcfg.model.catalogue import ValueTrap
-from rocmcfg.model.spelling import Spelling
+from rocmcfg.model.catalogue import (
+    Feature,
+    Hardware,
+    KernelArgument,
+    Parameter,
+    TrapKind,
+    ValueTrap,
+    Variable,
+)
+from rocmcfg.model.facts import Machine
+from rocmcfg.model.spelling import Spelling, as_number
 
 
 class About(Enum):
@@ -56,3 +71,74 @@ class Verdict(NamedTuple):
     trap: ValueTrap | None = None
     sources: tuple[str, ...] = ()
     strict: bool = True
+
+    @property
+    def trap_kind(self) -> TrapKind | None:
+        return self.trap.kind if self.trap is not None else None
+
+
+GRAVE = ("dangerous", "inverted")
+# What a value of each kind does, as it stands behind the value.
+SAID_OF_TRAPS: dict[TrapKind, str] = {
+    "inverted": "does the opposite of what it is set for",
+    "dangerous": "is harmful",
+    "default": "is what happens anyway",
+    "obsolete": "is no longer needed",
+    "misread": "is not what many take it for",
+    "no_effect": "has no effect here",
+}
+
+
+def meets(trap: ValueTrap, value: str | None) -> bool:
+    if "*" in trap.values:
+        return True
+    number = as_number(value)
+    return value is not None and any(
+        value == one or (number is not None and number == as_number(one)) for one in trap.values
+    )
+
+
+def trap_holds(trap: ValueTrap, machine: Machine) -> bool | None:
+    """Whether the value is a trap on the GPUs and kernels of the machine. Where no GPU is known, a trap on
+    all GPUs but a few is taken to hold."""
+    if machine.runs(trap.kernel) is False:
+        return False
+    acts_on = trap.acts_on
+    common = not machine.gpus and acts_on is not None and acts_on == Hardware(not_gfx=acts_on.not_gfx)
+    return True if common else machine.has(acts_on)
+
+
+def traps_of(
+    asked: Spelling, known: Parameter | KernelArgument | Variable, machine: Machine, beside: str = ""
+) -> list[Verdict]:
+    """The traps that the value meets, the gravest first. Where GPUs or kernels are not known, a grave trap
+    hides the others that may not hold."""
+    found: list[Verdict] = []
+    for trap in sorted(known.traps, key=lambda trap: trap.kind not in GRAVE):
+        if trap.asked or not meets(trap, asked.value):
+            continue
+        if trap.intended and re.search(trap.intended, beside):
+            break
+        holds, now = trap_holds(trap, machine), machine.runs(trap.kernel)
+        graver = any(one.trap_kind in GRAVE for one in found)
+        unsure = holds is None or now is None
+        if holds is False or (unsure and graver) or (now is None and trap.kind == "default"):
+            continue
+        found.append(Verdict(About.TRAP, holds, trap.summary, trap.instead, trap=trap, sources=known.sources))
+    return found
+
+
+def meanings(traps: Sequence[Verdict], known: Parameter | Variable, machine: Machine) -> list[Verdict]:
+    """The traps, behind the verdict that the name does nothing here: then the default is no news."""
+    told = any(one.trap_kind == "no_effect" for one in traps)
+    nothing = [] if told else list(no_effect(known, machine))
+    return [*nothing, *(one for one in traps if not nothing or one.trap_kind != "default")]
+
+
+def no_effect(known: Parameter | Variable | Feature, machine: Machine) -> Iterator[Verdict]:
+    """Where no GPU is known, to act on graphics cards is the usual case, and nobody needs to be told."""
+    acts_on, here = known.acts_on, machine.has(known.acts_on)
+    if acts_on is None or here is True or (here is None and acts_on == Hardware(apu=False)):
+        return
+    holds = True if here is False else None
+    yield Verdict(About.NO_EFFECT, holds, known.summary, names=(acts_on.words(),), sources=known.sources)

@@ -1,4 +1,5 @@
-"""Loads the catalogue. The files are ours and tests hold them right, so nothing is validated at run time.
+"""Loads the catalogue and the known issues. The files are ours and tests hold them right, so nothing is
+validated at run time.
 
 A file is read when something of it is first asked for: `plan` and `verify` need the parameters of kernels and
 little else, `explain` and `lint` need everything.
@@ -7,8 +8,9 @@ little else, `explain` and `lint` need everything.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.compiled import noun
@@ -28,9 +30,14 @@ from rocmcfg.model.catalogue import (
     Variable,
 )
 from rocmcfg.model.spelling import ParamType, split
-from rocmcfg.model.version import KernelVersion, parse_kernel
+from rocmcfg.model.version import KernelVersion, parse_kernel, parse_range
+
+if TYPE_CHECKING:
+    from rocmcfg.model.issue import KnownIssue
 
 T = TypeVar("T")
+_ISSUES = "knowledge/data/issues"
+_RANGES = ("kernel", "rocm", "fixed_kernels", "fixed_rocm")  # of a known issue
 
 
 class _OnDemand(Mapping[str, T], Generic[T]):
@@ -77,6 +84,27 @@ def load() -> Catalogue:
 @functools.cache
 def gpu_models() -> tuple[GpuModel, ...]:
     return tuple(noun(GpuModel, row) for row in _data("gpus")["gpu"])
+
+
+@functools.cache
+def known_issues() -> tuple[KnownIssue, ...]:
+    """In the order of their ids, which are the names of their files."""
+    names = sorted(n for n in os.listdir(f"{compiled.PACKAGE}/{_ISSUES}") if n.endswith(".toml"))
+    return tuple(issue(name[:-5], compiled.packaged(f"{_ISSUES}/{name}")) for name in names)
+
+
+def issue(id: str, row: dict[str, Any]) -> KnownIssue:
+    from rocmcfg.model.issue import KnownIssue, Signature, Workaround
+
+    cure = row.get("workaround", {})
+    return noun(
+        KnownIssue,
+        row,
+        id=id,
+        signatures=tuple(noun(Signature, signature) for signature in row.get("signature", ())),
+        workaround=noun(Workaround, cure, settings=tuple(map(split, cure.get("settings", ())))),
+        **{key: parse_range(row[key]) for key in _RANGES if key in row},
+    )
 
 
 def _data(name: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from rocmcfg.host.caller import read_own_file
+from rocmcfg.host.files import read_own_file
 
 N = TypeVar("N")
 PACKAGE = os.path.dirname(os.path.dirname(__file__))

@@ -1,6 +1,6 @@
 """The format of a known-issue file, as pydantic models, for `rocmcfg schema known-issue`.
 
-It must not be loaded where issues are used: `issues` reads the files without it. What a JSON Schema cannot
+It must not be loaded where issues are used: `catalogue` reads the files without it. What a JSON Schema cannot
 say of their texts is in tests/catalogue/issue_rules.py, which holds every shipped file against both.
 """
 

@@ -47,15 +47,13 @@ def _known() -> dict[str, Any]:
 
 def decode(text: str) -> KernelName | None:
     """The first kernel name in a text; None where there is none."""
-    found = NAME.search(text)
-    return _decoded(found[0].rstrip("_"), found[1], found[2]) if found else None
-
-
-def _decoded(name: str, a: str, b: str) -> KernelName:
-    known = _known()
+    whole = NAME.search(text)
+    if whole is None:
+        return None
+    known, name = _known(), whole[0].rstrip("_")
     words = name.split("_")[3:]
     layout = known["layout"]
-    transposition = layout["A"].get(a, "") + layout["B"].get(b, "")
+    transposition = layout["A"].get(whole[1], "") + layout["B"].get(whole[2], "")
     types = _types(words[0] if words else "", known["type"])
     parts = [("library", str(known["library"]["hipblaslt" if "UserArgs" in words else "rocblas"]))]
     if transposition in layout["meaning"]:

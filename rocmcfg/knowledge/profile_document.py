@@ -1,16 +1,22 @@
-"""A profile's document, as `profile_schema` checked it and filled it in, as nouns."""
+"""A profile's document, as `profile_schema` checked it and filled it in: its nouns, and what is wrong in it
+although the types are right. Whether a value is legal, `planning.resolve` says.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from rocmcfg.knowledge.compiled import noun
+from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.profile import Condition, Doubt, Multiple, Profile, ProfileParameter, Setting, Use
+from rocmcfg.model.spelling import SAFE_MODULE, SAFE_NAME, SAFE_VARIABLE, closest
 from rocmcfg.model.state import Channel, Kind
 from rocmcfg.model.version import parse_range
 
 Row = tuple[Kind, str, str, dict[str, Any], tuple[str, ...]]
+Wrong = tuple[tuple[str | int, ...], str, str]  # key path, message, hint
+MOST = 300  # settings of a profile; the longest shipped one has some 30
 _SECTIONS = ((Kind.FEATURE, "features"), (Kind.KARG, "cmdline"), (Kind.ENV, "env"))
 
 
@@ -76,3 +82,126 @@ def _value(value: Any) -> Any:
 def _condition(table: dict[str, Any]) -> Condition:
     ranges = {key: table[key] and parse_range(table[key]) for key in ("kernel", "rocm", "pytorch", "gpus")}
     return noun(Condition, table, lacks_fix=table["lacks-fix"], **ranges)
+
+
+def unwritable_name(name: str) -> Diagnostic | None:
+    """The name of a profile, and the path of its file, go into records, logs and lists of one line each."""
+    bad = next((c for c in name if not c.isprintable()), None)
+    if bad is None:
+        return None
+    what = "bytes that are not UTF-8" if "\udc80" <= bad <= "\udcff" else f"the character {bad!a}"
+    return error(
+        "RC1017",
+        f"a profile's file name cannot hold {what}",
+        location=ascii(name)[1:-1],
+        hint="give the file, and the folders that you name, names that can be printed on one line",
+    )
+
+
+def mismatched_parameters(profile: Profile) -> Iterable[Diagnostic]:
+    """Values that are a multiple of what neither this profile nor one that it extends declares; parameters
+    from which no value comes."""
+    known = [p.name for p in profile.parameters]
+    for setting in profile.settings:
+        parameter = setting.multiple_of
+        if parameter not in (None, *known):
+            yield error(
+                "RC1007",
+                f"{setting.id}: the profile has no parameter {parameter!r}",
+                location=setting.location,
+                hint=f"declare it: [parameters.{parameter}]",
+            )
+    used = {setting.multiple_of for setting in profile.settings}
+    for one in profile.parameters:
+        if one.name not in used:
+            yield error(
+                "RC1008",
+                f"parameters.{one.name}: no setting of the profile takes its value from it",
+                location=one.location,
+                hint=f'use it: value = {{ from = "{one.name}" }}, or take it away',
+            )
+
+
+def with_known_values(profile: Profile) -> Profile:
+    """With the settings whose value can be had, as far as this profile tells: not those that are a multiple
+    of what only a profile that it extends may declare."""
+    known = (None, *(p.name for p in profile.parameters))
+    return profile._replace(settings=tuple(s for s in profile.settings if s.multiple_of in known))
+
+
+def unknown_fixes(settings: Sequence[Setting]) -> Iterable[Diagnostic]:
+    from rocmcfg.knowledge.catalogue import load as load_catalogue
+
+    for setting, name in ((s, condition.lacks_fix) for s in settings for condition in s.when):
+        if name and name not in load_catalogue().fixes:
+            known = list(load_catalogue().fixes)
+            yield error(
+                "RC1005",
+                f"{setting.id}: no fix is called {name!r}",
+                location=setting.location,
+                hint="known: " + ", ".join(closest(name, known) or known),
+            )
+
+
+def too_many(settings: Sequence[Setting], place: str) -> Iterator[Diagnostic]:
+    if len(settings) > MOST:
+        yield error(
+            "RC1018",
+            f"{place} has {len(settings)} settings, and a profile may have {MOST}",
+            location=place,
+            hint="no host needs as many: take out what is not meant",
+        )
+
+
+def duplicates(settings: Sequence[Setting]) -> Iterator[Diagnostic]:
+    """One thing said twice: `cwsr-enable` and `cwsr_enable`, or a parameter also under [cmdline]."""
+    seen: dict[str, str] = {}
+    for setting in settings:
+        key = setting.name if setting.kind is Kind.KARG and "." in setting.name else setting.id
+        key = key.replace("-", "_")
+        if key in seen:
+            yield error(
+                "RC1004",
+                f"{key} is set twice",
+                location=setting.location,
+                detail=f"first at {seen[key]}",
+                hint="keep one of them; module parameters belong under [module.NAME]",
+            )
+        seen.setdefault(key, setting.location)
+
+
+def misdeclared(name: str, row: dict[str, Any]) -> Iterator[Wrong]:
+    path = ("parameters", name)
+    if not SAFE_VARIABLE.match(name):
+        yield path, "not a name of a parameter", "letters, digits and _, no digit first"
+    if (row["within"] == "memory" or row["unset"]) and row["unit"] not in ("GiB", "MiB"):
+        yield path, "an amount within memory has the unit GiB or MiB", ""
+    if row["max"] is not None and row["max"] < row["min"]:
+        yield path, f"max {row['max']} is below min {row['min']}", ""
+
+
+def misused(kind: Kind, name: str, row: dict[str, Any], path: tuple[str, ...]) -> Iterator[Wrong]:
+    value, via = row["value"], row["via"]
+    if kind is Kind.ENV:
+        if not SAFE_VARIABLE.match(name):
+            yield path, "not a name of an environment variable", "letters, digits and _, no digit first"
+        if isinstance(value, list | bool):
+            yield path, "the value of a variable is a text", 'put it in quotes: "1"'
+    elif not SAFE_NAME.match(name):
+        yield path, "not a name: letters, digits, _ - and . only", ""
+    if kind is Kind.PARAMETER and not SAFE_MODULE.match(path[1]):
+        yield path[:2], "not a name of a kernel module", ""
+    if isinstance(value, dict) and kind in (Kind.FEATURE, Kind.KARG):
+        yield path, "only a module parameter or a variable takes a multiple of a profile's parameter", ""
+    elif kind is Kind.FEATURE and not isinstance(value, bool):
+        yield path, "a feature is true or false", ""
+    if kind is Kind.KARG and value is False:
+        yield (
+            path,
+            "an argument cannot be taken away with false",
+            "true is a bare flag; leave it out otherwise",
+        )
+    if kind is Kind.PARAMETER and isinstance(value, list):
+        yield path, "a parameter has one value; join the parts with commas in one text", ""
+    if via == Channel.ENVIRONMENT.value or (via is not None and kind in (Kind.KARG, Kind.ENV)):
+        yield path, "`via` is cmdline or modprobe, for module parameters and features", ""

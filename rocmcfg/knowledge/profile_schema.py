@@ -22,9 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rocmcfg.knowledge import profile_checks
-from rocmcfg.knowledge.profile_checks import Wrong
-from rocmcfg.knowledge.profile_document import rows
+from rocmcfg.knowledge.profile_document import Wrong, misdeclared, misused, rows
 from rocmcfg.model.profile import Use
 from rocmcfg.model.spelling import SAFE_VALUE, unsafe_reason
 from rocmcfg.model.state import Channel
@@ -248,11 +246,8 @@ _DEPTH = {"module": 3, "features": 2, "cmdline": 2, "env": 2, "parameters": 2}
 
 
 def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wrong]]:
-    """The document of what is right, with every key that may be left out, and all that is wrong as (key path,
-    message, hint).
-
-    What is wrong is left out of it, so that the rest can be looked into in the same pass.
-    """
+    """The document with every key that may be left out and without what is wrong, so that the rest can be
+    looked into in the same pass; and all that is wrong."""
     wrong: list[Wrong] = []
     model: ProfileFile | None = None
     try:
@@ -265,12 +260,12 @@ def validate(document: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Wron
     if model is None:
         return None, wrong
     complete = model.model_dump(mode="json", by_alias=True)
-    misused: list[Wrong] = []
+    unusable: list[Wrong] = []
     for name, row in complete["parameters"].items():
-        misused += profile_checks.misdeclared(name, row)
+        unusable += misdeclared(name, row)
     for kind, _, name, row, path in rows(complete):
-        misused += profile_checks.misused(kind, name, row, path)
-    return _without(complete, [path for path, _, _ in misused]), wrong + misused
+        unusable += misused(kind, name, row, path)
+    return _without(complete, [path for path, _, _ in unusable]), wrong + unusable
 
 
 def _without(document: dict[str, Any], paths: Iterable[tuple[str | int, ...]]) -> dict[str, Any]:

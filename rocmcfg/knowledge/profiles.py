@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from rocmcfg.host.caller import is_root, read_callers_file, read_own_file
+from rocmcfg.host.files import is_root, read_callers_file, read_own_file
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.knowledge import compiled, profile_checks, profile_document, toml
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, info
+from rocmcfg.knowledge import compiled, profile_document, toml
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, info
 from rocmcfg.model.facts import Gpu
 from rocmcfg.model.profile import Doubt, Profile, Use
 from rocmcfg.model.spelling import closest
@@ -37,10 +37,6 @@ class NoSuchProfile(RocmcfgError):
         )
 
 
-class InvalidProfile(RocmcfgError):
-    exit_code = ExitCode.ERROR
-
-
 def shipped_dir() -> str:
     """The profiles that came with this program: in the package (a wheel), beside it (its source tree), or
     under the prefix of usr/lib/rocmcfg/rocmcfg (a package, also one that was only unpacked)."""
@@ -62,12 +58,10 @@ def shipped_path(name: str) -> str:
 
 def load(view: HostView, wanted: Iterable[str]) -> tuple[Profile, ...]:
     """The named profiles, `extends` resolved. A name with a slash or `.toml` is a file of the caller's.
-
-    Raises NoSuchProfile, or InvalidProfile with all that is wrong with all of them.
-    """
+    Raises NoSuchProfile, or RocmcfgError with all that is wrong with all of them."""
     found, problems = read(view, wanted)
     if problems:
-        raise InvalidProfile(*problems)
+        raise RocmcfgError(*problems)
     return found
 
 
@@ -79,8 +73,8 @@ def read(view: HostView, wanted: Iterable[str]) -> tuple[tuple[Profile, ...], tu
     for name in dict.fromkeys(wanted):
         profile = _complete(view, name, (), problems)
         if profile is not None:
-            problems.extend(profile_checks.parameters(profile))
-            found.append(profile_checks.declared(profile))
+            problems.extend(profile_document.mismatched_parameters(profile))
+            found.append(profile_document.with_known_values(profile))
     return tuple(found), tuple(dict.fromkeys(problems))
 
 
@@ -104,7 +98,7 @@ def for_gpus(view: HostView, gpus: Iterable[Gpu]) -> tuple[str, ...]:
 
 
 def for_each(view: HostView, gpus: Iterable[Gpu]) -> list[tuple[str, ...]]:
-    """The same, for one GPU after the other."""
+    """The names for each GPU, in the order of the GPUs; a GPU for which no profile is has none."""
     available = names(view)
     chosen: list[tuple[str, ...]] = []
     general: list[Profile] = []
@@ -112,16 +106,11 @@ def for_each(view: HostView, gpus: Iterable[Gpu]) -> list[tuple[str, ...]]:
         if gpu.gfx in available:
             chosen.append((gpu.gfx,))
             continue
-        general = general or _general(view, available)
+        if not general:  # a local one is taken by its name only, and may be broken
+            shipped = load(view, [name for name in available if not view.exists(local_path(name))])
+            general = [p for p in shipped if p.use is Use.AUTO and not p.extends]
         chosen.append(tuple(p.name for p in general if p.fits(gpu.gfx, gpu.integrated)))
     return chosen
-
-
-def _general(view: HostView, available: Iterable[str]) -> list[Profile]:
-    """The shipped ones that may be chosen by what they list. A local one is taken by its name only, and may
-    be broken."""
-    shipped = load(view, [name for name in available if not view.exists(local_path(name))])
-    return [p for p in shipped if p.use is Use.AUTO and not p.extends]
 
 
 def _complete(
@@ -157,9 +146,9 @@ def _complete(
             told = missing.diagnostics[0]
             problem = replace(told, summary=f"extends: {told.summary}", location=at)
         else:
-            return _extend(profile, base, problems) if base else profile_checks.declared(profile)
+            return _extend(profile, base, problems) if base else profile_document.with_known_values(profile)
     problems.append(problem)
-    return profile_checks.declared(profile)
+    return profile_document.with_known_values(profile)
 
 
 def _extend(profile: Profile, base: Profile, problems: list[Diagnostic]) -> Profile:
@@ -208,7 +197,7 @@ class _File(NamedTuple):
 
 def _locate(view: HostView, name: str) -> _File | Diagnostic:
     """The file of a profile, or why it can be none. Raises NoSuchProfile."""
-    unwritable = profile_checks.unwritable_name(name)
+    unwritable = profile_document.unwritable_name(name)
     if unwritable is not None and (is_path(name) or "\0" not in name):  # no profile can have a NUL
         return unwritable
     if is_path(name):
@@ -228,7 +217,7 @@ def _locate(view: HostView, name: str) -> _File | Diagnostic:
         shipped = shipped_path(name)
         if os.path.isfile(shipped):
             return _File(read_own_file(shipped), f"{name}.toml", shipped=True)
-    raise NoSuchProfile(name, [one for one in names(view) if profile_checks.unwritable_name(one) is None])
+    raise NoSuchProfile(name, [one for one in names(view) if profile_document.unwritable_name(one) is None])
 
 
 def _of_local(view: HostView, place: str) -> Doubt | None:
@@ -262,9 +251,16 @@ def _places(file: _File) -> Callable[[Sequence[str | int]], str]:
 
 
 def _read(file: _File, name: str, problems: list[Diagnostic]) -> Profile | None:
-    document, wrong = _checked(file, problems)
-    if document is None and not wrong:
-        return None
+    wrong: list[profile_document.Wrong] = []
+    document = compiled.known(f"profiles/{file.place}", file.content) if file.shipped else None
+    if document is None:
+        parsed = toml.parse(file.content, file.place)
+        if isinstance(parsed, Diagnostic):
+            problems.append(parsed)
+            return None
+        from rocmcfg.knowledge.profile_schema import validate
+
+        document, wrong = validate(parsed)
     located = _places(file)
     problems.extend(
         error("RC1003", f"{'.'.join(map(str, path))}: {message}", location=located(path), hint=hint)
@@ -278,29 +274,13 @@ def _read(file: _File, name: str, problems: list[Diagnostic]) -> Profile | None:
     used = {s.multiple_of for s in settings}
     # what used a parameter may be among what is wrong
     parameters = tuple(p for p in profile.parameters if p.name in used or not wrong)
-    problems.extend(profile_checks.too_many(settings, file.place))
-    settings = settings[: profile_checks.MOST]
-    problems.extend(profile_checks.duplicates(settings))
-    problems.extend(profile_checks.unknown_fixes(settings))
+    problems.extend(profile_document.too_many(settings, file.place))
+    settings = settings[: profile_document.MOST]
+    problems.extend(profile_document.duplicates(settings))
+    problems.extend(profile_document.unknown_fixes(settings))
     return profile._replace(
         settings=tuple(settings), parameters=parameters, location=file.place, shipped=file.shipped
     )
-
-
-def _checked(
-    file: _File, problems: list[Diagnostic]
-) -> tuple[dict[str, Any] | None, list[profile_checks.Wrong]]:
-    """The document of what is right in a file, None where nothing is; and what is wrong in a file of TOML."""
-    ready = compiled.known(f"profiles/{file.place}", file.content) if file.shipped else None
-    if ready is not None:
-        return ready, []
-    document = toml.parse(file.content, file.place)
-    if isinstance(document, Diagnostic):
-        problems.append(document)
-        return None, []
-    from rocmcfg.knowledge.profile_schema import validate
-
-    return validate(document)
 
 
 def local_path(name: str) -> str:

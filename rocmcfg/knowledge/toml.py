@@ -29,11 +29,10 @@ def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
         return error("RC1001", "the file is not UTF-8", location=f"{name}:{line}", hint="save it as UTF-8")
     deep = _DEEP.search(text)
     if deep is not None:
-        return _syntax("a key has too many parts", f"{name}:{text.count(chr(10), 0, deep.start()) + 1}")
+        return _syntax("a key has too many parts", f"{name}:{_line(text, deep)}")
     tomllib = _reader()
     try:
-        document: dict[str, Any] = tomllib.loads(text)
-        return document
+        return loads(text)
     except tomllib.TOMLDecodeError as problem:
         message = str(problem)
         place = _PLACE.search(message)
@@ -43,7 +42,8 @@ def parse(content: bytes, name: str) -> dict[str, Any] | Diagnostic:
     except RecursionError:
         said, where = "lists or tables are nested too deep", "1"
     except ValueError as problem:  # an integer of thousands of digits
-        said, where = str(problem).partition(";")[0], str(_line_of_digits(text))
+        digits = re.search(r"[0-9][0-9_]{999}", text)
+        said, where = str(problem).partition(";")[0], str(_line(text, digits) if digits else 1)
     return _syntax(said, f"{name}:{where}")
 
 
@@ -56,9 +56,8 @@ def _syntax(said: str, location: str) -> Diagnostic:
     )
 
 
-def _line_of_digits(text: str) -> int:
-    found = re.search(r"[0-9][0-9_]{999}", text)
-    return text.count("\n", 0, found.start()) + 1 if found else 1
+def _line(text: str, found: re.Match[str]) -> int:
+    return text.count("\n", 0, found.start()) + 1
 
 
 def loads(text: str) -> dict[str, Any]:

@@ -3,12 +3,11 @@
     source      a text with places: offsets, lines, pieces whose quotes are gone
     assignment  one name with its value, where it was found, and how it is spelt there
     kinds       which kind of file a text is
-    readers     one module per kind: text in, assignments out
+    readers     one module per family of kinds: text in, assignments out
     wording     what the judge says of an assignment, in lint's words
     together    what several assignments make of each other
-    placing     a proposal as its place wants it
+    proposal    what to write instead, and the findings as a diff that somebody may apply
     check       one text through all of them
-    proposal    the findings as a diff that somebody may apply
 
 Nothing here reads or writes a file, and nothing here knows a fact about amdgpu: those are in the catalogue.
 """

@@ -9,8 +9,8 @@ from rocmcfg.judging import names
 from rocmcfg.lint import kinds, readers, together
 from rocmcfg.lint.assignment import Assignment, Reading, What
 from rocmcfg.lint.kinds import Kind
-from rocmcfg.lint.placing import Spelt, spell
-from rocmcfg.lint.remark import Finding, Remark
+from rocmcfg.lint.proposal import spell
+from rocmcfg.lint.remark import Finding, Remark, Spelt
 from rocmcfg.lint.source import Source, whole
 from rocmcfg.lint.wording import Knowledge, remarks
 from rocmcfg.model.kargs import canonical
@@ -41,36 +41,15 @@ class Checked:
         if len(self.findings) >= MOST:
             self.left_out += 1
             return
-        self._add(found.start, found.stop, remark, spell(found, remark, self.source.text, knowledge))
+        self.add_at(found.start, found.stop, remark, spell(found, remark, self.source.text, knowledge))
 
-    def _add(self, start: int, stop: int, remark: Remark, spelt: Spelt) -> None:
-        line, column = self.source.place(start)
-        self.findings.append(
-            Finding(
-                self.file,
-                line,
-                column,
-                self.source.text[start:stop],
-                remark.id,
-                remark.severity,
-                remark.summary,
-                spelt.text,
-                remark.why,
-                ", ".join(remark.sources),
-                spelt.setting,
-                start,
-                stop,
-                spelt.edits,
-            )
-        )
-
-    def add_slip(self, start: int, stop: int, remark: Remark) -> None:
-        literal = remark.literal
-        edits = () if literal is None else ((start, stop, literal),)
-        self._add(start, stop, remark, Spelt(literal, edits))
+    def add_at(self, start: int, stop: int, remark: Remark, spelt: Spelt) -> None:
+        text = self.source.text[start:stop]
+        place = self.source.place(start)
+        self.findings.append(Finding(self.file, *place, text, start, stop, remark, spelt))
 
     def place(self, found: Assignment) -> str:
-        """For another file's finding."""
+        """Where an assignment stands, as a finding of another file says it."""
         return f"in {self.file} {self.within(found)}"
 
     def line(self, found: Assignment) -> int:
@@ -92,14 +71,12 @@ class Checked:
         return " ".join(word for word in words.split() if "=" not in word)
 
     def settle(self) -> None:
-        """In order; without what the file asks to leave alone."""
-        if IGNORE in self.source.text:
-            self.findings = [f for f in self.findings if not self._ignored(f)]
-        self.findings.sort(key=lambda f: (f.start, f.stop, f.id))
-
-    def _ignored(self, finding: Finding) -> bool:
-        start, stop = self.source.line(finding.line)
-        return IGNORE in self.source.text[start:stop]
+        """Sorts the findings, and drops those whose line asks to be left alone."""
+        text = self.source.text
+        if IGNORE in text:
+            lines = ((f, text[slice(*self.source.line(f.line))]) for f in self.findings)
+            self.findings = [finding for finding, line in lines if IGNORE not in line]
+        self.findings.sort(key=lambda f: (f.start, f.stop, f.remark.id))
 
 
 def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = None) -> Checked:
@@ -110,7 +87,7 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
         readers.read(chosen, whole(text), reading)
     checked = Checked(file, chosen, Source(text), reading.assignments, frozenset(reading.anew))
     for start, stop, slip in reading.slips:
-        checked.add_slip(start, stop, slip)
+        checked.add_at(start, stop, slip, Spelt(slip.literal, ((start, stop, slip.literal or ""),)))
     numbers = {
         (each.where.scope, canonical(each.name)): each
         for each in together.in_turn(reading.assignments)

@@ -57,7 +57,9 @@ _NAMES = (
     (Kind.PYTHON, r".*\.pyi?$|.*\.pyw$"),
     (Kind.MARKDOWN, r".*\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
 )
-# Of a text whose path tells nothing: the first kind of which it has everything.
+# All that modprobe.d(5) names.
+DIRECTIVES = frozenset({"alias", "blacklist", "config", "install", "options", "remove", "softdep", "weakdep"})
+# For a text whose path tells nothing: its kind is the first one whose patterns all match.
 _CONTENTS = (
     (Kind.MARKDOWN, r"^[ \t>]*(?:```|~~~)|\]\(http|^\|.*\|[ \t]*\r?$"),
     (Kind.GRUB_CFG, r"^[ \t]*menuentry[ \t]"),
@@ -87,7 +89,7 @@ _BOOT_WORDS = re.compile(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|ini
 
 
 def of(path: str, text: str) -> Kind:
-    """What nothing tells is read as a document."""
+    """A text whose kind nothing tells is read as a document."""
     return by_path(path) or by_content(text) or Kind.MARKDOWN
 
 
@@ -123,8 +125,6 @@ def _telling(lines: list[str]) -> list[str]:
 
 
 def _by_lines(head: str) -> Kind | None:
-    from rocmcfg.lint.readers.modprobe import DIRECTIVES
-
     said = _telling(head.split("\n"))
     if not said:
         return None

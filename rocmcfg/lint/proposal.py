@@ -1,15 +1,84 @@
-"""The findings as a diff: what their files would look like with every proposal in. Nothing is written."""
+"""A proposal, as its place wants it: on a command line, in an `options` line, in a script, in a path; and the
+findings of a file as a diff. Nothing is written."""
 
 from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from rocmcfg.lint.check import Checked
-from rocmcfg.lint.placing import Edit, applied
+from rocmcfg.judging.parameters import default_mask
+from rocmcfg.lint.assignment import Assignment, What
+from rocmcfg.lint.remark import Edit, Remark, Spelt
+from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Severity
+from rocmcfg.model.spelling import Spelling, hexint, parameter
+from rocmcfg.model.state import Kind
+
+if TYPE_CHECKING:
+    from rocmcfg.lint.check import Checked
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+def spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
+    """How the place of `found` spells what `remark` proposes. `text` is the whole file."""
+    if remark.literal is not None:
+        return Spelt(remark.literal, ((found.start, found.stop, remark.literal),))
+    if remark.instead is None:
+        removable = remark.remove and found.where.removable and found.what is not What.PATH
+        return Spelt("", ((found.start, found.stop, ""),)) if removable else Spelt()
+    target = _target(remark.instead, knowledge)
+    name = _name(found, target) if target is not None else None
+    if target is None or name is None:
+        return Spelt()
+    edits: list[Edit] = [(*found.name_at, name)]
+    value = target.value
+    if found.what is What.PATH:  # what is written there stands elsewhere
+        return Spelt() if name == text[found.start : found.stop] else Spelt(name, tuple(edits), "")
+    if value is not None and found.value_at is not None:
+        edits.append((*found.value_at, value))
+    elif value is not None:
+        edits[0] = (*found.name_at, f"{name}={value}")
+    setting = str(remark.instead) if value is not None else ""
+    return Spelt(applied(text, edits, found.start, found.stop), tuple(edits), setting)
+
+
+def _target(instead: Spelling, knowledge: Knowledge) -> Spelling | None:
+    """What to write; a feature becomes the mask that differs from the default in it alone."""
+    if instead.kind is not Kind.FEATURE:
+        return instead
+    known = knowledge.catalogue
+    feature = known.features[instead.name]
+    default = default_mask(known.parameters[feature.parameter], knowledge.machine.kernels)
+    if default is None:
+        return None
+    return parameter(feature.parameter, hexint(feature.compose(default, instead.enabled)))
+
+
+def _name(found: Assignment, target: Spelling) -> str | None:
+    """The target's name as the place of `found` spells it; None where it cannot stand there."""
+    if (found.what is What.VARIABLE) != (target.kind is Kind.ENV):
+        return None
+    if found.what is What.PATH:
+        of_a_module = target.kind is Kind.PARAMETER
+        return f"/sys/module/{target.module}/parameters/{target.name}" if of_a_module else None
+    if target.kind is Kind.ENV or found.dotted:
+        return target.name if target.kind is not Kind.PARAMETER else target.id
+    # in `options amdgpu …` the module stands before: another one's parameter has no place there
+    same_module = target.kind is Kind.PARAMETER and target.module == found.name.partition(".")[0]
+    return target.name if same_module else None
+
+
+def applied(text: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None) -> str:
+    """text[start:stop] with the edits in it; one that overlaps an earlier edit is left out."""
+    parts, at = [], start
+    for begin, end, new in sorted(set(edits)):
+        if begin >= at:
+            parts += [text[at:begin], new]
+            at = end
+    return "".join(parts) + text[at:stop]
 
 
 def proposed(checked: Checked) -> str:
@@ -19,13 +88,14 @@ def proposed(checked: Checked) -> str:
     statements = {(a.start, a.stop): a.statement for a in checked.assignments}
     removed: set[tuple[int, int]] = set()
     taken_to = -1
-    for finding in sorted(checked.findings, key=lambda f: (f.start, _ORDER[f.severity], -f.stop)):
-        if finding.replacement is None or finding.start < taken_to or not finding.edits:
+    for finding in sorted(checked.findings, key=lambda f: (f.start, _ORDER[f.remark.severity], -f.stop)):
+        spelt = finding.spelt
+        if spelt.text is None or finding.start < taken_to or not spelt.edits:
             continue
-        if finding.replacement == "":
+        if spelt.text == "":
             removed.add((finding.start, finding.stop))
         else:
-            edits += finding.edits
+            edits += spelt.edits
         taken_to = finding.stop
     edits += _removals(checked, removed, statements)
     return applied(text, edits)

@@ -1,4 +1,4 @@
-"""What is said of one assignment, and the finding that it becomes once its place is known."""
+"""What is said of one assignment, how its place spells the proposal, and the finding that both become."""
 
 from __future__ import annotations
 
@@ -47,6 +47,14 @@ class Remark:
     literal: str | None = None
     sources: tuple[str, ...] = ()
 
+    @property
+    def kind(self) -> str:
+        return CLASSES[self.id]
+
+    @property
+    def source(self) -> str:
+        return ", ".join(self.sources)
+
 
 # The driver would not load, or the program would stop.
 error = partial(Remark, severity=Severity.ERROR)
@@ -56,44 +64,43 @@ warning = partial(Remark, severity=Severity.WARNING)
 info = partial(Remark, severity=Severity.INFO)
 
 
+Edit = tuple[int, int, str]  # a range of the file, and its new text
+
+
+@dataclass(frozen=True, slots=True)
+class Spelt:
+    """`text` stands in for the token: None where there is none to propose, empty where the token should go.
+    `setting` is the same in the spelling of `--set`, empty where rocmcfg does not set such a thing."""
+
+    text: str | None = None
+    edits: tuple[Edit, ...] = ()
+    setting: str = ""
+
+
 @published(
     "file",
     "line",
     "column",
     "text",
-    "id",
-    "class=kind",
-    "severity",
-    "summary",
-    "why",
-    "replacement",
-    "setting",
-    "source",
+    "id=remark.id",
+    "class=remark.kind",
+    "severity=remark.severity",
+    "summary=remark.summary",
+    "why=remark.why",
+    "replacement=spelt.text",
+    "setting=spelt.setting",
+    "source=remark.source",
 )
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`text` is the token as written and stands at `line` and `column` (from 1, in characters) of `file`.
-
-    `replacement` stands in for `text`: None where there is none to propose, empty where the token should go.
-    `setting` is the same in the spelling of `--set`, empty where rocmcfg does not set such a thing.
-    `start`, `stop` and `edits` (ranges of the file with their new texts) are for `proposal` alone.
-    """
+    """`text` is the token as written, from `start` to `stop` of the file; `line` and `column` count from 1,
+    columns in characters."""
 
     file: str
     line: int
     column: int
     text: str
-    id: str
-    severity: Severity
-    summary: str
-    replacement: str | None
-    why: str
-    source: str
-    setting: str = ""
-    start: int = 0
-    stop: int = 0
-    edits: tuple[tuple[int, int, str], ...] = ()
-
-    @property
-    def kind(self) -> str:
-        return CLASSES[self.id]
+    start: int
+    stop: int
+    remark: Remark
+    spelt: Spelt

@@ -1,35 +1,44 @@
-"""What several assignments make of each other: the later one of a name wins, and the earlier one is dead."""
+"""What several assignments make of each other, in one file and in the files of one host: the later one of a
+name wins, and the earlier one is dead."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, What
+from rocmcfg.lint.kinds import Kind
 from rocmcfg.lint.remark import Remark, info, warning
 from rocmcfg.model.kargs import adds_up, canonical
 from rocmcfg.model.spelling import same
 
+if TYPE_CHECKING:
+    from rocmcfg.lint.check import Checked
+    from rocmcfg.lint.wording import Knowledge
+
 _CLOSE = 12  # lines
-Place = Callable[[Assignment], str]
+Order = tuple[bool, int, bool, int]
 
 
-def repeated(found: Sequence[Assignment], place: Place) -> Iterator[tuple[Assignment, Remark]]:
+def repeated(
+    found: Sequence[Assignment], place: Callable[[Assignment], str]
+) -> Iterator[tuple[Assignment, Remark]]:
     """The loser of each pair, with why. `place` is a phrase for where an assignment stands."""
     groups: dict[tuple[str, str], list[Assignment]] = {}
     for each in in_turn(found):
-        if each.where.scope and not each.opaque and counts_once(each):
-            groups.setdefault((each.where.scope, key(each)), []).append(each)
+        if each.where.scope and not each.opaque and _counts_once(each):
+            groups.setdefault((each.where.scope, _key(each)), []).append(each)
     for group in groups.values():
         winner = group[-1]
         agreed = all(same(each.value, winner.value) for each in group)
         for each in group[:-1]:
             if agreed and each.where.turn[0] != winner.where.turn[0]:
                 # of equal ones the needless one is that which fewer entries get
-                yield winner, remark(winner, each, place(each))
+                yield winner, _remark(winner, each, place(each))
                 break
             if not _adds_words(each) or same(each.value, winner.value):
-                yield each, remark(each, winner, place(winner))
+                yield each, _remark(each, winner, place(winner))
 
 
 def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
@@ -42,7 +51,7 @@ def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
 def needless(
     found: Sequence[Assignment], line: Callable[[Assignment], int]
 ) -> Iterator[tuple[Assignment, Remark]]:
-    """Variables that do nothing beside another one, where both stand close enough to be set together."""
+    """Variables that do nothing beside another variable, where both stand close enough to be set together."""
     variables = [each for each in found if each.what is What.VARIABLE]
     written: dict[str, list[int]] = {}
     for each in variables:
@@ -58,12 +67,12 @@ def needless(
                 break
 
 
-def key(each: Assignment) -> str:
+def _key(each: Assignment) -> str:
     """Equal for assignments of which the last one wins."""
     return f"env {each.name}" if each.what is What.VARIABLE else canonical(each.name)
 
 
-def counts_once(each: Assignment) -> bool:
+def _counts_once(each: Assignment) -> bool:
     """Whether a second assignment takes the first one's effect, and we know enough to say so."""
     if each.what is What.VARIABLE:
         return names.variable(each.name) is not None
@@ -79,7 +88,7 @@ def _adds_words(each: Assignment) -> bool:
     return argument is not None and argument.words_join
 
 
-def remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
+def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
     # what the recovery entries alone get is not taken out: they would change
     first, later = loser.where, winner.where
     recovery = bool(first.carrier and later.carrier) and first.turn[0] < later.turn[0]
@@ -96,3 +105,76 @@ def remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
         return warning("RC7111", said, why=why)
     why = "Of two assignments the later one counts; keep the one that you mean."
     return warning("RC7111", said, why, remove=True)
+
+
+def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
+    """Adds what the files of a host make of each other. /proc/cmdline came of one of the others, and keeps
+    only the findings that none of them has."""
+
+    def of(*kinds: Kind) -> list[Checked]:
+        return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]
+
+    boot = of(Kind.GRUB_DEFAULTS) or of(Kind.CMDLINE)
+    running = [each for each in checked if each.file == "/proc/cmdline"]
+    for group in (boot, of(Kind.MODPROBE), [e for e in of(Kind.ENVIRONMENT) if "/environment.d/" in e.file]):
+        _overridden(group, knowledge)
+    _beaten_by_command_line(of(Kind.MODPROBE), boot or running, knowledge)
+    told = {(f.remark.id, f.text) for each in of(*Kind) for f in each.findings}
+    for each in running:
+        each.findings = [f for f in each.findings if (f.remark.id, f.text) not in told]
+
+
+def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
+    """Adds a finding to each assignment that another file of the list overrides. What a line of the same file
+    overrides has its finding already."""
+    found: dict[str, list[tuple[Order, Checked, Assignment]]] = {}
+    # the last file that sets a carrier anew
+    anew = {name: number for number, file in enumerate(files) for name in file.anew}
+    for number, checked in enumerate(files):
+        for key, last in _last(checked):
+            kept = anew.get(last.where.carrier, number) <= number
+            found.setdefault(key, []).append((_order(last, number, kept=kept), checked, last))
+    for group in found.values():
+        _, file, winner = max(group, key=lambda entry: entry[0])
+        for _, checked, last in group:
+            if last is not winner:
+                checked.add(last, _remark(last, winner, file.place(winner)), knowledge)
+    for checked in files:
+        checked.settle()
+
+
+def _order(each: Assignment, number: int, *, kept: bool) -> Order:
+    """Sorts assignments as they are read. `kept` is False where a later file sets the carrier anew, so that
+    the assignment reaches nobody. A word put in front of an earlier file's value is read before that value.
+    """
+    front = each.where.turn[1] < 0
+    return kept, each.where.turn[0], not front, -number if front else number
+
+
+def _beaten_by_command_line(
+    modprobe: Sequence[Checked], command_line: Sequence[Checked], knowledge: Knowledge
+) -> None:
+    """kmod reads the kernel command line after modprobe.d (libkmod-config.c), so an argument wins."""
+    winners = {
+        key: (checked, last)
+        for checked in command_line
+        for key, last in _last(checked)
+        if last.what is What.PARAMETER
+    }
+    told: set[str] = set()
+    for checked in reversed(modprobe):  # an earlier file's value lost to a later file already
+        for key, last in _last(checked):
+            if key in winners and key not in told:
+                file, winner = winners[key]
+                checked.add(last, _remark(last, winner, file.place(winner)), knowledge)
+            told.add(key)
+        checked.settle()
+
+
+def _last(checked: Checked) -> Iterator[tuple[str, Assignment]]:
+    """By name, the assignment that counts, of those whose scope is the whole file."""
+    found: dict[str, Assignment] = {}
+    for each in in_turn(checked.assignments):
+        if each.where.scope == "file" and not each.opaque and _counts_once(each):
+            found[_key(each)] = each
+    return iter(found.items())

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from rocmcfg.judging import names
 from rocmcfg.judging.judge import judge, of_the_name
-from rocmcfg.judging.traps import GRAVE, SAID_OF_TRAPS
-from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About, Verdict
+from rocmcfg.judging.verdict import GRAVE, OF_THE_NAME, REFUSED, SAID_OF_TRAPS, About, Verdict
 from rocmcfg.lint.assignment import Assignment, Trust, What
 from rocmcfg.lint.remark import Remark, error, info, warning
 from rocmcfg.model.catalogue import Catalogue, Parameter

@@ -57,7 +57,7 @@ def _matches(name: str, pattern: str) -> bool:
     start, star, rest = pattern.partition("*")
     if rest or "?" in pattern or "[" in pattern:
         return fnmatch.fnmatchcase(name, pattern)
-    # nearly all of them, and hundreds of regular expressions less to compile
+    # nearly all patterns are such: hundreds of regular expressions need not be compiled
     return name.startswith(start) if star else name == pattern
 
 
@@ -183,16 +183,13 @@ class Parameter(NamedTuple):
         below = [b for b in self.builds if b <= version]
         above = [b for b in self.builds if b >= version]
         neighbours = ([max(below)] if below else []) + ([min(above)] if above else [])
-        found = [self._at(build) for build in neighbours]
+        found = [next((e for e in self.epochs if e.first <= b <= e.last), None) for b in neighbours]
         if self.taints_since is not None and version not in self.builds:
             tainted = version.numbers[:2] >= self.taints_since.numbers[:2]
             found = [e and e._replace(taints=tainted) for e in found]
         variants = tuple(dict.fromkeys(epoch for epoch in found if epoch is not None))
         everywhere = all(e is not None for e in found)
         return Standing(variants, (everywhere or not variants) and not self.config, typed=everywhere)
-
-    def _at(self, build: KernelVersion) -> Epoch | None:
-        return next((e for e in self.epochs if e.first <= build <= e.last), None)
 
 
 class Feature(NamedTuple):
@@ -334,9 +331,9 @@ class Trap(NamedTuple):
         if self.times == 1:
             return self.instead._replace(value=value)
         number = as_number(value)
-        return (
-            self.instead._replace(value=str(number * self.times)) if number and number > 0 else self.instead
-        )
+        if number is None or number <= 0:
+            return self.instead
+        return self.instead._replace(value=str(number * self.times))
 
 
 class HandOver(NamedTuple):

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rocmcfg.model.published import published
-from rocmcfg.model.version import KernelVersion, Version, format_version, parse_range, within
+from rocmcfg.model.version import KernelVersion, Version, between, format_version, parse_range
 
 if TYPE_CHECKING:
     from rocmcfg.model.catalogue import Hardware
@@ -199,7 +199,7 @@ class Machine(NamedTuple):
         if not kernels:
             return True
         wanted = parse_range(kernels)
-        answers = {within(wanted, kernel.version) for kernel in self.kernels}
+        answers = {between(wanted, *kernel.version.span) for kernel in self.kernels}
         return True if True in answers else None if None in answers or not answers else False
 
 

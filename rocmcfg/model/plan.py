@@ -79,14 +79,8 @@ class ToolChange(NamedTuple):
     before: str
     after: str
     reason: str
-
-    @property
-    def kind(self) -> Literal["modify"]:
-        return "modify"
-
-    @property
-    def diff(self) -> str:
-        return ""
+    kind: Literal["modify"] = "modify"
+    diff: str = ""
 
     @property
     def programs(self) -> tuple[str, ...]:

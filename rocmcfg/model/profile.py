@@ -76,8 +76,9 @@ class Setting(NamedTuple):
     """One setting of a profile.
 
     `value` is what TOML gave: a string, an integer or a truth value; for a kernel argument also a list. It
-    must not be written anywhere: `planning.resolve` checks it and turns it into text first. `when` are
-    alternatives, of which one must hold; empty: always. `doubt` is that of the file in which it stands.
+    must not be written anywhere: `planning.resolve` checks it and turns it into text first. `module` is given
+    for module parameters only. `when` are alternatives, of which one must hold; empty: always. `doubt` is of
+    the file in which it stands.
     """
 
     kind: Kind
@@ -98,9 +99,7 @@ class Setting(NamedTuple):
     @property
     def id(self) -> str:
         """`amdgpu.runpm`, `feature.gfxoff`, `karg.iommu`, `env.NAME`: the same on every surface."""
-        if self.kind is Kind.PARAMETER:
-            return f"{self.module}.{self.name}"
-        return f"{self.kind.value}.{self.name}"
+        return f"{self.module or self.kind.value}.{self.name}"
 
     @property
     def multiple_of(self) -> str | None:

@@ -19,7 +19,7 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 Noun = TypeVar("Noun", bound=type)
-_LIST, _TEXT = "__published__", "str"
+_LIST = "__published__"
 
 
 class Entry(NamedTuple):
@@ -40,13 +40,9 @@ def published(*names: str) -> Callable[[Noun], Noun]:
     return listed
 
 
-def as_text(noun: Noun) -> Noun:
-    """Stands above a class whose `str` is what a document has of it."""
-    return published(_TEXT)(noun)
-
-
 def is_text(noun: type) -> bool:
-    return getattr(noun, _LIST, None) == (_TEXT,)
+    """Whether a document has the `str` of a noun: where its class says how it is spelled."""
+    return "__str__" in vars(noun)
 
 
 def entries(noun: type) -> tuple[Entry, ...] | None:
@@ -72,11 +68,9 @@ def encode(value: object) -> Any:
         return value
     if isinstance(value, Mapping):
         return {key: encode(one) for key, one in value.items()}
-    if is_text(type(value)):
-        return str(value)
     listed = entries(type(value))
     if listed is not None:
-        return _encoded(value, listed)
+        return str(value) if is_text(type(value)) else _encoded(value, listed)
     if isinstance(value, (tuple, list)):
         return [encode(one) for one in value]
     raise TypeError(f"{type(value).__name__} has no place in a JSON document")

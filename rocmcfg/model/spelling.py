@@ -11,7 +11,6 @@ from enum import Enum
 from typing import NamedTuple
 
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.published import as_text
 from rocmcfg.model.state import Kind
 
 
@@ -62,18 +61,14 @@ def unsafe_reason(text: str) -> str:
     return f"{text!r} holds {names.get(bad, repr(bad))}; values are letters, digits and ._,:;@%+=/-"
 
 
-def parse_number(text: str) -> int:
-    """kstrtoull with base 0: decimal, 0x hexadecimal, leading-zero octal; it takes no minus."""
-    if len(text) > 64 or not _NUMBER.match(text):  # Python refuses to read thousands of digits
-        raise IllegalValue(f"{text!r} is not a number (decimal, 0x hexadecimal or 0 octal)")
-    digits = text.lstrip("+")
-    if digits[:2] in ("0x", "0X"):
-        return int(digits, 16)
-    return int(digits, 8) if digits.startswith("0") else int(digits)
-
-
-def _signed(text: str) -> int:
-    return -parse_number(text[1:]) if text.startswith("-") else parse_number(text)
+def _number(text: str) -> int:
+    """kstrtoll with base 0: decimal, 0x hexadecimal, leading-zero octal."""
+    digits = text.removeprefix("-")
+    if len(digits) > 64 or not _NUMBER.match(digits):  # Python refuses to read thousands of digits
+        raise IllegalValue(f"{digits!r} is not a number (decimal, 0x hexadecimal or 0 octal)")
+    digits = digits.lstrip("+").lower()
+    number = int(digits, 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10)
+    return -number if text.startswith("-") else number
 
 
 def stored(type: ParamType, text: str | None) -> int | bool | str:
@@ -95,18 +90,12 @@ def stored(type: ParamType, text: str | None) -> int | bool | str:
         if len(text) > 255:
             raise IllegalValue(f"longer than 255 characters ({len(text)})")
         return text
-    return _integer(type, text)
-
-
-def _integer(type: ParamType, text: str) -> int:
     if not text:
         raise IllegalValue("the value is empty")
-    low, high = 0, 2 ** _BITS[type] - 1
-    if type is ParamType.INT:
-        low, high = -(2**31), 2**31 - 1
-    elif text.startswith("-"):
+    if text.startswith("-") and type is not ParamType.INT:
         raise IllegalValue(f"type {type.value} takes no minus sign")
-    number = _signed(text)
+    low, high = (-(2**31), 2**31 - 1) if type is ParamType.INT else (0, 2 ** _BITS[type] - 1)
+    number = _number(text)
     if not low <= number <= high:
         raise IllegalValue(f"{text} does not fit type {type.value} ({low} to {high})")
     return number
@@ -139,7 +128,7 @@ def as_number(text: str | None) -> int | None:
     if stripped in _FALSE:
         return 0
     try:
-        return _signed(stripped)
+        return _number(stripped)
     except IllegalValue:
         return None
 
@@ -185,7 +174,6 @@ _SCOPES = {kind.value: kind for kind in (Kind.FEATURE, Kind.KARG, Kind.ENV)}
 _SWITCH = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
 
-@as_text
 class Spelling(NamedTuple):
     """`amdgpu.runpm=0`, `feature.gfxoff=false`, `karg.iommu=pt`, `env.NAME=VALUE`.
 
@@ -261,27 +249,29 @@ def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
             hint="names are letters, digits and _, those of kernel arguments and parameters also . and -",
         )
     if equals and not SAFE_VALUE.match(value):
-        return _wrong(
-            f"{key}: {unsafe_reason(value)}",
-            "give the bare value; no file that rocmcfg writes needs quotes around it",
+        return error(
+            "RC2002",
+            f"--set {key}: {unsafe_reason(value)}",
+            location="--set",
+            hint="give the bare value; no file that rocmcfg writes needs quotes around it",
         )
     if scope == "profile":
         if re.fullmatch("[0-9]{1,10}", value):
             return ProfileValue(name, int(value))
-        return _wrong(
-            f"{key}: a profile's parameter is a whole number, not {value!r}",
-            f"write --set {key}=NUMBER; `rocmcfg profile show NAME` says of what",
+        return error(
+            "RC2002",
+            f"--set {key}: a profile's parameter is a whole number, not {value!r}",
+            location="--set",
+            hint=f"write --set {key}=NUMBER; `rocmcfg profile show NAME` says of what",
         )
     if scope == "feature":
         enabled = _SWITCH.get(value.lower())
         if enabled is not None:
             return feature(name, enabled)
-        return _wrong(
-            f"{key}: a feature is true or false, not {value!r}",
-            f"write --set {key}=true or --set {key}=false",
+        return error(
+            "RC2002",
+            f"--set {key}: a feature is true or false, not {value!r}",
+            location="--set",
+            hint=f"write --set {key}=true or --set {key}=false",
         )
     return split(text)
-
-
-def _wrong(what: str, hint: str) -> Diagnostic:
-    return error("RC2002", f"--set {what}", location="--set", hint=hint)

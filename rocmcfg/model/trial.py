@@ -67,10 +67,7 @@ class Trial(NamedTuple):
 
 @published("arguments", "*terms")
 class TrialPlan(NamedTuple):
-    """What makes a plan one of a trial: `arguments` is all that one boot will carry, `token` the marker's
-    value among them, `gpus` the PCI addresses that amdgpu drives now. `kept` are the parameters that have
-    for this boot the value that they would have without us; `approved` are all settings that a confirmation
-    will apply."""
+    """What makes a plan one of a trial; its parts are those of the `Trial` that its apply will record."""
 
     arguments: tuple[str, ...]
     token: str

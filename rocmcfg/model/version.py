@@ -1,8 +1,4 @@
-"""Kernel and ROCm versions: parsing, order, ranges.
-
-A kernel release such as `6.8.0-90-generic` hides its stable level behind a distribution's own number;
-`KernelVersion.sublevel_known` says so, because a stable fix cannot be read from it.
-"""
+"""Kernel and ROCm versions: parsing, order, ranges."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ import operator
 import re
 from dataclasses import dataclass
 from typing import NamedTuple
-
-from rocmcfg.model.published import as_text
 
 Version = tuple[int, ...]
 
@@ -21,10 +15,10 @@ _HOLDS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator
 _CONDITION = re.compile(r"^(>=|<=|==|>|<)\s*(\d+(?:\.\d+)*)$")
 
 
-@as_text
 @dataclass(frozen=True, slots=True, order=True)
 class KernelVersion:
-    """`numbers` is (major, minor, sublevel, rc); rc is -1 for a release candidate, else 0."""
+    """`numbers` is (major, minor, sublevel, rc); rc is -1 for a release candidate, else 0. Without a
+    known sublevel no stable fix can be read from the version."""
 
     numbers: tuple[int, int, int, int]
     sublevel_known: bool = True
@@ -68,14 +62,11 @@ def format_version(version: Version) -> str:
     return ".".join(str(part) for part in version)
 
 
-def _padded(version: Version, width: int) -> Version:
-    return version + (0,) * (width - len(version))
-
-
-def compare(a: Version, b: Version) -> int:
-    width = max(len(a), len(b))
-    left, right = _padded(a, width), _padded(b, width)
-    return (left > right) - (left < right)
+def comparable(version: Version) -> Version:
+    """Without the zeros at its end: 7.2 and 7.2.0 are one version."""
+    while version and version[-1] == 0:
+        version = version[:-1]
+    return version
 
 
 class VersionRange(NamedTuple):
@@ -85,7 +76,8 @@ class VersionRange(NamedTuple):
     conditions: tuple[tuple[str, Version], ...]
 
     def contains(self, version: Version) -> bool:
-        return all(_HOLDS[sign](compare(version, bound), 0) for sign, bound in self.conditions)
+        asked = comparable(version)
+        return all(_HOLDS[sign](asked, comparable(bound)) for sign, bound in self.conditions)
 
 
 def span(version: Version) -> tuple[Version, Version]:
@@ -100,24 +92,16 @@ def between(wanted: VersionRange, low: Version, high: Version) -> bool | None:
     """
     asked = [low, high]
     for _, bound in wanted.conditions:
-        padded = _padded(bound, 3)
+        padded = bound + (0,) * (3 - len(bound))
         asked += [bound, (*padded[:-1], padded[-1] + 1)]
-    answers = {
-        wanted.contains(version)
-        for version in asked
-        if compare(low, version) <= 0 and compare(version, high) <= 0
-    }
+    within = (one for one in asked if comparable(low) <= comparable(one) <= comparable(high))
+    answers = {wanted.contains(version) for version in within}
     return answers.pop() if len(answers) == 1 else None
 
 
 def possible(wanted: VersionRange) -> bool:
     """Whether any version at all can be in the range."""
     return between(wanted, (0,), (_LAST,)) is not False
-
-
-def within(wanted: VersionRange, version: KernelVersion) -> bool | None:
-    """None where a distribution's release hides the stable level, and it matters."""
-    return between(wanted, *version.span)
 
 
 def parse_range(text: str) -> VersionRange:

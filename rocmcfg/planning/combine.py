@@ -1,30 +1,25 @@
-"""Several profiles and the options of the command line as one list of settings, each once. What contradicts
-itself is an error here; whether a setting is needed or legal on a host is decided elsewhere."""
+"""Several profiles and the options of the command line as one list of settings, each once; and the numbers
+that the user gave for the profiles' parameters (`--set profile.gtt_gib=96`), checked and put in. What
+contradicts itself is an error here; whether a setting is needed or legal on a host is decided elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
 
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import adds_up
-from rocmcfg.model.profile import Profile, Setting, Use
-from rocmcfg.model.spelling import ProfileValue, Spelling, parse
+from rocmcfg.model.profile import Multiple, Profile, ProfileParameter, Setting, Use
+from rocmcfg.model.spelling import ProfileValue, Spelling, closest, parse
 from rocmcfg.model.state import Channel, Kind, Request
 
-
-class Combined(NamedTuple):
-    """`given` are the values of the profiles' parameters, not yet compared with what they declare."""
-
-    settings: tuple[Setting, ...]
-    given: dict[str, int]
-    problems: tuple[Diagnostic, ...]
+_BYTES = {"GiB": 1 << 30, "MiB": 1 << 20}
+_LEFT = 8  # warn where less than an eighth of the memory would be left
 
 
-def match(profiles: Sequence[Profile], facts: Facts, *, any_gpu: bool) -> Iterable[Diagnostic]:
-    """Whether the profiles are for this host at all."""
+def misfits(profiles: Sequence[Profile], facts: Facts, *, any_gpu: bool) -> Iterable[Diagnostic]:
+    """Why profiles are not for this host, or for no host as a whole."""
     for profile in profiles:
         if profile.use is Use.DIAGNOSIS:
             yield warning(
@@ -48,9 +43,12 @@ def match(profiles: Sequence[Profile], facts: Facts, *, any_gpu: bool) -> Iterab
             )
 
 
-def combine(profiles: Sequence[Profile], request: Request, catalogue: Catalogue) -> Combined:
-    """The settings of all profiles and --set. Two profiles that disagree are an error: module parameters
-    hold for the whole module, so that there is no right choice."""
+def combine(
+    profiles: Sequence[Profile], request: Request, catalogue: Catalogue
+) -> tuple[list[Setting], dict[str, int], list[Diagnostic]]:
+    """The settings of all profiles and --set; the values of the profiles' parameters, not yet compared with
+    what they declare; and the problems. Two profiles that disagree are an error: module parameters hold for
+    the whole module, so that there is no right choice."""
     asked, given, problems = _asked(request, catalogue)
     chosen: dict[str, Setting] = {}
     for setting in (s for profile in profiles for s in profile.settings):
@@ -74,7 +72,7 @@ def combine(profiles: Sequence[Profile], request: Request, catalogue: Catalogue)
         old = chosen.get(id)
         chosen[id] = setting._replace(via=old.via) if old else setting
     problems += _contradictions(request, chosen)
-    return Combined(tuple(chosen.values()), given, tuple(problems))
+    return list(chosen.values()), given, problems
 
 
 def _asked(
@@ -157,3 +155,129 @@ def parse_set(text: str) -> Setting | ProfileValue | Diagnostic:
         location="--set",
         because="asked for on the command line",
     )
+
+
+def _declared(profiles: Sequence[Profile]) -> dict[str, list[ProfileParameter]]:
+    """Every parameter of the profiles by its name; several profiles may share one."""
+    found: dict[str, list[ProfileParameter]] = {}
+    for parameter in (p for profile in profiles for p in profile.parameters):
+        found.setdefault(parameter.name, []).append(parameter)
+    return found
+
+
+def wrong_values(given: Mapping[str, int], profiles: Sequence[Profile], facts: Facts) -> Iterable[Diagnostic]:
+    """Problems with the given values. GPUs are counted where the host shows any that fit."""
+    known = _declared(profiles)
+    for name, value in given.items():
+        if name not in known:
+            near = closest(name, list(known)) or list(known)
+            yield error(
+                "RC2042",
+                f"--set profile.{name}: no profile that is applied has this parameter",
+                location="--set",
+                hint="they have " + ", ".join(f"profile.{n}" for n in near) if near else "they have none",
+            )
+        for parameter in known.get(name, ()):
+            if value < parameter.low or (parameter.high is not None and value > parameter.high):
+                end = " or more" if parameter.high is None else f" to {parameter.high}"
+                yield error(
+                    "RC2043",
+                    f"profile.{name} = {value} is out of range: it takes {parameter.low}{end}",
+                    location="--set",
+                    detail=parameter.summary,
+                    hint="give a value inside the range",
+                )
+            if parameter.within == "memory":
+                yield from _out_of_memory(parameter, value, facts)
+            elif parameter.within == "gpus":
+                yield from _more_than_gpus(parameter, value, profiles, facts)
+
+
+def _more_than_gpus(
+    parameter: ProfileParameter, value: int, profiles: Sequence[Profile], facts: Facts
+) -> Iterable[Diagnostic]:
+    """A GPU that is split into partitions counts for each of them, so that no right number is refused."""
+    meant = [profile for profile in profiles if parameter in profile.parameters]
+    found = [gpu for gpu in facts.gpus if any(p.fits(gpu.gfx, gpu.integrated) for p in meant)]
+    if found and value > len(found):
+        yield error(
+            "RC2052",
+            f"profile.{parameter.name} = {value} is more than this host has: {len(found)}",
+            location="--set",
+            detail=parameter.summary,
+            hint=f"write --set profile.{parameter.name}={len(found)}",
+        )
+
+
+def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Iterable[Diagnostic]:
+    asked = value * _BYTES[parameter.unit]
+    said = f"profile.{parameter.name} = {value} {parameter.unit}"
+    if facts.memory is None:
+        yield info(
+            "RC2047",
+            f"{said} was not compared with the memory of this host, which nothing tells",
+            location="--set",
+            hint="make sure that it has more, for the system too",
+        )
+        return
+    has = f"the system has {facts.memory / _BYTES[parameter.unit]:.1f} {parameter.unit}"
+    if asked > facts.memory:
+        yield error(
+            "RC2044",
+            f"{said} is more than this host has",
+            location="--set",
+            detail=f"{has}; what the firmware sets aside for graphics is not part of it",
+            hint="give less, and leave some for the system itself",
+        )
+    elif facts.memory - asked < facts.memory // _LEFT:
+        yield warning(
+            "RC2045",
+            f"{said} leaves little for the system itself",
+            location="--set",
+            detail=f"{has}; a full GPU would then end programs for want of memory",
+            hint="give less if the host runs out of memory",
+        )
+    if parameter.unset == "half of memory" and asked < facts.memory // 2:
+        yield warning(
+            "RC2053",
+            f"{said} lowers the limit: unset it is half of the memory",
+            location="--set",
+            detail=has,
+            hint="give more than half, or leave it out",
+        )
+
+
+def forgotten(before: Iterable[str], request: Request, profiles: Sequence[Profile]) -> Iterable[Diagnostic]:
+    """Numbers that the last apply was given (`before`: its --set) and this one is not, although a profile
+    takes them: nothing of an earlier apply is kept, and what they gave is taken back."""
+    known = _declared(profiles)
+    now = {parsed.name for text in request.set if isinstance(parsed := parse(text), ProfileValue)}
+    for parsed in map(parse, before):
+        if isinstance(parsed, ProfileValue) and parsed.name in known and parsed.name not in now:
+            yield warning(
+                "RC2048",
+                f"the last apply was given profile.{parsed.name} = {parsed.value}, this one is given none",
+                location="--set",
+                detail="what needs it is taken back",
+                hint=f"to keep it add --set profile.{parsed.name}={parsed.value}",
+            )
+
+
+def missing(setting: Setting, given: Mapping[str, int], profiles: Sequence[Profile]) -> str:
+    """Why a setting cannot be had yet: which option it waits for. Empty where it has its value."""
+    if not isinstance(setting.value, Multiple) or setting.value.parameter in given:
+        return ""
+    name = setting.value.parameter
+    parameter = _declared(profiles)[name][0]
+    unit = parameter.unit or "NUMBER"
+    return f"needs a value: --set profile.{name}={unit.upper()} ({parameter.summary.rstrip('.')})"
+
+
+def filled(setting: Setting, given: Mapping[str, int]) -> tuple[Setting, str]:
+    """The setting with its number, and how it came about; as it is where it waits for none."""
+    if not isinstance(setting.value, Multiple):
+        return setting, ""
+    amount, times = given[setting.value.parameter], setting.value.times
+    value: int | str = amount * times
+    note = f"{amount} (profile.{setting.value.parameter})" + (f" × {times} = {value}" if times > 1 else "")
+    return setting._replace(value=value), note

@@ -11,8 +11,8 @@ from rocmcfg.backends.boot.contract import Editor
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.plan import FileChange
-from rocmcfg.model.state import Channel, DesiredSetting, FileState, Kind
-from rocmcfg.records import receipt as receipts
+from rocmcfg.model.state import Channel, DesiredSetting, Kind
+from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt
 
 MARK = b"rocmcfg"  # in the first lines of every file that we write
@@ -36,6 +36,7 @@ def owned_files(
     options = [s for s in desired if s.channel is Channel.MODPROBE]
     variables = [s for s in desired if s.kind is Kind.ENV]
     driver = any(s.parameter for s in desired)
+    written = loader in registry.WRITERS  # later entries get the arguments by the hook
     why = "kernel command line: " + _ids(on_line)
     on_boot: dict[str, bytes | None] = {}
     for backend in registry.backends():
@@ -61,7 +62,7 @@ def owned_files(
             kernel_hook.MODE,
         )
         for path, content in kernel_hook.propose(
-            view, wanted=driver, after_entries=loader in registry.WRITERS
+            view, wanted=driver or (written and bool(on_line)), after_entries=written
         ).items()
     ]
     return owned
@@ -112,46 +113,43 @@ def trial_paths() -> tuple[str, ...]:
 def changes_to(
     view: HostView, owned: Sequence[OwnedFile], receipt: Receipt | None
 ) -> tuple[list[FileChange], list[Diagnostic]]:
-    changes: list[FileChange] = []
-    problems: list[Diagnostic] = []
     known = receipt.files if receipt else {}
-    for file in owned:
-        if file.editor is not None and file.content is None and not _holds_ours(view, file):
-            continue
-        if view.is_symlink(file.path):
-            problems.append(
-                error(
-                    "RC4001",
-                    f"{file.path} is a symbolic link, and rocmcfg writes no file through one",
-                    location=file.path,
-                    hint="remove the link, then run the command again",
-                )
-            )
-            continue
-        try:
-            before = view.state(file.path)
-        except Unreadable as problem:
-            problems.extend(problem.diagnostics)
-            continue
-        if file.editor is not None and before is None:
-            continue  # a file of others is not ours to make
-        current = before.content if before else None
-        if file.editor is not None and current is not None:
-            current = file.editor.own(current)
-        foreign = None if current is None else _not_ours(file, current, known.get(file.path))
-        if foreign is not None:
-            problems.append(foreign)
-        elif file.editor is not None and current != file.content:
-            content, edit = file.editor.put(before.content if before else b"", file.content)
-            mode = before.mode if before else file.mode
-            changes.append(FileChange(file.path, before, content, file.reason, mode, edit))
-        elif file.editor is None and (current != file.content or _other_mode(file, before)):
-            changes.append(FileChange(file.path, before, file.content, file.reason, file.mode))
-    return changes, problems
+    found = [_change_to(view, file, known.get(file.path)) for file in owned]
+    changes = [one for one in found if isinstance(one, FileChange)]
+    return changes, [one for one in found if isinstance(one, Diagnostic)]
 
 
-def _other_mode(file: OwnedFile, before: FileState | None) -> bool:
-    return before is not None and file.content is not None and before.mode != file.mode
+def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileChange | Diagnostic | None:
+    """What makes a file what it shall be, or stands in the way; None where it is so already."""
+    if file.editor is not None and file.content is None and not _holds_ours(view, file):
+        return None
+    if view.is_symlink(file.path):
+        return error(
+            "RC4001",
+            f"{file.path} is a symbolic link, and rocmcfg writes no file through one",
+            location=file.path,
+            hint="remove the link, then run the command again",
+        )
+    try:
+        before = view.state(file.path)
+    except Unreadable as problem:
+        return problem.diagnostics[0]
+    if file.editor is not None and before is None:
+        return None  # a file of others is not ours to make
+    current = before.content if before else None
+    if file.editor is not None and current is not None:
+        current = file.editor.own(current)
+    foreign = None if current is None else _not_ours(file, current, recorded)
+    if foreign is not None:
+        return foreign
+    if file.editor is None:
+        if current == file.content and (before is None or before.mode == file.mode):
+            return None
+        return FileChange(file.path, before, file.content, file.reason, file.mode)
+    if current == file.content:
+        return None
+    content, edit = file.editor.put(before.content if before else b"", file.content)
+    return FileChange(file.path, before, content, file.reason, before.mode if before else file.mode, edit)
 
 
 def _holds_ours(view: HostView, file: OwnedFile) -> bool:
@@ -165,7 +163,7 @@ def _holds_ours(view: HostView, file: OwnedFile) -> bool:
 def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnostic | None:
     """Whether somebody else's work would be lost by writing over a file at our path."""
     if recorded:
-        if recorded == receipts.digest(content) or content == file.content:
+        if recorded == journal.digest(content) or content == file.content:
             return None
         return error(
             "RC4002",

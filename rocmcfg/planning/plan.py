@@ -24,12 +24,13 @@ from rocmcfg.planning.refusals import (
     host_problems,
     image_problems,
     newer_kernel,
+    refused,
     unreadable_image,
 )
-from rocmcfg.planning.resolve import Resolution, refused, resolve
+from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
-from rocmcfg.state.configured import Observed, observe
+from rocmcfg.state.values import Observed, observe
 
 
 class Known(NamedTuple):

@@ -1,4 +1,5 @@
-"""Why a host cannot be configured, or not safely: containers, loaders, generators, other people's values."""
+"""Why a host cannot be configured, or not safely: containers, loaders, generators, other people's values; and
+which settings on record a kernel refuses."""
 
 from __future__ import annotations
 
@@ -9,13 +10,19 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.menu import Entry
 from rocmcfg.backends.initramfs import Generator, Image
 from rocmcfg.host.view import HostView
+from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
+from rocmcfg.judging.verdict import REFUSED, About
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
-from rocmcfg.model.facts import Detection, Facts
+from rocmcfg.model.facts import Detection, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, join, split
-from rocmcfg.model.state import Channel, DesiredSetting, unique_kargs
-from rocmcfg.state.configured import Observed
+from rocmcfg.model.spelling import parameter
+from rocmcfg.model.state import Channel, DesiredSetting, Request, unique_kargs
+from rocmcfg.planning.combine import named
+from rocmcfg.planning.wording import worded
+from rocmcfg.records.receipt import Receipt
+from rocmcfg.state.values import Observed
 
 
 def host_problems(
@@ -171,3 +178,54 @@ def foreign_trouble(observed: Observed, facts: Facts, catalogue: Catalogue) -> I
                     location=karg.source,
                     hint="mend or remove it there: a right value later does not help",
                 )
+
+
+def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
+    """Of settings that were resolved before: which values would keep the driver of a kernel that is installed
+    now from loading."""
+    machine = facts.machine
+    for setting in settings:
+        if setting.parameter and setting.text is not None and machine.kernels:
+            asked = parameter(setting.parameter, setting.text)
+            for verdict in judge(asked, machine, catalogue):
+                if verdict.about in REFUSED and verdict.holds:
+                    told = worded(verdict, asked, setting.location, catalogue, machine)
+                    yield from (told,) if told is not None else ()
+
+
+def judged_on(kernel: Kernel, known: Receipt, catalogue: Catalogue) -> tuple[list[Diagnostic], list[str]]:
+    """What a kernel that was just installed makes of the settings: what is to be said of them, and the ids of
+    those that are to be withdrawn."""
+    machine = Machine((kernel,))
+    said: list[Diagnostic] = []
+    harmful: list[str] = []
+    for setting in known.settings:
+        if not setting.parameter or setting.text is None:
+            continue
+        asked = parameter(setting.parameter, setting.text)
+        verdicts = judge(asked, machine, catalogue)
+        if any(verdict.about is About.ABSENT for verdict in verdicts):
+            said.append(
+                warning(
+                    "RC4041",
+                    f"kernel {kernel.release} has no {setting.parameter}: {setting.id} does nothing there",
+                    hint=f"drop it with `rocmcfg apply … --without {setting.id}`",
+                )
+            )
+        for verdict in verdicts:
+            if verdict.about is About.ILLEGAL and verdict.holds:
+                harmful.append(setting.id)
+                told = worded(verdict, asked, "", catalogue, machine)
+                said += [told] if told is not None else []
+    return said, harmful
+
+
+def request_without(known: Receipt, harmful: Sequence[str]) -> Request:
+    """What was asked for, as the user would have asked for it without these settings."""
+    asked = known.request
+    by_hand = {setting.id for setting in known.settings if not setting.profile}
+    return asked._replace(
+        with_=tuple(name for name in asked.with_ if not any(named(id, [name]) for id in harmful)),
+        without=(*asked.without, *(id for id in harmful if id not in by_hand)),
+        set=tuple(s for s in asked.set if s.partition("=")[0] not in harmful),
+    )

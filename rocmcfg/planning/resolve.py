@@ -10,7 +10,7 @@ from rocmcfg.judging.conditions import decide
 from rocmcfg.judging.hand_overs import disbelieved, hand_overs
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
-from rocmcfg.judging.masks import starting_mask
+from rocmcfg.judging.parameters import starting_mask
 from rocmcfg.judging.verdict import OF_THE_NAME, REFUSED, About
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, info
@@ -18,10 +18,9 @@ from rocmcfg.model.facts import Driver, Facts
 from rocmcfg.model.profile import Multiple, Profile, Setting
 from rocmcfg.model.spelling import IllegalValue, ParamType, Spelling, as_number, closest, hexint, parameter
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, Skipped
-from rocmcfg.planning.combine import combine, match, named
-from rocmcfg.planning.profile_values import filled, missing, wrong_values
+from rocmcfg.planning.combine import combine, filled, misfits, missing, named, wrong_values
 from rocmcfg.planning.wording import is_caution, worded
-from rocmcfg.state.configured import Effective
+from rocmcfg.state.values import Effective
 
 _OF_A_COMPOSED_MASK = REFUSED | {About.TAINTS, About.DEPRECATED}
 
@@ -68,16 +67,16 @@ def resolve(
     """`base(parameter)` is the value that the host would have without us; masks are composed onto it."""
     shipped = frozenset(profile.name for profile in profiles if profile.shipped)
     work = _Work(facts, catalogue, request, base, shipped)
-    combined = combine(profiles, request, catalogue)
-    work.problems += [*match(profiles, facts, any_gpu=request.any_gpu), *combined.problems]
-    work.problems += wrong_values(combined.given, profiles, facts)
+    asked, given, problems = combine(profiles, request, catalogue)
+    work.problems += [*misfits(profiles, facts, any_gpu=request.any_gpu), *problems]
+    work.problems += wrong_values(given, profiles, facts)
     settings = []
-    for setting in _select(work, combined.settings):
-        reason = missing(setting, combined.given, profiles)
+    for setting in _select(work, asked):
+        reason = missing(setting, given, profiles)
         if reason:
             work.skipped.append(Skipped(setting.id, reason, setting.profile))
             continue
-        complete, note = filled(setting, combined.given)
+        complete, note = filled(setting, given)
         settings.append(complete)
         if note:
             work.notes[setting.id] = note
@@ -88,21 +87,8 @@ def resolve(
         elif setting.kind in (Kind.KARG, Kind.ENV):
             _as_written(work, setting, Channel.CMDLINE if setting.kind is Kind.KARG else Channel.ENVIRONMENT)
     _features(work, [s for s in settings if s.kind is Kind.FEATURE])
-    problems = tuple(dict.fromkeys([*work.problems, *work.cautions]))
-    return Resolution(tuple(work.desired), tuple(work.skipped), problems)
-
-
-def refused(settings: Iterable[DesiredSetting], facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
-    """Of settings that were resolved before: which values would keep the driver of a kernel that is installed
-    now from loading."""
-    machine = facts.machine
-    for setting in settings:
-        if setting.parameter and setting.text is not None and machine.kernels:
-            asked = parameter(setting.parameter, setting.text)
-            for verdict in judge(asked, machine, catalogue):
-                if verdict.about in REFUSED and verdict.holds:
-                    told = worded(verdict, asked, setting.location, catalogue, machine)
-                    yield from (told,) if told is not None else ()
+    said = tuple(dict.fromkeys([*work.problems, *work.cautions]))
+    return Resolution(tuple(work.desired), tuple(work.skipped), said)
 
 
 def _judged(work: _Work, setting: Setting, text: str | None, *, only: frozenset[About] | None = None) -> bool:
@@ -131,18 +117,14 @@ def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
         if named(setting.id, request.without):
             work.skipped.append(Skipped(setting.id, "left out with --without", setting.profile))
         elif setting.optional and not named(setting.id, request.with_):
-            work.skipped.append(Skipped(setting.id, _why_not(work, setting), setting.profile))
+            decision = decide(setting.when, work.facts, work.catalogue)
+            why = f"optional; add it with --with {setting.id}"
+            if decision.holds is False and not request.unconditional:
+                why = f"optional, and {decision.text}"
+            work.skipped.append(Skipped(setting.id, why, setting.profile))
         elif not setting.when or request.unconditional or _needed(work, setting):
             chosen.append(setting)
     return chosen
-
-
-def _why_not(work: _Work, setting: Setting) -> str:
-    """Of an optional setting that nobody asked for: how to get it, or why not to want it."""
-    decision = decide(setting.when, work.facts, work.catalogue)
-    if decision.holds is False and not work.request.unconditional:
-        return f"optional, and {decision.text}"
-    return f"optional; add it with --with {setting.id}"
 
 
 def _needed(work: _Work, setting: Setting) -> bool:

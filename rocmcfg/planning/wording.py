@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from rocmcfg.judging.traps import GRAVE, SAID_OF_TRAPS
-from rocmcfg.judging.verdict import About, Verdict
+from rocmcfg.judging.verdict import GRAVE, SAID_OF_TRAPS, About, Verdict
 from rocmcfg.model.catalogue import Catalogue, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, Severity
 from rocmcfg.model.facts import Machine
@@ -107,9 +106,6 @@ def _did_you_mean(near: Sequence[str], otherwise: str) -> str:
     return f"did you mean {', '.join(near)}?" if near else otherwise
 
 
-# -- module parameters and features -------------------------------------------------------------------------
-
-
 def _parameter(verdict: Verdict, case: _Case) -> _Text:
     about, why, on = verdict.about, verdict.why, ", ".join(verdict.kernels)
     asked, id = case.asked, case.asked.id
@@ -184,9 +180,6 @@ def _unknown_parameter(verdict: Verdict, case: _Case) -> _Text:
 def _feature(verdict: Verdict, case: _Case) -> _Text:
     hint = _did_you_mean(verdict.names, "known: " + ", ".join(case.known.features))
     return error("RC2020", f"no feature is called {case.asked.name!r}", hint=hint)
-
-
-# -- kernel arguments and variables -------------------------------------------------------------------------
 
 
 def _argument(verdict: Verdict, case: _Case) -> _Text:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error
 from rocmcfg.model.state import FileState
-from rocmcfg.records.digest import sha256
 
 if TYPE_CHECKING:
     from rocmcfg.records.steps import Begin, Journal, Line, Saved
@@ -28,8 +28,6 @@ TRANSACTIONS = f"{STATE_DIR}/transactions"
 # What a transaction writes about itself, beside its journal.
 RECEIPT, TRIAL = f"{STATE_DIR}/receipt.json", f"{STATE_DIR}/trial.json"
 VERSION = 1
-
-
 _DAMAGED = (
     "the saved files lie in backups/ beside it and are whole: compare them with the host, put back by "
     "hand what is needed, then move the transaction's folder away"
@@ -51,8 +49,6 @@ def newer(path: str, what: str) -> Diagnostic:
 
 
 class BadJournal(RocmcfgError):
-    """A journal that cannot be used."""
-
     exit_code = ExitCode.RECOVERY_REQUIRED
 
 
@@ -91,6 +87,25 @@ class Untrusted(Unreadable):
                 f"to root: chown {option}root:root {place} && chmod {option}go-w {place}",
             ),
         )
+
+
+def _implementation() -> Callable[[bytes], Any]:
+    """Not `hashlib`, which loads OpenSSL: 3 ms that verify, run after every boot, can do without."""
+    import importlib
+
+    for module in ("_sha2", "_sha256", "hashlib"):  # CPython ≥ 3.12, older ones, any other build
+        with suppress(ImportError):
+            found: Callable[[bytes], Any] = importlib.import_module(module).sha256
+            return found
+    raise ImportError("this Python has no SHA-256")
+
+
+_sha256 = _implementation()
+
+
+def digest(content: bytes | None) -> str:
+    """In hexadecimal; empty for a file that is not there."""
+    return "" if content is None else str(_sha256(content).hexdigest())
 
 
 def folder(id: int) -> str:
@@ -133,10 +148,6 @@ def require_sight(view: HostView) -> None:
         raise Unreadable(TRANSACTIONS, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
-def next_id(view: HostView) -> int:
-    return max(ids(view), default=0) + 1
-
-
 def begin(host: Host, id: int, header: Begin) -> str:
     """A new transaction, with its first line durable; its mark, which the programs that it runs carry."""
     from secrets import token_hex
@@ -172,14 +183,12 @@ def append(host: Host, id: int, line: Line) -> None:
 
 
 def _sum(body: str) -> str:
-    return sha256(body.encode())[:16]
+    return digest(body.encode())[:16]
 
 
 def read(view: HostView, id: int) -> Journal | None:
-    """None for a transaction that ended before its first line was whole: nothing was changed then.
-
-    Raises Untrusted or BadJournal.
-    """
+    """None for a transaction that ended before its first line was whole: nothing was changed then. Raises
+    Untrusted or BadJournal."""
     from rocmcfg.records.shapes import Malformed
     from rocmcfg.records.steps import Begin, Journal, parse
 
@@ -249,7 +258,7 @@ def save(host: Host, id: int, state: FileState) -> Saved:
 
     from rocmcfg.records.steps import Saved
 
-    name = sha256(state.content)
+    name = digest(state.content)
     path = f"{folder(id)}/backups/{name}"
     if not host.exists(path):
         host.write(path, host.new_file(state.content, 0o600), keep_mtime=False)
@@ -263,7 +272,7 @@ def restore(view: HostView, id: int, saved: Saved) -> FileState:
 
     path = f"{folder(id)}/backups/{saved.sha256}"
     content = view.read(path)
-    if content is None or sha256(content) != saved.sha256:
+    if content is None or digest(content) != saved.sha256:
         raise bad(path, "a saved file is missing or damaged", "restore that file from a backup of yours")
     return FileState(
         content,

@@ -11,7 +11,6 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.published import encode
 from rocmcfg.model.state import ActivationState, DesiredSetting, Request
-from rocmcfg.records.digest import sha256
 from rocmcfg.records.journal import RECEIPT, NewerRecord, newer, require_trusted
 from rocmcfg.records.shapes import Malformed, N, Path, exactly, read
 
@@ -43,11 +42,6 @@ class Receipt(NamedTuple):
     settings: tuple[DesiredSetting, ...]
     files: dict[Path, str]
     activations: dict[str, ActivationState]
-
-
-def digest(content: bytes | None) -> str:
-    """Of a file's content; empty for a file that is not there."""
-    return "" if content is None else sha256(content)
 
 
 def load(view: HostView) -> Receipt | None:

@@ -37,20 +37,19 @@ def read(noun: type[N], value: Any) -> N:
     unknown = next((name for name in found if name not in fields), "")
     if noun in _CLOSED and unknown:
         raise Malformed("is not known", unknown)
+    values = {}
+    for name in (name for name in fields if name in found):
+        try:
+            values[name] = _value(fields[name], found[name])
+        except Malformed as problem:
+            raise Malformed(str(problem), name) from problem
     make: Callable[..., N] = noun
-    return make(**{name: _field(name, kind, found[name]) for name, kind in fields.items() if name in found})
+    return make(**values)
 
 
 @cache
 def _fields(noun: type) -> dict[str, Any]:
     return get_type_hints(noun, include_extras=True)
-
-
-def _field(name: str, kind: Any, value: Any) -> Any:
-    try:
-        return _value(kind, value)
-    except Malformed as problem:
-        raise Malformed(str(problem), name) from problem
 
 
 def _value(kind: Any, value: Any) -> Any:
@@ -104,28 +103,15 @@ def _path(value: Any) -> str:
     return found
 
 
-def _digest(value: Any) -> str:
-    if re.fullmatch("[0-9a-f]{64}", found := _text(value)) is None:
-        raise Malformed("is no digest")
-    return found
+def _only(read: Callable[[Any], T], where: Callable[[T], object], problem: str) -> Callable[[Any], T]:
+    """Reads a value, and refuses one for which `where` is not true."""
 
+    def checked(value: Any) -> T:
+        if not where(found := read(value)):
+            raise Malformed(problem)
+        return found
 
-def _number(value: Any) -> int:
-    if (found := exactly(int, value)) < 0:
-        raise Malformed("is negative")
-    return found
-
-
-def _mode(value: Any) -> int:
-    if (found := _number(value)) > 0o7777:
-        raise Malformed("is no mode")
-    return found
-
-
-def _time(value: Any) -> int:
-    if abs(found := exactly(int, value)) >= 1 << 63:
-        raise Malformed("is no time")
-    return found
+    return checked
 
 
 def _attribute(value: Any) -> tuple[str, str]:
@@ -136,6 +122,8 @@ def _attribute(value: Any) -> tuple[str, str]:
     return found[0], found[1]
 
 
+_integer = partial(exactly, int)
+_number = _only(_integer, lambda number: number >= 0, "is negative")
 _SCALARS: dict[Any, Callable[[Any], Any]] = {
     str: _text,
     int: _number,
@@ -143,7 +131,7 @@ _SCALARS: dict[Any, Callable[[Any], Any]] = {
     bytes: lambda value: _text(value).encode("utf-8", "surrogateescape"),
 }
 Path = Annotated[str, _path]
-Digest = Annotated[str, _digest]
-Mode = Annotated[int, _mode]
-Time = Annotated[int, _time]  # nanoseconds
+Digest = Annotated[str, _only(_text, partial(re.fullmatch, "[0-9a-f]{64}"), "is no digest")]
+Mode = Annotated[int, _only(_number, lambda mode: mode <= 0o7777, "is no mode")]
+Time = Annotated[int, _only(_integer, lambda time: abs(time) < 1 << 63, "is no time")]  # nanoseconds
 Attribute = Annotated[tuple[str, str], _attribute]  # name, and content in base64

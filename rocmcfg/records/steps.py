@@ -176,27 +176,21 @@ L = TypeVar("L", bound=Line)
 
 
 class Journal(NamedTuple):
-    """A journal as read."""
-
     id: int
     header: Begin
     lines: tuple[Line, ...]
 
     @property
     def state(self) -> JournalState:
-        state = JournalState.UNFINISHED
-        for line in self.lines:
-            state = _STATES.get(type(line), state)
-        return state
+        found = (_STATES[type(line)] for line in reversed(self.lines) if type(line) in _STATES)
+        return next(found, JournalState.UNFINISHED)
 
     @property
     def files(self) -> frozenset[str]:
-        """The paths that it wrote to."""
         return frozenset(step.path for step in self.of(FileChanged))
 
     @property
     def tools(self) -> frozenset[str]:
-        """The programs that it ran."""
         return frozenset(step.tool for step in self.of(ToolRun))
 
     def of(self, kind: type[L]) -> tuple[L, ...]:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.environment import exported
-from rocmcfg.host.caller import read_own_file
+from rocmcfg.host.files import read_own_file
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
 
 

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
-from rocmcfg.report.keys import meaning
-from rocmcfg.report.looks import is_nobody, is_value
+from rocmcfg.report.looks import is_nobody, is_value, meaning
 from rocmcfg.report.rules import OPAQUE, Found
 
 _HEADER = re.compile(
@@ -36,9 +35,6 @@ _VALUE = re.compile(r"[ \t]+(?P<x>[^\s#{\[&*].*\S|\w)")
 _NESTED = re.compile(r":(?:\s|$)|^\s*-")
 
 
-_Forms = dict[int, re.Pattern[str]]  # of columns, by their numbers
-
-
 def blocks(lines: list[str]) -> dict[int, Found]:
     """What was found, by the number of its line."""
     return {**dict(_below_keys(lines)), **dict(_accounts(lines)), **_keys(lines)}
@@ -58,15 +54,17 @@ def _below_keys(lines: list[str]) -> Iterator[tuple[int, Found]]:
 
 
 def _accounts(lines: list[str]) -> Iterator[tuple[int, Found]]:
-    table: tuple[int, _Forms] | None = None  # the column of accounts, and the forms of others
+    column: int | None = None  # of the accounts, in a table
+    forms: dict[int, re.Pattern[str]] = {}  # of other columns, by their numbers
     for number, line in enumerate(lines):
         if ("USER" in line or "UID" in line) and _HEADER.search(line):
-            table = _table([word[0] for word in _words(line)])
-        elif table is not None and line.strip():
-            column, forms = table
+            names = [word[0] for word in _words(line)]
+            column = names.index("USER" if "USER" in names else "UID")  # which is what `ps -f` calls it
+            forms = {n: _OTHERS[name] for n, name in enumerate(names) if name in _OTHERS and n != column}
+        elif column is not None and line.strip():
             words = _words(line)
             if len(words) <= max([column, *forms]) or not all(f.match(words[n][0]) for n, f in forms.items()):
-                table = None
+                column = None
             elif (account := _ACCOUNT.match(words[column][0])) and not is_nobody(account[1]):
                 start = words[column].start()
                 yield number, Found(start, start + account.end(1), "user", taught=True)
@@ -74,11 +72,6 @@ def _accounts(lines: list[str]) -> Iterator[tuple[int, Found]]:
 
 def _words(line: str) -> list[re.Match[str]]:
     return list(islice(_WORD.finditer(line), _MOST_COLUMNS))
-
-
-def _table(names: list[str]) -> tuple[int, _Forms]:
-    account = names.index("USER" if "USER" in names else "UID")  # which is what `ps -f` calls it
-    return account, {n: _OTHERS[name] for n, name in enumerate(names) if name in _OTHERS and n != account}
 
 
 def _keys(lines: list[str]) -> dict[int, Found]:
@@ -94,8 +87,8 @@ def _keys(lines: list[str]) -> dict[int, Found]:
 
 
 def _take(lines: list[str], numbers: range, bodies: dict[int, Found]) -> None:
-    """Adds lines of a key's body to `bodies`, in the order of `numbers`, until a line is none. Only the last
-    line of a body is short."""
+    """Adds the lines of a key's body to `bodies`, up to the first of `numbers` that is no line of a body.
+    Only the last line of a body is short."""
     for number in numbers:
         if number in bodies:
             return

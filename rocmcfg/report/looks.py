@@ -1,5 +1,5 @@
-"""Whether a text that a rule found says anything of a host or its owner: by the kind of text that the rule
-looks for, by lists of words that say nothing, and by the shape of the text."""
+"""Whether a text says anything of a host or its owner, by lists of words that say nothing and by its shape;
+and what a key says of its value: that it is a secret, a serial, a name, or nothing of interest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from rocmcfg.knowledge import compiled
 
@@ -19,15 +19,13 @@ def data() -> dict[str, Any]:
 
 @functools.cache
 def words(name: str) -> frozenset[str]:
-    return frozenset(data()["words"][name].split())
+    """Words that say nothing of a host, or that say something of a key."""
+    return frozenset((data()["words"].get(name) or data()["keys"][name]).split())
 
 
 @functools.cache
 def shape(name: str) -> re.Pattern[str]:
     return re.compile(data()["shapes"][name])
-
-
-# -- names ----------------------------------------------------------------------------------------------
 
 
 def is_public(site: str) -> bool:
@@ -51,9 +49,6 @@ def _is_name(text: str, certain: bool) -> bool:
 
 def _is_host(text: str, certain: bool) -> bool:
     return _is_name(text, certain) and not is_public(text)
-
-
-# -- secrets and serials --------------------------------------------------------------------------------
 
 
 def is_value(text: str) -> bool:
@@ -81,18 +76,11 @@ def _base64(text: str) -> bool:
     return mixed and not text.startswith("/") and text.count("/") <= 2 + len(text) // 16
 
 
-def _code(text: str) -> bool:
-    return 4 <= sum(c.isdigit() for c in text) <= len(text) - 2
-
-
 def _serial(text: str, certain: bool) -> bool:
     in_capitals = text.isupper() and _is_name(text, certain=False)
     return certain or (
         len(text) > 3 and "8250" not in text and (in_capitals or any(c.isdigit() for c in text))
     )
-
-
-# -- addresses ------------------------------------------------------------------------------------------
 
 
 def is_ip(text: str, before: str, behind: str) -> bool:
@@ -112,10 +100,6 @@ def is_ip(text: str, before: str, behind: str) -> bool:
     return not (address.is_multicast or version)
 
 
-def _mac(text: str, _certain: bool) -> bool:
-    return len(set(re.sub(r"%3[Aa]|\\x3[aA]|[^0-9A-Fa-f]", "", text).lower())) > 1
-
-
 # -- by kind, and by what a rule asks for ----------------------------------------------------------------
 
 _KINDS: Mapping[str, Callable[[str, bool], bool]] = {
@@ -124,14 +108,15 @@ _KINDS: Mapping[str, Callable[[str, bool], bool]] = {
     "site": lambda text, _certain: _is_host(text, True),
     "secret": lambda text, _certain: is_value(text),
     "serial": _serial,
-    "mac": _mac,
+    # not of one digit alone
+    "mac": lambda text, _certain: len(set(re.sub(r"%3[Aa]|\\x3[aA]|[^0-9A-Fa-f]", "", text).lower())) > 1,
 }
 LOOKS: Mapping[str, Callable[[str], bool]] = {
     "": lambda _text: True,
     "mixed": is_mixed,
     "credential": _credential,
     "base64": _base64,
-    "code": _code,
+    "code": lambda text: 4 <= sum(c.isdigit() for c in text) <= len(text) - 2,
     "key": lambda text: _random(text) or re.search(r"[-_.][A-Za-z0-9]{16,}", text) is not None,
     "long": lambda text: _random(text) and re.search(r"[A-Za-z0-9]{16,}", text) is not None,
     # In a sentence, any word may stand behind `is`; a quoted one, or one with digits, is no part of it.
@@ -142,3 +127,59 @@ LOOKS: Mapping[str, Callable[[str], bool]] = {
 def tells(kind: str, text: str, *, certain: bool = False) -> bool:
     judge = _KINDS.get(kind)
     return judge is None or judge(text, certain)
+
+
+# -- keys ----------------------------------------------------------------------------------------------
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
+_LONGEST = 80  # characters of a key that are looked at, from its end
+
+
+class Meaning(NamedTuple):
+    """The value is of this kind. `sure`: whatever the value looks like; otherwise only a value that looks
+    random and has at least `least` characters."""
+
+    kind: str
+    sure: bool = True
+    least: int = 4
+
+
+@functools.cache
+def _kinds(name: str) -> dict[str, str]:
+    """Which kind each word or pair of words of a table stands for."""
+    table = data()["keys"][name].items()
+    return {key: kind for kind, keys in table for key in (keys.split() if isinstance(keys, str) else keys)}
+
+
+@functools.lru_cache(maxsize=4096)
+def meaning(key: str) -> Meaning | None:
+    """Programs spell keys in every way (`X-Api-Key`, `apiKey`, `OPENAI_API_KEY`, `--hf-token`). A key is
+    therefore split into words, and judged mostly by the last one."""
+    parts = [word.lower() for word in _WORDS.findall(key[-_LONGEST:])]
+    if not parts or "serial8250" in key:
+        return None
+    kind = (
+        _kinds("pairs").get(" ".join(parts[-2:]))
+        or _kinds("words").get(parts[-1])
+        or _kinds("alone").get(key.lower())
+        or next((kind for kind, end in data()["keys"]["endings"].items() if key.endswith(end)), None)
+    )
+    if kind is not None:
+        return Meaning(kind, key.isupper() or key.lower() not in words("perhaps"))
+    while len(parts) > 1 and parts[-1] in words("suffixes"):
+        parts.pop()
+    # an option or a variable is nobody's count of tokens
+    return _secret(parts, as_setting=key.startswith("--") or (key.isupper() and "_" in key))
+
+
+def _secret(parts: list[str], *, as_setting: bool) -> Meaning | None:
+    before, last = ("", *parts)[-2:]
+    if last in words("secrets") or last.endswith(tuple(words("secret_ends"))):
+        return Meaning("secret")
+    whose = last.removesuffix("key")
+    if last in ("key", "keys") or (last != whose and whose in words("keys_of")):
+        return Meaning("secret", before in words("keys_of") or last not in ("key", "keys"), 16)
+    if last.endswith(("token", "authtok")):
+        known = before in words("tokens_of_text")
+        return None if known else Meaning("secret", as_setting or before in words("tokens_of"))
+    return Meaning("secret", sure=False) if last in words("perhaps_secrets") else None

@@ -1,5 +1,5 @@
-"""A report as Markdown for an issue tracker: its content, which is not redacted yet, and how it is laid out.
-Pure: content and a redactor in, text out."""
+"""A report as Markdown for an issue tracker: its content, which is not redacted yet, how it is laid out, and
+how it is packed with its logs. Pure: content and a redactor in, text or bytes out."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends.environment import Assignment
-from rocmcfg.facts.hardware import Device, Hardware
+from rocmcfg.facts.system import Device, Hardware
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.state.configured import SetParameter
+from rocmcfg.state.values import SetParameter
 
 Redact = Callable[[str], str]
 
@@ -72,6 +72,27 @@ def markdown(report: Report, redact: Redact) -> str:
     return f"{body}\n\n{signature}\n"
 
 
+def pack(files: Mapping[str, str]) -> bytes:
+    """Texts by their names as one .tar.gz, in one folder, so that unpacking litters nothing. The same texts
+    give the same bytes: no times, no owner."""
+    import gzip
+    import io
+    import tarfile
+
+    packed = io.BytesIO()
+    # mtime 0 here too: gzip's header would otherwise tell when the report was made
+    with (
+        gzip.GzipFile(fileobj=packed, mode="wb", mtime=0, filename="") as stream,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for name, text in sorted(files.items()):
+            content = text.encode("utf-8", "replace")
+            entry = tarfile.TarInfo(f"rocmcfg-report/{name}")
+            entry.size, entry.mode = len(content), 0o644
+            archive.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
+
+
 def _environment(report: Report, redact: Redact) -> Iterator[str]:
     facts, hardware = report.facts, report.hardware
     kernel = next((k for k in facts.kernels if k.running), None)
@@ -79,15 +100,16 @@ def _environment(report: Report, redact: Redact) -> Iterator[str]:
     if kernel is not None:
         driver = f"; amdgpu {'by DKMS' if kernel.dkms else kernel.driver.value}"
         driver += f" {hardware.driver_version}" if hardware.driver_version else ""
+    loader = facts.boot.loader.title if facts.boot.loader else "not recognised"
     devices = {device.address: device for device in hardware.devices}
     rows = [
         ("System", f"{facts.os.name}{f' in a container ({facts.container})' if facts.container else ''}"),
         ("Kernel", (facts.running or "none running") + driver),
         *((f"GPU {n}", _gpu(gpu, devices.get(gpu.address))) for n, gpu in enumerate(facts.gpus)),
         *(
-            (f"Firmware of GPU {n}", firmware)
+            (f"Firmware of GPU {n}", ", ".join(" ".join(one) for one in device.firmware.items()))
             for n, gpu in enumerate(facts.gpus)
-            if (firmware := _firmware(devices.get(gpu.address)))
+            if (device := devices.get(gpu.address))
         ),
         ("ROCm", f"{facts.rocm_text} ({facts.rocm_source})" if facts.rocm else "none found system-wide"),
         ("PyTorch", "; ".join(f"{torch.text} ({torch.source})" for torch in facts.pytorch)),
@@ -95,7 +117,7 @@ def _environment(report: Report, redact: Redact) -> Iterator[str]:
         ("Processor", hardware.processor),
         ("Memory", f"{hardware.memory / 2**30:.1f} GiB" if hardware.memory else ""),
         ("Board", " ".join(filter(None, (hardware.board, hardware.bios and f"(BIOS {hardware.bios})")))),
-        ("Boot", _boot(report)),
+        ("Boot", "; ".join((loader, *(generator.title for generator in facts.boot.initramfs)))),
     ]
     yield "## Environment\n"
     yield from _table(("what", "found"), [(name, redact(text)) for name, text in rows if text])
@@ -110,16 +132,6 @@ def _gpu(gpu: Gpu, device: Device | None) -> str:
     if device is not None and device.vbios:
         parts.append(f"VBIOS {device.vbios}")
     return ", ".join(filter(None, parts))
-
-
-def _firmware(device: Device | None) -> str:
-    return ", ".join(f"{name} {version}" for name, version in device.firmware.items()) if device else ""
-
-
-def _boot(report: Report) -> str:
-    chain = report.facts.boot
-    loader = chain.loader.title if chain.loader else "not recognised"
-    return "; ".join((loader, *(generator.title for generator in chain.initramfs)))
 
 
 def _parameters(report: Report, redact: Redact) -> Iterator[str]:

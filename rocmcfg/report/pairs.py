@@ -14,8 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocmcfg.report.keys import Meaning, listed, meaning
-from rocmcfg.report.looks import is_mixed, is_ordinary, is_value, shape, tells
+from rocmcfg.report.looks import Meaning, is_mixed, is_ordinary, is_value, meaning, shape, tells, words
 from rocmcfg.report.rules import OPAQUE, Found
 
 _FIRST = (
@@ -33,7 +32,7 @@ _KEY = re.compile(
     r"|<(?P<element>[A-Za-z][\w.:-]*)>(?=[^<\s])"
     r"|(?<![\w./-])(?P<word>[A-Za-z][\w-]*)[ \t]{1,8}(?=[^\s=:,;.)\]}|&<>-])"
 )
-# How a pair or element names what its neighbour holds the value of.
+# A pair or an element that names the key whose value its neighbour holds.
 _NAMED = re.compile(
     r"(?i)(?<![\w-])(?:key|name|id)\\{0,8}[\"']?\s?[=:]\s?\\{0,8}[\"'](?P<name>[\w.:/-]{1,120})[\"'\\]"
 )
@@ -114,7 +113,7 @@ def _meant_beside(line: str, found: re.Match[str], key: str, before: str, after:
     """What another attribute of the same element or object says of this one, in either order."""
     if key == "name" and found["sign"] == "=" and _begins(line, found):
         return Meaning("name") if any(map(_PERSON_BESIDE.match, (before, after))) else None
-    if key not in listed("values") or found["word"]:
+    if key not in words("values") or found["word"]:
         return None
     start = found.start()
     if found["element"]:
@@ -134,7 +133,8 @@ def _meant_beside(line: str, found: re.Match[str], key: str, before: str, after:
 
 
 def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value: _Value) -> bool:
-    """Most words are followed by a word that is no value: what is one has to be set, quoted or look so."""
+    """Whether `KEY value` gives a value away. Most words are followed by a word that is no value: it is one
+    where KEY is being set, where the word is quoted, or where it looks like a secret."""
     key, start = found["word"], found.start()
     text = line[value.start : value.end]
     if meant.kind != "secret":
@@ -145,7 +145,7 @@ def _tells_behind_a_blank(line: str, found: re.Match[str], meant: Meaning, value
         if value.quoted or (is_mixed(text) and not shape("number").match(text)):
             return True
         return len(text) > 7 and not is_ordinary(text) and bool(_ENDS.match(line, value.end))
-    if not meant.sure or key.lower() in listed("verbs"):
+    if not meant.sure or key.lower() in words("verbs"):
         return False
     if re.match(r"[\w.-]+[=:]", text) or shape("number").match(text):
         return False

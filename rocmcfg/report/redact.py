@@ -1,12 +1,10 @@
 """Takes out of a text what tells who and where (names, serials, addresses, ids, secrets), as far as a rule
 knows their form. It is no proof that nothing is left.
 
-A text goes through these passes, and each says what it found as places in a line:
-blocks (what only neighbouring lines give away), pairs (what a key says of its value), texts that this host
-is known by, rules (what programs write), and names that were learnt from any of these.
-
-The same thing gets the same placeholder throughout one report, so that a reader still sees what belongs
-together: `<uuid-1>` is one file system wherever it is named.
+Each pass says what it found as places in a line: blocks (what only neighbouring lines give away), pairs (what
+a key says of its value), texts that this host is known by, rules (what programs write), and names that were
+learnt from any of these. The same thing gets the same placeholder throughout one report: `<uuid-1>` is one
+file system wherever it is named.
 """
 
 from __future__ import annotations
@@ -16,10 +14,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.report.blocks import blocks
 from rocmcfg.report.looks import is_nobody, is_ordinary, is_public, words
-from rocmcfg.report.names import LONGEST, Names, lower
 from rocmcfg.report.pairs import pairs
 from rocmcfg.report.rules import OPAQUE, Found, rules, rules_of
 
@@ -30,11 +29,74 @@ _COLOURS = re.compile(
 # What is not seen must not part a name: NUL (also of UTF-16), soft hyphens, joiners, marks of direction.
 _UNSEEN = re.compile("[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _PRIVATE_USE = re.compile(f"[{OPAQUE}]")
+_SERIALS = ("product_serial", "board_serial", "chassis_serial", "product_uuid", "chassis_asset_tag")
 _LINE = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _HIDDEN = re.compile("[\U000f0000-\U000fffff][\U00100000-\U0010ffff]")
 _HALF = 1 << 15
 # Networks of many owners: the name of one of their machines does not make them somebody's own.
 _SHARED = (".internal", ".local", ".arpa", "amazonaws.com")
+# "_" and "-" end a word here: "tower--vg-root" is a volume of the host tower
+_WORD = re.compile(r"[^\W_]+")
+_PART = re.compile(r"[^\W_]+|.", re.DOTALL)
+# What systemd (\x2d), JSON (\n, \u001b) and URLs (%2F) write for a character ends before the word begins.
+_ESCAPED = re.compile(r"(?<=\\)(?:x[0-9a-f]{2}|u[0-9a-f]{4}|[bfnrtv])|(?<=%)[0-9a-f]{2}")
+_END = ""
+_LONGEST = 200  # characters of a name; as many steps at most are taken from each word of the text
+
+
+class Names:
+    """Names that are known to tell something, found as whole words in time linear in the text, however many.
+
+    A name is a path through nested tables, word by word. `tower7.example.org` is found in
+    `tower7.example.org:/srv` and in `TOWER7.EXAMPLE.ORG`, not in `mytower7.example.org`.
+    """
+
+    def __init__(self) -> None:
+        self._tree: dict[str, Any] = {}
+
+    def add(self, name: str, kind: str) -> None:
+        """The first kind that a name was given stays. One without a letter or digit, or too long, is none."""
+        lowered = _lower(name).strip()
+        first = _WORD.search(lowered)
+        if first is None or len(lowered) > _LONGEST:
+            return
+        while not lowered[-1].isalnum():
+            lowered = lowered[:-1]
+        node = self._tree
+        for part in _PART.findall(lowered, first.start()):
+            node = node.setdefault(part, {})
+        node.setdefault(_END, kind)
+
+    def found(self, text: str) -> Iterator[Found]:
+        lowered = _lower(text)
+        done = 0
+        for word in _WORD.finditer(lowered):
+            if (start := word.start()) < done:
+                continue
+            found = self._at(lowered, start)
+            if found is None and (escaped := _ESCAPED.match(lowered, start)):
+                start = escaped.end()
+                found = self._at(lowered, start)
+            if found is not None:
+                done, kind = found
+                yield Found(start, done, kind)
+
+    def _at(self, text: str, start: int) -> tuple[int, str] | None:
+        """Where the longest name ends that begins here, and its kind."""
+        node, position, found = self._tree, start, None
+        while (part := _PART.match(text, position)) and (child := node.get(part[0])) is not None:
+            node, position = child, part.end()
+            if _END in node:
+                found = position, node[_END]
+        return found
+
+
+def _lower(text: str) -> str:
+    """In lower case, with every character at its place (Turkish capital I with a dot becomes two)."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(small if len(small := c.lower()) == 1 else c for c in text)
 
 
 @dataclass(slots=True)
@@ -50,7 +112,7 @@ class Redactor:
     _anywhere: re.Pattern[str] | None = None
     _seen: dict[tuple[str, str], str] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
-    _shown: list[str] = field(default_factory=list)
+    _shown: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for host in self.hosts:
@@ -59,7 +121,7 @@ class Redactor:
             self._learn("user", user, given=True)
         for text, kind in self.secrets.items():
             if len(text) > 3 and text.lower() not in words("nobody"):
-                self._texts[lower(text)] = kind
+                self._texts[_lower(text)] = kind
         if self._texts:
             longest_first = sorted(self._texts, key=len, reverse=True)
             self._anywhere = re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
@@ -84,17 +146,17 @@ class Redactor:
             lines[number] = self._without(lines[number], [found])
         redacted = [self._line(line, before, after) for before, line, after in _with_neighbours(lines)]
         joined = "".join(line + end for line, end in zip(redacted, [*ends, ""], strict=True))
-        return _HIDDEN.sub(lambda code: self._shown[_number(code[0])], joined)
+        return _HIDDEN.sub(lambda code: self._shown[code[0]], joined)
 
     def _line(self, line: str, before: str, after: str) -> str:
         line = self._without(line, pairs(line, before, after))
         if self._anywhere is not None:
             line = self._anywhere.sub(
-                lambda found: self._hide(self._texts.get(lower(found[0]), "id"), found[0]), line
+                lambda found: self._hide(self._texts.get(_lower(found[0]), "id"), found[0]), line
             )
         for rule in rules_of(line):
             line = self._without(line, rule.found(line))
-        return self._names.replaced(line, self._hide)
+        return self._without(line, self._names.found(line))
 
     def _without(self, line: str, places: Iterable[Found]) -> str:
         pieces: list[str] = []
@@ -104,8 +166,6 @@ class Redactor:
             done = found.end
         return "".join((*pieces, line[done:])) if pieces else line
 
-    # -- names that are known -------------------------------------------------------------------------
-
     def _learn_all(self, line: str, places: Iterable[Found]) -> None:
         for found in places:
             if found.taught and not _PRIVATE_USE.search(line, found.start, found.end):
@@ -114,17 +174,15 @@ class Redactor:
     def _learn(self, kind: str, name: str, *, given: bool = False) -> None:
         """`given`: by the host itself, which knows best what it is called."""
         for one in _names_of_host(name) if kind == "host" else (name,):
-            word = lower(one.strip())
+            word = _lower(one.strip())
             a_number = kind in ("serial", "secret") and len(word) > 5 and any(c.isdigit() for c in word)
             telling = not is_nobody(word) or a_number
-            if telling and 2 < len(word) <= LONGEST and (given or not is_ordinary(word)):
+            if telling and 2 < len(word) <= _LONGEST and (given or not is_ordinary(word)):
                 self._names.add(word, kind)
-
-    # -- placeholders ---------------------------------------------------------------------------------
 
     def _hide(self, kind: str, hidden: str) -> str:
         """Two characters that no rule matches, which stand for the placeholder until the text is done."""
-        key = (kind, lower(hidden))
+        key = (kind, _lower(hidden))
         if key not in self._seen:
             self._counts[kind] += 1
             self._seen[key] = self._code(f"<{kind}-{self._counts[kind]}>")
@@ -132,8 +190,9 @@ class Redactor:
 
     def _code(self, shown: str) -> str:
         high, low = divmod(len(self._shown), _HALF)
-        self._shown.append(shown)
-        return chr(0xF0000 + high) + chr(0x100000 + low)
+        code = chr(0xF0000 + high) + chr(0x100000 + low)
+        self._shown[code] = shown
+        return code
 
     def _clean(self, text: str) -> str:
         """Without colours and what is not seen. Placeholders of an earlier redaction stay what they are."""
@@ -162,5 +221,22 @@ def _placed() -> re.Pattern[str]:
     return re.compile(rf"<(?:{'|'.join(sorted(kinds))})-\d{{1,9}}>")
 
 
-def _number(code: str) -> int:
-    return (ord(code[0]) - 0xF0000) * _HALF + ord(code[1]) - 0x100000
+def redactor_of(view: HostView, environment: Mapping[str, str]) -> Redactor:
+    """Knows the names of this host, of its accounts and of the one who asks, and the serials it can read."""
+
+    def text(path: str) -> str:
+        return text_or_empty(view, path).strip()
+
+    hosts = [text("/etc/hostname"), text("/proc/sys/kernel/hostname")]
+    hosts += re.findall(r"(?m)^PRETTY_HOSTNAME=[\"']?([^\"'\n]+)", text("/etc/machine-info"))
+    users = [environment.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")]
+    for line in text("/etc/passwd").splitlines():
+        fields = line.split(":")
+        if len(fields) > 2 and re.fullmatch(r"[0-9]{4,5}", fields[2]) and 1000 <= int(fields[2]) < 60000:
+            users.append(fields[0])
+            real = fields[4].partition(",")[0].split() if len(fields) > 4 else []
+            users += [word for word in real if not is_ordinary(word)]
+    secrets = {text(f"/sys/class/dmi/id/{name}"): "serial" for name in _SERIALS}
+    secrets |= {text(f"/sys/class/nvme/{name}/serial"): "serial" for name in view.names("/sys/class/nvme")}
+    secrets[text("/etc/machine-id")] = "id"
+    return Redactor(hosts, users, secrets)

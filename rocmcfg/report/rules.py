@@ -6,7 +6,6 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rocmcfg.report.looks import LOOKS, data, is_ip, tells
@@ -29,8 +28,7 @@ class Found(NamedTuple):
     taught: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """`holes` are the kinds of the groups h0, h1 … of the pattern, each with how far it can be trusted."""
 
     written: str
@@ -94,12 +92,12 @@ def _made(entry: dict[str, Any]) -> Iterator[Rule]:
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     numbers = itertools.count()
-    return re.compile(_HOLE.sub(lambda hole: _group(hole, next(numbers)), pattern))
 
+    def group(hole: re.Match[str]) -> str:
+        form = f"{_filled(_PLAIN[hole['plain']])})" if hole["plain"] else ""
+        return f"(?P<h{next(numbers)}>{form}"
 
-def _group(hole: re.Match[str], number: int) -> str:
-    form = f"{_filled(_PLAIN[hole['plain']])})" if hole["plain"] else ""
-    return f"(?P<h{number}>{form}"
+    return re.compile(_HOLE.sub(group, pattern))
 
 
 @functools.cache

@@ -1,1 +1,1 @@
-"""How a host is: configured (the files, the next boot), running (the kernel now), verified."""
+"""How a host is: its values (running now, configured for the next boot), a due reboot, verified."""

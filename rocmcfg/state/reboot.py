@@ -13,7 +13,7 @@ from rocmcfg.model.state import Channel, DesiredSetting, Kind
 from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt, boot_id, load_quietly
 from rocmcfg.records.steps import Committed, Journal, UndoBegun
-from rocmcfg.state.running import Running, trial_token
+from rocmcfg.state.values import Running, trial_token
 
 Values = Mapping[str, str | None]  # what a kernel gets: name to value, None for a bare flag
 

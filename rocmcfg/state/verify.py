@@ -13,13 +13,20 @@ from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
-from rocmcfg.model.report import OFFLINE, Check, CheckStatus, VerificationReport
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
-from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind
-from rocmcfg.records.journal import TRANSACTIONS
-from rocmcfg.records.receipt import Receipt, boot_id, digest
-from rocmcfg.state.configured import Effective, effective
-from rocmcfg.state.running import Now, Running
+from rocmcfg.model.state import (
+    OFFLINE,
+    ActivationState,
+    Channel,
+    Check,
+    CheckStatus,
+    DesiredSetting,
+    Kind,
+    VerificationReport,
+)
+from rocmcfg.records.journal import TRANSACTIONS, digest
+from rocmcfg.records.receipt import Receipt, boot_id
+from rocmcfg.state.values import Effective, Now, Running, effective
 
 _ENV_FILES = tuple(file.path for file in environment.FILES)
 Verdict = tuple[CheckStatus, str]  # with the detail that a reader needs
@@ -53,9 +60,12 @@ def verify(
 ) -> VerificationReport:
     """`receipt` is None when a profile is checked that nobody applied: then only values count, not files."""
     host = _look(view, settings, receipt, pid)
-    checks = tuple(_check(host, setting) for setting in settings)
+    checks = []
+    for setting in settings:
+        look = _variable if setting.kind is Kind.ENV else _parameter if setting.parameter else _karg
+        checks.append(look(host, setting))
     transaction = receipt.transaction if receipt else None
-    return VerificationReport(profiles, transaction, checks, tuple(_changed_files(host)))
+    return VerificationReport(profiles, transaction, tuple(checks), tuple(_changed_files(host)))
 
 
 def _look(
@@ -82,19 +92,18 @@ def verify_running(
     """By the running kernel alone: for a boot that has other settings than the files say. Configured is what
     the boot after it will have."""
     host = _look(view, settings, receipt)
-    return tuple(_by_the_kernel(host, setting) for setting in settings)
-
-
-def _by_the_kernel(host: _Host, setting: DesiredSetting) -> Check:
-    alone = host._replace(menu=None, receipt=None)
-    check = _parameter(alone, setting) if setting.parameter else _karg(alone, setting)
-    configured = None
-    if setting.parameter and host.entries is not None:
-        configured = _configured(host, setting).value
-    elif host.entries:
-        found = last(read_by_kernel(host.entries[0].kargs), setting.name)
-        configured = ("present" if found.value is None else found.value) if found else None
-    return check._replace(configured=configured)
+    kernel = host._replace(menu=None, receipt=None)
+    checks = []
+    for setting in settings:
+        check = _parameter(kernel, setting) if setting.parameter else _karg(kernel, setting)
+        configured = None
+        if setting.parameter and host.entries is not None:
+            configured = _configured(host, setting).value
+        elif host.entries:
+            found = last(read_by_kernel(host.entries[0].kargs), setting.name)
+            configured = ("present" if found.value is None else found.value) if found else None
+        checks.append(check._replace(configured=configured))
+    return tuple(checks)
 
 
 def _environ(view: HostView, pid: int) -> dict[str, str]:
@@ -131,11 +140,6 @@ def _as_left(host: _Host, path: str) -> bool:
         return digest(content) == recorded or digest(registry.own_part(path, content)) == recorded
     except Unreadable:
         return True
-
-
-def _check(host: _Host, setting: DesiredSetting) -> Check:
-    look = _variable if setting.kind is Kind.ENV else _parameter if setting.parameter else _karg
-    return look(host, setting)
 
 
 # -- module parameters --------------------------------------------------------------------------------

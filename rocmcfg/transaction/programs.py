@@ -1,5 +1,4 @@
-"""The programs of the host that a transaction runs: which there are, how they are run, and whether one of
-them is still at work although whoever started it is not."""
+"""The programs of the host that a transaction runs: which there are, how they run, and which outlive it."""
 
 from __future__ import annotations
 

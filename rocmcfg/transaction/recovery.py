@@ -16,22 +16,10 @@ from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, damage,
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 from rocmcfg.planning.owned import owned_paths
-from rocmcfg.records import journal
-from rocmcfg.records.receipt import boot_id, digest
-from rocmcfg.records.steps import (
-    Committed,
-    DirectoryMade,
-    FileChanged,
-    Journal,
-    JournalState,
-    Kept,
-    ToolChanged,
-    ToolRan,
-    ToolRun,
-    UndoBegun,
-    Undone,
-)
-from rocmcfg.transaction import edits, tool_changes
+from rocmcfg.records import journal, steps
+from rocmcfg.records.journal import digest
+from rocmcfg.records.receipt import boot_id
+from rocmcfg.transaction import parts
 from rocmcfg.transaction.programs import (
     AGAIN,
     Progress,
@@ -77,13 +65,13 @@ def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
     return (damage(problem) or unexpected,)
 
 
-def edited(view: HostView, journals: Sequence[Journal]) -> list[str]:
+def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:
     """Files that are neither as a transaction left them nor as it found them; newest transaction first. Of a
     file that others own only our part counts. The receipt holds nobody's lines."""
     state: dict[str, str] = {}
-    found = [*edits.altered(view, journals), *tool_changes.altered(view, journals)]
+    found = parts.altered(view, journals)
     for one in journals:
-        for step in reversed(one.of(FileChanged)):
+        for step in reversed(one.of(steps.FileChanged)):
             path = step.path
             if path in (journal.RECEIPT, journal.TRIAL) or step.edit is not None:
                 continue
@@ -107,44 +95,45 @@ class TakenBack(NamedTuple):
 
 def undo(
     host: Host,
-    found: Journal,
+    found: steps.Journal,
     progress: Progress,
     *,
     after_failure: bool = False,
     force: bool = False,
 ) -> TakenBack:
-    """Bring back every file of one transaction, then run its activations again.
-
-    Raises ThirdPartyEdit or BadJournal before anything is touched; any other RocmcfgError leaves the
-    transaction open for another try. `after_failure`: the tool itself may be what broke, so what it wrote is
-    put back as it was.
-    """
+    """Bring back every file of one transaction, then run its activations again. Raises ThirdPartyEdit or
+    BadJournal before anything is touched; any other RocmcfgError leaves the transaction open for another try.
+    `after_failure`: the tool itself may be what broke, so what it wrote is put back as it was."""
     with interrupts.held():
         require_ours(host, found)
-        exit_code = ExitCode.RECOVERY_REQUIRED if found.state is JournalState.UNFINISHED else ExitCode.ERROR
+        exit_code = (
+            ExitCode.RECOVERY_REQUIRED if found.state is steps.JournalState.UNFINISHED else ExitCode.ERROR
+        )
         foreign = edited(host, [found])
         if foreign and not force:
             raise ThirdPartyEdit(foreign, exit_code)
-        for step in found.of(FileChanged):  # a saved file that is damaged stops us while nothing is touched
+        for step in found.of(
+            steps.FileChanged
+        ):  # a saved file that is damaged stops us while nothing is touched
             if step.before is not None:
                 journal.restore(host, found.id, step.before)
-        if found.state is JournalState.UNFINISHED:
+        if found.state is steps.JournalState.UNFINISHED:
             wait_for_survivors(host, found.header.mark, progress)
         begin_undo(host, found.id)
         try:
             for path in foreign:
                 state = None if host.is_symlink(path) else host.state(path)
                 if state is not None:
-                    journal.append(host, found.id, Kept(path, journal.save(host, found.id, state)))
-            taken = tool_changes.take_back(host, found, progress)
-            for step in reversed(found.of(FileChanged)):
+                    journal.append(host, found.id, steps.Kept(path, journal.save(host, found.id, state)))
+            taken = parts.take_back(host, found, progress)
+            for step in reversed(found.of(steps.FileChanged)):
                 _undo_file(host, found.id, step)
-            for made in reversed(found.of(DirectoryMade)):
+            for made in reversed(found.of(steps.DirectoryMade)):
                 host.remove_dir(made.path)
             done = _activate_again(host, found, progress, after_failure)
             ran = [a for a in done.activations if a.state is ActivationState.DONE]
             host.settle([path for activation in ran for path in activation.writes_at])
-            journal.append(host, found.id, Undone())
+            journal.append(host, found.id, steps.Undone())
         except BaseException as problem:
             remark = warning(
                 "RC4013",
@@ -157,7 +146,7 @@ def undo(
     return TakenBack((*taken, *done.activations), done.remarks)
 
 
-def require_ours(view: HostView, found: Journal) -> None:
+def require_ours(view: HostView, found: steps.Journal) -> None:
     """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
     files = {*owned_paths(), journal.RECEIPT, journal.TRIAL}
     folders = {path[:end] for path in files for end in range(1, len(path)) if path[end] == "/"}
@@ -165,17 +154,17 @@ def require_ours(view: HostView, found: Journal) -> None:
     for line in found.lines:
         named: set[str] = set()
         allowed = files
-        if isinstance(line, FileChanged):
+        if isinstance(line, steps.FileChanged):
             named = {line.path}
-        elif isinstance(line, Kept):
+        elif isinstance(line, steps.Kept):
             named, allowed = {line.path}, {*files, *(keeper.BLOCK for keeper in registry.keepers())}
-        elif isinstance(line, ToolChanged):
+        elif isinstance(line, steps.ToolChanged):
             named, allowed = {line.tool}, {keeper.TOOL for keeper in registry.keepers()}
-        elif isinstance(line, DirectoryMade):
+        elif isinstance(line, steps.DirectoryMade):
             named, allowed = {line.path}, folders
-        elif isinstance(line, ToolRun | ToolRan):
+        elif isinstance(line, steps.ToolRun | steps.ToolRan):
             program = known.get(line.tool)
-            named = {line.tool, *line.outputs, *(line.scratch if isinstance(line, ToolRun) else ())}
+            named = {line.tool, *line.outputs, *(line.scratch if isinstance(line, steps.ToolRun) else ())}
             allowed = {program.tool, *program.outputs, *program.scratch} if program else set()
         if not named <= allowed:
             raise journal.bad(
@@ -187,10 +176,9 @@ def require_ours(view: HostView, found: Journal) -> None:
 
 
 def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
-    """From here on the transaction is unfinished, and a recovery takes it back, and with it those that are to
-    be undone `together` with it, although their own journals do not say so yet."""
+    """From here on the transaction is unfinished: a recovery takes it back, and those `together` with it."""
     host.require_lock()
-    journal.append(host, id, UndoBegun(host.user(), journal.now(), boot_id(host), tuple(together)))
+    journal.append(host, id, steps.UndoBegun(host.user(), journal.now(), boot_id(host), tuple(together)))
 
 
 def begin_undos(host: Host, ids: Sequence[int]) -> None:
@@ -198,22 +186,17 @@ def begin_undos(host: Host, ids: Sequence[int]) -> None:
     others, so that a power cut between two lines loses none."""
     for id in ids:
         found = journal.read(host, id)  # None where a damaged one was moved away, as its error advises
-        if found is not None and found.state is JournalState.COMMITTED:
+        if found is not None and found.state is steps.JournalState.COMMITTED:
             begin_undo(host, id, ids if len(ids) > 1 else ())
 
 
-def undone_with(found: Journal) -> tuple[int, ...]:
-    """The transactions that were to be undone together with this one."""
-    return tuple(id for line in found.of(UndoBegun) for id in line.together)
-
-
-def _undo_file(host: Host, id: int, step: FileChanged) -> None:
+def _undo_file(host: Host, id: int, step: steps.FileChanged) -> None:
     path, before = step.path, step.before
     if host.is_dir(os.path.dirname(path)):
         host.discard_temporary(path)
     if host.is_symlink(path):
         host.remove(path)
-    if edits.taken_back(host, step):
+    if parts.take_back_edit(host, step):
         return
     if before is None:
         if host.exists(path):
@@ -226,10 +209,10 @@ def _undo_file(host: Host, id: int, step: FileChanged) -> None:
         host.write(path, state, keep_mtime=True)
 
 
-def _activate_again(host: Host, found: Journal, progress: Progress, after_failure: bool) -> TakenBack:
+def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_failure: bool) -> TakenBack:
     done: list[Activation] = []
     known = programs(host)
-    for step in found.of(ToolRun):
+    for step in found.of(steps.ToolRun):
         state = ActivationState.DONE
         if not host.runs_tools and not known[step.tool].own:
             if not _restore_unchanged_outputs(host, found, step):
@@ -246,15 +229,17 @@ def _activate_again(host: Host, found: Journal, progress: Progress, after_failur
     for activation in _made_by_others(host, found):
         generate(host, activation, progress, found.header.mark)
         done.append(activation._replace(state=ActivationState.DONE))
-    left = [] if host.runs_tools else [step for step in left_to_user(host, found) if not step.own]
+    if not host.runs_tools:
+        left = (a for a in left_undone(host, found) if not a.own)
+        done += [a._replace(state=ActivationState.LEFT_TO_USER) for a in left]
     expect = found.header.expect
     problems = look_at_results(host, expect.backend, expect.removed, expect.added, done)
     if has_errors(problems):
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
-    return TakenBack((*done, *left), tuple(problems))
+    return TakenBack(tuple(done), tuple(problems))
 
 
-def _made_by_others(host: Host, found: Journal) -> Iterator[Activation]:
+def _made_by_others(host: Host, found: steps.Journal) -> Iterator[Activation]:
     """What generates results anew that were generated after the apply, and hold what is taken back. An image
     that carried no driver then may carry it now, and our file with it."""
     for step in menu_with_ours(host, found):
@@ -271,11 +256,11 @@ def _made_by_others(host: Host, found: Journal) -> Iterator[Activation]:
         yield from generator.activations(host, "an image holds the options that were taken back", entries)
 
 
-def menu_with_ours(view: HostView, found: Journal) -> tuple[Activation, ...]:
+def menu_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ...]:
     """What generates a menu anew that somebody else generated with our arguments: an apply that could run no
     tools leaves that to the user."""
     expect = found.header.expect
-    if not found.of(Committed) or found.files.isdisjoint(registry.paths(expect.backend)):
+    if not found.of(steps.Committed) or found.files.isdisjoint(registry.paths(expect.backend)):
         return ()
     reader = registry.reader(expect.backend)
     assert reader is not None  # a loader of which we have paths
@@ -286,23 +271,22 @@ def menu_with_ours(view: HostView, found: Journal) -> tuple[Activation, ...]:
     return due if not ran and has_errors(menus.check(reader.read(view), expect.removed, expect.added)) else ()
 
 
-def left_to_user(view: HostView, found: Journal) -> list[Activation]:
-    """What an apply on an offline root left for the user to run is due again after its undo."""
-    due = reading(view, found.files, AGAIN)
-    return [a._replace(state=ActivationState.LEFT_TO_USER) for a in due if a.tool not in found.tools]
+def left_undone(view: HostView, found: steps.Journal) -> list[Activation]:
+    """What an apply on an offline root left for the user to run: it is due again after the undo."""
+    return [a for a in reading(view, found.files, AGAIN) if a.tool not in found.tools]
 
 
-def _restore_unchanged_outputs(host: Host, found: Journal, step: ToolRun) -> bool:
+def _restore_unchanged_outputs(host: Host, found: steps.Journal, step: steps.ToolRun) -> bool:
     """Without the tool, its result can be put back where nobody has generated it anew since: a rescue
     system may undo an apply although it cannot run the host's own update-grub."""
-    written = next((ran.outputs for ran in found.of(ToolRan) if ran.tool == step.tool), None)
+    written = next((ran.outputs for ran in found.of(steps.ToolRan) if ran.tool == step.tool), None)
     if not written or any(digest(host.read(path)) != sha for path, sha in written.items()):
         return False
     _restore_outputs(host, found.id, step)
     return True
 
 
-def _restore_outputs(host: Host, id: int, step: ToolRun) -> None:
+def _restore_outputs(host: Host, id: int, step: steps.ToolRun) -> None:
     """What is as it was needs no write: a disk that is full, which may be why the tool failed, takes none."""
     for path in step.scratch:
         if host.exists(path):

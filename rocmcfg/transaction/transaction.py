@@ -1,4 +1,5 @@
-"""Carries out a plan under a journal. The only holder of a writing `Host` besides recovery.
+"""What a transaction is for, and how its plan is carried out under a journal. The only holder of a writing
+`Host` besides recovery.
 
 Order of every step: before-image durable, intent durable, change, next. Whatever fails, or is interrupted,
 is undone by the same code that recovers from a crash, and the first cause is what the user is told.
@@ -7,20 +8,110 @@ is undone by the same code that recovers from a crash, and the first cause is wh
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host
-from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, Severity, error, warning
-from rocmcfg.model.plan import Activation, FileChange, Plan, ToolChange
-from rocmcfg.model.state import ActivationState
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, warning
+from rocmcfg.model.kargs import Karg, contains
+from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange
+from rocmcfg.model.state import ActivationState, Channel, Request
+from rocmcfg.planning.owned import owned_paths, trial_paths
 from rocmcfg.records import journal, receipt
-from rocmcfg.records.steps import Committed, DirectoryMade, FileChanged, ToolRan, ToolRun
+from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
+from rocmcfg.state import reboot
 from rocmcfg.transaction import recovery
+from rocmcfg.transaction.parts import change_by_tool, keeper_of
 from rocmcfg.transaction.programs import Progress, generate, look_at_results, run_tool
-from rocmcfg.transaction.purpose import Done, Purpose
-from rocmcfg.transaction.tool_changes import change_by_tool, keeper_of
+
+
+class Done(NamedTuple):
+    """A transaction whose programs have run: its number, its header, and what became of each program."""
+
+    id: int
+    header: Begin
+    activations: tuple[Activation, ...]
+
+
+class Purpose:
+    """Settings for good, as the receipt says afterwards. Those of trials are in `rocmcfg.trial`."""
+
+    def __init__(self, plan: Plan, request: Request) -> None:
+        self.plan, self.request = plan, request
+
+    @property
+    def clears(self) -> bool:
+        """Whether what a boot loader holds for one boot goes before everything else."""
+        return any(change.path in trial_paths() for change in self.plan.changes)
+
+    def header(self, host: Host) -> Begin:
+        settings = self.plan.settings
+        return Begin(
+            journal.now(),
+            host.user(),
+            receipt.boot_id(host),
+            self.plan.profiles,
+            self.request,
+            tuple(setting.spelled for setting in settings),
+            self.expectations(),
+            reboot.kernel_gets(settings),
+        )
+
+    def expectations(self) -> Expectations:
+        plan = self.plan
+        before, after = (plan.command_line.before, plan.command_line.after) if plan.command_line else ((), ())
+        place = registry.trial(plan.boot_backend)
+        if place is not None and any(change.path in place.FILES for change in plan.changes):
+            before = (*before, place.TOKEN)
+        wanted = (
+            row.setting.karg
+            for row in plan.rows
+            if row.setting.channel is Channel.CMDLINE and row.outcome is not RowOutcome.OVERRIDDEN
+        )
+        return Expectations(
+            plan.boot_backend,
+            tuple(wanted),
+            tuple(text for text in after if not contains((Karg(t) for t in before), text)),
+            tuple(text for text in before if not contains((Karg(t) for t in after), text)),
+        )
+
+    def proof(self, host: Host) -> list[Diagnostic]:
+        """What is wrong beyond the expectations, once the programs have run."""
+        del host
+        return []
+
+    def records(self, host: Host, done: Done) -> Sequence[FileChange]:
+        """The changes to our own state, in the order in which they are made."""
+        found = {path: registry.own_part(path, host.read(path)) for path in owned_paths()}
+        old = receipt.load_quietly(host)
+        pending = {
+            tool: state
+            for tool, state in (old.activations if old else {}).items()
+            if state is ActivationState.LEFT_TO_USER
+        }
+        ran = {a.tool: a.state for a in done.activations if a.state is not ActivationState.SKIPPED}
+        content = receipt.dump(
+            receipt.Receipt(
+                done.id,
+                self.plan.profiles,
+                self.request,
+                self.plan.boot_backend,
+                done.header.boot_id,
+                self.plan.settings,
+                {path: journal.digest(content) for path, content in found.items() if content is not None},
+                {**pending, **ran},
+            )
+        )
+        return [FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt")]
+
+    def log_line(self, done: Done) -> str:
+        settings = " ".join(done.header.settings)
+        profiles = ",".join(self.plan.profiles) or "none"
+        said = f"profile {profiles}: {settings or 'nothing'}"
+        return f"transaction {done.id} committed by {done.header.user}: {said}"
 
 
 def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
@@ -30,7 +121,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
     _preflight(host, plan)
     header = purpose.header(host)
     with interrupts.held():
-        id = journal.next_id(host)
+        id = max(journal.ids(host), default=0) + 1
         try:
             mark = journal.begin(host, id, header)
             if purpose.clears:
@@ -60,22 +151,20 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
 
 def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
-    problems = []
     paths = [change.path for change in plan.changes] + [journal.STATE_DIR]
     paths += [keeper_of(tool).BLOCK for tool in plan.tools]
     if host.runs_tools:
         paths += [output for activation in plan.due for output in activation.outputs]
-    for path in paths:
-        reason = host.writable_problem(path)
-        if reason:
-            problems.append(
-                error(
-                    "RC3002",
-                    f"cannot write {path}: {reason}",
-                    location=path,
-                    hint="remount it writable or run the command as root, then try again",
-                )
-            )
+    problems = [
+        error(
+            "RC3002",
+            f"cannot write {path}: {reason}",
+            location=path,
+            hint="remount it writable or run the command as root, then try again",
+        )
+        for path in paths
+        if (reason := host.writable_problem(path))
+    ]
     steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
         problems += [
@@ -96,7 +185,7 @@ def _preflight(host: Host, plan: Plan) -> None:
 def _change(host: Host, id: int, change: FileChange) -> None:
     _parents(host, id, change.path)
     before = journal.save(host, id, change.before) if change.before else None
-    after = receipt.digest(change.after) or None
+    after = journal.digest(change.after) or None
     journal.append(host, id, FileChanged(change.path, before, after, change.edit))
     if change.after is None:
         host.remove(change.path)
@@ -133,7 +222,7 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
     journal.append(host, id, ToolRun(activation.tool, saved, scratch))
     generate(host, activation, progress, mark)
     host.settle(activation.writes_at)
-    written = {path: receipt.digest(host.read(path)) for path in activation.outputs}
+    written = {path: journal.digest(host.read(path)) for path in activation.outputs}
     journal.append(host, id, ToolRan(activation.tool, written))
     return activation._replace(state=ActivationState.DONE)
 
@@ -147,8 +236,7 @@ def _clear(host: Host, boot_backend: str, progress: Progress, mark: str) -> None
 
 
 def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> BaseException:
-    """Take everything back. What to raise then: its first diagnostic is the cause; the cause itself where
-    nothing had begun."""
+    """Take everything back; what to raise, the cause first. The cause itself where nothing had begun."""
     first = recovery.cause(cause)
     try:
         found = journal.read(host, id)

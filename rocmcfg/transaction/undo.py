@@ -1,5 +1,4 @@
-"""Which transactions an undo takes and what it will do, as data made over a read-only view; then the undo
-itself, transaction by transaction. What may be undone at all is decided in `transaction.recovery`."""
+"""Which transactions an undo takes and what it will do, over a read-only view; then the undo itself."""
 
 from __future__ import annotations
 
@@ -13,13 +12,13 @@ from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.published import published
-from rocmcfg.model.state import ActivationState, FileState
+from rocmcfg.model.state import FileState
 from rocmcfg.planning.owned import replaces
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved, ToolRun
 from rocmcfg.state import reboot
-from rocmcfg.transaction import edits, recovery, tool_changes
+from rocmcfg.transaction import parts, recovery
 from rocmcfg.transaction.lost_records import beyond_undo, files_without_record
 from rocmcfg.transaction.programs import Progress, programs
 
@@ -53,8 +52,7 @@ def joined(done: Sequence[Undo]) -> Undo:
 
 
 def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
-    """What undoing the last transaction, or all after `to`, means here. Reads only; raises every refusal that
-    the rollback itself would."""
+    """The undo of the last transaction, or of all after `to`. Raises whatever the rollback would refuse."""
     journal.require_finished(view)
     committed = [
         j for j in journal.read_all(view) if j.state is JournalState.COMMITTED and not j.header.swept
@@ -137,7 +135,8 @@ def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]
         before = _LINK if link else view.state(path)
         others = _after_edits(chosen, path, before)
         after = others or (journal.restore(view, id, saved) if saved else None)
-        if _shown(before) != _shown(after):
+        # a date that is put back is no change to a reader
+        if (before and (before.content, before.mode)) != (after and (after.content, after.mode)):
             reason = f"as it was before transaction {id}" + (", in place of a symbolic link" if link else "")
             reason += ", with what others wrote since" if others else ""
             content, mode = (after.content, after.mode) if after else (None, 0o644)
@@ -150,15 +149,10 @@ def _after_edits(chosen: Sequence[Journal], path: str, now: FileState | None) ->
     steps = [step for one in chosen for step in reversed(one.of(FileChanged)) if step.path == path]
     if now is None or now is _LINK or steps[0].edit is None:
         return None
-    if receipt.digest(now.content) == steps[0].after:
+    if journal.digest(now.content) == steps[0].after:
         return None
-    content = edits.left(now.content, chosen, path)
+    content = parts.without_edits(now.content, chosen, path)
     return None if content is None else replace(now, content=content)
-
-
-def _shown(state: FileState | None) -> tuple[bytes, int] | None:
-    """What a reader calls a change; a date that is put back is none."""
-    return (state.content, state.mode) if state else None
 
 
 def _oldest(chosen: Sequence[Journal]) -> dict[str, tuple[int, Saved | None]]:
@@ -186,18 +180,12 @@ def activations(view: HostView, chosen: Sequence[Journal]) -> tuple[Activation, 
     found: dict[str, Activation] = {}
     known = programs(view)
     for one in chosen:
-        found |= {a.tool: a for a in tool_changes.due_back(view, one)}
+        found |= {a.tool: a for a in parts.due_back(view, one)}
         found |= {step.tool: known[step.tool] for step in one.of(ToolRun)}
-        found |= {a.tool: a for a in _others(view, one) if a.tool not in found}
+        others = recovery.menu_with_ours if view.runs_tools else recovery.left_undone
+        found |= {a.tool: a for a in others(view, one) if a.tool not in found}
     found |= {a.tool: a for a in _images(view, chosen) if a.tool not in found}
     return tuple(found.values())
-
-
-def _others(view: HostView, one: Journal) -> list[Activation]:
-    """What the transaction itself did not run."""
-    if view.runs_tools:
-        return list(recovery.menu_with_ours(view, one))
-    return [a._replace(state=ActivationState.PLANNED) for a in recovery.left_to_user(view, one)]
 
 
 def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:

@@ -1,4 +1,4 @@
-"""The end of a trial that is not kept: rejected, or over because another boot came after its own."""
+"""The ends of a trial: kept, rejected, or over because another boot came after its own."""
 
 from __future__ import annotations
 
@@ -6,26 +6,103 @@ from collections.abc import Sequence
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import Diagnostic, info, warning
-from rocmcfg.model.plan import Plan
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, fail, info, warning
+from rocmcfg.model.plan import FileChange, Plan, RowOutcome
+from rocmcfg.model.state import PASSES, Kind, Request
 from rocmcfg.model.trial import Stage, Trial
-from rocmcfg.records import journal
+from rocmcfg.records import journal, receipt, steps
 from rocmcfg.records.receipt import boot_id
-from rocmcfg.records.steps import Event, Evidence, Journal, JournalState, ToolChanged, TrialEvent, UndoBegun
 from rocmcfg.state import reboot
-from rocmcfg.state.running import trial_token
+from rocmcfg.state.values import trial_token
+from rocmcfg.transaction import recovery
 from rocmcfg.transaction.programs import Progress
+from rocmcfg.transaction.transaction import Done, Purpose, execute
 from rocmcfg.transaction.undo import Undo, carry_out, plan_of
 from rocmcfg.trial import record, standing
 
 
-def is_this_boot(view: HostView, found: Journal) -> bool:
-    """Whether a transaction is a trial that was cut off between its last step and the line that says so, and
-    this boot is the trial's."""
+def proven(view: HostView) -> Trial:
+    """The trial of this boot, with all that was agreed to. Raises where there is none, where this boot is not
+    the trial's, where nothing could take it back later, or where the kernel does not have its values."""
+    found = record.load(view)
+    if found is None:
+        raise fail("RC4320", "there is no trial to confirm", hint="`rocmcfg apply … --trial` begins one")
+    stage = record.stage(view, found)
+    if stage is Stage.ARMED:
+        raise fail(
+            "RC4321",
+            "the trial has not begun: this is still the boot before it",
+            location=record.PATH,
+            hint="reboot, look whether all is well, then confirm",
+        )
+    if stage is Stage.OVER:
+        raise fail(
+            "RC4322",
+            "the trial is over: this boot has the old configuration again",
+            location=record.PATH,
+            hint="`rocmcfg recover` takes away what is left of it; `rocmcfg history` says how it ended",
+        )
+    if not found.approved:
+        raise fail(
+            "RC4341",
+            "an older rocmcfg began this trial, and did not put on record all that was agreed to",
+            location=record.PATH,
+            hint="end it with `rocmcfg reject`, then try it again",
+        )
+    one = journal.read(view, found.transaction)
+    if one is None or one.header.trial is None:
+        raise fail(
+            "RC4335",
+            "the trial's own journal is lost, so that nothing could take it back later",
+            location=journal.folder(found.transaction),
+            hint="`rocmcfg reject` takes away what is left of it; then apply, or try it again",
+        )
+    foreign = recovery.edited(view, [one])
+    if foreign:
+        raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
+    journal.require_finished(view)
+    _require_in_effect(view, found)
+    return found
+
+
+def _require_in_effect(view: HostView, found: Trial) -> None:
+    report = record.verify_trial(view, found, Stage.RUNNING, receipt.load(view))
+    wrong = [
+        error(
+            "RC4323",
+            f"{check.name} is not in effect, so that the trial proves nothing: {check.detail}",
+            detail=f"wanted {check.desired}, running {check.running}",
+            hint="see `rocmcfg verify`; `rocmcfg reject` ends the trial",
+        )
+        for check in report.checks
+        if check.status not in PASSES
+    ]
+    if wrong:
+        raise RocmcfgError(*wrong)
+
+
+def require_stays(made: Plan) -> None:
+    """What was tried is what boots afterwards, also where the host has changed meanwhile."""
+    beaten = [
+        error(
+            "RC4336",
+            f"{row.setting.id} would not stay: {row.source} sets {row.current} and wins",
+            location=row.source.partition(":")[0],
+            hint="take it out there, then confirm",
+        )
+        for row in made.rows
+        if row.outcome is RowOutcome.OVERRIDDEN and row.setting.kind is not Kind.ENV
+    ]
+    if beaten:
+        raise RocmcfgError(*beaten)
+
+
+def is_this_boot(view: HostView, found: steps.Journal) -> bool:
+    """Whether this boot is a trial's that was cut off between its last step and the line that says so."""
     return (
         found.header.trial is not None
-        and bool(found.of(ToolChanged))
-        and not found.of(UndoBegun)
+        and bool(found.of(steps.ToolChanged))
+        and not found.of(steps.UndoBegun)
         and trial_token(view) == found.header.trial.token
         and record.load(view) is not None
     )
@@ -40,7 +117,7 @@ def not_seen_yet(view: HostView) -> Trial | None:
     if found is None or record.stage(view, found) is not Stage.RUNNING:
         return None
     one = journal.read(view, found.transaction)
-    if one is None or one.state is not JournalState.COMMITTED or record.begun(one.of(TrialEvent)):
+    if one is None or one.state is not steps.JournalState.COMMITTED or record.begun(one.of(steps.TrialEvent)):
         return None
     return found
 
@@ -49,15 +126,15 @@ def note_begin(host: Host) -> None:
     """Put on record, once, which boot is the trial's: a later one may be handed the same command line."""
     found = not_seen_yet(host)
     if found is not None:
-        journal.append(host, found.transaction, TrialEvent(Event.BEGUN, boot_id=boot_id(host)))
+        journal.append(host, found.transaction, steps.TrialEvent(steps.Event.BEGUN, boot_id=boot_id(host)))
 
 
-def note_rejected(host: Host, undone: Sequence[Journal]) -> None:
-    """Of each trial that is undone without the transaction that confirmed it."""
+def note_rejected(host: Host, undone: Sequence[steps.Journal]) -> None:
+    """Note the end of each trial that is undone without the transaction that confirmed it."""
     confirmed = {one.header.confirms for one in undone}
     for one in undone:
         if one.header.trial is not None and one.id not in confirmed:
-            journal.append(host, one.id, TrialEvent(Event.REJECTED))
+            journal.append(host, one.id, steps.TrialEvent(steps.Event.REJECTED))
 
 
 def is_over(view: HostView) -> bool:
@@ -79,34 +156,41 @@ def take_back(host: Host, progress: Progress) -> list[Undo]:
         one = record.newest(host)
         if one is None:
             return []
-        said = Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
-        journal.append(host, one.id, TrialEvent(Event.NOT_CONFIRMED, evidence=said))
+        said = steps.Evidence("none", "", "its record is damaged, so that nothing was looked for", ())
+        journal.append(host, one.id, steps.TrialEvent(steps.Event.NOT_CONFIRMED, evidence=said))
         return [_undone(host, one, (), progress)]
     one = journal.read(host, found.transaction) if found is not None else None
-    if found is None or one is None or one.state is not JournalState.COMMITTED or one.header.trial is None:
+    if (
+        found is None
+        or one is None
+        or one.state is not steps.JournalState.COMMITTED
+        or one.header.trial is None
+    ):
         return [sweep(host, standing.plan_without(host, force=True), progress)]
     return [_undone(host, one, (_note_end(host, found, one),), progress)]
 
 
-def _undone(host: Host, one: Journal, remarks: tuple[Diagnostic, ...], progress: Progress) -> Undo:
+def _undone(host: Host, one: steps.Journal, remarks: tuple[Diagnostic, ...], progress: Progress) -> Undo:
     planned = plan_of(host, [one])._replace(diagnostics=remarks)
     how = "was a trial that nobody confirmed, and is taken back"
     return carry_out(host, planned, progress, logged_as=how, after_failure=True, force=True)
 
 
-def _note_end(host: Host, found: Trial, one: Journal) -> Diagnostic:
-    """How it ended, put into its journal once."""
+def _note_end(host: Host, found: Trial, one: steps.Journal) -> Diagnostic:
+    """What is said of a trial's end, which goes into its journal once."""
     from rocmcfg.trial.evidence import evidence
 
     seen = evidence(host, found)
     loader = registry.trial(found.boot_backend)
-    event = Event.NOT_CONFIRMED
+    event = steps.Event.NOT_CONFIRMED
     if loader is not None and loader.held(host) and seen.source != "journal":
-        event = Event.NOT_TRIED
+        event = steps.Event.NOT_TRIED
         text = "it never began: the boot loader still had its arguments"
         seen = seen._replace(source="none", boot_id="", text=text, lines=())
-    if not any(line.event in (Event.NOT_TRIED, Event.NOT_CONFIRMED) for line in one.of(TrialEvent)):
-        journal.append(host, one.id, TrialEvent(event, evidence=seen))
+    if not any(
+        line.event in (steps.Event.NOT_TRIED, steps.Event.NOT_CONFIRMED) for line in one.of(steps.TrialEvent)
+    ):
+        journal.append(host, one.id, steps.TrialEvent(event, evidence=seen))
     again = ""
     if record.repeated(host, found):
         again = "kexec handed its arguments on to this boot: reboot through the firmware; "
@@ -119,12 +203,8 @@ def _note_end(host: Host, found: Trial, one: Journal) -> Diagnostic:
 
 
 def sweep(host: Host, made: Plan, progress: Progress) -> Undo:
-    """Take away what is left of a trial whose journal is lost, by `standing.plan_without`. The caller holds
-    the lock. It is a transaction of its own, all or nothing, and never rolled back."""
-    from rocmcfg.transaction import transaction
-    from rocmcfg.trial.purposes import Sweep
-
-    done = transaction.execute(host, Sweep(made), progress)
+    """Take away what a trial without a journal has left, in a transaction of its own, under the lock."""
+    done = execute(host, Sweep(made), progress)
     remark = warning(
         "RC4334",
         "what was left of a trial is taken away; its own journal is lost",
@@ -133,3 +213,39 @@ def sweep(host: Host, made: Plan, progress: Progress) -> Undo:
     )
     newest = tuple(journal.read_all(host)[:1])
     return Undo(newest, made.changes, done.activations, reboot.due_now(host), (remark,))
+
+
+class Confirmation(Purpose):
+    """It makes a trial permanent, which is on record no more afterwards."""
+
+    def __init__(self, plan: Plan, request: Request, confirms: Trial) -> None:
+        super().__init__(plan, request)
+        self.confirms = confirms
+
+    def header(self, host: Host) -> steps.Begin:
+        return super().header(host)._replace(confirms=self.confirms.transaction)
+
+    def records(self, host: Host, done: Done) -> Sequence[FileChange]:
+        return [*super().records(host, done), *_forgotten(host)]
+
+
+class Sweep(Purpose):
+    """It takes away what is left of a trial; what is applied stays on record as it is."""
+
+    clears = True
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan, Request())
+
+    def header(self, host: Host) -> steps.Begin:
+        return super().header(host)._replace(swept=True)
+
+    def records(self, host: Host, done: Done) -> Sequence[FileChange]:  # noqa: ARG002
+        return _forgotten(host)
+
+
+def _forgotten(host: Host) -> list[FileChange]:
+    if host.is_symlink(record.PATH):
+        host.remove(record.PATH)
+    state = host.state(record.PATH)
+    return [FileChange(record.PATH, state, None, "trial")] if state is not None else []

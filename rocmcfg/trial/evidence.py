@@ -1,9 +1,7 @@
 """What there is to know of a trial's boot that nobody confirmed: systemd's journal of that boot, else what
-the kernel put into pstore when it died, else why there is nothing. This only reads, is bounded in work and
-time, and never stops the caller, since the boot after the trial waits for it.
-
-The kernel prints its command line, and the trial's marker on it tells its boot from every other.
-"""
+the kernel put into pstore when it died, else why there is nothing. The trial's marker on the command line,
+which the kernel prints, tells its boot from others. This only reads, is bounded in work and time, and never
+stops the caller, since the boot after the trial waits for it."""
 
 from __future__ import annotations
 
@@ -118,7 +116,7 @@ def _end(view: HostView, boot: str) -> tuple[bool, str, Evidence]:
     fields = "--output-fields=MESSAGE_ID,UNIT"
     last = list(_records(view, f"_BOOT_ID={boot}", "-r", "-n", str(_TAIL), fields))
     kernel = ("_TRANSPORT=kernel", "-r", "-n", str(_KERNEL_TAIL), "--output-fields=MESSAGE,PRIORITY")
-    said = [(_level(r), _text(r)) for r in _records(view, f"_BOOT_ID={boot}", *kernel)][::-1]
+    said = [_entry(record) for record in _records(view, f"_BOOT_ID={boot}", *kernel)][::-1]
     lasted = _duration(last[0].get("__MONOTONIC_TIMESTAMP") if last else None)
     orderly = _was_shut_down(last)
     how = "was shut down in order; nobody had confirmed the trial"
@@ -150,17 +148,13 @@ def _records(view: HostView, *arguments: str) -> Iterator[dict[str, object]]:
             yield record
 
 
-def _text(record: dict[str, object]) -> str:
-    """Bytes that are no UTF-8 come as numbers (systemd's JOURNAL_EXPORT_FORMATS)."""
-    said = record.get("MESSAGE")
+def _entry(record: dict[str, object]) -> tuple[int, str]:
+    """Level and text. Bytes that are no UTF-8 come as numbers (systemd's JOURNAL_EXPORT_FORMATS)."""
+    said, level = record.get("MESSAGE"), str(record.get("PRIORITY"))
     if isinstance(said, list):
         said = bytes(n for n in said if isinstance(n, int) and 0 <= n < 256).decode("utf-8", "replace")
-    return message(said.encode()) if isinstance(said, str) else ""
-
-
-def _level(record: dict[str, object]) -> int:
-    said = str(record.get("PRIORITY"))
-    return int(said) if said in set("01234567") else 7
+    text = message(said.encode()) if isinstance(said, str) else ""
+    return int(level) if level in set("01234567") else 7, text
 
 
 def _duration(microseconds: object) -> str:

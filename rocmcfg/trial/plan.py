@@ -1,4 +1,4 @@
-"""A plan turned into a trial of it: the same settings, for one boot, and nothing permanent. Pure."""
+"""A plan turned into a trial of it, for one boot and with nothing permanent, and the trial's transaction."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.facts.gpus import driven_gpus
-from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import CommandLine, FileChange, Plan, RowOutcome
-from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
-from rocmcfg.model.trial import MARKER, Terms, TrialPlan
+from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, unique_kargs
+from rocmcfg.model.trial import MARKER, Terms, Trial, TrialPlan
 from rocmcfg.planning.owned import OwnedFile, changes_to
 from rocmcfg.planning.plan import Known
 from rocmcfg.planning.refusals import newer_kernel
 from rocmcfg.records import journal
-from rocmcfg.records.digest import sha256
-from rocmcfg.records.receipt import Receipt, boot_id
-from rocmcfg.records.steps import JournalState, UndoBegun
+from rocmcfg.records.receipt import Receipt, boot_id, dump
+from rocmcfg.records.steps import Begin, Expectations, JournalState, OneBoot, UndoBegun
 from rocmcfg.state import reboot
-from rocmcfg.state.configured import Observed, default_of, observe
-from rocmcfg.state.running import Running, trial_token
+from rocmcfg.state.values import Observed, Running, default_of, observe, trial_token
+from rocmcfg.transaction.transaction import Done, Purpose
+from rocmcfg.trial import record
 
 # A kernel that panics waits for a hand, unless it is told after how many seconds it reboots: long enough to
 # read the screen's last lines (Documentation/admin-guide/kernel-parameters.txt, panic=).
@@ -45,7 +45,7 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
     ours = observed.boot.ours if observed.boot else ()
     new = [s.karg for s in unique_kargs([r.setting for r in rows if not r.setting.adopted_from])]
     wanted = [*(text for text in new if not contains(ours, text)), *(s.karg for s in kept)]
-    token = sha256(f"{boot_id(view)} {' '.join(wanted)}".encode())[:8]
+    token = journal.digest(f"{boot_id(view)} {' '.join(wanted)}".encode())[:8]
     own_panic = any(Karg(text).key == "panic" for text in wanted)
     arguments = (*wanted, *(() if own_panic else (_PANIC,)), f"{MARKER}={token}")
     loader = registry.trial(made.boot_backend)
@@ -133,8 +133,7 @@ def _refusals(
 
 
 def unit_ready(view: HostView) -> bool:
-    """Whether this host's next boot will start the unit that lets a trial confirm itself: installed, enabled,
-    and systemd there to do so. Without it `--confirm-after` would never come to pass."""
+    """Whether the next boot will start the unit that lets a trial confirm itself, and systemd with it."""
     if not view.offline and not view.is_dir("/run/systemd/system"):  # sd_booted(3)
         return False
     asked = view.query(("systemctl", "is-enabled", _UNIT))
@@ -232,3 +231,42 @@ def _taken_away(
                 )
             )
     return list(kept.values()), remarks
+
+
+class OfOneBoot(Purpose):
+    """It takes effect by its last step, the tool change: what was written before does nothing by itself."""
+
+    def __init__(self, plan: Plan, request: Request, tried: TrialPlan) -> None:
+        super().__init__(plan, request)
+        self.tried = tried
+        loader = registry.trial(plan.boot_backend)
+        assert loader is not None, plan.boot_backend  # a plan for another one is refused
+        self.loader = loader
+
+    def header(self, host: Host) -> Begin:
+        return super().header(host)._replace(trial=OneBoot(self.tried.token, self.tried.arguments))
+
+    def expectations(self) -> Expectations:
+        return Expectations(self.plan.boot_backend, (self.loader.TOKEN,), (self.loader.TOKEN,), ())
+
+    def proof(self, host: Host) -> list[Diagnostic]:
+        return self.loader.check(host, self.tried.arguments)
+
+    def records(self, host: Host, done: Done) -> Sequence[FileChange]:
+        content = dump(
+            Trial(
+                done.id,
+                self.plan.profiles,
+                self.request,
+                self.plan.boot_backend,
+                done.header.boot_id,
+                done.header.time,
+                self.plan.settings,
+                **self.tried._asdict(),
+            )
+        )
+        return [FileChange(record.PATH, host.state(record.PATH), content, "trial")]
+
+    def log_line(self, done: Done) -> str:
+        settings = " ".join(done.header.settings)
+        return f"transaction {done.id}, a trial of the next boot, by {done.header.user}: {settings}"

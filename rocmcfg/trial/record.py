@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, error
+from rocmcfg.model.state import CheckStatus, VerificationReport
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt
-from rocmcfg.records.receipt import boot_id
-from rocmcfg.state.running import trial_token
+from rocmcfg.records.receipt import Receipt, boot_id
+from rocmcfg.state.values import trial_token
 
 if TYPE_CHECKING:
-    from rocmcfg.model.report import VerificationReport
-    from rocmcfg.records.receipt import Receipt
     from rocmcfg.records.steps import Journal, TrialEvent
 
 PATH = journal.TRIAL
@@ -58,7 +57,6 @@ class InForce(RocmcfgError):
 
 
 def require_none(view: HostView) -> None:
-    """Raises InForce or BadTrial."""
     found = load(view)
     if found is not None:
         raise InForce(found, stage(view, found))
@@ -116,8 +114,6 @@ def waits(view: HostView, trial: Trial) -> bool:
 
 
 def verify_trial(view: HostView, trial: Trial, stage: Stage, receipt: Receipt | None) -> VerificationReport:
-    """What a trial's boot made of its settings."""
-    from rocmcfg.model.report import CheckStatus, VerificationReport
     from rocmcfg.state.verify import verify_running
 
     settings = (*trial.settings, *trial.kept)

@@ -1,5 +1,4 @@
-"""How a trial stands, what history says of one, and what is left of one whose journal is lost: the files and
-the boot arguments that belong to trials alone tell."""
+"""How a trial stands, what history says of one, and what is left of one whose journal is lost."""
 
 from __future__ import annotations
 
@@ -63,28 +62,22 @@ def trial_on_record(view: HostView) -> TrialOnRecord | None:
     looks = [line.reasons for line in record.events(view, found) if line.event is Event.WITHHELD]
     withheld = looks[-1] if looks else ()  # of the last look: the unit can be started again
     after = found.terms.confirm_after
-    begun = _boot_time(view)
-    until = begun + after if stage is Stage.RUNNING and not withheld and begun and after else None
+    until = None
+    if stage is Stage.RUNNING and not withheld and after:  # since 1970 (proc(5), /proc/stat, btime)
+        begun = re.search(r"^btime ([0-9]+)$", text_or_empty(view, "/proc/stat"), re.M)
+        until = float(begun[1]) + after if begun else None
     waits = stage is not Stage.ARMED or record.waits(view, found)
     return TrialOnRecord(found, stage, until, withheld, waits, record.repeated(view, found))
 
 
-def _boot_time(view: HostView) -> float | None:
-    """When this boot began, in seconds since 1970 (proc(5), /proc/stat, btime)."""
-    found = re.search(r"^btime ([0-9]+)$", text_or_empty(view, "/proc/stat"), re.M)
-    return float(found[1]) if found else None
-
-
 class PastTrial(NamedTuple):
-    """What history says of a trial."""
-
     outcome: Outcome
     evidence: Evidence | None
     withheld: tuple[str, ...]
 
 
 def past_trial(view: HostView, one: Journal, every: Sequence[Journal]) -> PastTrial | None:
-    """None for what is no trial. `every` are all journals, newest first."""
+    """What history says of a transaction that was a trial. `every` are all journals, newest first."""
     if one.header.trial is None:
         return None
     events = one.of(TrialEvent)

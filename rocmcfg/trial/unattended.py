@@ -1,10 +1,10 @@
-"""A trial that confirms itself: how long that waits, what speaks against it, as sentences, and what goes on
-record where it does not come about. Nobody is asked here, so that whatever cannot be told speaks against
-keeping the settings."""
+"""A trial that confirms itself: its waiting, and what speaks against keeping the settings, as sentences.
+Nobody is asked here, so that whatever cannot be told speaks against it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from secrets import token_hex
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.facts.gpus import driver_of
 from rocmcfg.host.view import Host, HostView, Locked, Unreadable
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, fail
-from rocmcfg.model.report import PASSES, VerificationReport
+from rocmcfg.model.state import PASSES, VerificationReport
 from rocmcfg.model.trial import Trial
 from rocmcfg.records import journal
 from rocmcfg.records.steps import Event, TrialEvent
@@ -52,15 +52,11 @@ def wait(view: HostView, found: Trial, seconds: float, sleep: Sleep) -> None:
 
 def when_free(act: Callable[[], T], sleep: Sleep) -> T:
     """What `act` gives, once no other rocmcfg is at work. Raises Locked where that takes too long."""
-    waited = 0.0
-    while True:
-        try:
+    for _ in range(int(_BUSY_TIME / _STEP)):
+        with suppress(Locked):
             return act()
-        except Locked:
-            if waited >= _BUSY_TIME:
-                raise
-            sleep(_STEP)
-            waited += _STEP
+        sleep(_STEP)
+    return act()
 
 
 def withhold(host: Host, found: Trial, reasons: Sequence[str], exit_code: ExitCode) -> RocmcfgError:

@@ -1,16 +1,14 @@
 """The use cases, as short functions over a host that is handed in. Start reading here.
 
     planning     facts in, plan out                     rocmcfg plan
-    applying     plan, ask, carry out                   rocmcfg apply
+    applying     plan, ask, carry out                   rocmcfg apply, the hook of a new kernel
     confirming   a trial that is kept                    rocmcfg confirm, rocmcfg-trial.service
     verifying    proof on the running kernel            rocmcfg verify
     undoing      the way back                           rocmcfg rollback, reject; recover, at every boot
     status       one look at a host                     rocmcfg status
-    profiles     explained, validated, started          rocmcfg profile
+    profiles     explained, validated, started, as text rocmcfg profile, env, run
     explaining   one name of the catalogue              rocmcfg explain
     linting      files that set something, judged       rocmcfg lint
-    environment  the variables alone                    rocmcfg env, run
-    kernels      a kernel that is installed later       the kernel hook
 
 Each is imported by the command that needs it and by nothing else, since start-up time is a feature.
 """

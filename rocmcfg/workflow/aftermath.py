@@ -1,5 +1,4 @@
-"""How a command that was stopped has left the host: read from the records before and after it, and not
-concluded from how far the command seems to have come."""
+"""How a stopped command has left the host, told from the records before and after it."""
 
 from __future__ import annotations
 
@@ -13,8 +12,7 @@ from rocmcfg.trial import record as trial
 
 
 class HostAfter(str, Enum):
-    """How the host is after a stop: untouched, back as it was, changed all the same, or left in the middle
-    until `rocmcfg recover` has run."""
+    """`RECOVERY_REQUIRED`: it is left in the middle until `rocmcfg recover` has run."""
 
     NOTHING_CHANGED = "nothing_changed"
     ROLLED_BACK = "rolled_back"
@@ -23,8 +21,7 @@ class HostAfter(str, Enum):
 
 
 class OnRecord(NamedTuple):
-    """What is on record of a host: the transaction that is open, and what is applied and tried, as bytes to
-    compare. `seen` is False where the caller could not look."""
+    """The transaction that is open, and what is applied and tried, as bytes. `seen`: they could be read."""
 
     open: int | None = None
     applied: tuple[bytes | None, bytes | None] = (None, None)

@@ -1,22 +1,24 @@
-"""Plan, ask, carry out: one transaction."""
+"""Plan, ask, carry out: one transaction; also for a kernel that is installed later."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocmcfg.host.view import Host
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, error, fail, warning
 from rocmcfg.model.state import ActivationState, Request
 from rocmcfg.model.trial import Stage, Terms, Trial
+from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished, require_trusted
+from rocmcfg.records.receipt import Receipt
 from rocmcfg.trial import record as trial
 from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved
 
 if TYPE_CHECKING:
     from rocmcfg.transaction.programs import Progress
-    from rocmcfg.transaction.purpose import Purpose
+    from rocmcfg.transaction.transaction import Purpose
 
 
 def apply(
@@ -31,13 +33,10 @@ def apply(
     confirms: Trial | None = None,
 ) -> Planned | None:
     """Plan, ask, and carry out as one transaction; with `terms` as a trial. None where the user said no;
-    without a transaction where there was nothing to do.
-    `approved` is applied instead of what the request means now. `confirms` is the trial that this makes
-    permanent: with any other on record nothing is applied.
-
+    without a transaction where there was nothing to do. `approved` is applied instead of what the request
+    means now. `confirms` is the trial that this makes permanent: with any other on record nothing is applied.
     Where `confirm` asks somebody, the plan is made again after the answer: what the user saw must still be
-    what happens.
-    """
+    what happens."""
     from rocmcfg.planning.plan import stale
     from rocmcfg.transaction import transaction
     from rocmcfg.transaction.lost_records import record_due
@@ -66,28 +65,92 @@ def apply(
         if not confirm(planned):
             return None
         now = planned_now() if asks else planned
-        changed = [_changed_meanwhile(path) for path in stale(made, now.plan)]
+        changed = [
+            error(
+                "RC4004",
+                f"{path} changed after the plan was made; nothing was changed",
+                location=path,
+                hint="run the command again and review the new plan",
+            )
+            for path in stale(made, now.plan)
+        ]
         if changed:
             raise RocmcfgError(*changed)
         done = transaction.execute(host, _purpose(now, confirms), progress)
     return now._replace(plan=now.plan._replace(activations=done.activations), transaction=done.id)
 
 
-def _changed_meanwhile(path: str) -> Diagnostic:
-    return error(
-        "RC4004",
-        f"{path} changed after the plan was made; nothing was changed",
-        location=path,
-        hint="run the command again and review the new plan",
-    )
-
-
 def _purpose(planned: Planned, confirms: Trial | None) -> Purpose:
-    from rocmcfg.transaction.purpose import Purpose
-    from rocmcfg.trial.purposes import Confirmation, OfOneBoot
+    from rocmcfg.transaction.transaction import Purpose
 
     if confirms is not None:
+        from rocmcfg.trial.ends import Confirmation
+
         return Confirmation(planned.plan, planned.request, confirms)
     if planned.trial is not None:
+        from rocmcfg.trial.plan import OfOneBoot
+
         return OfOneBoot(planned.plan, planned.request, planned.trial)
     return Purpose(planned.plan, planned.request)
+
+
+# -- the hook of a kernel -----------------------------------------------------------------------------
+
+
+def check_kernel(host: Host, release: str, progress: Progress) -> list[Diagnostic]:
+    """For the hook of a kernel that was just installed: warn of what it lacks, withdraw what would keep its
+    driver from loading. Raises Unreadable for a receipt that may be somebody else's."""
+    from rocmcfg.backends.boot import registry
+    from rocmcfg.facts.kernels import read_kernels
+    from rocmcfg.knowledge import catalogue
+    from rocmcfg.planning.refusals import judged_on
+
+    try:
+        known = receipt.load(host)
+    except receipt.BadReceipt as problem:
+        return [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
+    if known is None:
+        return []
+    modules = tuple(dict.fromkeys(s.module for s in known.settings if s.module))
+    kernel = next((k for k in read_kernels(host, modules) if k.release == release), None)
+    if kernel is None:
+        return [warning("RC4040", f"kernel {release} is not installed here", hint="name one of /lib/modules")]
+    said, harmful = judged_on(kernel, known, catalogue.load())
+    if harmful:
+        said += _withdraw(host, known, harmful, release, progress)
+    if known.boot_backend in registry.WRITERS:
+        with host.lock():
+            registry.writer(known.boot_backend).write_entries(host)
+    return said
+
+
+def _withdraw(
+    host: Host, known: Receipt, harmful: Sequence[str], release: str, progress: Progress
+) -> list[Diagnostic]:
+    from rocmcfg.planning.refusals import request_without
+
+    request = request_without(known, harmful)
+    # what was approved, since nobody is asked here, and a profile's file may be anybody's
+    approved = Approved(known.profiles, tuple(s for s in known.settings if s.id not in harmful))
+    said = [
+        warning(
+            "RC4042",
+            f"withdrew {', '.join(harmful)}: kernel {release} would not have loaded the driver",
+            hint="see `rocmcfg history`; `rocmcfg rollback` brings it back",
+        )
+    ]
+    try:
+        apply(host, request, lambda _: True, progress, asks=False, approved=approved)
+    except trial.InForce:  # what the trial would fall back to must load on this kernel as well
+        from rocmcfg.workflow.undoing import reject
+
+        reject(host, lambda _: True, progress, force=True)
+        apply(host, request, lambda _: True, progress, asks=False, approved=approved)
+        ended = warning(
+            "RC4043",
+            f"the trial is ended: what it would fall back to had to be changed for kernel {release}",
+            hint="reboot, then try it again",
+        )
+        said.insert(0, ended)
+    host.log(f"kernel {release}: withdrew {', '.join(harmful)}, which would have stopped its driver")
+    return said

@@ -8,7 +8,7 @@ from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.transaction.programs import Progress
-from rocmcfg.trial import proof, record, unattended
+from rocmcfg.trial import ends, record, unattended
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import Approved, Planned
 
@@ -16,11 +16,11 @@ from rocmcfg.workflow.planning import Approved, Planned
 def confirm(
     host: Host, ask: Callable[[Planned], bool], progress: Progress, *, asks: bool = True
 ) -> Planned | None:
-    """Apply for good what this boot tries; None where the user said no. Raises as `proof.proven`."""
-    found = proof.proven(host)
+    """Apply for good what this boot tries; None where the user said no. Raises as `ends.proven`."""
+    found = ends.proven(host)
 
     def as_tried(planned: Planned) -> bool:
-        proof.require_stays(planned.plan)
+        ends.require_stays(planned.plan)
         return ask(planned)
 
     approved = Approved(found.profiles, found.approved)

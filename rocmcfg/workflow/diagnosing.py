@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rocmcfg.doctor.judging.cures import Cure
 from rocmcfg.doctor.judging.origin import Options, Origin
 from rocmcfg.doctor.judging.ranking import Match
+from rocmcfg.doctor.judging.workarounds import Cure
 from rocmcfg.doctor.log_lines import LogLines
-from rocmcfg.doctor.reading.logs import Source
+from rocmcfg.doctor.reading.logs import read_host, read_named
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge.kernel_names import KernelName
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
 from rocmcfg.model.published import published
 from rocmcfg.model.state import Request
 from rocmcfg.model.version import format_version
@@ -108,30 +108,27 @@ def diagnose(
     kernel's of the boot that runs now. `environment` is the caller's; empty for another root. Raises
     RocmcfgError where none of the named logs can be read."""
     from rocmcfg.doctor import host_checks, log_lines
-    from rocmcfg.doctor.host_checks.software import loaded_firmware
-    from rocmcfg.doctor.host_checks.variables import set_variables
-    from rocmcfg.doctor.judging import cures, log_checks, origin
+    from rocmcfg.doctor.judging import origin, workarounds
     from rocmcfg.doctor.judging.ranking import covered, rank
-    from rocmcfg.doctor.judging.workarounds import HostState
     from rocmcfg.doctor.reading import log_facts, probes
-    from rocmcfg.facts.hardware import read_hardware
-    from rocmcfg.knowledge import catalogue, issues, logs
+    from rocmcfg.facts.system import read_hardware
+    from rocmcfg.knowledge import catalogue, diagnosis
     from rocmcfg.records.receipt import load as load_receipt
-    from rocmcfg.state.running import Running
+    from rocmcfg.state.values import Running
     from rocmcfg.workflow.planning import collect_facts
 
-    known, every, of_logs = catalogue.load(), issues.load(), logs.of_logs()
+    known, every, of_logs = catalogue.load(), catalogue.known_issues(), diagnosis.log_knowledge()
     scanner = Scanner(probes.of_logs(of_logs, resets=this_boot) + probes.of_issues(every))
     if paths:
-        problems = _read_named(scanner, paths, progress)
+        problems = read_named(scanner, paths, progress)
     else:
-        problems = _read_host(scanner, view, progress, this_boot=this_boot)
+        problems = read_host(scanner, view, progress, this_boot=this_boot)
 
     facts = collect_facts(view, name_system=False)
     hardware = read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address))
     log = log_facts.read_facts(scanner, of_logs, known.gpus)
     where = origin.origin(options, log, facts)
-    firmware = loaded_firmware(hardware) if where.host else {}
+    firmware = host_checks.loaded_firmware(hardware) if where.host else {}
     if log.mes is not None:
         firmware["mes"] = log.mes
     receipt = None
@@ -141,17 +138,20 @@ def diagnose(
         pass  # it is root's; the settings are judged by what the host shows
     except RocmcfgError as problem:  # the logs are worth reading all the same
         problems += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
-    state = HostState(Running(view), set_variables(view, environment), receipt.settings if receipt else ())
+    variables = host_checks.set_variables(view, environment)
+    state = workarounds.HostState(Running(view), variables, receipt.settings if receipt else ())
     ranked = rank(every, scanner.hits, where, state, known, firmware)
     asked = receipt.request if receipt else Request()
-    by_profile = cures.by_profile(view, ranked, facts, known) if where.host is not None else {}
+    by_profile = workarounds.by_profile(view, ranked, facts, known) if where.host is not None else {}
     found = []
     for match in ranked:
-        lines, cure = log_lines.of_match(match, scanner), cures.cure(match, asked, by_profile, view.root)
+        lines = log_lines.of_match(match, scanner)
+        cure = workarounds.cure(match, asked, by_profile, view.root)
         found.append(Found(match, lines, log_lines.kernel_names(lines), cure))
-    problems += log_checks.check(log, scanner, known)
+    problems += log_lines.refused_parameters(log, scanner, known)
+    problems += host_checks.driver_and_rocm(log.dkms, log.rocm, "the log")
     if where.host is not None:
-        problems += host_checks.check(view, facts, hardware, receipt, known, environment)
+        problems += host_checks.check(view, facts, hardware, receipt, known, variables)
     ours = not log.is_another_vendors
     unknown = log_lines.unknown(scanner.hits, covered(ranked), scanner, ours=ours)
     return Diagnosis(
@@ -163,81 +163,3 @@ def diagnose(
         tuple(problems),
         log_lines.resets(scanner.hits, scanner),
     )
-
-
-# -- reading --------------------------------------------------------------------------------------------
-
-
-def _read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str], None]) -> list[Diagnostic]:
-    """What one log refuses hides no other; a stop only where nothing could be read at all."""
-    from rocmcfg.doctor.reading.logs import named
-
-    problems: list[Diagnostic] = []
-    for path in paths:
-        try:
-            problems += _read(scanner, named(path), progress)
-        except Unreadable as problem:
-            problems += problem.diagnostics
-    if not scanner.logs:
-        raise RocmcfgError(*problems)
-    return problems
-
-
-def _read_host(
-    scanner: Scanner, view: HostView, progress: Callable[[str], None], *, this_boot: bool = False
-) -> list[Diagnostic]:
-    """The journal, else the ring buffer, else files: the first way that gives anything."""
-    from rocmcfg.doctor.reading.logs import of_host
-
-    problems: list[Diagnostic] = []
-    for way in of_host(view, this_boot=this_boot):
-        for source in way:
-            try:
-                problems += _read(scanner, source, progress)
-            except Unreadable as problem:
-                problems += [warning("RC8002", d.summary, hint=d.hint) for d in problem.diagnostics]
-        if any(log.size for log in scanner.logs):
-            return problems
-    return [*problems, _nothing_readable(view)]
-
-
-def _nothing_readable(view: HostView) -> Diagnostic:
-    summary = "no kernel log of this host could be read"
-    if view.offline:
-        if view.is_dir("/var/log/journal"):
-            command = f"journalctl -k -D {view.root.rstrip('/')}/var/log/journal | rocmcfg doctor --log -"
-            return warning("RC8001", summary, hint=f"its journal is binary: {command} --root {view.root}")
-        return warning("RC8001", summary, hint="name a log: rocmcfg doctor --log FILE")
-    return warning(
-        "RC8001",
-        summary,
-        detail="`journalctl -k` and `dmesg` show nothing: they may be root's alone here",
-        hint="sudo rocmcfg doctor, or name a log: rocmcfg doctor --log FILE",
-    )
-
-
-def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> list[Diagnostic]:
-    stream = source.open()
-    if stream is None:
-        return []
-
-    told = 0
-
-    def tell(size: int) -> None:
-        nonlocal told
-        if size >> 26 > told:  # every 64 MiB
-            told = size >> 26
-            progress(f"reading {source.name}: {size >> 20} MiB")
-
-    with stream:
-        log = scanner.read(source.name, stream, tell)
-    if not log.problem:
-        return []
-    return [
-        warning(
-            "RC8006",
-            f"{source.name} was not read to its end: {log.problem}",
-            detail=f"{log.size} bytes of it were read",
-            hint="what follows comes from the part that was read; copy or unpack the file again",
-        )
-    ]

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rocmcfg.explain.explain import explain
-from rocmcfg.explain.explain_parameter import explain_new
+from rocmcfg.explain.explain import explain, explain_new
 from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
@@ -16,8 +15,7 @@ from rocmcfg.model.facts import Driver, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.state.configured import next_boot_kargs, set_parameters
-from rocmcfg.state.running import Running
+from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
 
 
 class ProfileUse(NamedTuple):
@@ -44,10 +42,8 @@ def explain_name(
     view: HostView, text: str, versions: Sequence[str] = (), environment: Mapping[str, str] | None = None
 ) -> Explained:
     """`text` is NAME or NAME=VALUE; without `versions` the installed kernels count, else the newest known.
-
-    `environment` is the caller's, to say what a variable holds now.
-    """
-    from rocmcfg.knowledge import catalogue, issues
+    `environment` is the caller's, to say what a variable holds now."""
+    from rocmcfg.knowledge import catalogue
     from rocmcfg.workflow.planning import collect_facts
 
     if text.startswith("Cijk_"):
@@ -67,7 +63,7 @@ def explain_name(
         value if equals else None,
         Machine(_kernels(facts, versions, known), facts.gpus),
         known,
-        issues.load(),
+        catalogue.known_issues(),
         seen,
     )
     try:
@@ -85,7 +81,7 @@ def _kernel_name(text: str) -> Explained:
     """A GEMM kernel, as logs name it. Raises RocmcfgError for a name that is cut or none."""
     import re
 
-    from rocmcfg.knowledge import issues
+    from rocmcfg.knowledge import catalogue
     from rocmcfg.knowledge.kernel_names import decode
 
     found = decode(text)
@@ -93,7 +89,7 @@ def _kernel_name(text: str) -> Explained:
         hint = "copy it from the log as it is: Cijk_Ailk_Bljk_…"
         raise fail("RC6003", f"{text}: not a whole kernel name", hint=hint)
     remarks = [f"{name}: {said}" for name, said in found.parts]
-    for issue in issues.load():
+    for issue in catalogue.known_issues():
         if any("Cijk_" in s.pattern and re.search(s.pattern, found.name) for s in issue.signatures):
             remarks.append(f"a fault in it fits a known issue, {issue.id}: {issue.title}")
     summary = "A matrix product of ROCm's GEMM libraries."
@@ -150,10 +146,9 @@ def _description(view: HostView, kernel: Kernel, module: str, name: str) -> str:
 def _values(
     view: HostView, found: Explanation, facts: Facts, known: Catalogue, environment: Mapping[str, str]
 ) -> tuple[str | None, str, str | None]:
-    """What the next boot or login gets, who sets it, and what holds now."""
     name = found.name.partition(".")[2]
     if found.kind == "variable":
-        from rocmcfg.doctor.host_checks.variables import set_variables
+        from rocmcfg.doctor.host_checks import set_variables
 
         value, source = set_variables(view, {}).get(name, (None, ""))
         return value, source, environment.get(name)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rocmcfg.host.caller import read_at_most
+from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.lint import host_files, proposal
+from rocmcfg.lint import proposal, together
 from rocmcfg.lint.check import Checked, check
 from rocmcfg.lint.kinds import Kind
 from rocmcfg.lint.remark import Finding
@@ -47,7 +47,7 @@ class Linted:
 
     @property
     def has_problems(self) -> bool:
-        return any(f.severity is not Severity.INFO for f in self.findings)
+        return any(f.remark.severity is not Severity.INFO for f in self.findings)
 
 
 def lint(
@@ -91,19 +91,19 @@ def _check(view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, 
         not asked.kernels
         and view.runs_tools
         and knowledge.machine.kernels
-        and any(f.id in _ASK_MODINFO for each in checked for f in each.findings)
+        and any(f.remark.id in _ASK_MODINFO for each in checked for f in each.findings)
     ):
         knowledge = _knowledge(view, asked, ask_modinfo=True)
         checked = [check(path, text, knowledge) for path, text in texts]
     if own:
-        host_files.compare(checked, knowledge)
+        together.compare_files(checked, knowledge)
     return checked
 
 
 def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledge:
     from rocmcfg.facts.gpus import read_gpus
     from rocmcfg.facts.kernels import read_kernels
-    from rocmcfg.knowledge import catalogue, issues
+    from rocmcfg.knowledge import catalogue
 
     known = catalogue.load()
     gpus = asked.gpus or read_gpus(view, known.gpus)
@@ -113,11 +113,11 @@ def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledg
         if kernel.driver is not Driver.ABSENT
     )
     machine = Machine(kernels, gpus)
-    return Knowledge(known, machine, issues.load() if kernels and machine.named else ())
+    return Knowledge(known, machine, catalogue.known_issues() if kernels and machine.named else ())
 
 
 def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, str]]:
-    from rocmcfg.host.streams import open_callers_log
+    from rocmcfg.host.files import open_callers_log
 
     texts = []
     for path in dict.fromkeys(files):
@@ -177,7 +177,7 @@ def _host_paths(view: HostView) -> list[str]:
 
 
 def _command(checked: Sequence[Checked]) -> str:
-    proposed = (f.setting for each in checked if each.kind in _SET_BY_US for f in each.findings)
+    proposed = (f.spelt.setting for each in checked if each.kind in _SET_BY_US for f in each.findings)
     settings = dict.fromkeys(s for s in proposed if s and isinstance(parse(s), Spelling))
     return " ".join(["rocmcfg plan", *(f"--set {setting}" for setting in settings)]) if settings else ""
 

@@ -54,19 +54,16 @@ def collect_facts(
     gpus: tuple[Gpu, ...] | None = None,
     name_system: bool = True,
 ) -> Facts:
-    """Everything that is true of the host, read once. modinfo is asked about `modules`. `environments` are
-    prefixes of the caller's virtual environments, whose PyTorch then counts before the system's. `gpus` are
-    given where they are read already. `name_system`: a tenth of a start goes into the name of the
-    distribution, which few commands show."""
+    """Everything that is true of the host, read once, but for `gpus` that are read already. modinfo is asked
+    about `modules`. `environments` are prefixes of virtual environments, whose PyTorch counts before the
+    system's. `name_system`: to name the distribution takes a tenth of a start."""
     from rocmcfg.backends import initramfs
     from rocmcfg.backends.boot import registry
     from rocmcfg.facts.gpus import read_gpus
-    from rocmcfg.facts.hardware import read_memory
     from rocmcfg.facts.kernels import read_kernels, running_release
     from rocmcfg.facts.rocm import read_pytorch, read_rocm
-    from rocmcfg.facts.system import UNKNOWN, read_container, read_os
+    from rocmcfg.facts.system import UNKNOWN, read_container, read_memory, read_os
     from rocmcfg.knowledge.catalogue import gpu_models
-    from rocmcfg.model.facts import Facts
 
     rocm, rocm_source = read_rocm(view)
     return Facts(
@@ -87,13 +84,12 @@ def collect_facts(
 def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planned:
     """What `apply` would do, with `terms` as a trial. Raises RocmcfgError with every reason against it."""
     from rocmcfg.facts.gpus import read_gpus
-    from rocmcfg.judging.hand_overs import first
+    from rocmcfg.judging.hand_overs import hand_overs_first
     from rocmcfg.knowledge import catalogue, profiles
     from rocmcfg.model.profile import Setting
     from rocmcfg.planning.automatic import expand_auto
-    from rocmcfg.planning.combine import parse_set
+    from rocmcfg.planning.combine import forgotten, parse_set
     from rocmcfg.planning.plan import Known, make_plan
-    from rocmcfg.planning.profile_values import forgotten
     from rocmcfg.planning.resolve import modules_of
 
     gpus = read_gpus(view, catalogue.gpu_models())
@@ -113,22 +109,20 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
         remarks += tuple(forgotten(known.receipt.request.set, request, loaded))
     remarks += _state_of_ours(view)
     if remarks:
-        made = made._replace(diagnostics=first((*remarks, *made.diagnostics)))
+        made = made._replace(diagnostics=hand_overs_first((*remarks, *made.diagnostics)))
     require_no_errors(made.diagnostics)
     return Planned(made, request, facts, loaded, tried)
 
 
 class Approved(NamedTuple):
-    """Settings that somebody has seen in a plan and agreed to, as they are on record, under the names of
-    their profiles."""
+    """Settings as somebody saw them in a plan and agreed to, under the names of their profiles."""
 
     profiles: tuple[str, ...]
     settings: tuple[DesiredSetting, ...]
 
 
 def plan_approved(view: HostView, request: Request, approved: Approved) -> Planned:
-    """What it takes to have exactly these settings; no profile is read. `request` goes on record with them.
-    Raises RocmcfgError with every reason against it."""
+    """What it takes to have exactly these settings; no profile is read. Raises as `plan`."""
     from rocmcfg.knowledge import catalogue
     from rocmcfg.planning.plan import Known, plan_of_approved
     from rocmcfg.planning.resolve import modules_of

@@ -1,20 +1,27 @@
-"""Profiles for their reader and their author: explained on a host, validated, started."""
+"""Profiles for their reader and their author: explained on a host, validated, started; and their variables,
+as pairs and for one account."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 
+from rocmcfg.backends.environment import is_as_written, user_file
 from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import Diagnostic, info
+from rocmcfg.knowledge import catalogue, profiles
+from rocmcfg.model.diagnostic import Diagnostic, fail, info
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.profile import Profile
-from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none
+from rocmcfg.model.profile import Profile, Use
+from rocmcfg.model.state import Kind, Request
+from rocmcfg.planning.automatic import expand_auto
+from rocmcfg.planning.resolve import modules_of, resolve
+from rocmcfg.records.journal import make_dirs
+from rocmcfg.state.values import Effective
+from rocmcfg.workflow.planning import Planned, collect_facts, receipt_or_none, require_no_errors
 
 
 def explain_profile(view: HostView, name: str, boot_backend: str = "") -> Planned:
     """A profile on this host, setting by setting, whether or not it could be applied."""
-    from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.model.state import Request
     from rocmcfg.planning.plan import Known, make_plan
 
     loaded = profiles.load(view, [name])
@@ -39,12 +46,6 @@ def _elsewhere(loaded: Sequence[Profile], facts: Facts) -> Iterable[Diagnostic]:
 
 def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
     """Every problem of the profiles, with everything optional included and no condition asked."""
-    from rocmcfg.knowledge import catalogue, profiles
-    from rocmcfg.model.profile import Use
-    from rocmcfg.model.state import Request
-    from rocmcfg.planning.resolve import modules_of, resolve
-    from rocmcfg.state.configured import Effective
-
     loaded, problems = profiles.read(view, names)
     found = list(problems)
     for profile in loaded:
@@ -61,9 +62,67 @@ def validate_profiles(view: HostView, names: Sequence[str]) -> list[Diagnostic]:
 
 def write_profile(host: Host, path: str, extends: str, gfx: tuple[str, ...]) -> None:
     """A commented profile to start from. The caller has checked that nothing is at `path`."""
-    from rocmcfg.knowledge.profiles import LOCAL_DIR, SCHEMA, skeleton
-    from rocmcfg.records.journal import make_dirs
-
-    make_dirs(host, LOCAL_DIR, 0o755)
-    content = skeleton(extends, gfx, schema=host.exists(SCHEMA))
+    make_dirs(host, profiles.LOCAL_DIR, 0o755)
+    content = profiles.skeleton(extends, gfx, schema=host.exists(profiles.SCHEMA))
     host.write(path, host.new_file(content, 0o644), keep_mtime=False)
+
+
+# -- their variables alone: no GPU, loader or right is needed -------------------------------------------
+
+
+def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
+    facts = collect_facts(view, environments=_environments(view))
+    names, _ = expand_auto(view, request, facts.gpus)
+    loaded = [
+        p._replace(settings=tuple(s for s in p.settings if s.kind is Kind.ENV))
+        for p in profiles.load(view, names)
+    ]
+    concerned = tuple(s for s in request.set if s.startswith(("env.", "profile.")))
+    only = request._replace(profiles=names, set=concerned)
+    resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective())
+    require_no_errors(resolution.diagnostics)
+    return [(s.name, s.text or "") for s in resolution.desired]
+
+
+def _environments(view: HostView) -> tuple[str, ...]:
+    """The caller's virtual environment, else what `pip install --user` wrote: the PyTorch there, and the ROCm
+    that it brings, is what will run."""
+    if view.offline:
+        return ()
+    prefixes = [os.environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX")]
+    prefixes.append(os.environ.get("HOME", "") + "/.local")
+    return tuple(p for p in prefixes if p.startswith("/"))[:1]
+
+
+def write_user_environment(host: Host, path: str, pairs: Sequence[tuple[str, str]]) -> None:
+    """One account's variables, read by its systemd session. Raises for a file that is not ours."""
+    _require_own_file(host, path)
+    make_dirs(host, path.rpartition("/")[0], 0o755)
+    host.write(path, host.new_file(user_file(pairs), 0o644), keep_mtime=False)
+
+
+def remove_user_environment(host: Host, path: str) -> bool:
+    """False where there was nothing to remove."""
+    if not host.exists(path) and not host.is_symlink(path):
+        return False
+    _require_own_file(host, path)
+    host.remove(path)
+    return True
+
+
+def _require_own_file(view: HostView, path: str) -> None:
+    content = view.read(path)
+    if view.is_symlink(path) or (content is not None and b"rocmcfg" not in content[:400]):
+        raise fail(
+            "RC4003",
+            f"{path} exists and rocmcfg did not write it",
+            location=path,
+            hint="rename it, then run the command again",
+        )
+    if content is not None and not is_as_written(content):
+        raise fail(
+            "RC4002",
+            f"{path} was edited since rocmcfg wrote it",
+            location=path,
+            hint="move your lines to a file of your own and delete this one, then run the command again",
+        )

@@ -37,7 +37,7 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     from rocmcfg.planning.resolve import resolve
     from rocmcfg.rendering.formats import FORMATS, of_settings
     from rocmcfg.rendering.formats import render as rendered
-    from rocmcfg.state.configured import Effective, observe
+    from rocmcfg.state.values import Effective, observe
     from rocmcfg.workflow.planning import collect_facts, errors_first
 
     known = catalogue.load()

@@ -8,16 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from rocmcfg.backends.environment import Assignment, for_everybody
-from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
-from rocmcfg.model.kargs import Karg
 from rocmcfg.model.version import format_version
-from rocmcfg.report.looks import is_ordinary
-from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown
-from rocmcfg.report.redact import Redactor
-from rocmcfg.state.configured import deviations, next_boot_kargs, set_parameters
-from rocmcfg.state.running import Running
+from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown, pack
+from rocmcfg.report.redact import redactor_of
+from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.reading.logs import Source
@@ -33,40 +30,37 @@ _LONG = 64 << 10  # bytes of a line of them; of a longer one the rest says nothi
 _OF_GPU = re.compile(
     rb"amdgpu|amdkfd|amdttm|\[drm|\bkfd\b|iommu|AMD-Vi|Linux version|GPU node-|Cijk_|MIOpen|HSA_STATUS"
 )
-_SERIALS = ("product_serial", "board_serial", "chassis_serial", "product_uuid", "chassis_asset_tag")
 
 
 def report(
     view: HostView, paths: Sequence[str], environment: Mapping[str, str], bundle: str = ""
 ) -> tuple[str, tuple[Diagnostic, ...]]:
-    """The report as Markdown, and what of the logs could not be read; `paths` are logs that take the place of
-    this host's own. With `bundle` it is packed into that new file of the caller's as well, with what the logs
-    say of GPUs. Raises Unwritable."""
-    content, problems = gather(view, paths, environment)
-    redact = redactor(view, environment)
+    """The report as Markdown, and what could not be read of the logs: of `paths`, else of this host's own.
+    With `bundle` it is packed into that new file as well, with what the logs say of GPUs. Raises
+    Unwritable."""
+    content, problems = _gather(view, paths, environment)
+    redact = redactor_of(view, environment)
     # Named logs are read for the text alone, too: one line gives away a name that stands in another.
     logs = list(_logs(view, paths, content)) if bundle or paths else []
-    for text in (*logs, *said_by(content)):
+    for text in (*logs, *_said_by(content)):
         redact.learn(text)
     made = markdown(content, redact)
     if bundle:
-        from rocmcfg.host.caller import write_callers_file
-        from rocmcfg.report.bundle import pack
+        from rocmcfg.host.files import write_callers_file
 
         texts = {f"log-{n}.txt": redact(text) for n, text in enumerate(logs, 1)}
         write_callers_file(bundle, pack({"report.md": made, **texts}))
     return made, problems
 
 
-def gather(
+def _gather(
     view: HostView, paths: Sequence[str], environment: Mapping[str, str]
 ) -> tuple[Report, tuple[Diagnostic, ...]]:
     """`environment` is the caller's own; empty for another root. What could not be read of the logs is told
     beside the report; what is wrong with the host stands in it."""
     import rocmcfg
     from rocmcfg.doctor.judging.origin import Options
-    from rocmcfg.facts.hardware import read_hardware
-    from rocmcfg.facts.system import read_os
+    from rocmcfg.facts.system import read_hardware, read_os
     from rocmcfg.knowledge import catalogue
     from rocmcfg.workflow.diagnosing import diagnose
     from rocmcfg.workflow.planning import collect_facts
@@ -78,7 +72,9 @@ def gather(
     kernel = next((k for k in facts.kernels if k.running), None)
     set_here = set_parameters(view, known.modules(), facts.boot.loader)
     kargs = Running(view).kargs or next_boot_kargs(view, facts.boot.loader)
-    concerned = [karg for karg in kargs if _concerns(karg, known)]
+    parameters = [karg for karg in kargs if "." in karg.key and karg.key.partition(".")[0] in known.modules()]
+    # what else boots a host is nobody's matter
+    concerned = [karg for karg in kargs if karg.name in known.arguments and karg not in parameters]
     profiles, state = _in_force(view)
     unread = tuple(d for d in diagnosis.diagnostics if d.id in _UNREAD)
     content = Report(
@@ -87,7 +83,7 @@ def gather(
         hardware=read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address)),
         parameters=deviations(view, kernel, set_here, known),
         arguments=tuple(karg.text for karg in concerned),
-        other_arguments=len(kargs) - len(concerned) - sum(_is_parameter(karg, known) for karg in kargs),
+        other_arguments=len(kargs) - len(concerned) - len(parameters),
         variables=_variables(view, environment, known),
         profiles=profiles,
         state=state,
@@ -185,40 +181,12 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def said_by(content: Report) -> Iterator[str]:
+def _said_by(content: Report) -> Iterator[str]:
     """What of a report may give away a name."""
     yield from ("\n".join((excerpt.source, *excerpt.lines)) for excerpt in content.excerpts)
     yield from (f"{name}={value}\n{source}" for name, value, source in content.variables)
     yield from content.arguments
     yield from (check.summary for check in content.checks)
-
-
-def redactor(view: HostView, environment: Mapping[str, str]) -> Redactor:
-    """Knows the names of this host, of its accounts and of the one who asks, and the serials it can read."""
-    hosts = [_text(view, "/etc/hostname"), _text(view, "/proc/sys/kernel/hostname")]
-    hosts += re.findall(r"(?m)^PRETTY_HOSTNAME=[\"']?([^\"'\n]+)", _text(view, "/etc/machine-info"))
-    users = [environment.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")]
-    for line in _text(view, "/etc/passwd").splitlines():
-        fields = line.split(":")
-        if len(fields) > 2 and re.fullmatch(r"[0-9]{4,5}", fields[2]) and 1000 <= int(fields[2]) < 60000:
-            users.append(fields[0])
-            real = fields[4].partition(",")[0].split() if len(fields) > 4 else []
-            users += [word for word in real if not is_ordinary(word)]
-    secrets = {_text(view, f"/sys/class/dmi/id/{name}"): "serial" for name in _SERIALS}
-    secrets |= {
-        _text(view, f"/sys/class/nvme/{name}/serial"): "serial" for name in view.names("/sys/class/nvme")
-    }
-    secrets[_text(view, "/etc/machine-id")] = "id"
-    return Redactor(hosts, users, secrets)
-
-
-def _concerns(karg: Karg, known: Catalogue) -> bool:
-    """Arguments that the catalogue knows. What else boots a host is nobody's matter."""
-    return karg.name in known.arguments and not _is_parameter(karg, known)
-
-
-def _is_parameter(karg: Karg, known: Catalogue) -> bool:
-    return "." in karg.key and karg.key.partition(".")[0] in known.modules()
 
 
 def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:
@@ -252,7 +220,3 @@ def _packages(view: HostView) -> dict[str, str]:
     lines = asked.stdout.splitlines() if asked else []
     pairs = (line.split() for line in lines)
     return {f"Package {pair[0]}": pair[1] for pair in pairs if len(pair) == 2 and pair[0] in _PACKAGES}
-
-
-def _text(view: HostView, path: str) -> str:
-    return text_or_empty(view, path).strip()

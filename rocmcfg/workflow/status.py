@@ -10,14 +10,12 @@ from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.model.report import Overall, VerificationReport
-from rocmcfg.model.state import command_line
+from rocmcfg.model.state import CheckStatus, Overall, VerificationReport, command_line
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.configured import SetParameter, set_parameters
 from rocmcfg.state.reboot import due, has_unwanted
-from rocmcfg.state.running import Running
+from rocmcfg.state.values import Running, SetParameter, set_parameters
 from rocmcfg.trial import record as trial
 from rocmcfg.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.workflow.planning import collect_facts
@@ -25,8 +23,7 @@ from rocmcfg.workflow.verifying import verify
 
 
 class Unnecessary(NamedTuple):
-    """A setting in force whose need is over. `command` applies the same again: it asks every condition anew
-    and so drops it."""
+    """A setting in force whose need is over. `command` applies the same again without it."""
 
     setting: str
     reason: str
@@ -46,9 +43,8 @@ class Unnecessary(NamedTuple):
     "trial",
 )
 class Status(NamedTuple):
-    """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs
-    found, `issues` those that this host can run into. `remarks` are those of the diagnostics that are worth a
-    line although nothing is wrong."""
+    """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs found.
+    `remarks` are the diagnostics that are worth a line although nothing is wrong."""
 
     facts: Facts
     report: VerificationReport | None
@@ -71,8 +67,7 @@ class Status(NamedTuple):
 def status(view: HostView, boot_backend: str = "") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
     from rocmcfg.doctor.judging.conditions import known_here
-    from rocmcfg.knowledge import catalogue, issues, profiles
-    from rocmcfg.model.report import CheckStatus
+    from rocmcfg.knowledge import catalogue, profiles
 
     facts = collect_facts(view, boot_backend=boot_backend)
     problems: list[Diagnostic] = []
@@ -115,7 +110,7 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         suggested,
         unnecessary,
         set_parameters(view, catalogue.load().modules(), facts.boot.loader),
-        known_here(issues.load(), facts, catalogue.load()),
+        known_here(catalogue.known_issues(), facts, catalogue.load()),
         (*problems, *remarks, *(report.diagnostics if report else ())),
         remarks,
         tried,

@@ -8,7 +8,7 @@ from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, Locked
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.records import journal
-from rocmcfg.records.steps import Committed
+from rocmcfg.records.steps import Committed, UndoBegun
 from rocmcfg.state import reboot
 from rocmcfg.transaction import programs, recovery
 from rocmcfg.transaction.programs import Progress
@@ -89,7 +89,7 @@ def _undo_unfinished(host: Host, progress: Progress, *, force: bool) -> list[Und
     done = []
     while (found := journal.open_transaction(host)) is not None:
         programs.wait_for_survivors(host, found.header.mark, progress)
-        recovery.begin_undos(host, recovery.undone_with(found))
+        recovery.begin_undos(host, [id for line in found.of(UndoBegun) for id in line.together])
         if ends.is_this_boot(host, found):
             journal.append(host, found.id, Committed())
             said = "a trial, was cut off at its last step, and this boot is its own"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Severity, info
-from rocmcfg.model.report import VerificationReport
+from rocmcfg.model.state import VerificationReport
 from rocmcfg.model.trial import Stage
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished
@@ -16,8 +16,7 @@ from rocmcfg.trial import record as trial
 
 
 def verify(view: HostView, names: Sequence[str] = (), pid: int | None = None) -> VerificationReport:
-    """Compare with the trial that is on, else with the receipt, or with profiles that need not have been
-    applied by us."""
+    """Compare with the trial that is on, else with the receipt, or with profiles, applied by us or not."""
     require_finished(view)
     known = receipt.load(view)
     tried = trial.load(view)

@@ -18,11 +18,11 @@ from rocmcfg.backends.boot.grub import backend, trial
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.doctor.reading.logs import unpacked
 from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.facts import gpus, hardware, kernels, logins, rocm, system
+from rocmcfg.facts import gpus, kernels, logins, rocm, system
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.knowledge import catalogue, toml
-from rocmcfg.state import configured
+from rocmcfg.state import values
 from rocmcfg.workflow import linting
 from tests.support.growth import grows_too_fast
 
@@ -69,8 +69,8 @@ def _defaults(host: LocalHost) -> object:
 
 
 def _settings(host: LocalHost) -> object:
-    set_here = configured.set_parameters(host, KNOWN.modules(), None)
-    return configured.deviations(host, None, set_here, KNOWN)
+    set_here = values.set_parameters(host, KNOWN.modules(), None)
+    return values.deviations(host, None, set_here, KNOWN)
 
 
 def _variables(host: LocalHost) -> object:
@@ -108,8 +108,8 @@ READERS = {
     "a version in os-release": Reader("etc/os-release", ("(", ","), system.read_os, 'ID=a\nVERSION="'),
     "a GPU's node": Reader(NODE, ("a 1\n", "a", "0", "\n"), _gpus, "simd_count 1\ngfx_target_version "),
     "a PCI device": Reader("sys/bus/pci/devices/0/vendor", ("0", "\n", "a"), _gpus),
-    "processor": Reader("proc/cpuinfo", ("model name\n", "\n", " "), lambda h: hardware.read_hardware(h, ())),
-    "memory": Reader("proc/meminfo", ("MemTotal: 1\n", "\n", " ", "0"), hardware.read_memory),
+    "processor": Reader("proc/cpuinfo", ("model name\n", "\n", " "), lambda h: system.read_hardware(h, ())),
+    "memory": Reader("proc/meminfo", ("MemTotal: 1\n", "\n", " ", "0"), system.read_memory),
     "container": Reader("proc/1/environ", ("a\0", "a", "\0"), system.read_container),
     "version of ROCm": Reader("opt/rocm/.info/version", ("1.", "1", " ", "\n"), rocm.read_rocm),
     "header of ROCm": Reader(
@@ -200,9 +200,9 @@ def test_the_time_to_read_a_folder_grows_as_its_files_do(tmp_path: Path, name: s
 @pytest.mark.parametrize("piece", ["a", "\n", "\0", "amdgpu ", "amdgpu: [gfxhub] page fault\n", "%d\n"])
 def test_the_time_to_search_a_log_grows_as_the_log_does(piece: str) -> None:
     from rocmcfg.doctor.reading import probes
-    from rocmcfg.knowledge import issues, logs
+    from rocmcfg.knowledge import catalogue, diagnosis
 
-    wanted = probes.of_logs(logs.of_logs()) + probes.of_issues(issues.load())
+    wanted = probes.of_logs(diagnosis.log_knowledge()) + probes.of_issues(catalogue.known_issues())
 
     def make(n: int) -> Callable[[], object]:
         content = _repeated(piece, n).encode()

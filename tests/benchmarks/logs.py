@@ -15,7 +15,7 @@ import random
 import sys
 from pathlib import Path
 
-from rocmcfg.knowledge import issues
+from rocmcfg.knowledge import catalogue
 
 _QUIET = (
     "amdgpu 0000:03:00.0: amdgpu: ring comp_1.{a}.0 uses VM inv eng {b} on hub 0",
@@ -93,7 +93,7 @@ def _block(lines: tuple[str, ...], count: int = 100_000) -> bytes:
 
 
 def patterns() -> list[str]:
-    return list(dict.fromkeys(s.pattern for issue in issues.load() for s in issue.signatures))
+    return list(dict.fromkeys(s.pattern for issue in catalogue.known_issues() for s in issue.signatures))
 
 
 if __name__ == "__main__":

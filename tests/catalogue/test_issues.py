@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rocmcfg.doctor.reading.probes import literals
-from rocmcfg.knowledge import catalogue, issues, toml
+from rocmcfg.knowledge import catalogue, toml
 from rocmcfg.model.catalogue import matches
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.profile import Setting
@@ -77,7 +77,7 @@ FIRST = [  # what there was to start with; more are welcome
     "vega-apu-crash",
     "xnack-mixed-gpus",
 ]
-KNOWN = issues.load()
+KNOWN = catalogue.known_issues()
 SIGNATURES = [(issue, signature) for issue in KNOWN for signature in issue.signatures]
 SETTINGS = [(issue.id, str(text)) for issue in KNOWN for text in issue.workaround.settings]
 # Two issues that mean to read the same line: the general slip, and the one that costs memory.

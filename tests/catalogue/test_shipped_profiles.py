@@ -20,7 +20,7 @@ from rocmcfg.model.profile import Profile, Use
 from rocmcfg.model.state import Request
 from rocmcfg.model.version import KernelVersion, Version
 from rocmcfg.planning.resolve import Resolution, resolve
-from rocmcfg.state.configured import Effective
+from rocmcfg.state.values import Effective
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -12,10 +12,10 @@ from rocmcfg.doctor.judging.workarounds import HostState
 from rocmcfg.doctor.reading import log_facts, probes
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host.local import LocalHost
-from rocmcfg.knowledge import catalogue, issues, toml
-from rocmcfg.knowledge.logs import of_logs
+from rocmcfg.knowledge import catalogue, toml
+from rocmcfg.knowledge.diagnosis import log_knowledge
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.state.running import Running
+from rocmcfg.state.values import Running
 from rocmcfg.workflow.planning import collect_facts
 
 LOGS = Path(__file__).parent / "logs"
@@ -53,17 +53,17 @@ samples = []
 
 
 def issue(text: str = ISSUE, id: str = "test-issue") -> KnownIssue:
-    return issues.issue(id, toml.loads(text))
+    return catalogue.issue(id, toml.loads(text))
 
 
 def scanned(log: bytes, known: Sequence[KnownIssue], *, use_grep: bool = True) -> Scanner:
-    scanner = Scanner(probes.of_logs(of_logs()) + probes.of_issues(known), use_grep=use_grep)
+    scanner = Scanner(probes.of_logs(log_knowledge()) + probes.of_issues(known), use_grep=use_grep)
     scanner.read("a.log", io.BytesIO(log))
     return scanner
 
 
 def facts_of(scanner: Scanner) -> log_facts.LogFacts:
-    return log_facts.read_facts(scanner, of_logs(), catalogue.gpu_models())
+    return log_facts.read_facts(scanner, log_knowledge(), catalogue.gpu_models())
 
 
 def judged(

@@ -16,20 +16,20 @@ from hypothesis import strategies as st
 from rocmcfg.doctor.reading import lines, probes, scan, segments
 from rocmcfg.doctor.reading.probes import Probe, bounded, literals, probe, texts_foreign_to
 from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.host.streams import start_grep
-from rocmcfg.knowledge import issues
-from rocmcfg.knowledge.logs import of_logs
+from rocmcfg.host.files import start_grep
+from rocmcfg.knowledge import catalogue
+from rocmcfg.knowledge.diagnosis import log_knowledge
 
 Answer = list[tuple[str, list[tuple[str, int]], list[tuple[str, int, int, int]], list[str]]]
 
 
 def every_probe() -> list[Probe]:
-    return probes.of_logs(of_logs()) + probes.of_issues(issues.load())
+    return probes.of_logs(log_knowledge()) + probes.of_issues(catalogue.known_issues())
 
 
 PROBES = every_probe()
 SAMPLES = sorted(
-    {sample for issue in issues.load() for s in issue.signatures for sample in s.samples}
+    {sample for issue in catalogue.known_issues() for s in issue.signatures for sample in s.samples}
     | {"Linux version 6.8.0-90-generic (x)", "Command line: a=b quiet", "gfx_v11_0 gfx1100", "*ERROR* amdgpu"}
 )
 

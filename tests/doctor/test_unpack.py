@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rocmcfg.doctor.reading.logs import unpacked
 from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.host import streams
+from rocmcfg.host import files
 
 LOG = b"".join(b"[%5d.%06d] usb 1-%d: new device found\n" % (n, n * 7919 % 10**6, n) for n in range(6000))
 PACKERS = [gzip.compress, lzma.compress, bz2.compress]
@@ -112,7 +112,7 @@ def test_what_unpacks_to_very_much_takes_no_more_memory_than_is_asked_for(bomb: 
 def test_what_was_made_to_be_endless_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = bz2.compress(bytes(ZEROS))
     assert read(packed)[1] is None
-    monkeypatch.setattr(streams, "READ_ANYWAY", ZEROS // 2)
+    monkeypatch.setattr(files, "READ_ANYWAY", ZEROS // 2)
     found, problem = read(packed)
     assert ZEROS // 2 <= len(found) < ZEROS * 3 // 4
     assert "it unpacks to more than" in str(problem)

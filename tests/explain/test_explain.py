@@ -14,7 +14,7 @@ from rocmcfg.explain.explain import explain
 from rocmcfg.explain.explanation import Question
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
-from rocmcfg.knowledge import catalogue, issues
+from rocmcfg.knowledge import catalogue
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.facts import Driver, Gpu, Kernel, Machine
 from rocmcfg.model.issue import KnownIssue
@@ -279,14 +279,16 @@ def test_what_only_amds_driver_has_is_no_accusation_where_that_driver_is() -> No
 
 
 def test_known_issues_that_name_it_are_listed_those_of_this_gpu_first() -> None:
-    found = explain(ask("cwsr_enable", gfx=("gfx1201",), known_issues=issues.load())).issues
+    found = explain(ask("cwsr_enable", gfx=("gfx1201",), known_issues=catalogue.known_issues())).issues
     assert (found[0].issue, found[0].role) == ("rdna4-expert-sched-cwsr", "helps")
     assert {m.role for m in found} >= {"helps", "does_not_help"}
     assert [m.concerns for m in found] == sorted((m.concerns for m in found), reverse=True)
 
 
 def test_a_variable_that_has_to_go_is_told_from_one_that_helps() -> None:
-    found = explain(ask("HSA_OVERRIDE_GFX_VERSION", gfx=("gfx1010",), known_issues=issues.load())).issues
+    found = explain(
+        ask("HSA_OVERRIDE_GFX_VERSION", gfx=("gfx1010",), known_issues=catalogue.known_issues())
+    ).issues
     assert {m.issue: m.role for m in found}["rdna1-override-crash"] == "unset"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocmcfg.judging.hand_overs import hand_overs
-from rocmcfg.knowledge import catalogue, issues, profiles
+from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.profile import Setting
 from rocmcfg.planning.combine import parse_set
 from tests.support.program import SOURCE
@@ -123,7 +123,7 @@ def test_nothing_that_we_ship_or_advise_hands_over_the_machine() -> None:
     names = [path.stem for path in (SOURCE / "profiles").glob("*.toml")]
     for profile in profiles.load(LocalHost(str(SOURCE)), names):
         assert not list(hand_overs(profile.settings, KNOWN)), profile.name
-    for issue in issues.load():
+    for issue in catalogue.known_issues():
         assert not [text for text in issue.workaround.settings if met(str(text))], issue.id
     for name, argument in KNOWN.arguments.items():
         value = next(iter(argument.values), "1")

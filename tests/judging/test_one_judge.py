@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from rocmcfg.doctor.judging.log_checks import unknown_parameter
+from rocmcfg.doctor.log_lines import unknown_parameter
 from rocmcfg.explain.explain import explain
 from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.judging.judge import judge
@@ -26,7 +26,7 @@ from rocmcfg.model.spelling import SAFE_NAME, SAFE_VALUE, Spelling, split
 from rocmcfg.model.state import Kind, Request
 from rocmcfg.model.version import parse_kernel
 from rocmcfg.planning.resolve import resolve
-from rocmcfg.state.configured import Effective
+from rocmcfg.state.values import Effective
 
 KNOWN = catalogue.load()
 APUS = {model.gfx for model in KNOWN.gpus if model.apu}
@@ -178,7 +178,7 @@ def contradictions(asked: Spelling, on: Machine) -> Iterator[str]:
     planned = plan_says(asked, on)
     told = {diagnostic.id for diagnostic in planned} - OF_PLANNING
     found = lint_says(asked, on) if asked.kind is not Kind.FEATURE else []
-    linted = {finding.id for finding in found} - OF_TWO_SETTINGS
+    linted = {finding.remark.id for finding in found} - OF_TWO_SETTINGS
     for about in abouts:
         in_lint, in_plan = SAME[about]
         if asked.kind is not Kind.FEATURE and not linted & in_lint:
@@ -192,7 +192,7 @@ def contradictions(asked: Spelling, on: Machine) -> Iterator[str]:
         if not any(id in SAME[about][1] for about in abouts):
             yield f"plan alone says {id}"
     refused = any(diagnostic.severity is Severity.ERROR for diagnostic in planned)
-    stops = any(finding.severity is Severity.ERROR for finding in found)
+    stops = any(finding.remark.severity is Severity.ERROR for finding in found)
     if stops and not refused:
         yield "lint says that the driver does not load, and plan takes it"
     yield from _explained(asked, on, verdicts, explain_says(asked, on))
@@ -246,7 +246,7 @@ def test_much_is_drawn() -> None:
 def test_beside_a_gpu_that_nobody_knows_nothing_is_without_effect(name: str) -> None:
     value = KNOWN.parameters[name].epochs[-1].default if KNOWN.parameters[name].epochs else "0"
     asked = split(f"{name}={value or '0'}")
-    assert not [f for f in lint_says(asked, UNKNOWN_BESIDE) if "does nothing on" in f.summary]
+    assert not [f for f in lint_says(asked, UNKNOWN_BESIDE) if "does nothing on" in f.remark.summary]
     assert not [d for d in plan_says(asked, UNKNOWN_BESIDE) if "has no effect on" in d.summary]
     said = explain_says(asked, UNKNOWN_BESIDE)
     assert said is not None
@@ -259,7 +259,7 @@ def test_capitals_count_in_the_words_of_amd_iommu() -> None:
     (finding,) = lint_says(asked, Machine())
     (told,) = plan_says(asked, Machine())
     said = explain_says(asked, Machine())
-    assert (finding.id, told.id, told.severity) == ("RC7103", "RC2051", Severity.WARNING)
+    assert (finding.remark.id, told.id, told.severity) == ("RC7103", "RC2051", Severity.WARNING)
     assert said is not None
     assert said.verdict
     assert not said.meaning

@@ -11,7 +11,7 @@ import pytest
 
 from rocmcfg.doctor.reading import probes
 from rocmcfg.host.local import LocalHost
-from rocmcfg.knowledge import compiled, issues, logs, profiles, toml
+from rocmcfg.knowledge import catalogue, compiled, diagnosis, profiles, toml
 from rocmcfg.knowledge.profile_schema import validate
 
 PACKAGE = Path(compiled.PACKAGE)
@@ -45,7 +45,8 @@ def test_a_shipped_profile_is_compiled_and_the_same(name: str) -> None:
 
 
 def test_what_a_pattern_requires_is_compiled_and_the_same() -> None:
-    every = [*probes.of_logs(logs.of_logs(), resets=True), *probes.of_issues(issues.load())]
+    of_logs = probes.of_logs(diagnosis.log_knowledge(), resets=True)
+    every = [*of_logs, *probes.of_issues(catalogue.known_issues())]
     known = compiled.known(probes.READY, b"")
     assert known is not None
     assert set(known) == {probe.pattern for probe in every}, "run docs/generate.py"

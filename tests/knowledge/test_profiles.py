@@ -15,7 +15,7 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.knowledge import profiles
 from rocmcfg.knowledge.profile_schema import ProfileFile, validate
-from rocmcfg.knowledge.profiles import InvalidProfile, NoSuchProfile
+from rocmcfg.knowledge.profiles import NoSuchProfile
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.facts import Gpu
 from rocmcfg.model.profile import Profile
@@ -38,7 +38,7 @@ def load(tmp_path: Path, text: str | bytes) -> Profile:
 
 
 def problems(tmp_path: Path, text: str | bytes) -> list[Diagnostic]:
-    with pytest.raises(InvalidProfile) as stop:
+    with pytest.raises(RocmcfgError) as stop:
         load(tmp_path, text)
     return list(stop.value.diagnostics)
 
@@ -289,7 +289,7 @@ def test_bytes_that_are_not_utf8_have_a_line(tmp_path: Path) -> None:
 
 def test_problems_of_several_files_come_together(tmp_path: Path) -> None:
     view = host(tmp_path, one=HEAD + "a = 1\n", two=HEAD + "b = 1\n", three="x = y\n")
-    with pytest.raises(InvalidProfile) as stop:
+    with pytest.raises(RocmcfgError) as stop:
         profiles.load(view, ["one", "two", "three", "one"])
     assert [d.location for d in stop.value.diagnostics] == [
         f"/{LOCAL}/one.toml:3",
@@ -340,7 +340,7 @@ def test_a_value_that_contradicts_the_base_names_both_places(tmp_path: Path) -> 
         base=HEAD + "[module.amdgpu]\nrunpm = 0\n",
         sample=HEAD + 'extends = "base"\n[module.amdgpu]\nrunpm = 1\n',
     )
-    with pytest.raises(InvalidProfile) as stop:
+    with pytest.raises(RocmcfgError) as stop:
         profiles.load(view, ["sample"])
     (found,) = stop.value.diagnostics
     assert (found.id, found.location) == ("RC1012", f"/{LOCAL}/sample.toml:5")
@@ -349,16 +349,16 @@ def test_a_value_that_contradicts_the_base_names_both_places(tmp_path: Path) -> 
 
 def test_a_circle_of_extends_is_shown_and_ends(tmp_path: Path) -> None:
     view = host(tmp_path, a=HEAD + 'extends = "b"\n', b=HEAD + 'extends = "c"\n', c=HEAD + 'extends = "b"\n')
-    with pytest.raises(InvalidProfile, match="b → c → b") as stop:
+    with pytest.raises(RocmcfgError, match="b → c → b") as stop:
         profiles.load(view, ["a"])
     assert stop.value.diagnostics[0].location == f"/{LOCAL}/c.toml:3"
-    with pytest.raises(InvalidProfile, match="self → self"):
+    with pytest.raises(RocmcfgError, match="self → self"):
         profiles.load(host(tmp_path / "x", self=HEAD + 'extends = "self"\n'), ["self"])
 
 
 def test_extending_what_does_not_exist_is_reported_where_it_stands(tmp_path: Path) -> None:
     view = host(tmp_path, sample=HEAD + 'extends = "rdna44"\n', other=HEAD + "x = 1\n")
-    with pytest.raises(InvalidProfile) as stop:
+    with pytest.raises(RocmcfgError) as stop:
         profiles.load(view, ["sample", "other"])
     first, second = stop.value.diagnostics
     assert first.location == f"/{LOCAL}/sample.toml:3"
@@ -369,7 +369,7 @@ def test_extending_what_does_not_exist_is_reported_where_it_stands(tmp_path: Pat
 
 def test_a_broken_base_is_reported_in_its_own_file(tmp_path: Path) -> None:
     view = host(tmp_path, sample=HEAD + 'extends = "base"\n', base=HEAD + "x = 1\n")
-    with pytest.raises(InvalidProfile) as stop:
+    with pytest.raises(RocmcfgError) as stop:
         profiles.load(view, ["sample"])
     assert [d.location for d in stop.value.diagnostics] == [f"/{LOCAL}/base.toml:3"]
 
@@ -377,7 +377,7 @@ def test_a_broken_base_is_reported_in_its_own_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("extends", ["/etc/base.toml", "../base", "base.toml", "./base"])
 def test_a_base_is_named_and_never_a_file_of_the_running_host(tmp_path: Path, extends: str) -> None:
     view = host(tmp_path, base=HEAD, sample=HEAD + f'extends = "{extends}"\n')
-    with pytest.raises(InvalidProfile) as stop:
+    with pytest.raises(RocmcfgError) as stop:
         profiles.load(view, ["sample"])
     (found,) = stop.value.diagnostics
     assert (found.id, found.location) == ("RC1003", f"/{LOCAL}/sample.toml:3")
@@ -389,7 +389,7 @@ def test_a_chain_of_extends_has_an_end(tmp_path: Path) -> None:
     texts = {f"p{n}": HEAD + f'extends = "p{n + 1}"\n' for n in range(2000)}
     view = host(tmp_path, **texts, p2000=HEAD)
     assert profiles.load(view, ["p1984"])[0].extends == "p1985"
-    with pytest.raises(InvalidProfile, match="more than 16") as stop:
+    with pytest.raises(RocmcfgError, match="more than 16") as stop:
         profiles.load(view, ["p0"])
     assert [d.id for d in stop.value.diagnostics] == ["RC1014"]
 
@@ -442,7 +442,7 @@ def test_a_profile_is_a_regular_file_of_bounded_size(tmp_path: Path, kind: str, 
     else:
         path.write_bytes(b"#" * (1024 * 1024 + 1))
     name = "sample" if local else str(path)
-    with pytest.raises(InvalidProfile) as stop:
+    with pytest.raises(RocmcfgError) as stop:
         profiles.load(view, [name])
     (found,) = stop.value.diagnostics
     assert found.id == "RC1006"

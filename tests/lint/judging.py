@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocmcfg.knowledge import catalogue, issues
+from rocmcfg.knowledge import catalogue
 from rocmcfg.lint.check import Checked, check
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.facts import Driver, Gpu, Kernel, Machine
@@ -18,9 +18,9 @@ def machine(*gfx: str, kernels: tuple[str, ...] = ()) -> Machine:
 
 def judged(file: str, text: str, on: Machine | None = None) -> Checked:
     on = on or Machine()
-    return check(file, text, Knowledge(catalogue.load(), on, issues.load() if on.kernels else ()))
+    return check(file, text, Knowledge(catalogue.load(), on, catalogue.known_issues() if on.kernels else ()))
 
 
 def told(checked: Checked) -> list[tuple[str, str]]:
     """(token, class) of each finding, in the order of the text."""
-    return [(f.text, f.kind) for f in checked.findings]
+    return [(f.text, f.remark.kind) for f in checked.findings]

@@ -67,9 +67,9 @@ def test_without_a_known_gpu_the_same_lines_are_found_as_remarks() -> None:
     assert kinds["amdgpu.sg_display=0"] == "no_effect"
     assert kinds["amdgpu.dcdebugmask=0x10"] == "no_effect"
     for finding in checked.findings:
-        if finding.kind == "no_effect":
-            assert finding.severity.value == "info"
-            assert finding.replacement is None, "nobody is told to take out what may act elsewhere"
+        if finding.remark.kind == "no_effect":
+            assert finding.remark.severity.value == "info"
+            assert finding.spelt.text is None, "nobody is told to take out what may act elsewhere"
 
 
 def test_a_document_about_another_gpu_is_not_accused_of_this_one() -> None:

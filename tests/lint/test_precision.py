@@ -60,7 +60,7 @@ def test_a_variable_is_misspelt_only_where_no_other_is_that_near() -> None:
     text = "HIP_VISIBLE_DEVICE=0\nHSA_GFX_OVERRIDE_VERSION=10.3.0\nHSA_XNAK=1\n"
     text += "MIOPEN_DEBUG_CONV_DIRECT_OCL_WRW7=0\n"
     checked = judged("a.env", text, machine("gfx1031"))
-    assert [(f.text, f.replacement) for f in checked.findings if f.kind == "misspelt"] == [
+    assert [(f.text, f.spelt.text) for f in checked.findings if f.remark.kind == "misspelt"] == [
         ("HIP_VISIBLE_DEVICE=0", "HIP_VISIBLE_DEVICES=0"),
         ("HSA_GFX_OVERRIDE_VERSION=10.3.0", "HSA_OVERRIDE_GFX_VERSION=10.3.0"),
         ("HSA_XNAK=1", "HSA_XNACK=1"),
@@ -71,7 +71,7 @@ def test_parameters_of_amds_own_driver_are_no_error_where_it_may_be() -> None:
     text = "options amdttm pages_limit=1000\noptions amdgpu no_evict=1\n"
     assert told(judged("modprobe.d/a.conf", text)) == []
     found = judged("modprobe.d/a.conf", text, machine(kernels=("6.17.13",))).findings
-    assert {(f.kind, f.severity.value) for f in found} == {("absent_here", "info")}
+    assert {(f.remark.kind, f.remark.severity.value) for f in found} == {("absent_here", "info")}
 
 
 LENIENT = [
@@ -107,10 +107,11 @@ def test_what_the_kernel_takes(text: str) -> None:
 )
 def test_a_value_is_called_illegal_gravely_only_where_its_reader_stops(text: str, severity: str) -> None:
     (finding,) = judged("a.env", f"{text}\n").findings
-    assert (finding.kind, finding.severity.value) == ("illegal_value", severity)
+    assert (finding.remark.kind, finding.remark.severity.value) == ("illegal_value", severity)
 
 
 def test_a_name_that_only_new_releases_call_old_is_a_remark_that_states_the_releases() -> None:
     (finding,) = judged("a.env", "PYTORCH_HIP_ALLOC_CONF=expandable_segments:True\n").findings
-    assert (finding.kind, finding.severity.value, finding.replacement) == ("deprecated", "info", None)
-    assert "2.9" in finding.summary
+    said = finding.remark
+    assert (said.kind, said.severity.value, finding.spelt.text) == ("deprecated", "info", None)
+    assert "2.9" in said.summary

@@ -52,4 +52,4 @@ def test_a_proposal(name: str) -> None:
 
 def test_quotes_that_docker_takes_for_part_of_a_value_are_not_doubled() -> None:
     (finding,) = judged("env.list", 'TORCH_USE_HIPBLASLT="0"\n').findings
-    assert finding.replacement == 'TORCH_BLAS_PREFER_HIPBLASLT="0"'
+    assert finding.spelt.text == 'TORCH_BLAS_PREFER_HIPBLASLT="0"'

@@ -273,7 +273,7 @@ def test_what_is_found_and_where(name: str) -> None:
     file, kind, text, expected = CASES[name]
     checked = judged(file, text)
     assert checked.kind is kind
-    assert sorted((f.line, f.column, f.text, f.kind) for f in checked.findings) == sorted(expected)
+    assert sorted((f.line, f.column, f.text, f.remark.kind) for f in checked.findings) == sorted(expected)
 
 
 TELLING = ("grub defaults", "grub.cfg", "boot entry", "Dockerfile", "unit", "Python", "script", "document",

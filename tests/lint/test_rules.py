@@ -35,17 +35,17 @@ def test_an_option_of_the_driver(
     option: str, kind: str | None, severity: str, replacement: str | None
 ) -> None:
     checked = judged("/etc/modprobe.d/a.conf", f"options amdgpu {option}\n")
-    assert [(f.kind, f.severity.value, f.replacement) for f in checked.findings] == (
+    assert [(f.remark.kind, f.remark.severity.value, f.spelt.text) for f in checked.findings] == (
         [(kind, severity, replacement)] if kind else []
     )
-    assert all(f.summary and not f.summary.endswith(".") for f in checked.findings)
+    assert all(f.remark.summary and not f.remark.summary.endswith(".") for f in checked.findings)
 
 
 def test_a_mask_says_what_it_changes_beside_what_it_is_copied_for() -> None:
     (finding,) = judged("cmdline", "amdgpu.ppfeaturemask=0xfffd3fff").findings
     for word in ("turns gfxoff off", "turns stutter off", "turns gfx-dcs on"):
-        assert word in finding.summary
-    assert "0xfff73fff" in finding.why, "the mask of GFXOFF alone"
+        assert word in finding.remark.summary
+    assert "0xfff73fff" in finding.remark.why, "the mask of GFXOFF alone"
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_a_mask_keeps_what_its_author_set_and_the_taint_is_told_beside_it(
     mask: str, proposal: str | None
 ) -> None:
     found = judged("cmdline", f"amdgpu.ppfeaturemask={mask}").findings
-    assert sorted(f.kind for f in found) == ["side_effect", "taints"]
+    assert sorted(f.remark.kind for f in found) == ["side_effect", "taints"]
     wanted = f"amdgpu.ppfeaturemask={proposal}" if proposal else None
-    assert [f.replacement for f in found if f.kind == "side_effect"] == [wanted]
-    assert max(len(f.summary) for f in found) < 250
+    assert [f.spelt.text for f in found if f.remark.kind == "side_effect"] == [wanted]
+    assert max(len(f.remark.summary) for f in found) < 250
 
 
 NORETRY = "options amdgpu noretry=0"
@@ -87,7 +87,7 @@ def test_a_negated_name_is_inverted_where_its_author_means_the_opposite(
     text: str, gfx: tuple[str, ...], kernels: tuple[str, ...], expected: tuple[str, str] | None
 ) -> None:
     found = judged("modprobe.d/a.conf", f"{text}\n", machine(*gfx, kernels=kernels)).findings
-    assert [(f.kind, f.severity.value) for f in found] == ([expected] if expected else [])
+    assert [(f.remark.kind, f.remark.severity.value) for f in found] == ([expected] if expected else [])
 
 
 def test_words_beside_a_setting_count_in_a_document_too() -> None:
@@ -97,9 +97,9 @@ def test_words_beside_a_setting_count_in_a_document_too() -> None:
 
 def test_a_size_in_another_unit_is_never_handed_on_as_it_is() -> None:
     on_a_line = judged("cmdline", "quiet amdgpu.gtt_size=8192 ro").findings
-    assert [f.replacement for f in on_a_line] == ["ttm.pages_limit=2097152"]
+    assert [f.spelt.text for f in on_a_line] == ["ttm.pages_limit=2097152"]
     (option,) = judged("modprobe.d/a.conf", "options amdgpu gtt_size=8192\n").findings
-    assert (option.replacement, "ttm.pages_limit=2097152" in option.why) == ("", True)
+    assert (option.spelt.text, "ttm.pages_limit=2097152" in option.remark.why) == ("", True)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_of_two_values_the_loser_is_told() -> None:
     )
     checked = judged("/etc/default/grub", text)
     assert told(checked) == [("amdgpu.runpm=0", "conflict"), ("iommu=pt", "duplicate")]
-    assert "set to 1 at line 2" in checked.findings[0].summary
+    assert "set to 1 at line 2" in checked.findings[0].remark.summary
     again = 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nGRUB_CMDLINE_LINUX="amdgpu.runpm=1"\n'
     assert told(judged("/etc/default/grub", again)) == [], "the second assignment replaces the first"
     entries = "".join(f"menuentry '{n}' {{\nlinux /vmlinuz amdgpu.runpm={n}\n}}\n" for n in (0, 1))
@@ -180,7 +180,7 @@ def test_grub_puts_the_default_variable_last_wherever_it_stands(
 ) -> None:
     found = judged("/etc/default/grub", text).findings
     assert [(f.line, f.text) for f in found] == ([loser] if loser else [])
-    assert all(f.replacement == replacement for f in found)
+    assert all(f.spelt.text == replacement for f in found)
 
 
 @pytest.mark.parametrize(
@@ -195,14 +195,14 @@ def test_grub_puts_the_default_variable_last_wherever_it_stands(
 )
 def test_an_argument_of_the_kernel(argument: str, kind: str, replacement: str | None) -> None:
     checked = judged("cmdline", f"quiet {argument} ro\n")
-    assert [(f.kind, f.replacement) for f in checked.findings] == [(kind, replacement)]
+    assert [(f.remark.kind, f.spelt.text) for f in checked.findings] == [(kind, replacement)]
 
 
 def test_severities() -> None:
     """Errors and warnings make lint exit with 3: what merely does nothing here must not."""
     text = "options amdgpu cwsr_enable=x sg_display=0 vm_fragment_size=9 noretry=0 gfxoff=0\n"
     checked = judged("modprobe.d/a.conf", text, machine("gfx1100"))
-    assert {f.text: f.severity for f in checked.findings} == {
+    assert {f.text: f.remark.severity for f in checked.findings} == {
         "cwsr_enable=x": Severity.ERROR,
         "sg_display=0": Severity.INFO,
         "vm_fragment_size=9": Severity.INFO,
@@ -240,9 +240,9 @@ def test_in_a_dockerfile_a_command_in_between_has_had_the_value() -> None:
 
 def test_a_leading_0_makes_a_number_octal() -> None:
     text = "options amdgpu dcdebugmask=010 runpm=00 disable_cu=010 cwsr_enable=0 noretry=-1\n"
-    found = [f for f in judged("modprobe.d/a.conf", text).findings if f.kind == "misread"]
-    assert [(f.text, f.severity.value) for f in found] == [("dcdebugmask=010", "warning")]
-    assert "read as 8" in found[0].summary
+    found = [f for f in judged("modprobe.d/a.conf", text).findings if f.remark.kind == "misread"]
+    assert [(f.text, f.remark.severity.value) for f in found] == [("dcdebugmask=010", "warning")]
+    assert "read as 8" in found[0].remark.summary
 
 
 def test_a_variable_that_adds_nothing_to_its_neighbour() -> None:
@@ -255,5 +255,5 @@ def test_a_variable_that_adds_nothing_to_its_neighbour() -> None:
 def test_a_feature_is_proposed_on_the_mask_that_is_there_already() -> None:
     checked = judged("cmdline", "amdgpu.gfxoff=0 amdgpu.ppfeaturemask=0xfff7ffff\n")
     first = checked.findings[0]
-    assert (first.text, first.replacement) == ("amdgpu.gfxoff=0", None)
-    assert "0xfff77fff" in first.why, "overdrive stays on"
+    assert (first.text, first.spelt.text) == ("amdgpu.gfxoff=0", None)
+    assert "0xfff77fff" in first.remark.why, "overdrive stays on"

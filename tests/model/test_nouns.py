@@ -8,8 +8,16 @@ from rocmcfg.model.diagnostic import ExitCode, Severity, error, fail, has_errors
 from rocmcfg.model.facts import BootChain, Driver, Facts, Gpu, Kernel, Os
 from rocmcfg.model.plan import Activation, ChangeKind, FileChange, Plan
 from rocmcfg.model.profile import Setting
-from rocmcfg.model.report import Check, CheckStatus, VerificationReport
-from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, FileState, Kind
+from rocmcfg.model.state import (
+    ActivationState,
+    Channel,
+    Check,
+    CheckStatus,
+    DesiredSetting,
+    FileState,
+    Kind,
+    VerificationReport,
+)
 from rocmcfg.model.version import KernelVersion
 
 STATE = FileState(b"", 0o644, 0, 0, 0)

@@ -13,7 +13,6 @@ from rocmcfg.model.spelling import (
     as_number,
     closest,
     hexint,
-    parse_number,
     printed,
     same,
     stored,
@@ -199,7 +198,7 @@ def test_reading_a_value_never_crashes(text: str) -> None:
 @pytest.mark.parametrize("text", ["١٢", "1_000", "0x_1", "0b1", "0o7", "²"])
 def test_only_ascii_digits_are_numbers(text: str) -> None:
     with pytest.raises(IllegalValue):
-        parse_number(text)
+        stored(INT, text)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from rocmcfg.model.version import (
     KernelVersion,
     VersionRange,
     between,
-    compare,
+    comparable,
     format_version,
     parse_kernel,
     parse_range,
@@ -78,8 +78,8 @@ def test_a_rocm_version_is_its_leading_numbers(text: str, version: tuple[int, ..
 @given(st.lists(st.integers(0, 99), min_size=1, max_size=4).map(tuple))
 def test_a_version_survives_its_text_and_trailing_zeros(version: tuple[int, ...]) -> None:
     assert parse_version(format_version(version)) == version
-    assert compare(version, (*version, 0, 0)) == 0
-    assert compare(version, (*version, 1)) < 0 < compare((*version, 1), version)
+    assert comparable(version) == comparable((*version, 0, 0))
+    assert comparable(version) < comparable((*version, 1))
 
 
 @pytest.mark.parametrize(

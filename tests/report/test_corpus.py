@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.knowledge import issues
+from rocmcfg.knowledge import catalogue
 from rocmcfg.report.redact import Redactor
 
 DATA = Path(__file__).parent / "data"
@@ -62,7 +62,10 @@ def test_every_signature_still_matches_its_samples() -> None:
     """What a report is for: a maintainer who gets it finds in it what doctor found."""
     redact = Redactor()
     samples = [
-        (s.pattern, sample) for issue in issues.load() for s in issue.signatures for sample in s.samples
+        (s.pattern, sample)
+        for issue in catalogue.known_issues()
+        for s in issue.signatures
+        for sample in s.samples
     ]
     for _, sample in samples:
         redact.learn(sample)

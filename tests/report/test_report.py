@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.report import bundle
-from rocmcfg.report.markdown import Excerpt, Report, markdown
+from rocmcfg.report.markdown import Excerpt, Report, markdown, pack
 from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 
@@ -186,7 +185,7 @@ def test_no_line_of_a_log_ends_its_block(lines: list[str]) -> None:
 
 
 def _empty(*excerpts: Excerpt) -> Report:
-    from rocmcfg.facts.hardware import Hardware
+    from rocmcfg.facts.system import Hardware
     from rocmcfg.model.facts import BootChain, Facts, Os
 
     facts = Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True)
@@ -195,5 +194,5 @@ def _empty(*excerpts: Excerpt) -> Report:
 
 
 def test_a_packed_file_unpacks() -> None:
-    with tarfile.open(fileobj=io.BytesIO(bundle.pack({"x": "y"}))) as archive:
+    with tarfile.open(fileobj=io.BytesIO(pack({"x": "y"}))) as archive:
         assert archive.getnames() == ["rocmcfg-report/x"]

@@ -18,7 +18,7 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
 from rocmcfg.model.state import Request
 from rocmcfg.records import journal
-from rocmcfg.records.digest import sha256
+from rocmcfg.records.journal import digest
 from rocmcfg.records.shapes import Malformed
 from rocmcfg.records.steps import document, parse
 from rocmcfg.workflow import planning
@@ -114,7 +114,7 @@ def test_no_file_comes_back_with_more_rights_than_its_owner_has(root: Path) -> N
     owner = {"uid": os.geteuid(), "gid": os.getegid()}
     saved = {"mode": 0o6755, **owner, "mtime_ns": 0, "xattrs": [["security.capability", "AAAA"]]}
     content = b"#!/bin/sh\n"
-    name = sha256(content)
+    name = digest(content)
     (_file(root).parent / "backups" / name).write_bytes(content)
     forge(root, lambda records: first("file", records).update(before={"sha256": name, **saved}))
     path = first("file", lines(root))["path"]

@@ -14,8 +14,8 @@ from rocmcfg.model.plan import ToolChange
 from rocmcfg.model.state import Request
 from rocmcfg.records.steps import ToolChanged
 from rocmcfg.transaction import transaction
-from rocmcfg.transaction.purpose import Purpose
 from rocmcfg.transaction.recovery import ThirdPartyEdit
+from rocmcfg.transaction.transaction import Purpose
 from rocmcfg.workflow import planning, undoing
 from tests.support import usecases as use
 from tests.support.hosts import debian_grub_host, make_root, programs

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.model.report import CheckStatus, VerificationReport
-from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.state import CheckStatus, DesiredSetting, VerificationReport
 from rocmcfg.model.trial import Stage, Terms
 from rocmcfg.records import receipt
 from rocmcfg.trial import record as trial

@@ -12,11 +12,10 @@ import pytest
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, Host
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.model.report import CheckStatus
-from rocmcfg.model.state import Request
+from rocmcfg.model.state import CheckStatus, Request
 from rocmcfg.model.trial import Stage, Terms, Trial
 from rocmcfg.records.steps import Kept
-from rocmcfg.trial import proof
+from rocmcfg.trial import ends
 from rocmcfg.trial import record as trial
 from rocmcfg.trial.standing import trial_on_record
 from rocmcfg.workflow import planning, undoing
@@ -207,14 +206,14 @@ def test_who_rejects_while_another_confirms_is_heard(
 ) -> None:
     use.attempt(host, **CWSR)
     reboot(root)
-    first = proof.proven
+    first = ends.proven
 
     def late(view: Host) -> Trial:
         found = first(view)
         use.reject(view)
         return found
 
-    monkeypatch.setattr(proof, "proven", late)
+    monkeypatch.setattr(ends, "proven", late)
     with pytest.raises(RocmcfgError) as ended:
         use.confirm(host)
     assert ids(ended) == ["RC4337"]

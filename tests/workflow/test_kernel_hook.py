@@ -14,8 +14,7 @@ from rocmcfg.host import runner
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.state import Request
-from rocmcfg.workflow.applying import apply
-from rocmcfg.workflow.kernels import check_kernel
+from rocmcfg.workflow.applying import apply, check_kernel
 from rocmcfg.workflow.planning import plan
 from tests.support.hosts import debian_grub_host
 from tests.support.modules import install_kernel

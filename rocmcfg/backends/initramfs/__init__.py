@@ -11,22 +11,20 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from rocmcfg.backends.boot.loader_entries import PARTITIONS
 from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.view import Host, HostView, text_or_empty
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
-
-if TYPE_CHECKING:
-    from rocmcfg.model.diagnostic import Diagnostic
-    from rocmcfg.model.plan import Activation
+from rocmcfg.model.plan import Activation
 
 _MODULES = ("initramfs_tools", "dracut", "mkinitcpio", "booster")
-# Generator, marks of which all must exist, and what a user runs by hand.
+# Generator, the program that shows it, and what a user runs by hand.
 _RECOGNISED = (
-    ("genkernel", "genkernel", ("/usr/bin/genkernel",), "sudo genkernel initramfs"),
-    ("mkinitfs", "mkinitfs", ("/sbin/mkinitfs",), "sudo mkinitfs"),
+    ("genkernel", "/usr/bin/genkernel", "sudo genkernel initramfs"),
+    ("mkinitfs", "/sbin/mkinitfs", "sudo mkinitfs"),
 )
 _NAME = re.compile(r"initrd\.img-(.+)|(?:initramfs|booster)-(.+?)(?:-fallback)?\.img|initrd-(.+)")
 _PLUGINS = "/usr/lib/kernel/install.d/"  # of kernel-install(8)
@@ -81,11 +79,13 @@ def backends() -> tuple[Generator, ...]:
 
 
 def detect(view: HostView) -> tuple[Detection, ...]:
-    found: list[Detection | None] = [one.detect(view) for one in backends()]
-    for name, title, marks, manual in _RECOGNISED:
-        if all(view.exists(mark) for mark in marks):
-            found.append(Detection(name, title, marks, manual=manual))
-    return tuple(d for d in found if d is not None)
+    supported = [found for one in backends() if (found := one.detect(view)) is not None]
+    known = [
+        Detection(name, name, (mark,), manual=by_hand)
+        for name, mark, by_hand in _RECOGNISED
+        if view.exists(mark)
+    ]
+    return (*supported, *known)
 
 
 def detection(
@@ -129,11 +129,13 @@ def backend(detected: Iterable[Detection]) -> Generator | None:
 def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
     """The images that the normal entries boot, by path, with the kernel's release. What only a rescue entry,
     a snapshot or another system boots stays as it is. Some loaders boot copies, and name them from the root
-    of the file system that these lie on, Limine behind `boot():` and before a hash."""
+    of the file system that these lie on. A unified kernel image stands for the one that is in it: lsinitrd
+    and lsinitcpio open it with objcopy, others cannot."""
     found: dict[str, str] = {}
     for entry in entries:
-        for initrd in entry.initrds if entry.role is Role.NORMAL else ():
-            named = re.sub(r"^(?:boot\(\):|\([^)]*\))|#[0-9a-f]+$", "", initrd)
+        unified = (entry.path,) if entry.path.endswith(".efi") else ()
+        for initrd in (entry.initrds or unified) if entry.role is Role.NORMAL else ():
+            named = re.sub(r"^\([^)]*\)", "", initrd)  # GRUB's name of the disk
             for path in (f"{root}{named}" for root in ("/boot", *PARTITIONS, "")):
                 if named.startswith("/") and view.exists(path):
                     found.setdefault(view.real_path(path), entry.release)
@@ -174,8 +176,6 @@ def asked(view: HostView, argv: Sequence[str]) -> list[str] | None:
 
 
 def unproven(image: Image, path: str, looks: str) -> Diagnostic:
-    from rocmcfg.model.diagnostic import warning
-
     return warning(
         "RC3203",
         f"{image.path} cannot be unpacked to prove that it holds {path}",
@@ -189,8 +189,6 @@ def differs(
 ) -> list[Diagnostic]:
     """An error where an image does not hold just what is expected. `why`: what a user must know of the
     program that should have seen to it."""
-    from rocmcfg.model.diagnostic import error
-
     if inside == expected:
         return []
     said = "lacks" if inside is None else "has an old copy of"

@@ -11,7 +11,7 @@ from rocmcfg.doctor.reading.log_facts import LogFacts
 from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.version import VersionRange, format_version, parse_kernel, within
+from rocmcfg.model.version import VersionRange, between, format_version, parse_kernel
 
 
 class Reason(NamedTuple):
@@ -58,7 +58,7 @@ def _gfx(issue: KnownIssue, where: Origin) -> Reason:
 def _kernel(wanted: VersionRange, where: Origin, position: int) -> Reason:
     release, source = where.kernel_at(position)
     version = parse_kernel(release)
-    inside = within(wanted, version) if version and not where.dkms else None
+    inside = between(wanted, *version.span) if version and not where.dkms else None
     if version is None:
         said = f"it is known of kernels {wanted.text}; which it was cannot be told"
     elif where.dkms:
@@ -114,7 +114,7 @@ def _kernel_fixed(
     said = f"kernel {release} ({source}) has the fix"
     if fix:
         return fix.present_in(version), said
-    return (within(issue.fixed_kernels, version), said) if issue.fixed_kernels else (None, "")
+    return (between(issue.fixed_kernels, *version.span), said) if issue.fixed_kernels else (None, "")
 
 
 def _properties(host: Facts | None, release: str) -> set[str]:

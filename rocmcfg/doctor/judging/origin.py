@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from rocmcfg.doctor.reading.log_facts import LogFacts
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.version import Version, VersionRange, between, compare, span
+from rocmcfg.model.version import Version, VersionRange, between, comparable, span
 
 
 class Options(NamedTuple):
@@ -87,10 +86,9 @@ def _of_wheels(host: Facts) -> tuple[Version | None, Version | None, str]:
     torches = [torch for torch in host.pytorch if torch.rocm]
     if not torches:
         return None, None, ""
-    order = functools.cmp_to_key(compare)
     spans = [span(torch.rocm) for torch in torches if torch.rocm]
     said = ", ".join(dict.fromkeys(f"PyTorch {torch.text}" for torch in torches))
-    return min((s[0] for s in spans), key=order), max((s[1] for s in spans), key=order), said
+    return min((s[0] for s in spans), key=comparable), max((s[1] for s in spans), key=comparable), said
 
 
 def _is_foreign(gfx: Sequence[str], host: Facts) -> bool:

@@ -8,15 +8,16 @@ stays below. The numbers order issues against each other; they are no probabilit
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from rocmcfg.doctor.judging.conditions import Reason, conditions, fixes
 from rocmcfg.doctor.judging.origin import Origin
-from rocmcfg.doctor.judging.stages import Stages, follow
 from rocmcfg.doctor.judging.workarounds import HostState, applied, in_force
 from rocmcfg.doctor.reading.scan import Hits
-from rocmcfg.knowledge.hosts import of_hosts
+from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.spelling import Spelling
@@ -48,6 +49,20 @@ class AppliedSetting(NamedTuple):
 
     setting: Spelling
     state: str
+
+
+class Stages(NamedTuple):
+    """`wanted` are all stages in their order, `seen` those that a log shows, `in_order` the longest series of
+    them that one boot shows one after the other."""
+
+    wanted: tuple[str, ...]
+    seen: tuple[str, ...]
+    in_order: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """0 to 1: how much of the failure was seen as it should be. One stage alone is no order."""
+        return len(self.in_order) / len(self.wanted) if len(self.in_order) > 1 else 0.0
 
 
 class Match(NamedTuple):
@@ -213,9 +228,36 @@ def _stages(issue: KnownIssue, hits: Sequence[Hits], where: Origin) -> Stages | 
     return follow(issue.stages, positions, [said.position for said in where.log.kernels])
 
 
+def follow(wanted: Sequence[str], positions: Mapping[str, Sequence[int]], boots: Sequence[int]) -> Stages:
+    """`positions` are sorted, by name of the stage; `boots` are the positions at which a boot begins.
+
+    Drivers retry: a stage may come back many times, and between two stages others may stand.
+    """
+    seen = tuple(name for name in wanted if positions.get(name))
+    spans = list(pairwise((-1, *boots, 1 << 63)))
+    for length in range(len(seen), 1, -1):
+        for chosen in combinations(seen, length):
+            if any(_one_after_the_other(chosen, positions, start, end) for start, end in spans):
+                return Stages(tuple(wanted), seen, chosen)
+    return Stages(tuple(wanted), seen, seen[:1])
+
+
+def _one_after_the_other(
+    names: Sequence[str], positions: Mapping[str, Sequence[int]], start: int, end: int
+) -> bool:
+    at = start - 1
+    for name in names:
+        found = positions[name]
+        index = bisect_right(found, at)
+        if index == len(found) or found[index] >= end:
+            return False
+        at = found[index]
+    return True
+
+
 def _firmware(issue: KnownIssue, loaded: Mapping[str, int]) -> list[Reason]:
     """Whether the firmware that the issue is about is loaded; empty where the issue is about none."""
-    row = next((row for row in of_hosts().firmware if row.issue == issue.id), None)
+    row = next((row for row in host_knowledge().firmware if row.issue == issue.id), None)
     if row is None:
         return []
     version, name = loaded.get(row.block), row.block.upper()

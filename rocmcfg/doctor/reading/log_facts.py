@@ -14,7 +14,7 @@ from rocmcfg.model.version import Version, parse_kernel, parse_version
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.reading.scan import Scanner
-    from rocmcfg.knowledge.logs import LogKnowledge
+    from rocmcfg.knowledge.diagnosis import LogKnowledge
 
 _GFX = re.compile(r"gfx\d{1,2}[0-9a-f]{2}")
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import BinaryIO, NamedTuple
 
+from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.doctor.reading.unpack import unpack
-from rocmcfg.host.streams import open_callers_log
+from rocmcfg.host.files import open_callers_log
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "--no-hostname", "-k", "-o", "short-iso")
@@ -91,3 +93,77 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
     if start.startswith(_ZSTD):
         raise Unreadable(name, "it is packed with zstd: `zstd -dc FILE | rocmcfg doctor --log -` reads it")
     return unpack(buffered, start) or buffered  # type: ignore[return-value]
+
+
+# -- into the scanner -----------------------------------------------------------------------------------
+
+
+def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str], None]) -> list[Diagnostic]:
+    """What one log refuses hides no other; a stop only where nothing could be read at all."""
+    problems: list[Diagnostic] = []
+    for path in paths:
+        try:
+            problems += _read(scanner, named(path), progress)
+        except Unreadable as problem:
+            problems += problem.diagnostics
+    if not scanner.logs:
+        raise RocmcfgError(*problems)
+    return problems
+
+
+def read_host(
+    scanner: Scanner, view: HostView, progress: Callable[[str], None], *, this_boot: bool = False
+) -> list[Diagnostic]:
+    """The journal, else the ring buffer, else files: the first way that gives anything."""
+    problems: list[Diagnostic] = []
+    for way in of_host(view, this_boot=this_boot):
+        for source in way:
+            try:
+                problems += _read(scanner, source, progress)
+            except Unreadable as problem:
+                problems += [warning("RC8002", d.summary, hint=d.hint) for d in problem.diagnostics]
+        if any(log.size for log in scanner.logs):
+            return problems
+    return [*problems, _nothing_readable(view)]
+
+
+def _nothing_readable(view: HostView) -> Diagnostic:
+    summary = "no kernel log of this host could be read"
+    if view.offline:
+        if view.is_dir("/var/log/journal"):
+            command = f"journalctl -k -D {view.root.rstrip('/')}/var/log/journal | rocmcfg doctor --log -"
+            return warning("RC8001", summary, hint=f"its journal is binary: {command} --root {view.root}")
+        return warning("RC8001", summary, hint="name a log: rocmcfg doctor --log FILE")
+    return warning(
+        "RC8001",
+        summary,
+        detail="`journalctl -k` and `dmesg` show nothing: they may be root's alone here",
+        hint="sudo rocmcfg doctor, or name a log: rocmcfg doctor --log FILE",
+    )
+
+
+def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> list[Diagnostic]:
+    stream = source.open()
+    if stream is None:
+        return []
+
+    told = 0
+
+    def tell(size: int) -> None:
+        nonlocal told
+        if size >> 26 > told:  # every 64 MiB
+            told = size >> 26
+            progress(f"reading {source.name}: {size >> 20} MiB")
+
+    with stream:
+        log = scanner.read(source.name, stream, tell)
+    if not log.problem:
+        return []
+    return [
+        warning(
+            "RC8006",
+            f"{source.name} was not read to its end: {log.problem}",
+            detail=f"{log.size} bytes of it were read",
+            hint="what follows comes from the part that was read; copy or unpack the file again",
+        )
+    ]

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from rocmcfg.doctor.reading.grouping import DIGITS
 from rocmcfg.knowledge import compiled
-from rocmcfg.knowledge.logs import LogKnowledge
+from rocmcfg.knowledge.diagnosis import LogKnowledge
 from rocmcfg.model.issue import KnownIssue, Signature
 
 Role = Literal["signature", "fact", "error", "reset"]

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from rocmcfg.doctor.reading.grouping import DIGITS, Groups
 from rocmcfg.doctor.reading.probes import ENOUGH_BYTES, Probe, texts_foreign_to
 from rocmcfg.doctor.reading.segments import Line, LogRead, Segment, Segments
-from rocmcfg.host.streams import has_gnu_grep, start_grep
+from rocmcfg.host.files import has_gnu_grep, start_grep
 
 _AT_ONCE = 3  # greps that run side by side, each with a segment of its own
 # Lines that one grep prints, so that its patterns can be thinned out in a storm: at first, at most, and the

@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from rocmcfg.doctor.reading.lines import LONGEST, Block, blocks
 from rocmcfg.host.atomic import write_all
-from rocmcfg.host.streams import plain_file, scratch_file
+from rocmcfg.host.files import plain_file, scratch_file
 from rocmcfg.model.published import published
 
 # Bytes of the first segment and of the most: the start of a grep takes 4 ms. In between they double, since a

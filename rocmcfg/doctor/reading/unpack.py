@@ -10,7 +10,7 @@ import io
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from rocmcfg.host import streams
+from rocmcfg.host import files
 
 _GZIP, _XZ, _BZIP2 = b"\x1f\x8b", b"\xfd7zXZ\0", b"BZh"
 _CHUNK = 4 << 10  # packed bytes that are unpacked at once: what a damage can take along without a copy
@@ -87,9 +87,9 @@ def _pieces(
                 given += len(piece)
                 yield piece
             waiting = getattr(decompressor, "unconsumed_tail", b"")
-            if given > max(streams.READ_ANYWAY, streams.MOST_PACKED * taken):
+            if given > max(files.READ_ANYWAY, files.MOST_PACKED * taken):
                 raise TooMuch(
-                    f"it unpacks to more than {streams.MOST_PACKED} times its size, which no log does"
+                    f"it unpacks to more than {files.MOST_PACKED} times its size, which no log does"
                 )
         waiting, first = decompressor.unused_data, False
 

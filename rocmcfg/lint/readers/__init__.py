@@ -10,13 +10,10 @@ from rocmcfg.lint import kinds
 from rocmcfg.lint.assignment import Reading, Where
 from rocmcfg.lint.kinds import Kind
 from rocmcfg.lint.readers import (
-    cmdline,
-    containers,
-    entries,
     environment,
+    kernel,
     lines,
     markdown,
-    modprobe,
     notebook,
     python,
     shell,
@@ -25,17 +22,17 @@ from rocmcfg.lint.source import Span
 
 _READERS: dict[Kind, Callable[[Span, Reading, Where], None]] = {
     Kind.GRUB_DEFAULTS: shell.read,
-    Kind.GRUB_CFG: entries.read_grub_cfg,
-    Kind.BOOT_ENTRY: entries.read_entry,
-    Kind.CMDLINE: cmdline.read_lines,
-    Kind.MODPROBE: modprobe.read,
+    Kind.GRUB_CFG: kernel.read_grub_cfg,
+    Kind.BOOT_ENTRY: kernel.read_entry,
+    Kind.CMDLINE: kernel.read_cmdline,
+    Kind.MODPROBE: kernel.read_modprobe,
     Kind.ENVIRONMENT: environment.read,
     Kind.DOCKER_ENV: functools.partial(environment.read, verbatim=True),
     Kind.PROFILE: shell.read,
     Kind.SHELL: shell.read,
     Kind.UNIT: environment.read_unit,
-    Kind.DOCKERFILE: containers.read_dockerfile,
-    Kind.YAML: containers.read_yaml,
+    Kind.DOCKERFILE: environment.read_dockerfile,
+    Kind.YAML: environment.read_yaml,
     Kind.PYTHON: python.read,
     Kind.NOTEBOOK: notebook.read,
     Kind.MARKDOWN: markdown.read,

@@ -9,7 +9,7 @@ from os.path import basename
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Reading, Where
-from rocmcfg.lint.readers import cmdline, lines, modprobe
+from rocmcfg.lint.readers import kernel, lines
 from rocmcfg.lint.source import Span, joined
 from rocmcfg.model.kargs import canonical
 
@@ -37,9 +37,9 @@ def read_boot_tool(name: str, words: Sequence[Span], out: Reading, where: Where)
     for number, word in enumerate(words):
         option, equals, _ = word.text.partition("=")
         if equals and option in adding:
-            cmdline.read(word.cut(len(option) + 1), out, where)
+            kernel.read_arguments(word.cut(len(option) + 1), out, where)
         elif number and words[number - 1].text in adding:
-            cmdline.read(word, out, where)
+            kernel.read_arguments(word, out, where)
 
 
 def read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
@@ -52,7 +52,7 @@ def read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
     if module not in names.modules():
         return
     for word in rest[1:]:
-        modprobe.read_options(word, module, [(word.text, 0)], out, where)
+        kernel.read_options(word, module, [(word.text, 0)], out, where)
 
 
 def read_separate(words: Sequence[Span], out: Reading, where: Where) -> None:
@@ -70,13 +70,9 @@ def read_sed(word: Span, out: Reading, where: Where) -> None:
     for found in _SED.finditer(text):
         put = word.cut(*found.span(2))
         if "cmdline" in text.lower() or names.split_parameter(put.text.strip("&\\1 \"'").partition("=")[0]):
-            cmdline.read(_without_marks(put), out, scoped)
+            # quotes, `&`, `\\1` and an assignment's own name are no arguments
+            kernel.read_arguments(put.sub(_MARKS, lambda _: " "), out, scoped)
         else:
             lines.read(put, out, scoped)
     if found is None and re.search(r"[aic]\\?\s", text):
         lines.read(word, out, scoped)
-
-
-def _without_marks(put: Span) -> Span:
-    """Quotes, `&`, `\\1` and an assignment's own name are no arguments; blanks take their place."""
-    return put.sub(_MARKS, lambda _: " ")

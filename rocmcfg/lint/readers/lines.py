@@ -11,9 +11,9 @@ import re
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint.assignment import Reading, Trust, What, Where
-from rocmcfg.lint.readers import cmdline, modprobe
+from rocmcfg.lint.readers import kernel
 from rocmcfg.lint.source import Span
-from rocmcfg.model.kargs import tokens
+from rocmcfg.model.kargs import canonical, tokens
 
 _ASSIGNED = re.compile(r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)=("[^"\n]*"|'[^'\n]*'|[\w.,:;@%+/$*<>{}?…-]*)""")
 _GLUED = re.compile(r"\d[.,;:](?=[A-Z][A-Z0-9]+_[A-Z_0-9]+=)")
@@ -41,9 +41,10 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
         return
     read_paths(line, out, where)
     if options := _options().search(line.text):
-        modprobe.read_line(line.cut(options.start(), _quote_end(line.text, options.start())), out, where)
+        start = options.start()
+        kernel.read_options_line(line.cut(start, _quote_end(line.text, start)), out, where)
     elif where.trust is Trust.CODE and _is_command_line(line.text):
-        cmdline.read(line, out, where)
+        kernel.read_arguments(line, out, where)
     else:
         read_tokens(line, out, where)
 
@@ -111,11 +112,5 @@ def read_paths(line: Span, out: Reading, where: Where) -> None:
         return
     for found in _PARAMETER_FILE.finditer(line.text):
         if found[1] in names.modules():
-            out.add(
-                What.PATH,
-                line,
-                name=names.parameter_id(found[1], found[2]),
-                start=found.start(),
-                stop=found.end(),
-                where=where,
-            )
+            name, (start, stop) = canonical(f"{found[1]}.{found[2]}"), found.span()
+            out.add(What.PATH, line, name=name, start=start, stop=stop, where=where)

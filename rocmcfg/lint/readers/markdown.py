@@ -82,27 +82,21 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
     inner = where.inside(trust=Trust.CODE, removable=True, builds=readers.builds(kept.text))
     path = _LANGUAGES.get(language, "")
     if path == ".diff":
-        _read_diff(kept, out, inner)
+        for line in kept.lines():
+            if line.text.startswith("+"):  # what the patch adds
+                lines.read_line(line.cut(1), out, inner)
     elif path == ".console" or (path == ".sh" and shell.has_prompts(kept.text)):
         shell.read_console(kept, out, inner)
     else:
         readers.read_block(path, kept, out, inner)
 
 
-def _read_diff(block: Span, out: Reading, where: Where) -> None:
-    """What a patch adds."""
-    for line in block.lines():
-        if line.text.startswith("+"):
-            lines.read_line(line.cut(1), out, where)
-
-
 def _prose(line: Span, out: Reading, where: Where, said: Judgement) -> None:
-    if lines.LOG_LINE.match(line.text):
-        return
-    if "=" not in line.text and "/parameters/" not in line.text:
+    text = line.text
+    if lines.LOG_LINE.match(text) or ("=" not in text and "/parameters/" not in text):
         return
     at = 0
-    for found in _INLINE.finditer(line.text):
+    for found in _INLINE.finditer(text):
         _sentence(line.cut(at, found.start()), out, where, said)
         if not said.against(*line.range(found.start(), found.end())):
             _inline(line.cut(found.start(2), found.end(2)), out, replace(where, trust=Trust.CODE))
@@ -122,10 +116,5 @@ def _inline(code: Span, out: Reading, where: Where) -> None:
     before = len(out.assignments)
     lines.read_line(code, out, where)
     if len(out.assignments) == before and (module := names.bare_parameter(code.text)):
-        out.add(
-            What.PARAMETER,
-            code,
-            name=f"{module}.{code.text.partition('=')[0]}",
-            dotted=False,
-            where=where,
-        )
+        name = f"{module}.{code.text.partition('=')[0]}"
+        out.add(What.PARAMETER, code, name=name, dotted=False, where=where)

@@ -24,17 +24,14 @@ def read(piece: Span, out: Reading, where: Where) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(piece.text)
+            settings = list(_settings(ast.parse(piece.text)))
     # a parser of broken or very deep code has many ways to give up
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         _read_lines(piece, out, where)
         return
     places = _Places(piece)
-    try:
-        for name, value, whole in _settings(tree):
-            _add(name, value, whole, places, out, where)
-    except RecursionError:
-        _read_lines(piece, out, where)
+    for name, value, whole in settings:
+        _add(name, value, whole, places, out, where)
     for line in piece.lines():
         lines.read_paths(line, out, where)
 
@@ -124,10 +121,8 @@ class _Places:
 
     def __init__(self, piece: Span) -> None:
         self.piece = piece
-        self.starts = [0]
         # ast counts every line break that Python knows, and form feeds not
-        for found in re.finditer(r"\r\n|\r|\n", piece.text):
-            self.starts.append(found.end())
+        self.starts = [0, *(found.end() for found in re.finditer(r"\r\n|\r|\n", piece.text))]
 
     def of(self, line: int, column: int) -> int:
         start = self.starts[line - 1]

@@ -11,10 +11,10 @@ from os.path import basename
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Reading, Trust, Where
-from rocmcfg.lint.readers import cmdline, commands, environment, lines, modprobe
+from rocmcfg.lint.readers import commands, environment, kernel, lines
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
-from rocmcfg.lint.source import Span, joined, whole
+from rocmcfg.lint.source import Span, joined
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
 # Variables whose value is a kernel command line: of GRUB, Limine, dracut, sdboot-manage. Those of Xen are its
@@ -52,7 +52,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
 
 
 def _is_lasting(piece: Span, command: Command) -> bool:
-    """Whether it does nothing but set variables, and whatever happened before."""
+    """Whether the command only sets variables, and does so whatever the command before it did."""
     if command.depth or command.piped or not command.words:
         return False
     before = piece.text[: command.words[0].start][-20:].rstrip(" \t\\\n")
@@ -141,8 +141,10 @@ class _Reader:
         elif names.concerns(name):
             lasting = declared or len(self.words) == 1
             scope = self.where.scope if lasting and not self.command.depth else ""
-            only = len(self.words) == 1 + declared
-            self._variable(at, replace(self.where, scope=scope), self._statement() if only else None)
+            statement = None
+            if len(self.words) == 1 + declared:  # up to the quote that closes the last word
+                statement = self.words[0].at(0), self.piece.at(self.command.words[-1].stop - 1) + 1
+            self._variable(at, replace(self.where, scope=scope), statement)
 
     def _command_line(self, name: str, word: Span, found: re.Match[str]) -> None:
         """A second plain assignment of the same variable wins: what stood in the first one reaches nobody."""
@@ -151,7 +153,7 @@ class _Reader:
         itself = re.search(rf"\$(?:{re.escape(name)}(?!\w)|{{{re.escape(name)}\W)", text)
         adds = found.group().endswith("+=") or itself is not None
         if self.command.depth:
-            cmdline.read(word.cut(value), out, self.alone)
+            kernel.read_arguments(word.cut(value), out, self.alone)
             return
         held = self.filled.setdefault(name, [])
         if not adds:
@@ -166,15 +168,11 @@ class _Reader:
         if itself is not None:  # what stands in front of the old value is read before it
             fronts = {out.assignments[number].where.turn[1] for number in held}
             first = replace(self.where, scope=scope, carrier=name, turn=(later, min(fronts, default=0) - 1))
-            cmdline.read(word.cut(value, itself.start()), out, first)
+            kernel.read_arguments(word.cut(value, itself.start()), out, first)
             value = itself.start()
         last = replace(self.where, scope=scope, carrier=name, turn=(later, 0))
-        cmdline.read(word.cut(value), out, last)
+        kernel.read_arguments(word.cut(value), out, last)
         held += range(before, len(out.assignments))
-
-    def _statement(self) -> tuple[int, int]:
-        """From the first word to the quote that closes the last one."""
-        return self.words[0].at(0), self.piece.at(self.command.words[-1].stop - 1) + 1
 
     def _variable(
         self, at: int, where: Where, statement: tuple[int, int] | None = None, start: int = 0
@@ -191,7 +189,7 @@ class _Reader:
             first, last = self.command.words[at], self.command.words[-1]
             end = self.piece.text.find("\n", last.stop)
             line = self.piece.cut(first.start, end if end >= 0 else len(self.piece.text))
-            modprobe.read_line(line, self.out, self.where)
+            kernel.read_options_line(line, self.out, self.where)
         elif name in ("modprobe", "insmod"):
             commands.read_module(rest, self.out, self.where)
         elif name == "sed":
@@ -213,7 +211,7 @@ class _Reader:
                 read(word, self.out, self.where.inside(scope=""))  # `bash -c "A=b command"`
                 continue
             if bare and equals and not name.startswith("-") and not names.concerns(name):
-                cmdline.read(word, self.out, self.alone)
+                kernel.read_arguments(word, self.out, self.alone)
             elif equals and before != "--build-arg" and names.concerns(name):
                 self._variable(number, self.alone)
             elif name == "--env" and names.concerns(word.text[6:].partition("=")[0]):
@@ -262,4 +260,4 @@ def _as_printed(words: list[Span], *, escapes: bool) -> Span:
         if parts:
             parts.append(Span(" ", ((0, word.at(0)),)))
         parts.append(word.sub(_LINE_BREAK, lambda _: "\n") if escapes else word)
-    return joined(parts) if parts else whole("")
+    return joined(parts)

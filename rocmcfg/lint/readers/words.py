@@ -156,7 +156,7 @@ class _Lexer:
         return len(around) == 2 and around.isalpha() and "\n" in self.text[self.at : end]
 
     def _inside(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Between double quotes a backslash goes before what it escapes, and a continued line is joined."""
+        """Between double quotes: without the backslash before what it escapes, continued lines joined."""
         parts, begin = [], start
         at = self.text.find("\\", start, stop)
         while at >= 0:
@@ -211,7 +211,7 @@ class _Lexer:
             yield done
 
     def _read_documents_of(self, owner: Command) -> None:
-        """Its here-documents begin behind the line, and so before the command itself is handed out."""
+        """Here-documents begin behind the line of their command, and are read before it is handed out."""
         line_end = self.text.find("\n", self.at)
         if line_end < 0:
             return

@@ -88,12 +88,20 @@ def test_an_image_is_of_the_kernel_that_its_name_says_and_that_has_modules(
     assert release_of(LocalHost(str(make_root(tmp_path, files))), path) == release
 
 
+def test_a_unified_image_counts_as_the_one_that_is_in_it(tmp_path: Path) -> None:
+    view = LocalHost(
+        str(make_root(tmp_path, {"efi/EFI/Linux/a.efi": "", "boot/vmlinuz.efi": "", "boot/i": ""}))
+    )
+    unified = Entry("a", "a", "/efi/EFI/Linux/a.efi", "6.1", (), (), Role.NORMAL)
+    kernel = unified._replace(path="/vmlinuz.efi", initrds=("/i",))
+    assert booted(view, (unified, kernel)) == {"/efi/EFI/Linux/a.efi": "6.1", "/boot/i": "6.1"}
+
+
 @pytest.mark.parametrize(
     ("role", "initrd", "path"),
     [
         (Role.NORMAL, "/a.img", "/boot/a.img"),
         (Role.NORMAL, "/0b9d/initrd", "/boot/efi/0b9d/initrd"),
-        (Role.NORMAL, "boot():/a.img#" + "0f" * 64, "/boot/a.img"),
         (Role.NORMAL, "(hd0,gpt2)/a.img", "/boot/a.img"),
         (Role.NORMAL, "a.img", None),
         (Role.NORMAL, "/none.img", None),

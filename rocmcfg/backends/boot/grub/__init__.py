@@ -1,1 +1,1 @@
-"""GRUB as Debian and Ubuntu set it up: `backend` configures it, `menu` reads what it generated."""
+"""GRUB as Debian and Ubuntu set it up: `backend` configures it, `reader` reads what it generated."""

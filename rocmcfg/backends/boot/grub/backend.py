@@ -88,11 +88,9 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
 def _sourced(view: HostView, ours: str | None = None) -> list[Sourced]:
     """What grub-mkconfig sources, in order: /etc/default/grub, then grub.d/*.cfg in glob order (a Debian
     patch). Our drop-in is left out, or holds `ours`; that of a trial is left out, since GRUB fills it."""
-    paths = sorted({*drop_ins(view, (_DROP_INS,), ".cfg"), DROP_IN} - {reader.TRIAL_DROP_IN})
-    found = [Sourced(defaults.PATH, text_or_empty(view, defaults.PATH))]
-    for path in paths:
-        if path != DROP_IN:
-            found.append(Sourced(path, text_or_empty(view, path)))
-        elif ours is not None:
-            found.append(Sourced(path, ours))
-    return found
+    others = {*drop_ins(view, (_DROP_INS,), ".cfg")} - {DROP_IN, reader.TRIAL_DROP_IN}
+    texts = {path: text_or_empty(view, path) for path in others}
+    if ours is not None:
+        texts[DROP_IN] = ours
+    first = Sourced(defaults.PATH, text_or_empty(view, defaults.PATH))
+    return [first, *(Sourced(path, texts[path]) for path in sorted(texts))]

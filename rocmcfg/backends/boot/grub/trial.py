@@ -56,14 +56,8 @@ def propose() -> dict[str, tuple[bytes, int]]:
 
 def arming(arguments: Sequence[str]) -> ToolChange:
     holds = " ".join(arguments)
-    return ToolChange(
-        TOOL,
-        keep(holds),
-        holds,
-        "",
-        f"{_VARIABLE}={holds}",
-        f"the arguments of one boot, in GRUB's environment block ({BLOCK})",
-    )
+    reason = f"the arguments of one boot, in GRUB's environment block ({BLOCK})"
+    return ToolChange(TOOL, keep(holds), holds, "", f"{_VARIABLE}={holds}", reason)
 
 
 def keep(wanted: str | None) -> tuple[str, ...]:

@@ -1,0 +1,294 @@
+"""What is wrong with a host besides its logs. Each check is a small function that returns diagnostics; a host
+with nothing wrong gives none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from rocmcfg.backends import modprobe
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.environment import for_everybody
+from rocmcfg.facts.gpus import gfx_name
+from rocmcfg.facts.system import Hardware
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.knowledge.diagnosis import host_knowledge
+from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.kargs import Karg, canonical, contains, split
+from rocmcfg.model.spelling import as_number, same
+from rocmcfg.model.state import PASSES, PENDING, CheckStatus, DesiredSetting, Kind
+from rocmcfg.model.version import Version, format_version, parse_version
+from rocmcfg.records.receipt import Receipt
+from rocmcfg.state.values import default_of, effective, next_boot_kargs, set_parameters
+from rocmcfg.state.verify import verify
+
+_NOT_TOLD = frozenset({CheckStatus.NOT_READABLE})  # of no consequence: another right to read is missing
+
+
+def check(
+    view: HostView,
+    facts: Facts,
+    hardware: Hardware,
+    receipt: Receipt | None,
+    known: Catalogue,
+    variables: Mapping[str, tuple[str, str]],
+) -> list[Diagnostic]:
+    """All checks of this host. `variables` are those of `set_variables`."""
+    # the version of AMD's own driver where it runs; the kernel's own driver has none
+    dkms = hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""
+    return [
+        *_not_in_effect(view, receipt),
+        *_contested(view, facts, receipt, known),
+        *_not_generated(view, facts, known),
+        *_other_writers(view, receipt),
+        *_tuners(view, facts, known),
+        *driver_and_rocm(dkms, facts.rocm, "this host", facts.rocm_source),
+        *_bad_firmware(facts, hardware),
+        *_target_override(facts, variables),
+        *_mixed_gpus(facts, variables),
+    ]
+
+
+def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
+    """Settings that rocmcfg applied and that are pending or without effect, as `verify` sees them."""
+    if receipt is None:
+        return
+    try:
+        report = verify(view, receipt.settings, receipt, receipt.profiles)
+    except RocmcfgError:
+        return  # `verify` tells why
+    pending = [check.name for check in report.checks if check.status in PENDING]
+    if pending:
+        yield info(
+            "RC8101",
+            f"applied, and not in force yet: {', '.join(pending)}",
+            hint="reboot; `rocmcfg verify` then proves it",
+        )
+    for check in report.checks:
+        if check.status not in PASSES | PENDING | _NOT_TOLD:
+            yield warning(
+                "RC8102",
+                f"{check.name} was applied and is not in effect",
+                detail=check.detail,
+                location=check.source,
+                hint="`rocmcfg verify -v` shows desired, configured and running",
+            )
+
+
+def _contested(
+    view: HostView, facts: Facts, receipt: Receipt | None, known: Catalogue
+) -> Iterator[Diagnostic]:
+    """Parameters that several files set to different values: all but one of them wrote in vain."""
+    ours = {setting.parameter for setting in receipt.settings} if receipt else set()
+    for parameter in set_parameters(view, known.modules(), facts.boot.loader):
+        if parameter.overridden and parameter.name not in ours:
+            yield warning(
+                "RC8103",
+                f"{parameter.name} is set to different values; {parameter.next_boot} of {parameter.source} "
+                "wins",
+                detail=f"without effect: {', '.join(parameter.overridden)}",
+                location=parameter.source,
+                hint="keep one of them and remove the others",
+            )
+
+
+def _not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnostic]:
+    """Edits of the boot loader's defaults that its menu does not have yet, as far as they concern the GPU."""
+    loader = facts.boot.loader
+    if loader is None or not loader.supported:
+        return
+    backend = registry.backend(loader.name)
+    observed = backend.observe(view)
+    if observed.unknown_at or not observed.menu.normal:
+        return
+    booted = observed.menu.normal[0].kargs
+    written = (*observed.foreign, *observed.ours)
+    missing = [k for k in observed.foreign if _concerns(k, known) and not contains(booted, k.text)]
+    left = [k for k in booted if _concerns(k, known) and not contains(written, k.text)]
+    said = [
+        f"{what} {' '.join(karg.text for karg in kargs)}"
+        for what, kargs in (("lacks", missing), ("still has", left))
+        if kargs
+    ]
+    if said:
+        command = "; sudo ".join(line for step in backend.activations(view, "") for line in step.lines)
+        yield warning(
+            "RC8106",
+            f"the boot menu {' and '.join(said)}: its defaults were changed, and it was not generated since",
+            location=missing[0].source if missing else booted[0].source,
+            hint=f"sudo {command}, then reboot",
+        )
+
+
+def _concerns(karg: Karg, known: Catalogue) -> bool:
+    module, dot, _ = karg.key.partition(".")
+    return (bool(dot) and module in known.modules()) or karg.name in known.arguments
+
+
+def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
+    """Programs that write an argument which rocmcfg applied too, with another value; and what a tuning daemon
+    writes of what concerns the GPU, since nobody looks for it there."""
+    wanted = [s for s in receipt.settings if s.kind is not Kind.ENV] if receipt else []
+    for writer in host_knowledge().writers:
+        texts = writer.key.findall(text_or_empty(view, writer.file))
+        written = [karg for text in texts for karg in split(text.strip().strip("\"'"), writer.file)]
+        rivals = [(karg, _rival(karg, wanted)) for karg in written]
+        theirs = [
+            k.text for k, rival in rivals if rival is None and writer.told and writer.told.search(k.key)
+        ]
+        if theirs:
+            yield info(
+                "RC8107",
+                f"{writer.name} writes {' '.join(theirs)} on the kernel's command line",
+                location=writer.file,
+                hint=f"to undo it: {writer.stop}",
+            )
+        for karg, rival in rivals:
+            if rival is not None:
+                yield warning(
+                    "RC8104",
+                    f"{writer.name} writes {karg.text}, and rocmcfg applied {rival.karg}",
+                    location=writer.file,
+                    hint=writer.stop,
+                )
+
+
+def _rival(karg: Karg, wanted: Sequence[DesiredSetting]) -> DesiredSetting | None:
+    for setting in wanted:
+        name = canonical(setting.parameter or setting.name)
+        if karg.key == name and not same(karg.value or "", setting.text or ""):
+            return setting
+    return None
+
+
+def _tuners(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnostic]:
+    """Programs that were told to change what the mask of the next boot does not let them change."""
+    running = next((kernel for kernel in facts.kernels if kernel.running), None)
+    for tuner in host_knowledge().tuners:
+        keys = tuner.key.findall(text_or_empty(view, tuner.file))
+        feature = known.features.get(tuner.feature)
+        if not keys or feature is None:
+            continue
+        kargs = next_boot_kargs(view, facts.boot.loader)
+        won = effective(feature.parameter, modprobe.read_options(view), kargs)
+        value = won.value or default_of(feature.parameter, running, known)
+        if feature.is_on(as_number(value)) is False:
+            yield warning(
+                "RC8105",
+                f"{tuner.name} is told to set {', '.join(dict.fromkeys(keys))}, which needs the feature "
+                f"{tuner.feature}; {'' if won.value else 'the default '}{feature.parameter}={value} has it "
+                "off",
+                location=won.source or tuner.file,
+                hint=f"add --set feature.{tuner.feature}=true, or take the lines out of {tuner.file}",
+            )
+
+
+def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str = "") -> Iterator[Diagnostic]:
+    """AMD's DKMS driver of one release under a ROCm that it was not made for. `where` is who has them."""
+    version = parse_version(driver)
+    if version is None or rocm is None:
+        return
+    row = next((row for row in host_knowledge().drivers if row.version.contains(version)), None)
+    if row is not None and not row.rocm.contains(rocm):
+        yield warning(
+            "RC8110",
+            f"driver and ROCm do not fit: amdgpu-dkms {driver} under ROCm {format_version(rocm)}",
+            detail=f"{where}: the driver came with ROCm {row.release}; AMD supports it with {row.rocm.text}",
+            location=source,
+            hint="install the driver of the same release, or use the kernel's own: remove amdgpu-dkms",
+        )
+
+
+def loaded_firmware(hardware: Hardware) -> dict[str, int]:
+    """Block to version, of the first GPU that says it."""
+    found: dict[str, int] = {}
+    for device in hardware.devices:
+        for block, text in device.firmware.items():
+            version = as_number(text)
+            if version is not None:
+                found.setdefault(block, version)
+    return found
+
+
+def _bad_firmware(facts: Facts, hardware: Hardware) -> Iterator[Diagnostic]:
+    """Firmware that is known to be bad for the GPU that runs it."""
+    by_address = {gpu.address: gpu.gfx for gpu in facts.gpus}
+    for device in hardware.devices:
+        gfx = by_address.get(device.address)
+        for row in host_knowledge().firmware:
+            version = as_number(device.firmware.get(row.block))
+            if version is not None and row.is_bad(version) and gfx in row.gfx:
+                yield warning(
+                    "RC8111",
+                    f"{row.block.upper()} firmware {row.version:#x} is known to fail on {gfx}",
+                    location=f"/sys/bus/pci/devices/{device.address}/fw_version/{row.block}_fw_version",
+                    hint=f"`rocmcfg doctor` on a log of the failure tells more; the issue is {row.issue}",
+                )
+
+
+def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """NAME to (value, where): the caller's environment, over the files that new logins read."""
+    found = {one.name: (one.value, one.source) for one in for_everybody(view)}
+    found |= {name: (value, "the environment of this command") for name, value in environment.items()}
+    return found
+
+
+def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Iterator[Diagnostic]:
+    """The variable that passes a GPU off as another: left over from another GPU, or hitting a second one."""
+    per_node = re.compile(rf"{host_knowledge().target_variable}(?:_(\d+))?")
+    for name, (value, where) in variables.items():
+        match = per_node.fullmatch(name)
+        if match is None or not value:
+            continue
+        numbers = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{1,2})", value)
+        gpus = [gpu for gpu in facts.gpus if gpu.gfx and (match[1] is None or gpu.node == int(match[1]))]
+        if numbers is None:
+            yield warning(
+                "RC8120",
+                f"{name}={value} is no version: ROCm refuses it",
+                location=where,
+                hint="write numbers such as 10.3.0, or take it away",
+            )
+            continue
+        target = gfx_name(int(numbers[1]) * 10000 + int(numbers[2]) * 100 + int(numbers[3]))
+        # Another generation has other instructions. Targets of one generation differ in the last digit; which
+        # of them run each other's code was not measured for all, so they are not judged.
+        wrong = [gpu for gpu in gpus if (gpu.gfx or "")[:-1] != target[:-1]]
+        if wrong:
+            names = ", ".join(f"{gpu.gfx} ({gpu.name})" for gpu in wrong)
+            rest = [gpu for gpu in gpus if gpu not in wrong and gpu.gfx != target]
+            hint = "take it away: `unset` in a shell, and remove the line"
+            if rest and rest[0].node is not None:
+                one = f"{host_knowledge().target_variable}_{rest[0].node}={value}"
+                hint = f"set it for one GPU only: {one} (the number is the KFD node)"
+            yield warning(
+                "RC8121",
+                f"{name}={value} passes {names} off as {target}, which has other instructions",
+                location=where,
+                detail="programs crash on it, or report memory faults at address (nil)",
+                hint=hint,
+            )
+        elif gpus and all(gpu.gfx == target for gpu in gpus):
+            yield info(
+                "RC8122",
+                f"{name}={value} does nothing: {target} is what the GPU is",
+                location=where,
+                hint="take it away before another GPU comes",
+            )
+
+
+def _mixed_gpus(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Iterator[Diagnostic]:
+    """An integrated GPU beside a graphics card, where ROCm is here and nothing chooses between them."""
+    cards = [gpu for gpu in facts.gpus if gpu.gfx and not gpu.integrated]
+    inside = [gpu for gpu in facts.gpus if gpu.gfx and gpu.integrated]
+    if not cards or not inside or facts.rocm is None:
+        return
+    if not any(name in variables for name in host_knowledge().choosers):
+        yield info(
+            "RC8123",
+            f"ROCm sees an integrated GPU ({inside[0].gfx}) beside {cards[0].gfx}",
+            detail="programs that take every GPU, and variables for every GPU, hit both",
+            hint="ROCR_VISIBLE_DEVICES=GPU-<uuid> hides one for good; `rocminfo` prints the uuids",
+        )

@@ -1,0 +1,205 @@
+"""Files of this machine, whatever --root says: what the caller names, what belongs to the program, and logs
+of any size, of which nothing here holds more than a buffer.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import stat
+import sys
+from collections.abc import Sequence
+from typing import BinaryIO, NamedTuple
+
+from rocmcfg.host import runner
+from rocmcfg.host.inside import Root
+from rocmcfg.host.view import Unreadable, Unwritable
+
+# bytes per call: the kernel allocates as much as is asked for when /proc/sys is read, and refuses with
+# ENOMEM from 4 MiB on (proc_sys_call_handler in fs/proc/proc_sysctl.c)
+_CHUNK = 64 << 10
+_NAME_A_FILE = "name a file with text in it"
+_REFUSED = {
+    stat.S_IFDIR: "it is a directory",
+    stat.S_IFCHR: "it is a device",
+    stat.S_IFBLK: "it is a device",
+    stat.S_IFSOCK: "it is a socket",
+}
+# A file of more than READ_ANYWAY bytes that is more than MOST_PACKED times what it takes up was made to be
+# endless. gzip packs 1,032 bytes into one at most, and file systems that pack less still.
+MOST_PACKED, READ_ANYWAY = 1100, 1 << 30
+
+
+class CallersFile(NamedTuple):
+    """`content` is at most one byte longer than the limit, and None for a pipe, a device, a directory.
+    `doubt` says who else than root may have written it, or may put another in its place; empty where nobody
+    may."""
+
+    content: bytes | None
+    doubt: str
+
+
+def is_root() -> bool:
+    """Also behind sudo, which changes nothing: what is done is done with root's rights."""
+    return os.geteuid() == 0
+
+
+def read_callers_file(path: str, limit: int) -> CallersFile:
+    """Opened once: what is judged is what is read."""
+    try:
+        # O_NONBLOCK: a pipe would otherwise be waited on for ever
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as problem:
+        raise Unreadable(path, problem) from problem
+    try:
+        opened = os.fstat(descriptor)
+        if not stat.S_ISREG(opened.st_mode):
+            return CallersFile(None, "")
+        return CallersFile(read_at_most(descriptor, limit), _doubt(path, opened))
+    except OSError as problem:
+        raise Unreadable(path, problem) from problem
+    finally:
+        os.close(descriptor)
+
+
+def _doubt(path: str, opened: os.stat_result) -> str:
+    """The way to the file is walked a second time, and counts only if it ends at the file that was opened: a
+    way that others can change is found weak, wherever they let it lead meanwhile."""
+    try:
+        start = "" if path.startswith("/") else os.getcwd() + "/"
+        weak, found = Root("/").weakness(start + path)
+    except OSError as problem:
+        return f"who may change it cannot be told: {problem.strerror}"
+    if weak is not None:
+        return weak.words(here=True)
+    if found is None or not os.path.samestat(found, opened):
+        return "who may change it cannot be told: its name leads elsewhere now"
+    return ""
+
+
+def write_callers_file(path: str, content: bytes) -> None:
+    """A new file with the rights of the caller, readable by its owner alone. Raises Unwritable; nothing is
+    ever overwritten, and nothing half written is left."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError as problem:
+        raise Unwritable(path, "it exists", "name another file, or move that one away") from problem
+    except OSError as problem:
+        raise Unwritable(path, problem, "name a file in a directory where you may write") from problem
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+    except OSError as problem:
+        os.unlink(path)
+        raise Unwritable(path, problem, "name a file on another disk") from problem
+
+
+def read_own_file(path: str) -> bytes:
+    """A file that comes with the program."""
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+def read_at_most(descriptor: int, limit: int) -> bytes:
+    """The content, or its first `limit` + 1 bytes, by which the caller knows that there is more."""
+    chunks, size = [], 0
+    while size <= limit and (chunk := os.read(descriptor, min(_CHUNK, limit + 1 - size))):
+        chunks.append(chunk)
+        size += len(chunk)
+    return b"".join(chunks)
+
+
+def open_callers_log(path: str) -> BinaryIO:
+    """A file or pipe that the caller names; `-` is the standard input. Raises Unreadable."""
+    if path == "-":
+        try:
+            return io.FileIO(os.dup(sys.stdin.fileno()), "rb")
+        except (OSError, ValueError) as problem:  # closed, or no file at all
+            raise Unreadable("-", "there is no standard input", "pipe a log in, or name a file") from problem
+    try:
+        _refuse(stat.S_IFMT(os.stat(path).st_mode), path, pipes=True)  # to open a device may do something
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except ValueError as problem:  # a NUL in the name
+        raise Unreadable(path, "it is no path") from problem
+    except OSError as problem:
+        raise Unreadable(path, problem) from problem
+    return log_from(descriptor, path, pipes=True)
+
+
+def log_from(descriptor: int, path: str, *, pipes: bool) -> BinaryIO:
+    """The log behind a descriptor that was opened with O_NONBLOCK and belongs to the stream from now on.
+    A pipe is waited for where `pipes` allows it. Raises Unreadable, and closes the descriptor then."""
+    try:
+        meta = os.fstat(descriptor)
+        kind = stat.S_IFMT(meta.st_mode)
+        _refuse(kind, path, pipes=pipes)
+        if kind == stat.S_IFREG and _is_hollow(descriptor, meta):
+            raise Unreadable(path, f"it has {meta.st_size} bytes, nearly all of them holes", _NAME_A_FILE)
+        if kind == stat.S_IFIFO:
+            # Read without a wait, a pipe that nobody has opened for writing yet looks like one at its end.
+            # poll waits for the first writer, also one that has come and gone (pipe_poll in fs/pipe.c).
+            waiting = select.poll()
+            waiting.register(descriptor, select.POLLIN)
+            waiting.poll()
+        if pipes:
+            os.set_blocking(descriptor, True)
+        return io.FileIO(descriptor, "rb")
+    except OSError as problem:
+        os.close(descriptor)
+        raise Unreadable(path, problem) from problem
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _refuse(kind: int, path: str, *, pipes: bool) -> None:
+    reason = _REFUSED.get(kind)
+    if kind == stat.S_IFIFO and not pipes:
+        reason = "it is a pipe"
+    if reason is not None:
+        raise Unreadable(path, reason, _NAME_A_FILE)
+
+
+def _is_hollow(descriptor: int, meta: os.stat_result) -> bool:
+    if meta.st_size <= max(READ_ANYWAY, MOST_PACKED * 512 * meta.st_blocks):
+        return False
+    # some file systems do not tell what a file takes up; those know of no holes either (lseek(2))
+    hole = os.lseek(descriptor, 0, os.SEEK_HOLE)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return hole < meta.st_size
+
+
+def scratch_file() -> io.FileIO:
+    """A file in memory, which vanishes with us. A child can seek in it, which it cannot in a pipe."""
+    return io.FileIO(os.memfd_create("rocmcfg-log", os.MFD_CLOEXEC), "r+b")
+
+
+def plain_file(stream: BinaryIO) -> int | None:
+    """The descriptor of the regular file behind a stream; None where there is none, or it is unpacked."""
+    if type(stream) is not io.BufferedReader or not isinstance(stream.raw, io.FileIO):
+        return None
+    return stream.fileno() if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else None
+
+
+def has_gnu_grep() -> bool:
+    """Only the GNU program counts: it alone leaves a seekable input right after the last line that it
+    printed, so that a search with `-m` can be taken up again (grep(1), `--max-count`)."""
+    try:
+        with runner.stream(("grep", "--version"), failed=1) as said:
+            return b"GNU grep" in said.readline()
+    except OSError:
+        return False
+
+
+def start_grep(patterns: Sequence[bytes], descriptor: int, most: int, *, fixed: bool = False) -> BinaryIO:
+    """Lines that match any of the extended regular expressions, or hold any of the `fixed` texts, as
+    `NUMBER:LINE`, at most `most` of them: GNU grep walks all patterns at once, some fifty times faster than
+    Python's `re`.
+
+    `descriptor` is of a file that can be sought in; numbers count from where it stands. Closing the stream
+    ends the program. Raises OSError.
+    """
+    expressions = [word for pattern in patterns for word in (b"-e", pattern)]
+    argv = [b"grep", b"-anF" if fixed else b"-anE", b"-m", str(most).encode(), *expressions]
+    return runner.stream(argv, descriptor, failed=2)

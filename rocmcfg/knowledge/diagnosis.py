@@ -1,0 +1,132 @@
+"""What `doctor` looks for: in logs the facts about their machine and the errors of driver and libraries; on a
+host what does not fit together, and which other programs write there.
+
+The files are ours and tests hold them right, so nothing is validated at run time.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from rocmcfg.knowledge import compiled
+from rocmcfg.knowledge.compiled import noun
+from rocmcfg.model.version import VersionRange, parse_range
+
+
+class FactPattern(NamedTuple):
+    """`kind` says what group `group` of the pattern holds; heavier facts win over lighter ones."""
+
+    kind: str
+    pattern: str
+    group: int = 1
+    weight: int = 1
+
+
+class ErrorPattern(NamedTuple):
+    """`needs` are texts of which a line must hold one besides; `shared`: another vendor's software prints
+    such a line too."""
+
+    pattern: str
+    needs: tuple[str, ...] = ()
+    shared: bool = False
+
+
+class LogKnowledge(NamedTuple):
+    """`families`: the driver's name of a generation to gfx patterns. A kernel's command line has one of
+    `boot_words`. `resets` are for a boot that is on trial: whatever came of them, they speak against it."""
+
+    facts: tuple[FactPattern, ...]
+    errors: tuple[ErrorPattern, ...]
+    resets: tuple[str, ...]
+    families: Mapping[str, tuple[str, ...]]
+    boot_words: tuple[str, ...]
+    collect: tuple[str, ...]
+
+
+@functools.cache
+def log_knowledge() -> LogKnowledge:
+    document = compiled.packaged("knowledge/data/logs.toml")
+    return LogKnowledge(
+        tuple(noun(FactPattern, row) for row in document["fact"]),
+        tuple(noun(ErrorPattern, row) for row in document["error"]),
+        tuple(row["pattern"] for row in document["reset"]),
+        {name: tuple(patterns) for name, patterns in document["family"].items()},
+        tuple(document["cmdline"]["boot_words"]),
+        tuple(document["unknown"]["collect"]),
+    )
+
+
+class DriverRelease(NamedTuple):
+    """Versions of the DKMS driver that came with a ROCm release, and the releases that it supports."""
+
+    version: VersionRange
+    release: str
+    rocm: VersionRange
+
+
+class BadFirmware(NamedTuple):
+    """`counted` are the bits of the number that the driver prints which tell the version; the upper ones say
+    something else."""
+
+    block: str
+    gfx: tuple[str, ...]
+    version: int
+    issue: str
+    counted: int
+
+    def is_bad(self, printed: int) -> bool:
+        return printed & self.counted == self.version
+
+
+class Writer(NamedTuple):
+    """A program that puts kernel arguments into `file`, where `key` finds them. Those that `told` matches
+    are told of also where they are in nobody's way, because few know that the program writes any."""
+
+    name: str
+    file: str
+    key: re.Pattern[str]
+    stop: str
+    told: re.Pattern[str] | None = None
+
+
+class Tuner(NamedTuple):
+    """A program whose settings in `file`, found by `key`, need a feature of the driver to be on."""
+
+    name: str
+    file: str
+    key: re.Pattern[str]
+    feature: str
+
+
+class HostKnowledge(NamedTuple):
+    """`target_variable` passes a GPU off as another target, `choosers` choose among several GPUs."""
+
+    drivers: tuple[DriverRelease, ...]
+    firmware: tuple[BadFirmware, ...]
+    writers: tuple[Writer, ...]
+    tuners: tuple[Tuner, ...]
+    target_variable: str
+    choosers: tuple[str, ...]
+
+
+@functools.cache
+def host_knowledge() -> HostKnowledge:
+    document = compiled.packaged("knowledge/data/hosts.toml")
+    return HostKnowledge(
+        tuple(
+            DriverRelease(parse_range(row["version"]), row["release"], parse_range(row["rocm"]))
+            for row in document["driver"]
+        ),
+        tuple(noun(BadFirmware, row) for row in document["firmware"]),
+        tuple(noun(Writer, row, **_patterns(row)) for row in document["writer"]),
+        tuple(noun(Tuner, row, **_patterns(row)) for row in document["tuner"]),
+        document["variables"]["target"],
+        tuple(document["variables"]["choosers"]),
+    )
+
+
+def _patterns(row: dict[str, str]) -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(row[name], re.M) for name in ("key", "told") if name in row}

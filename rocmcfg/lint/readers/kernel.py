@@ -1,0 +1,118 @@
+"""What the kernel and its modules are told: command lines, the entries of a boot loader, modprobe.d.
+
+`backends.boot.grub_files.mkconfig` reads the entries that will boot; this reader wants the place of every
+argument, in any file that looks like one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from rocmcfg.judging import names
+from rocmcfg.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.lint.kinds import DIRECTIVES
+from rocmcfg.lint.remark import warning
+from rocmcfg.lint.source import Span
+from rocmcfg.model.kargs import canonical, tokens
+
+# `linux /vmlinuz ARGUMENTS`; under Xen the kernel is its first module
+_LINUX = re.compile(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*")
+_SET = re.compile(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?")
+_OPTIONS = re.compile(r"[ \t]*options[ \t]+")
+_QUOTED = re.compile(r'"([^"\n]*)"[ \t]*$', re.MULTILINE)
+_TITLED = re.compile(r'[ \t]*(?:"[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')
+_SOURCE = ("modprobe.d(5)",)
+
+
+def read_arguments(piece: Span, out: Reading, where: Where) -> None:
+    """Behind `--` stand arguments of init, but kmod reads those of modules there too (libkmod-config.c)."""
+    for_init = False
+    for token, start in tokens(piece.text):
+        name, stop = token.partition("=")[0].strip('"'), start + len(token)
+        for_init = for_init or token == "--"
+        if parameter := names.split_parameter(name):
+            out.add(What.PARAMETER, piece, name=".".join(parameter), start=start, stop=stop, where=where)
+        elif not for_init and names.concerns_argument(name):
+            out.add(What.ARGUMENT, piece, start=start, stop=stop, where=where)
+
+
+def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
+    """A file of arguments, in several lines perhaps, with `#` at the beginning of a comment."""
+    for line in piece.lines():
+        if not line.text.lstrip().startswith("#"):
+            read_arguments(line, out, where)
+
+
+def read_grub_cfg(piece: Span, out: Reading, where: Where) -> None:
+    for number, line in enumerate(piece.logical_lines()):
+        text = line.text
+        found = _LINUX.match(text) or _SET.match(text)
+        if found is None:
+            continue
+        end = len(text) - 1 if found.re is _SET and text[-1:] in ("'", '"') else len(text)
+        scope = where.scope and f"{where.scope} entry {number}"
+        read_arguments(line.cut(found.end(), max(found.end(), end)), out, replace(where, scope=scope))
+
+
+def read_entry(piece: Span, out: Reading, where: Where) -> None:
+    """Several `options` lines add up. In refind_linux.conf each line is an entry of its own: a title and its
+    arguments, both in double quotes."""
+    for number, line in enumerate(piece.lines()):
+        if found := _OPTIONS.match(line.text):
+            quoted = _QUOTED.match(line.text, found.end())
+            read_arguments(line.cut(*quoted.span(1)) if quoted else line.cut(found.end()), out, where)
+        elif found := _TITLED.match(line.text):
+            scope = where.scope and f"{where.scope} entry {number}"
+            read_arguments(line.cut(*found.span(1)), out, replace(where, scope=scope))
+
+
+def read_modprobe(piece: Span, out: Reading, where: Where) -> None:
+    # kmod joins continued lines before it looks for a comment (freadline_wrapped in shared/util.c)
+    for line in piece.logical_lines():
+        if not line.text.lstrip().startswith("#"):
+            read_options_line(line, out, where)
+
+
+def read_options_line(line: Span, out: Reading, where: Where) -> None:
+    words = tokens(line.text)
+    if len(words) < 2:
+        return
+    directive, at = words[0]
+    subject, subject_at = words[1]
+    module = canonical(subject)
+    if directive == "options" and names.split_parameter(subject.partition("=")[0]):
+        dotted = line.range(subject_at, subject_at + len(subject))
+        literal = subject.replace(".", " ", 1)
+        said = "kmod wants a blank between module and parameter, and skips this line"
+        out.slips.append((*dotted, warning("RC7118", said, literal=literal, sources=_SOURCE)))
+    elif directive not in DIRECTIVES and module in names.modules():
+        if near := names.nearest(directive, DIRECTIVES, 1):
+            said = f"modprobe.d knows no directive {directive!r}; kmod skips the line"
+            place = line.range(at, at + len(directive))
+            out.slips.append((*place, warning("RC7118", said, literal=near, sources=_SOURCE)))
+            read_options(line, module, words[2:], out, where)
+    elif directive == "options" and module in names.modules():
+        read_options(line, module, words[2:], out, where)
+
+
+def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Reading, where: Where) -> None:
+    """Parameters as they stand behind a module's name, also behind that of `modprobe` and `insmod`."""
+    statement = line.place
+    for word, start in words:
+        if word.startswith("#"):
+            if where.trust is Trust.FILE:
+                said = "no comment can stand here: kmod passes its words to the module as parameters"
+                place = line.range(start, len(line.text.rstrip()))
+                out.slips.append((*place, warning("RC7118", said, literal="", sources=_SOURCE)))
+            break
+        out.add(
+            What.PARAMETER,
+            line,
+            name=canonical(f"{module}." + word.partition("=")[0].strip('"')),
+            start=start,
+            stop=start + len(word),
+            dotted=False,
+            where=where,
+            statement=statement,
+        )

@@ -1,0 +1,179 @@
+"""The values that a host has: what the kernel of this boot got and holds now, and what the files give the
+next boot, with who wrote it.
+
+Precedence of a module parameter (kmod 30, tested): kernel command line over modprobe.d, later over earlier
+within each. A built-in driver takes the command line only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from rocmcfg.backends import modprobe
+from rocmcfg.backends.boot import registry
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.kargs import Karg, canonical, last, split
+from rocmcfg.model.spelling import same
+from rocmcfg.model.trial import MARKER
+
+if TYPE_CHECKING:
+    from rocmcfg.backends.boot.contract import Observed as ObservedBoot
+    from rocmcfg.model.catalogue import Catalogue
+    from rocmcfg.model.facts import Detection, Facts, Kernel
+
+
+class Now(NamedTuple):
+    """`present` is False where the kernel has no such parameter or argument; `readable` without the right
+    to read it. `value` is as the kernel prints it."""
+
+    value: str | None
+    present: bool
+    readable: bool = True
+
+
+class Running:
+    """Reads /proc and /sys of the host. `known` is False for a root without them (an offline disk)."""
+
+    def __init__(self, view: HostView) -> None:
+        self._view = view
+        try:
+            text = view.text("/proc/cmdline")
+        except Unreadable:
+            text = None
+        self.known = text is not None
+        self.kargs: tuple[Karg, ...] = split(text or "", "/proc/cmdline")
+
+    def loaded(self, module: str) -> bool:
+        return self._view.is_dir(f"/sys/module/{canonical(module)}")
+
+    def parameter(self, id: str) -> Now:
+        module, _, name = id.partition(".")
+        path = f"/sys/module/{canonical(module)}/parameters/{canonical(name)}"
+        try:
+            text = self._view.text(path)
+        except Unreadable:
+            return Now(None, True, readable=False)
+        return Now(None, False) if text is None else Now(text.rstrip("\n"), True)
+
+    def karg(self, name: str) -> Now:
+        found = last(self.kargs, name)
+        return Now(None, False) if found is None else Now(found.value, True)
+
+
+def trial_token(view: HostView) -> str | None:
+    """Which trial this boot is, as its command line says; None for a boot that is none."""
+    return Running(view).karg(MARKER).value
+
+
+class Effective(NamedTuple):
+    """`value` is None where nobody sets the parameter; `source` is who does."""
+
+    value: str | None = None
+    source: str = ""
+
+
+def effective(
+    parameter: str, options: Sequence[Karg], kargs: Sequence[Karg], *, builtin: bool = False
+) -> Effective:
+    """`parameter` is `module.name`, and so are the names of `options`, which modprobe.d has."""
+    key = canonical(parameter)
+    writers = [karg for karg in (*(() if builtin else options), *kargs) if karg.key == key]
+    return Effective(writers[-1].value, writers[-1].source) if writers else Effective()
+
+
+class Observed(NamedTuple):
+    """What the host's files say without us."""
+
+    boot: ObservedBoot | None
+    options: tuple[Karg, ...]
+    builtin: bool
+
+    @property
+    def kargs(self) -> tuple[Karg, ...]:
+        return self.boot.foreign if self.boot else ()
+
+    def effective(self, parameter: str) -> Effective:
+        return effective(parameter, self.options, self.kargs, builtin=self.builtin)
+
+
+def observe(view: HostView, facts: Facts) -> Observed:
+    from rocmcfg.model.facts import Driver
+
+    loader = facts.boot.loader
+    seen = registry.backend(loader.name).observe(view) if loader and loader.supported else None
+    builtin = bool(facts.driven) and all(k.driver is Driver.BUILTIN for k in facts.driven)
+    return Observed(seen, modprobe.read_options(view, include_ours=False), builtin)
+
+
+class SetParameter(NamedTuple):
+    """`overridden` names the writers that lose against `source`."""
+
+    name: str
+    next_boot: str | None
+    source: str
+    running: str | None
+    overridden: tuple[str, ...]
+
+
+def set_parameters(
+    view: HostView, modules: Sequence[str], loader: Detection | None
+) -> tuple[SetParameter, ...]:
+    """Of `modules` only; a parameter that nobody sets has its default and is left out."""
+    options = modprobe.read_options(view)
+    kargs = next_boot_kargs(view, loader)
+    running = Running(view)
+    # by parameter: there may be as many of them as lines
+    by_name: dict[str, list[Karg]] = {}
+    for karg in (*options, *kargs):
+        module, dot, _ = karg.key.partition(".")
+        if dot and module in modules:
+            by_name.setdefault(karg.key, []).append(karg)
+    found = []
+    for name, writers in by_name.items():
+        *beaten, won = writers
+        losers = tuple(w.source for w in beaten if not same(w.value, won.value))
+        found.append(SetParameter(name, won.value, won.source, running.parameter(name).value, losers))
+    return tuple(sorted(found))
+
+
+def deviations(
+    view: HostView, kernel: Kernel | None, set_here: Sequence[SetParameter], catalogue: Catalogue
+) -> tuple[tuple[SetParameter, str], ...]:
+    """Parameters and their defaults on the running kernel: what somebody sets, for the next boot or on the
+    command line of this one, known or not, and what runs otherwise than by default. What the driver replaces
+    by itself is left out unless set. The default is empty where the catalogue does not know it."""
+    found = {p.name: p for p in set_here}
+    running = Running(view)
+    for karg in running.kargs:
+        if "." in karg.key and karg.key.partition(".")[0] in catalogue.modules() and karg.key not in found:
+            now = running.parameter(karg.key)
+            value = now.value if now.present else f"{karg.value}, ignored"
+            found[karg.key] = SetParameter(karg.key, None, karg.source, value, ())
+    for parameter in catalogue.parameters.values():
+        default = default_of(parameter.id, kernel, catalogue)
+        if parameter.id in found or parameter.rewritten or parameter.computed or not default:
+            continue
+        value = running.parameter(parameter.id).value
+        if value is not None and not same(value, default):
+            found[parameter.id] = SetParameter(parameter.id, None, "", value, ())
+    return tuple((one, default_of(one.name, kernel, catalogue)) for one in sorted(found.values()))
+
+
+def default_of(name: str, kernel: Kernel | None, catalogue: Catalogue) -> str:
+    """Empty where the kernel or the parameter is not known, or the neighbouring builds disagree."""
+    parameter = catalogue.parameters.get(name)
+    if parameter is None or kernel is None:
+        return ""
+    defaults = {epoch.default for epoch in parameter.on(kernel.version).variants}
+    return defaults.pop() if len(defaults) == 1 else ""
+
+
+def next_boot_kargs(view: HostView, loader: Detection | None) -> tuple[Karg, ...]:
+    """The arguments of the entry that boots by default, each with the file that a user can edit; without a
+    menu that we can read, those of the running boot."""
+    observed = registry.backend(loader.name).observe(view) if loader and loader.supported else None
+    if observed is None or not observed.menu.normal:
+        return Running(view).kargs
+    written = {k.text: k for k in (*observed.foreign, *observed.ours)}
+    return tuple(written.get(karg.text, karg) for karg in observed.menu.normal[0].kargs)

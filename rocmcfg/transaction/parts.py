@@ -1,0 +1,128 @@
+"""Our part of what others own: lines in a file, and what a program keeps for the host (in its `BLOCK`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.contract import Keeper
+from rocmcfg.host.view import Host, HostView, ToolFailed
+from rocmcfg.model.diagnostic import fail
+from rocmcfg.model.plan import Activation, ToolChange
+from rocmcfg.model.state import ActivationState
+from rocmcfg.records import journal
+from rocmcfg.records.steps import FileChanged, Journal, ToolChanged
+from rocmcfg.transaction.programs import Progress, generate, run_tool
+
+
+def altered(view: HostView, journals: Sequence[Journal]) -> list[str]:
+    """The files in which others altered our part as well. `journals` are the newest first."""
+    edits = (step for one in journals for step in one.of(FileChanged) if step.edit is not None)
+    found = []
+    for path in dict.fromkeys(step.path for step in edits):
+        content = view.read(path)  # a file that is gone holds no edit that could be lost
+        if view.is_symlink(path) or (content is not None and without_edits(content, journals, path) is None):
+            found.append(path)
+    expected: dict[str, str | None] = {}
+    for keeper, step in (pair for one in journals for pair in _kept(one)):
+        now = expected.get(step.tool, keeper.held(view))
+        # an older rocmcfg did not write what it gave
+        if step.after is not None and now not in (None, "", step.before, step.after):
+            found.append(keeper.BLOCK)
+        expected[step.tool] = step.before
+    return found
+
+
+# -- lines in a file ----------------------------------------------------------------------------------
+
+
+def without_edits(content: bytes, journals: Sequence[Journal], path: str) -> bytes | None:
+    """The file after the undo of these transactions, newest first. None where somebody altered our part."""
+    found: bytes | None = content
+    for one in journals:
+        for step in reversed(one.of(FileChanged)):
+            if step.path == path and step.edit is not None and found is not None:
+                found = step.edit.undone(found)
+    return found
+
+
+def take_back_edit(host: Host, step: FileChanged) -> bool:
+    """Whether only our part of a file was taken back, because others wrote to the rest of it since."""
+    now = host.state(step.path)
+    before = step.before.sha256 if step.before is not None else ""
+    if step.edit is None or now is None or journal.digest(now.content) in (before, step.after):
+        return False
+    left = step.edit.undone(now.content)
+    if left is not None and left != now.content:
+        host.write(step.path, replace(now, content=left), keep_mtime=False)
+    return left is not None
+
+
+# -- what a program keeps -----------------------------------------------------------------------------
+
+
+def keeper_of(change: ToolChange) -> Keeper:
+    found = registry.keeper(change.tool)
+    assert found is not None, change.tool  # a plan names only what a backend offers
+    return found
+
+
+def change_by_tool(host: Host, id: int, change: ToolChange, progress: Progress, mark: str) -> None:
+    """Raises ToolFailed, or RocmcfgError where the program ended well and holds something else."""
+    keeper = keeper_of(change)
+    state = host.state(keeper.BLOCK)
+    saved = journal.save(host, id, state) if state else None
+    journal.append(host, id, ToolChanged(change.tool, saved, keeper.held(host), change.holds))
+    run_tool(host, change.argv, progress, mark)
+    host.settle((keeper.BLOCK,))
+    if keeper.held(host) != change.holds:
+        raise fail(
+            "RC4315",
+            f"{change.tool} ended well, and {keeper.BLOCK} does not hold what it was given",
+            location=keeper.BLOCK,
+            hint="run it by hand and see: " + " ".join(keeper.SHOWS),
+        )
+
+
+def _kept(found: Journal) -> list[tuple[Keeper, ToolChanged]]:
+    """What a transaction changed by programs, newest first; without those of keepers that nobody knows."""
+    steps = [(registry.keeper(step.tool), step) for step in reversed(found.of(ToolChanged))]
+    return [(keeper, step) for keeper, step in steps if keeper is not None]
+
+
+def due_back(view: HostView, found: Journal) -> list[Activation]:
+    """The programs that take back what a transaction changed by them, where it is still there."""
+    oldest = {step.tool: (keeper, step) for keeper, step in _kept(found)}
+    return [
+        Activation(step.tool, (keeper.keep(step.before),), keeper.KEEPS, writes_at=(keeper.BLOCK,))
+        for keeper, step in oldest.values()
+        if keeper.held(view) != step.before
+    ]
+
+
+def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation]:
+    """First of all that is undone: without it, the rest does nothing."""
+    due = due_back(host, found)
+    for activation in due if host.runs_tools else ():
+        try:
+            generate(host, activation, progress, found.header.mark)
+        except ToolFailed:
+            if not _blocks_back(host, found):
+                raise
+    _blocks_back(host, found)
+    for activation in due:
+        host.settle(activation.writes_at)
+    state = ActivationState.DONE if host.runs_tools else ActivationState.LEFT_TO_USER
+    return [activation._replace(state=state) for activation in due]
+
+
+def _blocks_back(host: Host, found: Journal) -> bool:
+    """Whether a block that its program left damaged could be put back as it was."""
+    back = False
+    for keeper, step in reversed(_kept(found)):
+        if step.saved is not None and keeper.damaged(host):
+            host.write(keeper.BLOCK, journal.restore(host, found.id, step.saved), keep_mtime=True)
+            host.settle((keeper.BLOCK,))
+            back = True
+    return back
