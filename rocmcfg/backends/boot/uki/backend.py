@@ -50,7 +50,7 @@ def _built(view: HostView) -> Built | None:
 def observe(view: HostView) -> Observed:
     """What an addon adds that is loaded after ours comes later, also where ours is not there yet."""
     seen = reader.read(view)
-    found = entry_options.observe(view, seen)
+    found = entry_options.observe(view, seen, entry_options.from_cmdline(view))
     behind = {k.text: k for entry in seen.normal for k in entry.kargs if reader.is_behind_ours(k.source)}
     later = tuple({**{k.text: k for k in found.later}, **behind}.values())
     first = [k for k in found.foreign if k not in found.later and k.text not in behind]
