@@ -104,6 +104,7 @@ def rewrite_files(host: Host, files: Iterable[tuple[str, Rewrite]]) -> None:
     kargs = asked(host)
     ours = marked_arguments.part(kargs) if kargs else None
     for path, rewrite in files:
+        host.discard_temporary(path)
         before = host.state(path)
         content = rewrite(before.content, ours) if before else b""
         if before is not None and content != before.content:
