@@ -20,11 +20,13 @@ from rocmcfg.backends.boot import (
 from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter
 from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
-from rocmcfg.backends.boot.grub import trial as grub_trial
+from rocmcfg.backends.boot.grub.trial import TRIAL as GRUB_TRIAL
 from rocmcfg.backends.boot.grub_bls import backend as bls_backend
 from rocmcfg.backends.boot.grub_bls import reader as bls_reader
+from rocmcfg.backends.boot.grub_bls.trial import TRIAL as BLS_TRIAL
 from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
+from rocmcfg.backends.boot.grub_mkconfig.trial import TRIAL as MKCONFIG_TRIAL
 from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.boot.uki import backend as uki_backend
@@ -43,7 +45,7 @@ BACKENDS: tuple[BootBackend, ...] = (
     bls_backend,
 )
 READERS: tuple[BootReader, ...] = (grub_reader, mkconfig_reader, uki_reader, systemd_boot_reader, bls_reader)
-TRIALS: tuple[BootTrial, ...] = (grub_trial,)
+TRIALS: tuple[BootTrial, ...] = (GRUB_TRIAL, MKCONFIG_TRIAL, BLS_TRIAL)
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments)
 WRITERS: tuple[EntryWriter, ...] = (uki_backend, systemd_boot_backend, bls_backend)
 GENERATORS: tuple[Generator, ...] = (initramfs_tools,)

@@ -80,9 +80,10 @@ def activation(view: HostView, name: str, reason: str) -> Activation:
     return Activation(name, (), reason, writes_at=loader_entries.folders(view), own=True)
 
 
-def write(host: Host) -> None:
-    """As `contract.EntryWriter`. What came into an entry that shall stay as it is, is taken out of it."""
-    kargs = asked(host)
+def write(host: Host, variable: str = "") -> None:
+    """As `contract.EntryWriter`, with a variable of the loader behind what is applied. What came into an
+    entry that shall stay as it is, is taken out of it."""
+    kargs = f"{asked(host)} {variable}".strip()
     ours = marked_arguments.part(kargs) if kargs else None
     for path, entry in loader_entries.files(host, _machine_id(host)):
         before = host.state(path)

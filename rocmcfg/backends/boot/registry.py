@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rocmcfg.model.facts import BootChain, Detection
 
 NAMES = ("grub", "grub-mkconfig", "uki", "systemd-boot", "grub-bls")
-_TRIALS = ("grub",)  # those of them that can boot something once
+_TRIALS = ("grub", "grub-mkconfig", "grub-bls")  # those of them that can boot something once
 WRITERS = ("uki", "systemd-boot", "grub-bls")  # those whose entries we write ourselves
 
 
@@ -69,7 +69,10 @@ def own_part(path: str, content: bytes | None) -> bytes | None:
 
 def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
-    return cast("BootTrial", _module(name, "trial")) if name in _TRIALS else None
+    if name not in _TRIALS:
+        return None
+    found: BootTrial = vars(_module(name, "trial"))["TRIAL"]
+    return found
 
 
 def trials() -> dict[str, BootTrial]:
@@ -83,7 +86,7 @@ def keeper(tool: str) -> Keeper | None:
 
 
 def keepers() -> tuple[Keeper, ...]:
-    return tuple(trials().values())
+    return tuple(dict.fromkeys(one for loader in trials().values() for one in loader.KEEPERS))
 
 
 def writer(name: str) -> EntryWriter:
