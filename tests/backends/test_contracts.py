@@ -12,8 +12,11 @@ from rocmcfg.backends.boot import (
     grub,
     grub_bls,
     grub_mkconfig,
+    limine,
     marked_arguments,
+    refind,
     registry,
+    sdboot_manage,
     systemd_boot,
     uki,
 )
@@ -27,6 +30,12 @@ from rocmcfg.backends.boot.grub_bls.trial import TRIAL as BLS_TRIAL
 from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
 from rocmcfg.backends.boot.grub_mkconfig.trial import TRIAL as MKCONFIG_TRIAL
+from rocmcfg.backends.boot.limine import backend as limine_backend
+from rocmcfg.backends.boot.limine import reader as limine_reader
+from rocmcfg.backends.boot.refind import backend as refind_backend
+from rocmcfg.backends.boot.refind import reader as refind_reader
+from rocmcfg.backends.boot.sdboot_manage import backend as sdboot_backend
+from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
 from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.boot.uki import backend as uki_backend
@@ -40,14 +49,33 @@ from tests.support.program import SOURCE
 BACKENDS: tuple[BootBackend, ...] = (
     grub_backend,
     mkconfig_backend,
+    limine_backend,
     uki_backend,
     systemd_boot_backend,
+    sdboot_backend,
     bls_backend,
+    refind_backend,
 )
-READERS: tuple[BootReader, ...] = (grub_reader, mkconfig_reader, uki_reader, systemd_boot_reader, bls_reader)
+READERS: tuple[BootReader, ...] = (
+    grub_reader,
+    mkconfig_reader,
+    limine_reader,
+    uki_reader,
+    systemd_boot_reader,
+    sdboot_reader,
+    bls_reader,
+    refind_reader,
+)
 TRIALS: tuple[BootTrial, ...] = (GRUB_TRIAL, MKCONFIG_TRIAL, BLS_TRIAL)
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments)
-WRITERS: tuple[EntryWriter, ...] = (uki_backend, systemd_boot_backend, bls_backend)
+WRITERS: tuple[EntryWriter, ...] = (
+    limine_backend,
+    uki_backend,
+    systemd_boot_backend,
+    sdboot_backend,
+    bls_backend,
+    refind_backend,
+)
 GENERATORS: tuple[Generator, ...] = (initramfs_tools,)
 
 
@@ -57,11 +85,10 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert tuple(registry.trials().values()) == TRIALS
     assert initramfs.backends() == GENERATORS
     assert {editor for one in READERS for editor in one.EDITED.values()} == set(EDITORS)
-    assert grub.__doc__
-    assert grub_mkconfig.__doc__
-    assert systemd_boot.__doc__
-    assert grub_bls.__doc__
-    assert uki.__doc__
+    assert all(
+        one.__doc__
+        for one in (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
+    )
     assert tuple(map(registry.writer, registry.WRITERS)) == WRITERS
 
 

@@ -24,7 +24,6 @@ class _Chain(NamedTuple):
     title: str
     marks: tuple[tuple[str, ...], ...]
     manual: str
-    firmware: tuple[str, str] = ("", "")  # an EFI variable, and what it begins with
 
 
 # Each of these excludes every other one, whatever files of another loader lie around.
@@ -89,31 +88,6 @@ _DECISIVE = (
         "write to /etc/kernel/cmdline.d/90-rocmcfg.conf: {kargs}\nthen: sudo sdbootutil update-all-entries",
     ),
 )
-_OTHERS = (
-    _Chain(
-        "limine",
-        "Limine",
-        (
-            (
-                "/boot/limine.conf",
-                "/boot/limine/limine.conf",
-                "/boot/EFI/limine/limine.conf",
-                "/etc/default/limine",
-                "/etc/limine-entry-tool.conf",
-                "/etc/limine-entry-tool.d",
-            ),
-        ),
-        'write to /etc/limine-entry-tool.d/90-rocmcfg.conf: KERNEL_CMDLINE[default]+=" {kargs}"\n'
-        "then: sudo limine-mkinitcpio",
-        ("LoaderInfo", "limine"),
-    ),
-    _Chain(
-        "refind",
-        "rEFInd",
-        (("/boot/refind_linux.conf",),),
-        "append inside the quotes of each line of /boot/refind_linux.conf: {kargs}",
-    ),
-)
 
 
 def decisive(view: HostView) -> Detection | None:
@@ -121,24 +95,16 @@ def decisive(view: HostView) -> Detection | None:
     return next((found for chain in _DECISIVE if (found := _match(view, chain)) is not None), None)
 
 
-def detect(view: HostView) -> tuple[Detection, ...]:
-    """All other chains whose marks are complete."""
-    found = (_match(view, chain) for chain in _OTHERS)
-    return tuple(match for match in found if match is not None)
-
-
 def _match(view: HostView, chain: _Chain) -> Detection | None:
     marks = [_first(view, group) for group in chain.marks]
-    told = handed_over(view, *chain.firmware)
-    if not all(marks) and not told:
+    if not all(marks):
         return None
-    evidence = (*(path for path in dict.fromkeys(marks) if path), *told)
-    return Detection(chain.name, chain.title, evidence, proof=bool(told), manual=chain.manual)
+    return Detection(chain.name, chain.title, tuple(dict.fromkeys(marks)), manual=chain.manual)
 
 
 def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
     """The evidence of the firmware that this loader booted the host; empty where it says nothing of it."""
-    told = variable_text(view, variable) if variable else ""
+    told = variable_text(view, variable)
     return (f"the firmware was handed over by {told}",) if told.lower().startswith(loader) and told else ()
 
 
