@@ -108,6 +108,12 @@ def _module(name: str, part: str) -> object:
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
     """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
+    from rocmcfg.backends.boot import secure_boot
+
+    return _chain(view, initramfs, forced)._replace(secure_boot=secure_boot.state(view))
+
+
+def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> BootChain:
     from rocmcfg.backends.boot import recognised
     from rocmcfg.model.facts import BootChain
 
