@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rocmcfg.backends import edits
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
@@ -119,7 +120,7 @@ def plan_without(view: HostView, *, force: bool) -> Plan:
     owned = [OwnedFile(path, None, "what is left of a trial") for path in files]
     reader = registry.reader(place)
     for path, editor in reader.EDITED.items() if reader is not None else ():
-        applied = registry.own_part(path, view.read(path))
+        applied = edits.own_part(path, view.read(path))
         owned.append(OwnedFile(path, applied, "what is left of a trial", editor=editor))
     changes, wrong = changes_to(view, owned, None)
     if wrong and not force:
