@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
-from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends import environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
@@ -28,6 +28,7 @@ def programs(view: HostView) -> dict[str, Activation]:
     known = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
     entries = registry.entries_here(view)
     known += [step for one in initramfs.backends() for step in one.activations(view, AGAIN, entries)]
+    known += [environment_targets.env_update(AGAIN), environment_targets.daemon_reload(view, AGAIN)]
     return {activation.tool: activation for activation in known}
 
 
@@ -40,6 +41,7 @@ def reading(view: HostView, paths: AbstractSet[str], reason: str) -> list[Activa
     generator = initramfs.backend(initramfs.detect(view)) if modprobe.PATH in paths else None
     if generator is not None:
         due += generator.activations(view, reason, registry.entries_here(view))
+    due += environment_targets.activations(view, paths, reason)
     return due
 
 

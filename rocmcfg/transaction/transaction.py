@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from rocmcfg.backends import edits, environment_targets
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, warning
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange
-from rocmcfg.model.state import ActivationState, Channel, Request
-from rocmcfg.planning.owned import owned_paths, trial_paths
+from rocmcfg.model.state import ActivationState, Channel, Kind, Request
+from rocmcfg.planning.owned import owned_on, trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import reboot
@@ -65,7 +66,7 @@ class Purpose:
         before, after = (plan.command_line.before, plan.command_line.after) if plan.command_line else ((), ())
         place = registry.trial(plan.boot_backend)
         if place is not None and any(change.path in place.FILES for change in plan.changes):
-            before = (*before, place.TOKEN)
+            before = (*before, *place.PLACES)
         wanted = (
             row.setting.karg
             for row in plan.rows
@@ -80,12 +81,15 @@ class Purpose:
 
     def proof(self, host: Host) -> list[Diagnostic]:
         """What is wrong beyond the expectations, once the programs have run."""
-        del host
-        return []
+        if not host.runs_tools:
+            return []
+        set_by_us = [row.setting for row in self.plan.rows if row.outcome is not RowOutcome.OVERRIDDEN]
+        variables = [setting for setting in set_by_us if setting.kind is Kind.ENV]
+        return environment_targets.check(host, self.request.env_target, variables)
 
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:
         """The changes to our own state, in the order in which they are made."""
-        found = {path: registry.own_part(path, host.read(path)) for path in owned_paths()}
+        found = {path: edits.own_part(path, host.read(path)) for path in owned_on(host)}
         old = receipt.load_quietly(host)
         pending = {
             tool: state
@@ -230,9 +234,10 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
 def _clear(host: Host, boot_backend: str, progress: Progress, mark: str) -> None:
     """Take out what a boot loader still holds for one boot, from whichever trial."""
     loader = registry.trial(boot_backend)
-    if loader is not None and host.runs_tools and loader.held(host) is not None:
-        run_tool(host, loader.keep(None), progress, mark)
-        host.settle((loader.BLOCK,))
+    keeper = loader.keeper(host) if loader is not None and host.runs_tools else None
+    if keeper is not None and keeper.held(host) is not None:
+        run_tool(host, keeper.keep(None), progress, mark)
+        host.settle((keeper.BLOCK,))
 
 
 def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> BaseException:

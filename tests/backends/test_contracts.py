@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rocmcfg.backends import initramfs
+from rocmcfg.backends import edits, initramfs, marked_lines
 from rocmcfg.backends.boot import (
     appended_assignment,
     grub,
@@ -23,11 +23,13 @@ from rocmcfg.backends.boot import (
 from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter
 from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
-from rocmcfg.backends.boot.grub import trial as grub_trial
+from rocmcfg.backends.boot.grub.trial import TRIAL as GRUB_TRIAL
 from rocmcfg.backends.boot.grub_bls import backend as bls_backend
 from rocmcfg.backends.boot.grub_bls import reader as bls_reader
+from rocmcfg.backends.boot.grub_bls.trial import TRIAL as BLS_TRIAL
 from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
+from rocmcfg.backends.boot.grub_mkconfig.trial import TRIAL as MKCONFIG_TRIAL
 from rocmcfg.backends.boot.limine import backend as limine_backend
 from rocmcfg.backends.boot.limine import reader as limine_reader
 from rocmcfg.backends.boot.refind import backend as refind_backend
@@ -64,8 +66,8 @@ READERS: tuple[BootReader, ...] = (
     bls_reader,
     refind_reader,
 )
-TRIALS: tuple[BootTrial, ...] = (grub_trial,)
-EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments)
+TRIALS: tuple[BootTrial, ...] = (GRUB_TRIAL, MKCONFIG_TRIAL, BLS_TRIAL)
+EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
 WRITERS: tuple[EntryWriter, ...] = (
     limine_backend,
     uki_backend,
@@ -82,7 +84,8 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert tuple(registry.reader(name) for name in registry.NAMES) == READERS
     assert tuple(registry.trials().values()) == TRIALS
     assert initramfs.backends() == GENERATORS
-    assert {editor for one in READERS for editor in one.EDITED.values()} == set(EDITORS)
+    assert {editor for one in READERS for editor in one.EDITED.values()} == {*EDITORS} - {marked_lines}
+    assert edits.editor("/etc/environment") is EDITORS[-1]
     assert all(
         one.__doc__
         for one in (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
@@ -112,9 +115,8 @@ def test_a_generator_proposes_just_its_own_files_and_has_one_step_of_its_name(ge
 
 def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> None:
     """The scripts of the Debian package name them, and undo.sh moves them."""
-    edited = {path for one in READERS for path in one.EDITED}
-    assert edited
-    assert edited == {path for path in owned_paths() if registry.editor(path) is not None}
+    edited = {*(path for one in READERS for path in one.EDITED), "/etc/environment"}
+    assert edited == {path for path in owned_paths() if edits.editor(path) is not None}
 
 
 def test_the_scripts_of_the_debian_package_know_our_part_of_a_file_of_others() -> None:
@@ -122,6 +124,7 @@ def test_the_scripts_of_the_debian_package_know_our_part_of_a_file_of_others() -
     for name in ("prerm", "postrm"):
         script = (SOURCE / f"packaging/debian/rocmcfg.{name}").read_text()
         assert f"if grep -qsxF '{comment}' /etc/default/grub; then" in script, name
+        assert f"if grep -qsxF '{marked_lines.BEGIN}' /etc/environment; then" in script, name
 
 
 @pytest.mark.parametrize("loader", ["one", "other"])

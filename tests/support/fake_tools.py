@@ -12,7 +12,7 @@ update-initramfs   mkinitramfs copies all of /etc/modprobe.d, whatever else the 
                    grub-mkconfig runs the programs of /etc/grub.d in order and frames what each prints; of
                    them the stand-in runs those of rocmcfg alone, before the entries.
 grub-mkconfig -o MENU, grub2-mkconfig   the same as GRUB itself has it, without drop-ins.
-grub-editenv       the real one, on the tree's own block (`-` is /boot/grub/grubenv).
+grub-editenv       the real one, on the tree's own block (`-` is /boot/grub/grubenv), also as grub2-editenv.
 lsinitramfs, unmkinitramfs   list and unpack an uncompressed newc archive.
 dracut --rebuild OLD NEW RELEASE   copies /etc/modprobe.d in host-only mode alone, and what a configuration
                    names in install_optional_items (dracut 106, modules.d/90kernel-modules/module-setup.sh and
@@ -21,7 +21,6 @@ dracut --rebuild OLD NEW RELEASE   copies /etc/modprobe.d in host-only mode alon
 mkinitcpio -P      makes the images of each preset, as a shell would read it; one that fails does not keep the
                    others from being made, and is told by status 1 (v41, process_preset). The hook modconf
                    copies *.conf of /etc/modprobe.d (install/modconf). lsinitcpio --list, --extract.
-limine-mkinitcpio  the same, for the copies of /etc/mkinitcpio.d's images that its entries boot.
 booster build      writes the options of the modules that it has to etc/booster.init.yaml (0.13,
                    generator/kmod.go and generator.go); ls and cat look into an image.
 
@@ -53,7 +52,7 @@ printf '%s\\0%s' "$GRUB_CMDLINE_LINUX" "$GRUB_CMDLINE_LINUX_DEFAULT"
 _OURS = "/etc/grub.d/01_rocmcfg_trial"
 _GENERATORS = ("update-initramfs", "dracut", "mkinitcpio", "booster")
 # Those that change something, by their first word.
-TOOLS = ("update-grub", "grub-mkconfig", "grub2-mkconfig", "grub-editenv", *_GENERATORS)
+TOOLS = ("update-grub", "grub-mkconfig", "grub2-mkconfig", "grub-editenv", "grub2-editenv", *_GENERATORS)
 LOOKS = ("lsinitramfs", "lsinitrd", "lsinitcpio", "booster")
 EVERYWHERE = ("mv",)
 
@@ -102,8 +101,8 @@ def _without_printed(text: str) -> str:
     return re.sub(rf"### BEGIN {_OURS} ###\n.*?### END {_OURS} ###\n\n", "", text, flags=re.S)
 
 
-def grub_editenv(root: Path, arguments: list[str]) -> int:
-    block = root / "boot/grub/grubenv"
+def grub_editenv(root: Path, name: str, arguments: list[str]) -> int:
+    block = root / "boot" / name.partition("-")[0] / "grubenv"
     return subprocess.run(["grub-editenv", block, *arguments[1:]], check=False).returncode
 
 
@@ -264,10 +263,11 @@ def move(root: Path, arguments: list[str]) -> int:
 
 def run(root: Path, argv: list[str]) -> int:
     tool, *arguments = argv
+    if tool in ("grub-editenv", "grub2-editenv"):
+        return grub_editenv(root, tool, arguments)
     with_arguments = {
         "grub-mkconfig": grub_mkconfig,
         "grub2-mkconfig": grub_mkconfig,
-        "grub-editenv": grub_editenv,
         "dracut": dracut,
         "mkinitcpio": mkinitcpio,
         "booster": booster,

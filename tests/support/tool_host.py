@@ -51,7 +51,7 @@ class ToolHost(LocalHost):
         if argv[0] in fake_tools.LOOKS:
             status, said = fake_tools.look(Path(self.root), list(argv))
             return CommandResult(tuple(argv), status, said, "")
-        if argv[0] == "grub-probe":  # prints nothing for a plain partition, and the file system's name
+        if argv[0] in ("grub-probe", "grub2-probe"):  # nothing for a plain partition, and the file system
             return CommandResult(tuple(argv), 0, self.probed[argv[1].partition("=")[2]], "")
         return None
 

@@ -27,7 +27,7 @@ NAMES = (
     "grub-bls",
     "refind",
 )
-_TRIALS = ("grub",)  # those of them that can boot something once
+_TRIALS = ("grub", "grub-mkconfig", "grub-bls")  # those of them that can boot something once
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 
@@ -61,7 +61,7 @@ def entries_here(view: HostView) -> tuple[Entry, ...]:
 
 
 def editor(path: str) -> Editor | None:
-    """Who knows our part of a file that somebody else owns; None for a path that is ours as a whole."""
+    """Who knows our part of a file that a loader reads and somebody else owns; None for any other path."""
     return next((one.EDITED[path] for one in map(_reader, NAMES) if path in one.EDITED), None)
 
 
@@ -76,15 +76,12 @@ def inputs(name: str) -> set[str]:
     return {*paths(name), *(found.FILES if found is not None else ())}
 
 
-def own_part(path: str, content: bytes | None) -> bytes | None:
-    """What of a file's content is ours: all of it, but for a file that others own. None: nothing."""
-    known = editor(path)
-    return known.own(content) if known is not None and content is not None else content
-
-
 def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
-    return cast("BootTrial", _module(name, "trial")) if name in _TRIALS else None
+    if name not in _TRIALS:
+        return None
+    found: BootTrial = vars(_module(name, "trial"))["TRIAL"]
+    return found
 
 
 def trials() -> dict[str, BootTrial]:
@@ -98,7 +95,7 @@ def keeper(tool: str) -> Keeper | None:
 
 
 def keepers() -> tuple[Keeper, ...]:
-    return tuple(trials().values())
+    return tuple(dict.fromkeys(one for loader in trials().values() for one in loader.KEEPERS))
 
 
 def writer(name: str) -> EntryWriter:
@@ -119,6 +116,12 @@ def _module(name: str, part: str) -> object:
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
     """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
+    from rocmcfg.backends.boot import secure_boot
+
+    return _chain(view, initramfs, forced)._replace(secure_boot=secure_boot.state(view))
+
+
+def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> BootChain:
     from rocmcfg.backends.boot import recognised
     from rocmcfg.model.facts import BootChain
 
