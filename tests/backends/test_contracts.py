@@ -9,14 +9,25 @@ import pytest
 from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot import (
     appended_assignment,
+    bootc,
     grub,
     grub_bls,
     grub_mkconfig,
     marked_arguments,
     registry,
+    rpm_ostree,
     systemd_boot,
 )
-from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter
+from rocmcfg.backends.boot.bootc import backend as bootc_backend
+from rocmcfg.backends.boot.bootc import reader as bootc_reader
+from rocmcfg.backends.boot.contract import (
+    ArgumentKeeper,
+    BootBackend,
+    BootReader,
+    BootTrial,
+    Editor,
+    EntryWriter,
+)
 from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
 from rocmcfg.backends.boot.grub import trial as grub_trial
@@ -24,6 +35,8 @@ from rocmcfg.backends.boot.grub_bls import backend as bls_backend
 from rocmcfg.backends.boot.grub_bls import reader as bls_reader
 from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
+from rocmcfg.backends.boot.rpm_ostree import backend as rpm_ostree_backend
+from rocmcfg.backends.boot.rpm_ostree import reader as rpm_ostree_reader
 from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.initramfs import Generator, initramfs_tools
@@ -32,8 +45,23 @@ from rocmcfg.planning.owned import owned_files, owned_paths
 from tests.backends.settings import SETTINGS
 from tests.support.program import SOURCE
 
-BACKENDS: tuple[BootBackend, ...] = (grub_backend, mkconfig_backend, systemd_boot_backend, bls_backend)
-READERS: tuple[BootReader, ...] = (grub_reader, mkconfig_reader, systemd_boot_reader, bls_reader)
+BACKENDS: tuple[BootBackend, ...] = (
+    grub_backend,
+    mkconfig_backend,
+    systemd_boot_backend,
+    bls_backend,
+    bootc_backend,
+    rpm_ostree_backend,
+)
+READERS: tuple[BootReader, ...] = (
+    grub_reader,
+    mkconfig_reader,
+    systemd_boot_reader,
+    bls_reader,
+    bootc_reader,
+    rpm_ostree_reader,
+)
+KEEPERS: tuple[ArgumentKeeper, ...] = (bootc_backend, rpm_ostree_backend)
 TRIALS: tuple[BootTrial, ...] = (grub_trial,)
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments)
 WRITERS: tuple[EntryWriter, ...] = (systemd_boot_backend, bls_backend)
@@ -46,7 +74,10 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert tuple(registry.trials().values()) == TRIALS
     assert initramfs.backends() == GENERATORS
     assert {editor for one in READERS for editor in one.EDITED.values()} == set(EDITORS)
+    assert tuple(map(registry.argument_keeper, registry.KEEPERS)) == KEEPERS
     assert grub.__doc__
+    assert bootc.__doc__
+    assert rpm_ostree.__doc__
     assert grub_mkconfig.__doc__
     assert systemd_boot.__doc__
     assert grub_bls.__doc__

@@ -52,7 +52,7 @@ def observe(view: HostView, seen: Menu) -> Observed:
         [k for k in lines[-1].before if all(contains(one.before, k.text) for one in lines)] if lines else []
     )
     later = tuple({karg.text: karg for line in lines for karg in line.after}.values())
-    ours = split(_ours(view), CARRIER)
+    ours = carried(view)
     return Observed(seen, (*foreign, *later), ours, later, (*foreign, *ours, *later))
 
 
@@ -61,18 +61,27 @@ def _around(kargs: Sequence[Karg]) -> _Line:
     return _Line(*(split(part, source) for part in marked_arguments.around(" ".join(k.text for k in kargs))))
 
 
+def carried(view: HostView) -> tuple[Karg, ...]:
+    """The arguments in the file of ours."""
+    return split(_ours(view), CARRIER)
+
+
 def _ours(view: HostView) -> str:
     return " ".join(line for line in text_or_empty(view, CARRIER).splitlines() if not line.startswith("#"))
 
 
 def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+    kargs = " ".join(setting.karg for setting in unique_kargs(settings))
+    return {**propose_carrier(settings), CMDLINE: marked_arguments.part(kargs) if kargs else None}
+
+
+def propose_carrier(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+    """The file of ours, with the reason for each argument."""
     from rocmcfg.backends.templates import HEAD, reason
 
-    if not settings:
-        return {CARRIER: None, CMDLINE: None}
     kargs = " ".join(setting.karg for setting in unique_kargs(settings))
     content = "".join([HEAD, *map(reason, settings), kargs, "\n"])
-    return {CARRIER: content.encode(), CMDLINE: marked_arguments.part(kargs)}
+    return {CARRIER: content.encode() if kargs else None}
 
 
 def activation(view: HostView, name: str, reason: str) -> Activation:

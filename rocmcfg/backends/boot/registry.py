@@ -13,13 +13,24 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg, join
 
 if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter, Keeper
+    from rocmcfg.backends.boot.contract import (
+        ArgumentKeeper,
+        BootBackend,
+        BootReader,
+        BootTrial,
+        Editor,
+        EntryWriter,
+        Keeper,
+    )
     from rocmcfg.backends.boot.menu import Entry
     from rocmcfg.model.facts import BootChain, Detection
 
-NAMES = ("grub", "grub-mkconfig", "systemd-boot", "grub-bls")
+NAMES = ("grub", "grub-mkconfig", "systemd-boot", "grub-bls", "bootc", "rpm-ostree")
 _TRIALS = ("grub",)  # those of them that can boot something once
 WRITERS = ("systemd-boot", "grub-bls")  # those whose entries we write ourselves
+KEEPERS = ("bootc", "rpm-ostree")  # those of which a program keeps the arguments
+# those that exclude every other one, whatever files of another loader lie around; the first one here counts
+_DECISIVE = ("bootc", "rpm-ostree")
 
 
 def backend(name: str) -> BootBackend:
@@ -83,7 +94,12 @@ def keeper(tool: str) -> Keeper | None:
 
 
 def keepers() -> tuple[Keeper, ...]:
-    return tuple(trials().values())
+    return (*trials().values(), *map(argument_keeper, KEEPERS))
+
+
+def argument_keeper(name: str) -> ArgumentKeeper:
+    """The program that keeps the arguments of this loader."""
+    return cast("ArgumentKeeper", _module(name, "backend"))
 
 
 def writer(name: str) -> EntryWriter:
@@ -93,7 +109,7 @@ def writer(name: str) -> EntryWriter:
 
 def reader_on(view: HostView) -> BootReader | None:
     """The reader of the menu that this host has; None where it has none that we know."""
-    return next((one for one in map(_reader, NAMES) if one.here(view)), None)
+    return next((one for one in map(_reader, (*_DECISIVE, *NAMES)) if one.here(view)), None)
 
 
 def _module(name: str, part: str) -> object:
@@ -107,7 +123,8 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     from rocmcfg.backends.boot import recognised
     from rocmcfg.model.facts import BootChain
 
-    decisive = recognised.decisive(view)
+    declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
+    decisive = next(declared, None) or recognised.decisive(view)
     if decisive is not None and not forced:
         return BootChain(decisive, (decisive,), initramfs)
     found = (*(one.detect(view) for one in backends()), *recognised.detect(view))

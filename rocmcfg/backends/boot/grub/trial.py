@@ -29,6 +29,8 @@ BLOCK = "/boot/grub/grubenv"
 TOOL = "grub-editenv"
 KEEPS = "what one boot was to get"
 SHOWS: tuple[str, ...] = (TOOL, "-", "list")
+UNCHANGED: tuple[int, ...] = ()
+AMONG_OTHERS = False
 _VARIABLE = "rocmcfg_next"
 # What Ubuntu's 10_linux puts behind everything else where it boots without an initramfs first.
 _FIRST_TRY = "panic=-1"
@@ -57,19 +59,21 @@ def propose() -> dict[str, tuple[bytes, int]]:
 def arming(arguments: Sequence[str]) -> ToolChange:
     holds = " ".join(arguments)
     reason = f"the arguments of one boot, in GRUB's environment block ({BLOCK})"
-    return ToolChange(TOOL, keep(holds), holds, "", f"{_VARIABLE}={holds}", reason)
+    return ToolChange(TOOL, keep(holds), holds, "", f"{_VARIABLE}={holds}", reason, arms=True)
 
 
-def keep(wanted: str | None) -> tuple[str, ...]:
+def keep(wanted: str | None, held: str | None = None) -> tuple[str, ...]:
     """Where nothing is wanted, no word of ours stays behind."""
+    del held
     if wanted is None:
         return (TOOL, "-", "unset", _VARIABLE)
     return (TOOL, "-", "set", f"{_VARIABLE}={wanted}")
 
 
-def held(view: HostView) -> str | None:
+def held(view: HostView, ours: str = "") -> str | None:
     """What the block holds for the next boot: empty where GRUB has taken it, None where there was nothing.
     Raises Unreadable."""
+    del ours
     return _variables(view.read(BLOCK) or b"").get(_VARIABLE)
 
 
