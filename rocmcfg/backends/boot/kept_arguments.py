@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.entry_options import CARRIER, carried
+from rocmcfg.backends.boot.entry_options import CARRIER, asked
 from rocmcfg.backends.boot.menu import behind_separator, size, too_long
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def observe(view: HostView, menu: Menu) -> Observed:
     """By the first normal entry: the program gives all of them the same."""
     line = menu.normal[0].kargs if menu.normal else ()
-    ours = carried(view)
+    ours = split(asked(view), CARRIER)
     at = {karg.text: place for place, karg in enumerate(line) if karg.text in {own.text for own in ours}}
     foreign = [(place, karg) for place, karg in enumerate(line) if at.get(karg.text) != place]
     first = {line[place].key: place for place in at.values()}

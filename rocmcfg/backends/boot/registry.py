@@ -25,9 +25,21 @@ if TYPE_CHECKING:
     from rocmcfg.backends.boot.menu import Entry
     from rocmcfg.model.facts import BootChain, Detection
 
-NAMES = ("grub", "grub-mkconfig", "systemd-boot", "grub-bls", "bootc", "rpm-ostree")
+NAMES = (
+    "grub",
+    "grub-mkconfig",
+    "limine",
+    "uki",
+    "systemd-boot",
+    "sdboot-manage",
+    "grub-bls",
+    "refind",
+    "bootc",
+    "rpm-ostree",
+)
 _TRIALS = ("grub",)  # those of them that can boot something once
-WRITERS = ("systemd-boot", "grub-bls")  # those whose entries we write ourselves
+# those whose entries we write ourselves
+WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree")  # those of which a program keeps the arguments
 # those that exclude every other one, whatever files of another loader lie around; the first one here counts
 _DECISIVE = ("bootc", "rpm-ostree")
@@ -127,7 +139,7 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     decisive = next(declared, None) or recognised.decisive(view)
     if decisive is not None and not forced:
         return BootChain(decisive, (decisive,), initramfs)
-    found = (*(one.detect(view) for one in backends()), *recognised.detect(view))
+    found = (one.detect(view) for one in backends())
     candidates = tuple(one for one in found if one is not None)
     chosen = [one for one in candidates if (one.name == forced if forced else one.proof)]
     if not chosen and not forced and len(candidates) == 1:
