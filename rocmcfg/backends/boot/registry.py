@@ -37,7 +37,7 @@ NAMES = (
     "bootc",
     "rpm-ostree",
 )
-_TRIALS = ("grub",)  # those of them that can boot something once
+_TRIALS = ("grub", "grub-mkconfig", "grub-bls")  # those of them that can boot something once
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree")  # those of which a program keeps the arguments
@@ -86,7 +86,10 @@ def inputs(name: str) -> set[str]:
 
 def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
-    return cast("BootTrial", _module(name, "trial")) if name in _TRIALS else None
+    if name not in _TRIALS:
+        return None
+    found: BootTrial = vars(_module(name, "trial"))["TRIAL"]
+    return found
 
 
 def trials() -> dict[str, BootTrial]:
@@ -100,7 +103,8 @@ def keeper(tool: str) -> Keeper | None:
 
 
 def keepers() -> tuple[Keeper, ...]:
-    return (*trials().values(), *map(argument_keeper, KEEPERS))
+    once = dict.fromkeys(one for loader in trials().values() for one in loader.KEEPERS)
+    return (*once, *map(argument_keeper, KEEPERS))
 
 
 def argument_keeper(name: str) -> ArgumentKeeper:
