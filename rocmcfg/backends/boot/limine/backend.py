@@ -118,28 +118,20 @@ def write_entries(host: Host) -> None:
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
     menu = observed.menu
     problems = list(entry_options.preflight(observed, kargs))
-    if menu.unreadable in (reader.OLD, reader.MISSING):
+    if menu.unreadable == reader.OLD:
         problems.append(
             error(
-                "RC3121",
+                "RC3129",
                 f"cannot use {menu.path}: {menu.unreadable}",
                 location=menu.path,
-                hint="a newer Limine does not read it: remove it, or translate it as Limine's CONFIG.md says"
-                if menu.unreadable == reader.OLD
-                else "mount the EFI system partition, then run the command again",
+                hint="a newer Limine does not read it: remove it, or translate it as Limine's CONFIG.md says",
             )
         )
-    elif not menu.unreadable and not menu.normal:
-        problems.append(
-            error(
-                "RC3122",
-                f"no entry of {menu.path} has a command line that is this system's",
-                location=menu.path,
-                detail="\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries),
-                hint="give the entry that you boot a line `cmdline:` with its root=; where a unified kernel "
-                "image holds the arguments, say --boot-backend uki",
-            )
-        )
+    hint = (
+        "give the entry that you boot a line `cmdline:` with its root=; where a unified kernel image holds "
+        "the arguments, say --boot-backend uki"
+    )
+    problems += entry_options.nothing_to_set(menu, hint)
     return [*problems, *_sealed(view, menu.path), *_of_later_kernels(view, observed, kargs)]
 
 
