@@ -22,6 +22,7 @@ ROOMS = {
     "RC30": "the host",
     "RC31": "the boot loader",
     "RC32": "the initramfs",
+    "RC33": "readers of variables",
     "RC40": "transactions",
     "RC43": "trial boots",
     "RC5": "verify",

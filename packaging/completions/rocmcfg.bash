@@ -30,8 +30,8 @@ _rocmcfg_options() {
         "profile show") echo "--root --boot-backend --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile validate") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile new") echo "--extends --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "plan") echo "--profile -p --set --with --without --unconditional --any-gpu --via --boot-backend --trial --confirm-after --health-check --detailed-exitcode --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
-        "apply") echo "--profile -p --set --with --without --unconditional --any-gpu --via --boot-backend --trial --confirm-after --health-check --dry-run --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "plan") echo "--profile -p --set --with --without --unconditional --any-gpu --via --boot-backend --env-target --trial --confirm-after --health-check --detailed-exitcode --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "apply") echo "--profile -p --set --with --without --unconditional --any-gpu --via --boot-backend --env-target --trial --confirm-after --health-check --dry-run --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "verify") echo "--profile -p --pid --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "confirm") echo "--yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "reject") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -55,6 +55,7 @@ _rocmcfg_takes() {
         --boot-backend) echo boot-backend ;;
         --root) echo directory ;;
         "schema") echo document ;;
+        --env-target) echo env-target ;;
         --log | "doctor" | "lint" | --bundle | "report") echo file ;;
         --format | -f) echo format ;;
         --gfx) echo gfx ;;
@@ -81,7 +82,7 @@ _rocmcfg_offer() {
         via) mapfile -t found < <(compgen -W "cmdline modprobe" -- "$2") ;;
         file) _rocmcfg_files -f "$2" ;;
         directory) _rocmcfg_files -d "$2" ;;
-        kernel | leavable | name | named-profile | optional | profile | setting | transaction | profile-file)
+        env-target | kernel | leavable | name | named-profile | optional | profile | setting | transaction | profile-file)
             mapfile -t found < <("${words[0]/#\~/$HOME}" complete "${1%-file}" \
                 "${words[@]:1:${#words[@]}-2}" "$2" 2>/dev/null </dev/null)
             found=("${found[@]%%$'\t'*}")

@@ -196,8 +196,11 @@ class Asked(NamedTuple):
     unconditional: bool = switch("--unconditional", help="Apply also what this kernel and ROCm do not need.")
     any_gpu: bool = switch("--any-gpu", help="Apply although no GPU of the profile is here.")
 
-    def request(self, missing: str, via: str = "", boot_backend: str = "") -> Request:
-        """Raises Misuse for a malformed --set, and with the text `missing` where nothing is asked for."""
+    def request(
+        self, missing: str, via: str = "", boot_backend: str = "", env_target: tuple[str, ...] = ()
+    ) -> Request:
+        """Raises Misuse for a malformed --set or --env-target, and with the text `missing` where nothing is
+        asked for."""
         from rocmcfg.model.state import Request
 
         for setting in self.set:
@@ -215,7 +218,8 @@ class Asked(NamedTuple):
         profiles = (
             os.path.abspath(name) if "/" in name or name.endswith(".toml") else name for name in self.profiles
         )
-        return Request(tuple(profiles), *self[1:], via=via, boot_backend=boot_backend)
+        _require_targets(env_target)
+        return Request(tuple(profiles), *self[1:], via=via, boot_backend=boot_backend, env_target=env_target)
 
 
 VIA = text(
@@ -230,6 +234,23 @@ class Boot(NamedTuple):
 
     via: str = VIA
     boot_backend: str = BOOT_BACKEND
+    env_target: tuple[str, ...] = texts(
+        "--env-target",
+        metavar="NAME",
+        help="Give variables to one more reader: fish, systemd, environment, gentoo, or unit:NAME.service. "
+        "May be repeated.",
+        takes="env-target",
+    )
+
+
+def _require_targets(names: tuple[str, ...]) -> None:
+    if names:
+        from rocmcfg.backends import environment_targets
+
+        wrong = next((name for name in names if not environment_targets.is_name(name)), "")
+        if wrong:
+            known = ", ".join(environment_targets.NAMES)
+            raise Misuse(f"no reader of variables is called {wrong!r}; there are {known}", "--env-target")
 
 
 class Trial(NamedTuple):

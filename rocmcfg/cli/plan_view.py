@@ -32,6 +32,7 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
     gpus = ", ".join(f"{many} × {kind}" if many > 1 else kind for kind, many in kinds.items())
     loader = facts.boot.loader.title if facts.boot.loader else facts.boot.refusal
     generators = ", ".join(d.title for d in facts.boot.initramfs) or "no initramfs generator"
+    signed = "; Secure Boot is on" if facts.boot.secure_boot == "on" else ""
     brought = ((t.text, f" (brings ROCm {t.rocm_text})" if t.rocm else "") for t in facts.pytorch)
     torches = ", ".join(dict.fromkeys(map("".join, brought)))
     return [
@@ -40,7 +41,7 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
         ("ROCm", facts.rocm_text or "none found system-wide"),
         *([("PyTorch", torches)] if torches else []),
         ("GPU", gpus or "no AMD GPU found"),
-        ("Boot", f"{loader}; {generators}"),
+        ("Boot", f"{loader}; {generators}{signed}"),
     ]
 
 

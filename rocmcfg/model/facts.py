@@ -78,15 +78,22 @@ class Detection(NamedTuple):
 
 
 @published(
-    "loader=loader.name", "supported", "evidence", "candidates=candidates.name", "initramfs=initramfs.name"
+    "loader=loader.name",
+    "supported",
+    "evidence",
+    "candidates=candidates.name",
+    "initramfs=initramfs.name",
+    "secure_boot",
 )
 class BootChain(NamedTuple):
-    """Which loader and initramfs generator the host uses. `loader` is None where none or several fit."""
+    """Which loader and initramfs generator the host uses. `loader` is None where none or several fit.
+    `secure_boot` is "on", "off" or "off, in setup mode"; empty where nobody says."""
 
     loader: Detection | None
     candidates: tuple[Detection, ...]
     initramfs: tuple[Detection, ...]
     refusal: str = ""
+    secure_boot: str = ""
 
     @property
     def supported(self) -> bool:

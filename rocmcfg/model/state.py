@@ -83,6 +83,7 @@ class Request(NamedTuple):
     any_gpu: bool = False
     via: str = ""
     boot_backend: str = ""
+    env_target: tuple[str, ...] = ()
 
 
 @published("setting", "reason")
@@ -197,4 +198,5 @@ def command_line(request: Request, root: str = "/") -> str:
     words += ["--unconditional"] * request.unconditional + ["--any-gpu"] * request.any_gpu
     words += ["--via", request.via] if request.via else []
     words += ["--boot-backend", request.boot_backend] if request.boot_backend else []
+    words += [word for name in request.env_target for word in ("--env-target", name)]
     return shlex.join(words) + root_option(root)

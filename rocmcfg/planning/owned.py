@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import environment, kernel_hook, modprobe
+from rocmcfg.backends import edits, environment, environment_targets, kernel_hook, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Editor
 from rocmcfg.host.view import HostView, Unreadable
@@ -30,9 +30,14 @@ class OwnedFile(NamedTuple):
 
 
 def owned_files(
-    view: HostView, loader: str, desired: Sequence[DesiredSetting], on_line: Sequence[DesiredSetting]
+    view: HostView,
+    loader: str,
+    desired: Sequence[DesiredSetting],
+    on_line: Sequence[DesiredSetting],
+    env_targets: Sequence[str] = (),
 ) -> list[OwnedFile]:
-    """`loader` is the backend that gets the arguments; what another one of ours had is taken away."""
+    """`loader` is the backend that gets the arguments; what another one of ours had is taken away, and so is
+    what readers of variables had that are not among `env_targets`."""
     options = [s for s in desired if s.channel is Channel.MODPROBE]
     variables = [s for s in desired if s.kind is Kind.ENV]
     driver = any(s.parameter for s in desired)
@@ -50,6 +55,7 @@ def owned_files(
         OwnedFile(file.path, environment.propose(file, variables), f"variables for {file.readers}")
         for file in environment.FILES
     ]
+    owned += _targets(view, env_targets, variables)
     owned += [
         OwnedFile(
             path,
@@ -62,6 +68,17 @@ def owned_files(
         ).items()
     ]
     return owned
+
+
+def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSetting]) -> list[OwnedFile]:
+    asked = environment_targets.chosen(names)
+    gone = "variables that this service gets no more"
+    owned = {path: OwnedFile(path, None, gone) for path in environment_targets.unit_files(view)}
+    for target in (*environment_targets.FIXED, *asked):
+        content = environment_targets.propose(target, variables) if target in asked else None
+        reason = f"variables for {target.readers} (--env-target {target.name})"
+        owned[target.path] = OwnedFile(target.path, content, reason, editor=edits.editor(target.path))
+    return list(owned.values())
 
 
 def _ids(settings: Sequence[DesiredSetting]) -> str:
@@ -83,18 +100,27 @@ def replaces(changes: Iterable[FileChange]) -> bool:
 
 
 def owned_paths() -> tuple[str, ...]:
-    """Every path that we may write on a host, as a whole or in part, apart from our own state."""
+    """Every path that we may write on a host, as a whole or in part, apart from our own state. One is a
+    pattern, as a shell expands it: the drop-ins of services."""
     return (
         *kernel_paths(),
         *trial_paths(),
         *(f.path for f in environment.FILES),
+        *(target.path for target in environment_targets.FIXED),
+        environment_targets.UNIT_FILES,
         *kernel_hook.PATHS,
     )
 
 
+def owned_on(view: HostView) -> tuple[str, ...]:
+    """The same for one host: the drop-ins of services that it has, in place of the pattern."""
+    fixed = (path for path in owned_paths() if path != environment_targets.UNIT_FILES)
+    return (*fixed, *environment_targets.unit_files(view))
+
+
 def whole_paths() -> tuple[str, ...]:
     """Those that are ours as a whole; packaging/debian/rules asks for them, for the package's scripts."""
-    return tuple(path for path in owned_paths() if registry.editor(path) is None)
+    return tuple(path for path in owned_paths() if edits.editor(path) is None)
 
 
 def trial_paths() -> tuple[str, ...]:
@@ -147,7 +173,7 @@ def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileCha
 def _holds_ours(view: HostView, file: OwnedFile) -> bool:
     """Whether there is something of ours in a file that others own, as far as it can be read."""
     try:
-        return registry.own_part(file.path, view.read(file.path)) is not None
+        return edits.own_part(file.path, view.read(file.path)) is not None
     except Unreadable:
         return False
 

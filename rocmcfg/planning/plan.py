@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends import environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.environment import later_assignments
+from rocmcfg.backends.environment import Assignment, later_assignments
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic
@@ -38,23 +38,33 @@ def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, kno
     """The plan, with every diagnostic. One that holds errors must not be carried out."""
     observed = observe(view, known.facts)
     resolution = resolve(profiles, request, known.facts, known.catalogue, observed.effective)
-    made = _plan(view, tuple(profile.name for profile in profiles), resolution, observed, known)
+    names = tuple(profile.name for profile in profiles)
+    made = _plan(view, names, resolution, observed, known, request.env_target)
     another = newer_kernel(known.facts) if made.reboot_required and not made.empty else ()
     return made._replace(diagnostics=(*made.diagnostics, *another))
 
 
 def plan_of_approved(
-    view: HostView, names: tuple[str, ...], settings: Sequence[DesiredSetting], known: Known
+    view: HostView,
+    names: tuple[str, ...],
+    settings: Sequence[DesiredSetting],
+    known: Known,
+    env_targets: tuple[str, ...] = (),
 ) -> Plan:
     """The same for settings that are on record, to the letter. What nobody is asked about is planned by this
     alone: a profile may say something else by now, and whoever can write it has approved nothing."""
     problems = tuple(refused(settings, known.facts, known.catalogue))
     observed = observe(view, known.facts)
-    return _plan(view, names, Resolution(tuple(settings), (), problems), observed, known)
+    return _plan(view, names, Resolution(tuple(settings), (), problems), observed, known, env_targets)
 
 
 def _plan(
-    view: HostView, names: tuple[str, ...], resolution: Resolution, observed: Observed, known: Known
+    view: HostView,
+    names: tuple[str, ...],
+    resolution: Resolution,
+    observed: Observed,
+    known: Known,
+    env_targets: tuple[str, ...],
 ) -> Plan:
     facts, catalogue, receipt = known
     desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
@@ -68,15 +78,22 @@ def _plan(
         backend = registry.backend(loader)
         problems += backend.preflight(view, observed.boot, [s.karg for s in unique_kargs(on_line)])
         problems += backend.unmanaged(view)
-    changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line), receipt)
+    variables = [s for s in desired if s.kind is Kind.ENV]
+    problems += environment_targets.problems(view, env_targets, variables)
+    changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line, env_targets), receipt)
     changed = {change.path for change in changes}
+    later = later_assignments(view) | environment_targets.later_assignments(view, env_targets)
     images, unproven = _images(view, observed, changed, known)
     problems += [*wrong, *unproven]
     return Plan(
         profiles=names,
         changes=tuple(changes),
-        activations=(*images, *_menu(view, loader, on_line, observed, changed)),
-        rows=tuple(_row(setting, observed, view) for setting in desired),
+        activations=(
+            *images,
+            *_menu(view, loader, on_line, observed, changed),
+            *environment_targets.activations(view, changed, "it reads variables that are changed here"),
+        ),
+        rows=tuple(_row(setting, observed, later) for setting in desired),
         skipped=resolution.skipped,
         diagnostics=tuple(dict.fromkeys(problems)),
         command_line=_command_line(observed, on_line),
@@ -161,10 +178,11 @@ def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> Comm
     return CommandLine(tuple(before), (*first, *(s.karg for s in unique_kargs(on_line)), *later))
 
 
-def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> SettingRow:
-    """What the host has without us, and whether somebody else still wins after us."""
+def _row(setting: DesiredSetting, observed: Observed, variables: Mapping[str, Assignment]) -> SettingRow:
+    """What the host has without us, and whether somebody else still wins after us: of `variables`, those that
+    are read after ours."""
     if setting.kind is Kind.ENV:
-        later = later_assignments(view).get(setting.name)
+        later = variables.get(setting.name)
         if later and later.value != setting.text:
             return SettingRow(setting, later.value, later.source, RowOutcome.OVERRIDDEN)
         return SettingRow(setting, None, "", RowOutcome.APPLIED)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
-from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends import environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
@@ -27,6 +27,7 @@ def programs(view: HostView) -> dict[str, Activation]:
     names programs, and does not say how to run them."""
     known = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
     known += [step for generator in initramfs.backends() for step in generator.activations(view, AGAIN)]
+    known += [environment_targets.env_update(AGAIN), environment_targets.daemon_reload(view, AGAIN)]
     return {activation.tool: activation for activation in known}
 
 
@@ -38,6 +39,7 @@ def reading(view: HostView, paths: AbstractSet[str], reason: str) -> list[Activa
             due += registry.backend(name).activations(view, reason)
     if modprobe.PATH in paths:
         due += [step for one in initramfs.backends() for step in one.activations(view, reason)]
+    due += environment_targets.activations(view, paths, reason)
     return due
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends import edits, environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
@@ -41,7 +41,7 @@ class ThirdPartyEdit(RocmcfgError):
                     location=path,
                     hint="take the lines of rocmcfg out by hand, then run the command again; --force puts "
                     "the whole file back as it was (a copy stays in the transaction's folder)"
-                    if registry.editor(path) is not None
+                    if edits.editor(path) is not None
                     else "keep your lines elsewhere, then run the command again with --force, which drops "
                     "the edit (a copy stays in the transaction's folder)",
                 )
@@ -149,6 +149,8 @@ def undo(
 def require_ours(view: HostView, found: steps.Journal) -> None:
     """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
     files = {*owned_paths(), journal.RECEIPT, journal.TRIAL}
+    named_here = (getattr(line, "path", "") for line in found.lines)
+    files |= {file for path in named_here if (file := environment_targets.unit_file(path))}
     folders = {path[:end] for path in files for end in range(1, len(path)) if path[end] == "/"}
     known = programs(view)
     for line in found.lines:

@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from rocmcfg.backends import edits, environment_targets
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, warning
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange
-from rocmcfg.model.state import ActivationState, Channel, Request
-from rocmcfg.planning.owned import owned_paths, trial_paths
+from rocmcfg.model.state import ActivationState, Channel, Kind, Request
+from rocmcfg.planning.owned import owned_on, trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import reboot
@@ -80,12 +81,15 @@ class Purpose:
 
     def proof(self, host: Host) -> list[Diagnostic]:
         """What is wrong beyond the expectations, once the programs have run."""
-        del host
-        return []
+        if not host.runs_tools:
+            return []
+        set_by_us = [row.setting for row in self.plan.rows if row.outcome is not RowOutcome.OVERRIDDEN]
+        variables = [setting for setting in set_by_us if setting.kind is Kind.ENV]
+        return environment_targets.check(host, self.request.env_target, variables)
 
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:
         """The changes to our own state, in the order in which they are made."""
-        found = {path: registry.own_part(path, host.read(path)) for path in owned_paths()}
+        found = {path: edits.own_part(path, host.read(path)) for path in owned_on(host)}
         old = receipt.load_quietly(host)
         pending = {
             tool: state

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends import edits, initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail
@@ -87,7 +87,7 @@ def _last(committed: Sequence[Journal]) -> list[Journal]:
 
 def _left_after(view: HostView, changes: Iterable[FileChange]) -> tuple[Diagnostic, ...]:
     """Where all is taken back, files of ours that were there before the first record stay."""
-    gone = {change.path for change in changes if registry.own_part(change.path, change.after) is None}
+    gone = {change.path for change in changes if edits.own_part(change.path, change.after) is None}
     left = tuple(path for path in files_without_record(view) if path not in gone)
     return (replace(beyond_undo(view, left), severity=Severity.WARNING),) if left else ()
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rocmcfg.backends import initramfs
+from rocmcfg.backends import edits, initramfs, marked_lines
 from rocmcfg.backends.boot import (
     appended_assignment,
     grub,
@@ -65,7 +65,7 @@ READERS: tuple[BootReader, ...] = (
     refind_reader,
 )
 TRIALS: tuple[BootTrial, ...] = (grub_trial,)
-EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments)
+EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
 WRITERS: tuple[EntryWriter, ...] = (
     limine_backend,
     uki_backend,
@@ -82,7 +82,8 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert tuple(registry.reader(name) for name in registry.NAMES) == READERS
     assert tuple(registry.trials().values()) == TRIALS
     assert initramfs.backends() == GENERATORS
-    assert {editor for one in READERS for editor in one.EDITED.values()} == set(EDITORS)
+    assert {editor for one in READERS for editor in one.EDITED.values()} == {*EDITORS} - {marked_lines}
+    assert edits.editor("/etc/environment") is EDITORS[-1]
     assert all(
         one.__doc__
         for one in (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
@@ -102,9 +103,8 @@ def test_it_proposes_just_the_paths_that_it_declares(backend: BootBackend) -> No
 
 def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> None:
     """The scripts of the Debian package name them, and undo.sh moves them."""
-    edited = {path for one in READERS for path in one.EDITED}
-    assert edited
-    assert edited == {path for path in owned_paths() if registry.editor(path) is not None}
+    edited = {*(path for one in READERS for path in one.EDITED), "/etc/environment"}
+    assert edited == {path for path in owned_paths() if edits.editor(path) is not None}
 
 
 def test_the_scripts_of_the_debian_package_know_our_part_of_a_file_of_others() -> None:
@@ -112,6 +112,7 @@ def test_the_scripts_of_the_debian_package_know_our_part_of_a_file_of_others() -
     for name in ("prerm", "postrm"):
         script = (SOURCE / f"packaging/debian/rocmcfg.{name}").read_text()
         assert f"if grep -qsxF '{comment}' /etc/default/grub; then" in script, name
+        assert f"if grep -qsxF '{marked_lines.BEGIN}' /etc/environment; then" in script, name
 
 
 @pytest.mark.parametrize("loader", ["one", "other"])

@@ -56,7 +56,7 @@ def entries(view: HostView, name: str) -> tuple[Entry, ...]:
 
 
 def editor(path: str) -> Editor | None:
-    """Who knows our part of a file that somebody else owns; None for a path that is ours as a whole."""
+    """Who knows our part of a file that a loader reads and somebody else owns; None for any other path."""
     return next((one.EDITED[path] for one in map(_reader, NAMES) if path in one.EDITED), None)
 
 
@@ -69,12 +69,6 @@ def inputs(name: str) -> set[str]:
     """The files of ours from which this loader's menu is generated: `paths`, and those of a trial."""
     found = trial(name)
     return {*paths(name), *(found.FILES if found is not None else ())}
-
-
-def own_part(path: str, content: bytes | None) -> bytes | None:
-    """What of a file's content is ours: all of it, but for a file that others own. None: nothing."""
-    known = editor(path)
-    return known.own(content) if known is not None and content is not None else content
 
 
 def trial(name: str) -> BootTrial | None:
@@ -119,6 +113,12 @@ def _module(name: str, part: str) -> object:
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
     """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
+    from rocmcfg.backends.boot import secure_boot
+
+    return _chain(view, initramfs, forced)._replace(secure_boot=secure_boot.state(view))
+
+
+def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> BootChain:
     from rocmcfg.backends.boot import recognised
     from rocmcfg.model.facts import BootChain
 

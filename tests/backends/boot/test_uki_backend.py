@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import marked_arguments
+from rocmcfg.backends.boot import marked_arguments, registry
 from rocmcfg.backends.boot.uki import addon, backend, reader
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.local_view import LocalView
@@ -86,6 +86,29 @@ def test_an_image_whose_boot_counter_hides_its_addons_is_warned_of(tmp_path: Pat
     (root / f"{LINUX}/arch-linux.efi").rename(root / f"{LINUX}/6.12+deb13-amd64+3.efi")
     (said,) = backend.unmanaged(LocalHost(str(root)))
     assert said.id == "RC3167"
+
+
+def test_entries_beside_the_images_are_warned_of(tmp_path: Path) -> None:
+    root = host(tmp_path)
+    entry = f"title Arch (entry)\nlinux /vmlinuz-linux\noptions {ROOT_ARGUMENT}\n"
+    make_root(tmp_path, {"efi/loader/entries/arch.conf": entry})
+    assert registry.reader_on(LocalHost(str(root))) is reader
+    (said,) = backend.unmanaged(LocalHost(str(root)))
+    assert (said.id, "Arch (entry)" in said.summary) == ("RC3169", True)
+
+
+def test_secure_boot_is_a_fact_of_the_host(tmp_path: Path) -> None:
+    root = host(tmp_path)
+    for content, state in ((None, ""), (b"\6\0\0\0\0", "off"), (b"\6\0\0\0\1", "on"), (b"\6", "")):
+        make_root(tmp_path, {SECURE_BOOT: content} if content is not None else {})
+        assert registry.detect(LocalHost(str(root)), ()).secure_boot == state
+    make_root(
+        tmp_path, {SECURE_BOOT: b"\6\0\0\0\0", SECURE_BOOT.replace("SecureBoot", "SetupMode"): b"\6\0\0\0\1"}
+    )
+    assert registry.detect(LocalHost(str(root)), ()).secure_boot == "off, in setup mode"
+    assert "Secure Boot is on" not in rocmcfg("status", "--root", str(root)).out
+    make_root(tmp_path, {SECURE_BOOT: b"\6\0\0\0\1"})
+    assert "Secure Boot is on" in rocmcfg("status", "--root", str(root)).out
 
 
 def test_a_line_too_long_is_refused(tmp_path: Path) -> None:
