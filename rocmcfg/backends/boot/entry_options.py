@@ -108,22 +108,22 @@ def activation(name: str, reason: str, folders: Sequence[str]) -> Activation:
     return Activation(name, (), reason, writes_at=tuple(folders), own=True)
 
 
-def write(host: Host) -> None:
-    """As `contract.EntryWriter`, for entries that are a file each."""
+def write(host: Host, variable: str = "") -> None:
+    """As `contract.EntryWriter`, for entries that are a file each. A variable of the loader stands behind
+    what is applied."""
 
     def rewrite(role: Role) -> Rewrite:
         return lambda content, ours: loader_entries.with_arguments(
             content, ours if role is Role.NORMAL else None
         )
 
-    rewrite_files(
-        host, ((path, rewrite(one.role)) for path, one in loader_entries.files(host, machine_id(host)))
-    )
+    found = loader_entries.files(host, machine_id(host))
+    rewrite_files(host, ((path, rewrite(one.role)) for path, one in found), variable)
 
 
-def rewrite_files(host: Host, files: Iterable[tuple[str, Rewrite]]) -> None:
+def rewrite_files(host: Host, files: Iterable[tuple[str, Rewrite]], variable: str = "") -> None:
     """What came into an entry that shall stay as it is, is taken out of it."""
-    kargs = asked(host)
+    kargs = f"{asked(host)} {variable}".strip()
     ours = marked_arguments.part(kargs) if kargs else None
     for path, rewrite in files:
         before = host.state(path)

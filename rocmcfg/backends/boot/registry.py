@@ -27,7 +27,7 @@ NAMES = (
     "grub-bls",
     "refind",
 )
-_TRIALS = ("grub",)  # those of them that can boot something once
+_TRIALS = ("grub", "grub-mkconfig", "grub-bls")  # those of them that can boot something once
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 
@@ -73,7 +73,10 @@ def inputs(name: str) -> set[str]:
 
 def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
-    return cast("BootTrial", _module(name, "trial")) if name in _TRIALS else None
+    if name not in _TRIALS:
+        return None
+    found: BootTrial = vars(_module(name, "trial"))["TRIAL"]
+    return found
 
 
 def trials() -> dict[str, BootTrial]:
@@ -87,7 +90,7 @@ def keeper(tool: str) -> Keeper | None:
 
 
 def keepers() -> tuple[Keeper, ...]:
-    return tuple(trials().values())
+    return tuple(dict.fromkeys(one for loader in trials().values() for one in loader.KEEPERS))
 
 
 def writer(name: str) -> EntryWriter:
