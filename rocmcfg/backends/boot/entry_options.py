@@ -126,6 +126,7 @@ def rewrite_files(host: Host, files: Iterable[tuple[str, Rewrite]], variable: st
     kargs = f"{asked(host)} {variable}".strip()
     ours = marked_arguments.part(kargs) if kargs else None
     for path, rewrite in files:
+        host.discard_temporary(path)
         before = host.state(path)
         content = rewrite(before.content, ours) if before else b""
         if before is not None and content != before.content:
