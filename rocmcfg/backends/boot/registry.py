@@ -118,8 +118,13 @@ def writer(name: str) -> EntryWriter:
 
 
 def reader_on(view: HostView) -> BootReader | None:
-    """The reader of the menu that this host has; None where it has none that we know."""
-    return next((one for one in map(_reader, (*_DECISIVE, *NAMES)) if one.here(view)), None)
+    """The reader of the menu that this host has; None where it has none that we know. Of several the one that
+    the firmware names, since others leave their menus behind."""
+    from rocmcfg.backends.boot.recognised import variable_text
+
+    told = variable_text(view, "LoaderInfo").lower()
+    names = sorted(NAMES, key=lambda name: (name not in _DECISIVE, not told.startswith(name)))
+    return next((one for one in map(_reader, names) if one.here(view)), None)
 
 
 def _module(name: str, part: str) -> object:
