@@ -30,6 +30,13 @@ _NAME = re.compile(r"initrd\.img-(.+)|(?:initramfs|booster)-(.+?)(?:-fallback)?\
 _PLUGINS = "/usr/lib/kernel/install.d/"  # of kernel-install(8)
 # How a module may lie in an image: usr-merged or not, below a release or not (booster), compressed or not.
 _MODULE = r"(?:^|[/\s])lib/modules/(?:.*/)?{name}\.ko(?:\.(?:xz|zst|gz))?$"
+# On a host of deployments the images come with the system; files of /etc get into them by an overlay alone
+# (rpm-ostree 2026.2, man/rpm-ostree.xml, initramfs-etc).
+_OSTREE = "/run/ostree-booted"
+_TRACKED = (
+    "sudo rpm-ostree initramfs-etc --track=/etc/modprobe.d/FILE\n"
+    "or keep to the kernel command line: --via cmdline"
+)
 
 
 class Image(NamedTuple):
@@ -79,6 +86,8 @@ def backends() -> tuple[Generator, ...]:
 
 
 def detect(view: HostView) -> tuple[Detection, ...]:
+    if view.exists(_OSTREE):
+        return (Detection("ostree", "an initramfs built with the image", (_OSTREE,), manual=_TRACKED),)
     supported = [found for one in backends() if (found := one.detect(view)) is not None]
     known = [
         Detection(name, name, (mark,), manual=by_hand)
