@@ -17,7 +17,7 @@ from rocmcfg.model.trial import TrialPlan
 from rocmcfg.workflow.planning import Planned
 
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
-_COMMANDS = 60  # columns; longer ones stand below, each on its own line
+_COMMANDS = 60  # columns; where several take more, each stands on its own line below
 _STATES = {
     ActivationState.PLANNED: "to run",
     ActivationState.DONE: "done",
@@ -131,7 +131,7 @@ def show_changes(printer: Printer, changes: Sequence[FileChange]) -> None:
 def show_activations(
     printer: Printer, activations: Sequence[Activation], tools: Sequence[ToolChange] = ()
 ) -> None:
-    long = {step.tool for step in activations if len("; ".join(step.lines)) > _COMMANDS}
+    long = {a.tool for a in activations if a.lines[1:] and len("; ".join(a.lines)) > _COMMANDS}
     steps = [
         (
             a.tool if a.tool in long else "; ".join(a.lines) or "rocmcfg itself: boot entries",
