@@ -27,7 +27,7 @@ NAMES = (
     "grub-bls",
     "refind",
 )
-_TRIALS = ("grub", "grub-mkconfig", "grub-bls")  # those of them that can boot something once
+_TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 
