@@ -43,13 +43,17 @@ class OneShot:
     BLOCK = f"{EFIVARS}/LoaderEntryOneShot-{LOADER_GUID}"
     KEEPS = "which entry was to boot next"
     SHOWS: tuple[str, ...] = ("bootctl", "status")
+    UNCHANGED: tuple[int, ...] = ()
+    AMONG_OTHERS = False
 
-    def held(self, view: HostView) -> str | None:
+    def held(self, view: HostView, ours: str = "") -> str | None:
+        del ours
         found = variable_text(view, "LoaderEntryOneShot")
         return found if found == _FILE else None
 
-    def keep(self, wanted: str | None) -> tuple[str, ...]:
+    def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
         """Without a name bootctl deletes the variable (src/bootctl/bootctl-set-efivar.c)."""
+        del held
         return ("bootctl", "set-oneshot", wanted or "")
 
     def damaged(self, view: HostView) -> bool:
@@ -98,7 +102,8 @@ class SecondEntry:
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
         del view, arguments  # they are in the entry
         reason = "the entry of the next boot alone, in an EFI variable that the loader deletes"
-        return ToolChange(ONE_SHOT.TOOL, ONE_SHOT.keep(_FILE), _FILE, "", f"next boot: {_FILE}", reason)
+        argv, after = ONE_SHOT.keep(_FILE), f"next boot: {_FILE}"
+        return ToolChange(ONE_SHOT.TOOL, argv, _FILE, "", after, reason, arms=True)
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         longest = max((size(k.text for k in entry.kargs) for entry in observed.menu.normal), default=0)

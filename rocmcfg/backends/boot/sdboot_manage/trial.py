@@ -1,5 +1,5 @@
-"""Trials with systemd-boot: a second entry, chosen for one boot. `sdboot-manage gen` removes all entries, this
-one too, and the next boot is the default one then."""
+"""Trials with systemd-boot: a second entry, chosen for one boot. `sdboot-manage gen` removes all entries, and
+the next boot is the default one then."""
 
 from __future__ import annotations
 
