@@ -91,5 +91,8 @@ def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
     whole = [path for path in paths if path not in edited]
     steps += [f"take the lines of rocmcfg out of {path}" for path in edited]
     steps += ["sudo rm " + " ".join(whole)] if whole else []
-    steps += ["sudo " + line for step in reading(view, set(paths), "") for line in step.lines]
+    for step in reading(view, set(paths), ""):
+        steps += ["sudo " + line for line in step.lines]
+        if step.own and step.writes_at:
+            steps.append(f"take the arguments of rocmcfg, or its addons, out of {', '.join(step.writes_at)}")
     return "; ".join(dict.fromkeys(steps))
