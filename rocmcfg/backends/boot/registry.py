@@ -13,7 +13,15 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg, join
 
 if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter, Keeper
+    from rocmcfg.backends.boot.contract import (
+        ArgumentKeeper,
+        BootBackend,
+        BootReader,
+        BootTrial,
+        Editor,
+        EntryWriter,
+        Keeper,
+    )
     from rocmcfg.backends.boot.menu import Entry
     from rocmcfg.model.facts import BootChain, Detection
 
@@ -26,10 +34,15 @@ NAMES = (
     "sdboot-manage",
     "grub-bls",
     "refind",
+    "bootc",
+    "rpm-ostree",
 )
 _TRIALS = ("grub", "grub-mkconfig", "grub-bls")  # those of them that can boot something once
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
+KEEPERS = ("bootc", "rpm-ostree")  # those of which a program keeps the arguments
+# those that exclude every other one, whatever files of another loader lie around; the first one here counts
+_DECISIVE = ("bootc", "rpm-ostree")
 
 
 def backend(name: str) -> BootBackend:
@@ -90,7 +103,13 @@ def keeper(tool: str) -> Keeper | None:
 
 
 def keepers() -> tuple[Keeper, ...]:
-    return tuple(dict.fromkeys(one for loader in trials().values() for one in loader.KEEPERS))
+    once = dict.fromkeys(one for loader in trials().values() for one in loader.KEEPERS)
+    return (*once, *map(argument_keeper, KEEPERS))
+
+
+def argument_keeper(name: str) -> ArgumentKeeper:
+    """The program that keeps the arguments of this loader."""
+    return cast("ArgumentKeeper", _module(name, "backend"))
 
 
 def writer(name: str) -> EntryWriter:
@@ -99,8 +118,13 @@ def writer(name: str) -> EntryWriter:
 
 
 def reader_on(view: HostView) -> BootReader | None:
-    """The reader of the menu that this host has; None where it has none that we know."""
-    return next((one for one in map(_reader, NAMES) if one.here(view)), None)
+    """The reader of the menu that this host has; None where it has none that we know. Of several the one that
+    the firmware names, since others leave their menus behind."""
+    from rocmcfg.backends.boot.recognised import variable_text
+
+    told = variable_text(view, "LoaderInfo").lower()
+    names = sorted(NAMES, key=lambda name: (name not in _DECISIVE, not told.startswith(name)))
+    return next((one for one in map(_reader, names) if one.here(view)), None)
 
 
 def _module(name: str, part: str) -> object:
@@ -120,7 +144,8 @@ def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> Boo
     from rocmcfg.backends.boot import recognised
     from rocmcfg.model.facts import BootChain
 
-    decisive = recognised.decisive(view)
+    declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
+    decisive = next(declared, None) or recognised.decisive(view)
     if decisive is not None and not forced:
         return BootChain(decisive, (decisive,), initramfs)
     found = (one.detect(view) for one in backends())
