@@ -88,6 +88,9 @@ def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
         if set(paths) & set(loader.FILES):
             steps.append("sudo " + " ".join(loader.keeper(view).keep(None)))
     for name in registry.KEEPERS:
+        reader = registry.reader(name)
+        if reader is None or not reader.here(view):
+            continue  # another loader's file may have the same name
         ours = " ".join(karg.text for karg in registry.backend(name).observe(view).ours)
         keeper = registry.argument_keeper(name)
         if set(paths) & {*registry.paths(name)} and (held := keeper.held(view, ours)) is not None:
