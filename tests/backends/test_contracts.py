@@ -19,6 +19,7 @@ from rocmcfg.backends.boot import (
     registry,
     rpm_ostree,
     sdboot_manage,
+    sdbootutil,
     systemd_boot,
     uki,
 )
@@ -49,6 +50,8 @@ from rocmcfg.backends.boot.rpm_ostree import backend as rpm_ostree_backend
 from rocmcfg.backends.boot.rpm_ostree import reader as rpm_ostree_reader
 from rocmcfg.backends.boot.sdboot_manage import backend as sdboot_backend
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
+from rocmcfg.backends.boot.sdbootutil import backend as sdbootutil_backend
+from rocmcfg.backends.boot.sdbootutil import reader as sdbootutil_reader
 from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.boot.uki import backend as uki_backend
@@ -70,6 +73,7 @@ BACKENDS: tuple[BootBackend, ...] = (
     refind_backend,
     bootc_backend,
     rpm_ostree_backend,
+    sdbootutil_backend,
 )
 READERS: tuple[BootReader, ...] = (
     grub_reader,
@@ -82,6 +86,7 @@ READERS: tuple[BootReader, ...] = (
     refind_reader,
     bootc_reader,
     rpm_ostree_reader,
+    sdbootutil_reader,
 )
 KEEPERS: tuple[ArgumentKeeper, ...] = (bootc_backend, rpm_ostree_backend)
 TRIALS: tuple[BootTrial, ...] = (GRUB_TRIAL, MKCONFIG_TRIAL, BLS_TRIAL)
@@ -104,7 +109,7 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert initramfs.backends() == GENERATORS
     assert tuple(map(registry.argument_keeper, registry.KEEPERS)) == KEEPERS
     packages = (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
-    assert all(one.__doc__ for one in (*packages, bootc, rpm_ostree))
+    assert all(one.__doc__ for one in (*packages, bootc, rpm_ostree, sdbootutil))
     assert {editor for one in READERS for editor in one.EDITED.values()} == {*EDITORS} - {marked_lines}
     assert edits.editor("/etc/environment") is EDITORS[-1]
     assert tuple(map(registry.writer, registry.WRITERS)) == WRITERS

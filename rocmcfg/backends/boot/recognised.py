@@ -74,12 +74,6 @@ _DECISIVE = (
         (("/etc/kernelstub/configuration",), ("/usr/bin/kernelstub",)),
         'sudo kernelstub -a "{kargs}"      (never -o: it replaces everything)',
     ),
-    _Chain(
-        "sdbootutil",
-        "sdbootutil (openSUSE with BLS entries)",
-        (("/usr/bin/sdbootutil",), _ENTRIES),
-        "write to /etc/kernel/cmdline.d/90-rocmcfg.conf: {kargs}\nthen: sudo sdbootutil update-all-entries",
-    ),
 )
 
 

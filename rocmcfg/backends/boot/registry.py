@@ -36,13 +36,14 @@ NAMES = (
     "refind",
     "bootc",
     "rpm-ostree",
+    "sdbootutil",
 )
 _TRIALS = ("grub", "grub-mkconfig", "grub-bls")  # those of them that can boot something once
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree")  # those of which a program keeps the arguments
 # those that exclude every other one, whatever files of another loader lie around; the first one here counts
-_DECISIVE = ("bootc", "rpm-ostree")
+_DECISIVE = ("bootc", "rpm-ostree", "sdbootutil")
 
 
 def backend(name: str) -> BootBackend:
