@@ -2,7 +2,7 @@
 `create_boot_options`, `sedrootflags`, `update_entry_conf`).
 
 It reads line by line with the shell's `read`, which gives up on a last line without its end. It reads files
-of any name, backups of editors too. It puts the line into each entry with sed, and copies that over the entry.
+of any name, backups of editors too. It puts the line into each entry with sed, and copies that over it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.menu import Role, behind_separator, size, too_long
+from rocmcfg.backends.boot.menu import Role, behind_separator, not_asked_for, size, too_long
 from rocmcfg.backends.boot.sdbootutil import reader
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
-from rocmcfg.model.kargs import Karg, contains, split
+from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, unique_kargs
 
@@ -91,12 +91,13 @@ def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    lost = list(_lines_lost(view))
+    lost, told = list(_lines_lost(view)), (*observed.foreign, *observed.ours)
+    where = f"{_BASES[0]} or a file in {reader.FOLDER}"
     line = [*(k.text for k in observed.foreign), *kargs, *(k.text for k in observed.later), *kargs]
     return [
         *too_long(size(line), reader.CARRIER, "shorten /etc/kernel/cmdline"),
         *behind_separator(observed.foreign, kargs),
-        *(lost or _not_asked_for(view, observed)),
+        *(lost or not_asked_for(observed.menu, told, _FOUND_OUT, reader.TOOL, where)),
         *_measured(view),
     ]
 
@@ -121,26 +122,6 @@ def _lines_lost(view: HostView) -> Iterator[Diagnostic]:
             detail=text.rpartition("\n")[2],
             location=base,
             hint=f"end it: echo >> {base}",
-        )
-
-
-def _not_asked_for(view: HostView, observed: Observed) -> Iterator[Diagnostic]:
-    """update-all-entries writes the options of an entry as a whole."""
-    told = (*observed.foreign, *observed.ours)
-    surplus = [
-        karg.text
-        for entry in observed.menu.normal
-        for karg in entry.kargs
-        if karg.name not in _FOUND_OUT and not contains(told, karg.text)
-    ]
-    if surplus:
-        yield error(
-            "RC3147",
-            "boot entries have arguments that no file asks for, and sdbootutil would take them away: "
-            + ", ".join(dict.fromkeys(surplus)),
-            location=observed.menu.path,
-            hint="write them to /etc/kernel/cmdline or a file in /etc/kernel/cmdline.d, or take them out of the "
-            "entries, then run the command again",
         )
 
 
