@@ -39,7 +39,7 @@ NAMES = (
     "sdbootutil",
     "kernelstub",
 )
-_TRIALS = ("grub", "grub-mkconfig", "grub-bls")  # those of them that can boot something once
+_TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keeps the arguments

@@ -1,8 +1,8 @@
 """`kernelstub -a` and `-d` (kernelstub 3.1.4, 3fb4e06: kernelstub/application.py, `main`), never `-o`, which
 replaces all options.
 
-Options are split at one blank; `-a` appends what is not there; `-d` makes a set of the rest, so that the order is
-lost. A missing kernel ends it with 0 before anything is written.
+Options are split at one blank; `-a` appends what is not there; `-d` makes a set of the rest, so that the
+order is lost. A missing kernel ends it with 0 before anything is written.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _order_lost(options: Sequence[str]) -> Iterator[Diagnostic]:
             "RC3151",
             f"the order of {', '.join(twice)} matters, and `kernelstub -d`, which an undo takes, forgets it",
             location=reader.CONFIGURATION,
-            hint="leave one of them away: sudo kernelstub -d OPTION, and look at the order of the others then",
+            hint="leave one of them away: sudo kernelstub -d OPTION, and look at the order of the others",
         )
 
 

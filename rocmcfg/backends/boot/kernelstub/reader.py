@@ -48,7 +48,7 @@ def read(view: HostView) -> Menu:
 
 
 def _of(entry: Entry) -> Entry:
-    """It writes NAME-current and NAME-oldkern, and leaves every other entry alone (kernelstub/installer.py)."""
+    """It writes NAME-current and NAME-oldkern and leaves others alone (kernelstub/installer.py)."""
     if entry.id.endswith(("-current", "-oldkern")):
         return entry
     return entry._replace(role=Role.RECOVERY if entry.id.startswith("Recovery-") else Role.FOREIGN)
