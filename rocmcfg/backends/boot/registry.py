@@ -27,6 +27,7 @@ NAMES = (
     "grub-bls",
     "refind",
 )
+_READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
 _TRIALS = ("grub",)  # those of them that can boot something once
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
@@ -96,8 +97,16 @@ def writer(name: str) -> EntryWriter:
 
 
 def reader_on(view: HostView) -> BootReader | None:
-    """The reader of the menu that this host has; None where it has none that we know."""
-    return next((one for one in map(_reader, NAMES) if one.here(view)), None)
+    """The reader of the menu that this host has; None where it has none that we know, or something above its
+    loader owns the arguments."""
+    from rocmcfg.backends.boot import recognised
+
+    above = recognised.decisive(view)
+    if above is None or above.name in NAMES:
+        return next((one for one in map(_reader, NAMES) if one.here(view)), None)
+    if above.name in _READ:
+        return cast("BootReader", importlib.import_module(f"rocmcfg.backends.boot.{above.name}"))
+    return None
 
 
 def _module(name: str, part: str) -> object:
