@@ -125,7 +125,7 @@ def whole_paths() -> tuple[str, ...]:
 
 def trial_paths() -> tuple[str, ...]:
     """The paths of ours that are on a host during a trial only."""
-    return tuple(path for trial in registry.trials().values() for path in trial.FILES)
+    return tuple(dict.fromkeys(path for trial in registry.trials().values() for path in trial.FILES))
 
 
 def changes_to(
@@ -139,7 +139,7 @@ def changes_to(
 
 def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileChange | Diagnostic | None:
     """What makes a file what it shall be, or stands in the way; None where it is so already."""
-    if file.editor is not None and file.content is None and not _holds_ours(view, file):
+    if file.content is None and not _holds_ours(view, file):
         return None
     if view.is_symlink(file.path):
         return error(
@@ -164,18 +164,22 @@ def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileCha
         if current == file.content and (before is None or before.mode == file.mode):
             return None
         return FileChange(file.path, before, file.content, file.reason, file.mode)
-    if current == file.content:
-        return None
     content, edit = file.editor.put(before.content if before else b"", file.content)
+    if before is not None and content == before.content:
+        return None
     return FileChange(file.path, before, content, file.reason, before.mode if before else file.mode, edit)
 
 
 def _holds_ours(view: HostView, file: OwnedFile) -> bool:
-    """Whether there is something of ours in a file that others own, as far as it can be read."""
+    """Whether there is something to take away, as far as it can be seen: of a file that others own, our part.
+    A folder that only root may look into, as that of an EFI system partition, hides what is there."""
+    if file.editor is None:
+        return view.exists(file.path) or view.is_symlink(file.path)
     try:
-        return edits.own_part(file.path, view.read(file.path)) is not None
+        content = view.read(file.path)
     except Unreadable:
         return False
+    return content is not None and file.editor.put(content, None)[0] != content
 
 
 def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnostic | None:

@@ -83,13 +83,13 @@ def beyond_undo(view: HostView, left: tuple[str, ...]) -> Diagnostic:
 
 def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
     """The commands that remove these files and what was generated from them."""
-    steps = []
+    steps: list[str] = []
     for loader in registry.trials().values():
         if set(paths) & set(loader.FILES):
-            steps.append("sudo " + " ".join(loader.keep(None)))
+            steps.append("sudo " + " ".join(loader.keeper(view).keep(None)))
     edited = [path for path in paths if edits.editor(path) is not None]
     whole = [path for path in paths if path not in edited]
     steps += [f"take the lines of rocmcfg out of {path}" for path in edited]
     steps += ["sudo rm " + " ".join(whole)] if whole else []
     steps += ["sudo " + line for step in reading(view, set(paths), "") for line in step.lines]
-    return "; ".join(steps)
+    return "; ".join(dict.fromkeys(steps))

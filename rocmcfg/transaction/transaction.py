@@ -66,7 +66,7 @@ class Purpose:
         before, after = (plan.command_line.before, plan.command_line.after) if plan.command_line else ((), ())
         place = registry.trial(plan.boot_backend)
         if place is not None and any(change.path in place.FILES for change in plan.changes):
-            before = (*before, place.TOKEN)
+            before = (*before, *place.PLACES)
         wanted = (
             row.setting.karg
             for row in plan.rows
@@ -233,9 +233,10 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
 def _clear(host: Host, boot_backend: str, progress: Progress, mark: str) -> None:
     """Take out what a boot loader still holds for one boot, from whichever trial."""
     loader = registry.trial(boot_backend)
-    if loader is not None and host.runs_tools and loader.held(host) is not None:
-        run_tool(host, loader.keep(None), progress, mark)
-        host.settle((loader.BLOCK,))
+    keeper = loader.keeper(host) if loader is not None and host.runs_tools else None
+    if keeper is not None and keeper.held(host) is not None:
+        run_tool(host, keeper.keep(None), progress, mark)
+        host.settle((keeper.BLOCK,))
 
 
 def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> BaseException:

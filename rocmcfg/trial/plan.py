@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from rocmcfg.backends import edits
 from rocmcfg.backends.boot import registry
 from rocmcfg.facts.gpus import driven_gpus
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
@@ -57,8 +58,8 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
     if loader is not None and observed.boot is not None:
         problems += loader.problems(view, observed.boot, arguments)
         owned = [
-            OwnedFile(path, content, "what makes a trial of one boot", mode)
-            for path, (content, mode) in loader.propose().items()
+            OwnedFile(path, content, "what makes a trial of one boot", mode, edits.editor(path))
+            for path, (content, mode) in loader.propose(view, observed.boot, arguments).items()
         ]
         changes, wrong = changes_to(view, owned, known.receipt)
         problems += wrong
@@ -72,7 +73,7 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
         diagnostics=tuple(dict.fromkeys((*said, *problems))),
         command_line=CommandLine(line.before, (*line.before, *arguments)) if line else None,
         reboot_required=True,
-        tools=(loader.arming(arguments),) if loader else (),
+        tools=(loader.arming(view, arguments),) if loader else (),
     ), tried
 
 
@@ -247,7 +248,8 @@ class OfOneBoot(Purpose):
         return super().header(host)._replace(trial=OneBoot(self.tried.token, self.tried.arguments))
 
     def expectations(self) -> Expectations:
-        return Expectations(self.plan.boot_backend, (self.loader.TOKEN,), (self.loader.TOKEN,), ())
+        places = self.loader.PLACES
+        return Expectations(self.plan.boot_backend, places, places, ())
 
     def proof(self, host: Host) -> list[Diagnostic]:
         return self.loader.check(host, self.tried.arguments)

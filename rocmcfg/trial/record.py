@@ -108,7 +108,7 @@ def waits(view: HostView, trial: Trial) -> bool:
     """Whether the boot loader has its arguments for the next boot; True also where only root may look."""
     loader = registry.trial(trial.boot_backend)
     try:
-        return loader is not None and bool(loader.held(view))
+        return loader is not None and bool(loader.keeper(view).held(view))
     except Unreadable:
         return True
 

@@ -23,11 +23,13 @@ from rocmcfg.backends.boot import (
 from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter
 from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
-from rocmcfg.backends.boot.grub import trial as grub_trial
+from rocmcfg.backends.boot.grub.trial import TRIAL as GRUB_TRIAL
 from rocmcfg.backends.boot.grub_bls import backend as bls_backend
 from rocmcfg.backends.boot.grub_bls import reader as bls_reader
+from rocmcfg.backends.boot.grub_bls.trial import TRIAL as BLS_TRIAL
 from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
+from rocmcfg.backends.boot.grub_mkconfig.trial import TRIAL as MKCONFIG_TRIAL
 from rocmcfg.backends.boot.limine import backend as limine_backend
 from rocmcfg.backends.boot.limine import reader as limine_reader
 from rocmcfg.backends.boot.refind import backend as refind_backend
@@ -64,7 +66,7 @@ READERS: tuple[BootReader, ...] = (
     bls_reader,
     refind_reader,
 )
-TRIALS: tuple[BootTrial, ...] = (grub_trial,)
+TRIALS: tuple[BootTrial, ...] = (GRUB_TRIAL, MKCONFIG_TRIAL, BLS_TRIAL)
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
 WRITERS: tuple[EntryWriter, ...] = (
     limine_backend,

@@ -12,7 +12,7 @@ update-initramfs   mkinitramfs copies all of /etc/modprobe.d, whatever else the 
                    grub-mkconfig runs the programs of /etc/grub.d in order and frames what each prints; of
                    them the stand-in runs those of rocmcfg alone, before the entries.
 grub-mkconfig -o MENU, grub2-mkconfig   the same as GRUB itself has it, without drop-ins.
-grub-editenv       the real one, on the tree's own block (`-` is /boot/grub/grubenv).
+grub-editenv       the real one, on the tree's own block (`-` is /boot/grub/grubenv), also as grub2-editenv.
 lsinitramfs, unmkinitramfs   list and unpack an uncompressed newc archive.
 
 They are no oracle: what GRUB, kmod and initramfs-tools really do is shown by the tests in real guests.
@@ -42,7 +42,14 @@ printf '%s\\0%s' "$GRUB_CMDLINE_LINUX" "$GRUB_CMDLINE_LINUX_DEFAULT"
 
 _OURS = "/etc/grub.d/01_rocmcfg_trial"
 # Those that change something, by their first word.
-TOOLS = ("update-grub", "grub-mkconfig", "grub2-mkconfig", "update-initramfs", "grub-editenv")
+TOOLS = (
+    "update-grub",
+    "grub-mkconfig",
+    "grub2-mkconfig",
+    "update-initramfs",
+    "grub-editenv",
+    "grub2-editenv",
+)
 
 
 def update_grub(root: Path) -> int:
@@ -89,8 +96,8 @@ def _without_printed(text: str) -> str:
     return re.sub(rf"### BEGIN {_OURS} ###\n.*?### END {_OURS} ###\n\n", "", text, flags=re.S)
 
 
-def grub_editenv(root: Path, arguments: list[str]) -> int:
-    block = root / "boot/grub/grubenv"
+def grub_editenv(root: Path, name: str, arguments: list[str]) -> int:
+    block = root / "boot" / name.partition("-")[0] / "grubenv"
     return subprocess.run(["grub-editenv", block, *arguments[1:]], check=False).returncode
 
 
@@ -165,8 +172,8 @@ def main() -> int:
         return grub_mkconfig(Path(root), arguments)
     if tool == "update-initramfs":
         return update_initramfs(Path(root))
-    if tool == "grub-editenv":
-        return grub_editenv(Path(root), arguments)
+    if tool in ("grub-editenv", "grub2-editenv"):
+        return grub_editenv(Path(root), tool, arguments)
     if tool == "lsinitramfs":
         print("\n".join(unpacked(Path(root + arguments[-1]))))
         return 0

@@ -47,7 +47,10 @@ class ToolHost(LocalHost):
         if argv[0] == "lsinitramfs":
             listing = "\n".join(fake_tools.unpacked(Path(self.root + argv[-1])))
             return CommandResult(tuple(argv), 0, listing, "")
-        if argv[0] == "grub-probe":  # prints nothing for a plain partition, and the file system's name
+        if argv[0] in (
+            "grub-probe",
+            "grub2-probe",
+        ):  # prints nothing for a plain partition, and the file system's name
             return CommandResult(tuple(argv), 0, self.probed[argv[1].partition("=")[2]], "")
         return None
 
@@ -87,10 +90,9 @@ class QuickHost(ToolHost):
     ) -> CommandResult:
         if self._own(argv[0]) is not None:
             return super().execute(argv, timeout=timeout, progress=progress, mark=mark)
-        if argv[0] == "grub-editenv":
-            return CommandResult(
-                tuple(argv), fake_tools.grub_editenv(Path(self.root), list(argv[1:])), "", ""
-            )
+        if argv[0] in ("grub-editenv", "grub2-editenv"):
+            done = fake_tools.grub_editenv(Path(self.root), argv[0], list(argv[1:]))
+            return CommandResult(tuple(argv), done, "", "")
         if argv[0] in ("grub-mkconfig", "grub2-mkconfig"):
             return CommandResult(
                 tuple(argv), fake_tools.grub_mkconfig(Path(self.root), list(argv[1:])), "", ""

@@ -2,7 +2,8 @@
 adds to what a variable holds, or an element of an array; two more for each further one.
 
 For files that have no directory of drop-ins. The lines are found again by their comment, wherever others have
-moved them.
+moved them. During a trial a variable of the boot loader stands last in what is added; it is none of what is
+applied, and counts as none of our part.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from rocmcfg.model.edit import Edit, appended
 
 _COMMENT = b"# Written by rocmcfg, with the next line. Undo: sudo rocmcfg rollback\n"
 _ASSIGNMENT = rb'(?:(\w+)="\$\{\1:\+\$\1 \}|\w+\[[^]\n]*\]\+=" )[^\n]*(?:\n|\Z)'
+_VARIABLE = re.compile(rb' ?\\\$\w+(?="\n?\Z)')
 _OWN = re.compile(rb"^(?:" + re.escape(_COMMENT) + rb"(?:" + _ASSIGNMENT + rb")?)+", re.MULTILINE)
 
 
@@ -23,9 +25,28 @@ def lines(name: str, added: str) -> bytes:
 
 
 def own(content: bytes) -> bytes | None:
-    """Our lines of the file; None where it has none."""
+    """Our lines of the file; None where it has none, or none but those of a trial."""
     found = _OWN.search(content)
-    return found[0] if found else None
+    return _applied(found[0]) or None if found else None
+
+
+def _applied(part: bytes) -> bytes:
+    """Our lines without a trial's variable; empty where nothing else is in them."""
+    left = _VARIABLE.sub(b"", part)
+    return left if left == part or not left.rstrip().endswith(b' }"') else b""
+
+
+def with_variable(part: bytes | None, name: str, variable: str) -> bytes:
+    """Our lines with a variable of the boot loader behind what is applied; the shell must not expand it."""
+    if part is None:
+        return lines(name, f"\\{variable}")
+    before, quote, end = part.rpartition(b'"')
+    return before + f" \\{variable}".encode() + quote + end
+
+
+def without_variable(text: str) -> str:
+    found = _OWN.search(text.encode())
+    return text.replace(found[0].decode(), _applied(found[0]).decode() or "\n\n") if found else text
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:

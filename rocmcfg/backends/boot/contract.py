@@ -116,17 +116,28 @@ class Keeper(Protocol):
         """Whether nobody could read its block any more. Raises Unreadable."""
 
 
-class BootTrial(Keeper, Protocol):
-    """Arguments that the loader gives to the next boot alone: it forgets them as it boots. `TOKEN` is the
-    word on every normal entry in whose place the loader puts them, `FILES` are those of ours that do so."""
+class BootTrial(Protocol):
+    """Arguments that the loader gives to the next boot alone: it forgets them as it boots. `PLACES` are the
+    words on every normal entry in whose place the loader puts them; none where the trial is an entry of its
+    own. `FILES` are those of ours that are there during a trial only, `KEEPERS` all that may hold what makes
+    the next boot the trial."""
 
-    TOKEN: str
+    PLACES: tuple[str, ...]
     FILES: tuple[str, ...]
+    KEEPERS: tuple[Keeper, ...]
 
-    def propose(self) -> Mapping[str, tuple[bytes, int]]:
-        """What `FILES` hold during a trial: content and mode by path."""
+    def keeper(self, view: HostView) -> Keeper:
+        """The one of this host."""
+        ...
 
-    def arming(self, arguments: Sequence[str]) -> ToolChange:
+    def propose(
+        self, view: HostView, observed: Observed, arguments: Sequence[str]
+    ) -> Mapping[str, tuple[bytes, int]]:
+        """What shall be ours during a trial: content, and the mode of a new file, by path. The whole file, or
+        our part of one that others own."""
+        ...
+
+    def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
         """The one step that makes the next boot the trial; what comes before it does nothing alone."""
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:

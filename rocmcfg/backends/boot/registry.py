@@ -28,7 +28,7 @@ NAMES = (
     "refind",
 )
 _READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
-_TRIALS = ("grub",)  # those of them that can boot something once
+_TRIALS = ("grub", "grub-mkconfig", "grub-bls")  # those of them that can boot something once
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 
@@ -74,7 +74,10 @@ def inputs(name: str) -> set[str]:
 
 def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
-    return cast("BootTrial", _module(name, "trial")) if name in _TRIALS else None
+    if name not in _TRIALS:
+        return None
+    found: BootTrial = vars(_module(name, "trial"))["TRIAL"]
+    return found
 
 
 def trials() -> dict[str, BootTrial]:
@@ -88,7 +91,7 @@ def keeper(tool: str) -> Keeper | None:
 
 
 def keepers() -> tuple[Keeper, ...]:
-    return tuple(trials().values())
+    return tuple(dict.fromkeys(one for loader in trials().values() for one in loader.KEEPERS))
 
 
 def writer(name: str) -> EntryWriter:
@@ -98,15 +101,17 @@ def writer(name: str) -> EntryWriter:
 
 def reader_on(view: HostView) -> BootReader | None:
     """The reader of the menu that this host has; None where it has none that we know, or something above its
-    loader owns the arguments."""
+    loader owns the arguments. Of several the one that the firmware names, since others leave their menus."""
     from rocmcfg.backends.boot import recognised
 
     above = recognised.decisive(view)
-    if above is None or above.name in NAMES:
-        return next((one for one in map(_reader, NAMES) if one.here(view)), None)
-    if above.name in _READ:
+    if above is not None and above.name in _READ:
         return cast("BootReader", importlib.import_module(f"rocmcfg.backends.boot.{above.name}"))
-    return None
+    if above is not None and above.name not in NAMES:
+        return None
+    told = recognised.variable_text(view, "LoaderInfo").lower()
+    names = sorted(NAMES, key=lambda name: not told.startswith(name))
+    return next((one for one in map(_reader, names) if one.here(view)), None)
 
 
 def _module(name: str, part: str) -> object:

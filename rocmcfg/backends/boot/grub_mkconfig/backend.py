@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub_files import defaults, mkconfig
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, defaults, mkconfig
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
 from rocmcfg.backends.boot.recognised import handed_over
@@ -49,7 +49,7 @@ def detect(view: HostView) -> Detection | None:
 
 
 def observe(view: HostView) -> Observed:
-    text = text_or_empty(view, _DEFAULTS)
+    text = appended_assignment.without_variable(text_or_empty(view, _DEFAULTS))
     before, ours, _ = appended_assignment.around(text)
     last = before.count("\n") + ours.strip("\n").count("\n") + 1 if ours else 0
     return defaults.observed(
@@ -58,6 +58,7 @@ def observe(view: HostView) -> Observed:
         [Sourced(_DEFAULTS, text)],
         defaults.own_kargs(ours, _DEFAULTS),
         lambda source: bool(ours) and int(source.rpartition(":")[2]) > last,
+        TRIAL_TOKEN,
     )
 
 

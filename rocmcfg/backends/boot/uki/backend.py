@@ -97,6 +97,8 @@ def write_entries(host: Host) -> None:
             host.remove(f"{folder}/{reader.OURS}")
             host.remove_dir(folder)  # stays where somebody else uses it
     for uki in images:
+        if host.is_dir(uki.addons):
+            host.discard_temporary(uki.own_addon)
         if not says(host, uki, line, enforced):
             _write(host, uki, line, enforced)
 
