@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 
@@ -72,7 +73,8 @@ def show(printer: Printer, planned: Planned) -> None:
         printer.line("In sync: nothing to change.")
         return
     ends = "; the next boot is the trial" if planned.trial else ""
-    printer.line(summary(made.changes, made.due, made.reboot_required and not ends, ends))
+    due = [*made.due, *(tool.step for tool in made.tools if not tool.arms)]
+    printer.line(summary(made.changes, due, made.reboot_required and not ends, ends))
 
 
 def _notes(profiles: Sequence[Profile]) -> list[str]:
@@ -132,7 +134,12 @@ def show_activations(
         ("; ".join(a.lines) or "rocmcfg itself: boot entries", f"{_STATES[a.state]}: {a.reason}")
         for a in activations
     ]
-    steps += [(f"{' '.join(t.argv[:-1])} …", f"last of all: {t.reason}") for t in tools]
+    steps += [
+        (f"{' '.join(t.argv[:-1])} …", f"last of all: {t.reason}")
+        if t.arms
+        else (shlex.join(t.argv), f"after the files: {t.reason}")
+        for t in tools
+    ]
     printer.section("Programs", steps)
 
 

@@ -71,7 +71,8 @@ def _text(content: bytes) -> str:
 class ToolChange(NamedTuple):
     """Something that a program keeps for the host and changes: which one, and how it is taken back, says the
     `Keeper` of this name (`backends.boot.contract`). `holds` is what it has to hold afterwards; `before` and
-    `after` are for the reader's eye."""
+    `after` are for the reader's eye. `ours` are all arguments that are or become ours, where it keeps them
+    among others. `arms`: it makes the next boot a trial, so that nothing may come after it."""
 
     tool: str
     argv: tuple[str, ...]
@@ -81,6 +82,13 @@ class ToolChange(NamedTuple):
     reason: str
     kind: Literal["modify"] = "modify"
     diff: str = ""
+    ours: str = ""
+    arms: bool = False
+
+    @property
+    def step(self) -> Activation:
+        """The run of the program, as one among others."""
+        return Activation(self.tool, (self.argv,), self.reason)
 
 
 @published("tool", "argv", "commands", "reason", "state")
@@ -183,7 +191,7 @@ class Plan(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        return not self.changes and not self.due
+        return not self.changes and not self.due and not self.tools
 
     @property
     def due(self) -> tuple[Activation, ...]:

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from rocmcfg.backends import environment_targets, initramfs, modprobe
+from rocmcfg.backends.boot import kept_arguments, registry
 from rocmcfg.backends.boot import menu as menus
-from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment import Assignment, later_assignments
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, last
-from rocmcfg.model.plan import Activation, CommandLine, Plan, RowOutcome, SettingRow
+from rocmcfg.model.plan import Activation, CommandLine, Plan, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.spelling import same
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, unique_kargs
@@ -100,7 +100,18 @@ def _plan(
         command_line=_command_line(observed, on_line),
         reboot_required=reboot.due(view, desired, receipt, replaced=replaces(changes)),
         boot_backend=loader,
+        tools=_kept(view, loader, on_line, observed),
     )
+
+
+def _kept(
+    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Observed
+) -> tuple[ToolChange, ...]:
+    """What the program that keeps this loader's arguments has to hold."""
+    if observed.boot is None or loader not in registry.KEEPERS:
+        return ()
+    wanted = [s.karg for s in unique_kargs(on_line)]
+    return kept_arguments.changes(view, registry.argument_keeper(loader), observed.boot, wanted)
 
 
 def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
@@ -221,5 +232,8 @@ def stale(before: Plan, now: Plan) -> Iterable[str]:
     for path in sorted({*old, *new}):
         if old.get(path) != new.get(path):
             yield path
-    if [a.commands for a in before.due] != [a.commands for a in now.due]:
+    old_steps, new_steps = (
+        [*(a.commands for a in one.due), *(t.argv for t in one.tools)] for one in (before, now)
+    )
+    if old_steps != new_steps:
         yield "activations"

@@ -3,6 +3,7 @@ and loads none of the heavy libraries: it is what people run after every boot.""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -242,7 +243,18 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
 def _menu_lacks_it(host: _Host) -> Verdict:
     if host.menu is not None and _left(host, host.menu.tool):
         return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool} has not run since the apply"
+    given = host.receipt.deployment if host.receipt else ""
+    if given and host.menu is not None and given not in (entry.id for entry in host.menu.entries):
+        return CheckStatus.DRIFT, (
+            f"the deployment that got it ({_short(given)}) is not there: it was dropped, or was not put in "
+            "place when the host went down (journalctl -b -1 -u ostree-finalize-staged)"
+        )
     return CheckStatus.DRIFT, "the generated boot menu does not have it"
+
+
+def _short(deployment: str) -> str:
+    """As fedora-3c6dad6571….1"""
+    return re.sub(r"([0-9a-f]{10})[0-9a-f]+", r"\1…", deployment)
 
 
 def _proven(host: _Host, setting: DesiredSetting) -> bool:

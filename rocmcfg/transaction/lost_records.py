@@ -87,6 +87,11 @@ def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
     for loader in registry.trials().values():
         if set(paths) & set(loader.FILES):
             steps.append("sudo " + " ".join(loader.keeper(view).keep(None)))
+    for name in registry.KEEPERS:
+        ours = " ".join(karg.text for karg in registry.backend(name).observe(view).ours)
+        keeper = registry.argument_keeper(name)
+        if set(paths) & {*registry.paths(name)} and (held := keeper.held(view, ours)) is not None:
+            steps.append("sudo " + " ".join(keeper.keep(None, held)))
     edited = [path for path in paths if edits.editor(path) is not None]
     whole = [path for path in paths if path not in edited]
     steps += [f"take the lines of rocmcfg out of {path}" for path in edited]

@@ -52,8 +52,11 @@ def timeout() -> float:
     return wanted if 0 < wanted < _LONGEST else _DEFAULT_TIMEOUT
 
 
-def run_tool(host: Host, argv: Sequence[str], progress: Progress, mark: str) -> None:
-    """Run a tool of the host to its end, with its transaction's mark. Raises ToolFailed."""
+def run_tool(
+    host: Host, argv: Sequence[str], progress: Progress, mark: str, fine: Sequence[int] = ()
+) -> None:
+    """Run a tool of the host to its end, with its transaction's mark. Raises ToolFailed, but not for an exit
+    status that is `fine`."""
     started = time.monotonic()
     limit = timeout()
 
@@ -70,7 +73,7 @@ def run_tool(host: Host, argv: Sequence[str], progress: Progress, mark: str) -> 
         )
     if result.status == 127 and "not found" in result.stderr:
         raise ToolFailed(result, "is not installed", "install the package that brings it")
-    if not result.ok:
+    if not result.ok and result.status not in fine:
         raise ToolFailed(
             result,
             f"failed with exit status {result.status}",

@@ -107,9 +107,14 @@ class Purpose:
                 self.plan.settings,
                 {path: journal.digest(content) for path, content in found.items() if content is not None},
                 {**pending, **ran},
+                self._deployment(host),
             )
         )
         return [FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt")]
+
+    def _deployment(self, host: Host) -> str:
+        loader = self.plan.boot_backend
+        return registry.argument_keeper(loader).deployment(host) if loader in registry.KEEPERS else ""
 
     def log_line(self, done: Done) -> str:
         settings = " ".join(done.header.settings)
@@ -120,7 +125,8 @@ class Purpose:
 
 def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
     """The plan of a purpose, all of it or nothing. Raises RocmcfgError. The caller holds the lock and has
-    checked that the plan is fresh. Tool changes come last: a trial becomes one by them."""
+    checked that the plan is fresh. What programs keep comes after our files, and the receipt, which notes
+    for which deployment they keep it, behind it. A trial becomes one by the very last step."""
     plan = purpose.plan
     _preflight(host, plan)
     header = purpose.header(host)
@@ -134,6 +140,8 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
                 interrupts.check()
                 _change(host, id, change)
             activations = tuple(_activate(host, id, a, progress, mark) for a in plan.activations)
+            kept = (change_by_tool(host, id, tool, progress, mark) for tool in plan.tools if not tool.arms)
+            activations += tuple(kept)
             expect = header.expect
             problems = look_at_results(host, expect.backend, expect.wanted, expect.removed, activations)
             problems += purpose.proof(host)
@@ -143,7 +151,8 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             for change in purpose.records(host, done):
                 _change(host, id, change)
             for tool in plan.tools:
-                change_by_tool(host, id, tool, progress, mark)
+                if tool.arms:
+                    change_by_tool(host, id, tool, progress, mark)
             interrupts.check()
             journal.append(host, id, Committed())
             interrupts.done()
@@ -156,7 +165,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
 def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
     paths = [change.path for change in plan.changes] + [journal.STATE_DIR]
-    paths += [keeper_of(tool).BLOCK for tool in plan.tools]
+    paths += [block for tool in plan.tools if (block := keeper_of(tool).BLOCK)]
     if host.runs_tools:
         paths += [output for activation in plan.due for output in activation.outputs]
     problems = [

@@ -74,6 +74,8 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     foreign = recovery.edited(view, chosen)
     if foreign and not force:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
+    if unable := [problem for one in chosen for problem in parts.unable(view, one)]:
+        raise RocmcfgError(*dict.fromkeys(unable))
     planned = plan_of(view, chosen)
     if not chosen or len(chosen) < len(committed):
         return planned

@@ -9,6 +9,7 @@ import pytest
 from rocmcfg.backends import edits, initramfs, marked_lines
 from rocmcfg.backends.boot import (
     appended_assignment,
+    bootc,
     grub,
     grub_bls,
     grub_mkconfig,
@@ -16,11 +17,21 @@ from rocmcfg.backends.boot import (
     marked_arguments,
     refind,
     registry,
+    rpm_ostree,
     sdboot_manage,
     systemd_boot,
     uki,
 )
-from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter
+from rocmcfg.backends.boot.bootc import backend as bootc_backend
+from rocmcfg.backends.boot.bootc import reader as bootc_reader
+from rocmcfg.backends.boot.contract import (
+    ArgumentKeeper,
+    BootBackend,
+    BootReader,
+    BootTrial,
+    Editor,
+    EntryWriter,
+)
 from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
 from rocmcfg.backends.boot.grub.trial import TRIAL as GRUB_TRIAL
@@ -34,6 +45,8 @@ from rocmcfg.backends.boot.limine import backend as limine_backend
 from rocmcfg.backends.boot.limine import reader as limine_reader
 from rocmcfg.backends.boot.refind import backend as refind_backend
 from rocmcfg.backends.boot.refind import reader as refind_reader
+from rocmcfg.backends.boot.rpm_ostree import backend as rpm_ostree_backend
+from rocmcfg.backends.boot.rpm_ostree import reader as rpm_ostree_reader
 from rocmcfg.backends.boot.sdboot_manage import backend as sdboot_backend
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
 from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
@@ -55,6 +68,8 @@ BACKENDS: tuple[BootBackend, ...] = (
     sdboot_backend,
     bls_backend,
     refind_backend,
+    bootc_backend,
+    rpm_ostree_backend,
 )
 READERS: tuple[BootReader, ...] = (
     grub_reader,
@@ -65,7 +80,10 @@ READERS: tuple[BootReader, ...] = (
     sdboot_reader,
     bls_reader,
     refind_reader,
+    bootc_reader,
+    rpm_ostree_reader,
 )
+KEEPERS: tuple[ArgumentKeeper, ...] = (bootc_backend, rpm_ostree_backend)
 TRIALS: tuple[BootTrial, ...] = (GRUB_TRIAL, MKCONFIG_TRIAL, BLS_TRIAL)
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
 WRITERS: tuple[EntryWriter, ...] = (
@@ -84,12 +102,11 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert tuple(registry.reader(name) for name in registry.NAMES) == READERS
     assert tuple(registry.trials().values()) == TRIALS
     assert initramfs.backends() == GENERATORS
+    assert tuple(map(registry.argument_keeper, registry.KEEPERS)) == KEEPERS
+    packages = (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
+    assert all(one.__doc__ for one in (*packages, bootc, rpm_ostree))
     assert {editor for one in READERS for editor in one.EDITED.values()} == {*EDITORS} - {marked_lines}
     assert edits.editor("/etc/environment") is EDITORS[-1]
-    assert all(
-        one.__doc__
-        for one in (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
-    )
     assert tuple(map(registry.writer, registry.WRITERS)) == WRITERS
 
 

@@ -95,13 +95,17 @@ def asked(view: HostView) -> str:
 
 
 def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+    kargs = " ".join(setting.karg for setting in unique_kargs(settings))
+    return {**propose_carrier(settings), CMDLINE: marked_arguments.part(kargs) if kargs else None}
+
+
+def propose_carrier(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+    """The file of ours, with the reason for each argument."""
     from rocmcfg.backends.templates import HEAD, reason
 
-    if not settings:
-        return {CARRIER: None, CMDLINE: None}
     kargs = " ".join(setting.karg for setting in unique_kargs(settings))
     content = "".join([HEAD, *map(reason, settings), kargs, "\n"])
-    return {CARRIER: content.encode(), CMDLINE: marked_arguments.part(kargs)}
+    return {CARRIER: content.encode() if kargs else None}
 
 
 def activation(name: str, reason: str, folders: Sequence[str]) -> Activation:

@@ -54,18 +54,10 @@ _DECISIVE = (
         "ubuntu-core",
     ),
     _Chain(
-        "bootc",
-        "bootc (image mode)",
-        (("/run/ostree-booted", "/sysroot/ostree"), ("/usr/bin/bootc",)),
-        'sudo bootc loader-entries set-options-for-source --source rocmcfg --options "{kargs}"\n'
-        "or, where that is missing: sudo rpm-ostree kargs --append-if-missing=ARGUMENT for each of: {kargs}",
-        "bootc",
-    ),
-    _Chain(
-        "rpm-ostree",
-        "rpm-ostree (Fedora Atomic, Bazzite, CoreOS)",
-        (("/run/ostree-booted", "/sysroot/ostree"),),
-        "sudo rpm-ostree kargs --append-if-missing=ARGUMENT   for each of: {kargs}",
+        "ostree",
+        "ostree without rpm-ostree or bootc",
+        (("/run/ostree-booted",),),
+        "sudo ostree admin kargs edit-in-place --append-if-missing=ARGUMENT   for each of: {kargs}",
     ),
     _Chain(
         "steamos",

@@ -13,7 +13,15 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg, join
 
 if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter, Keeper
+    from rocmcfg.backends.boot.contract import (
+        ArgumentKeeper,
+        BootBackend,
+        BootReader,
+        BootTrial,
+        Editor,
+        EntryWriter,
+        Keeper,
+    )
     from rocmcfg.backends.boot.menu import Entry
     from rocmcfg.model.facts import BootChain, Detection
 
@@ -26,11 +34,16 @@ NAMES = (
     "sdboot-manage",
     "grub-bls",
     "refind",
+    "bootc",
+    "rpm-ostree",
 )
 _READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
 _TRIALS = ("grub", "grub-mkconfig", "grub-bls")  # those of them that can boot something once
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
+KEEPERS = ("bootc", "rpm-ostree")  # those of which a program keeps the arguments
+# those that exclude every other one, whatever files of another loader lie around; the first one here counts
+_DECISIVE = ("bootc", "rpm-ostree")
 
 
 def backend(name: str) -> BootBackend:
@@ -91,7 +104,13 @@ def keeper(tool: str) -> Keeper | None:
 
 
 def keepers() -> tuple[Keeper, ...]:
-    return tuple(dict.fromkeys(one for loader in trials().values() for one in loader.KEEPERS))
+    once = dict.fromkeys(one for loader in trials().values() for one in loader.KEEPERS)
+    return (*once, *map(argument_keeper, KEEPERS))
+
+
+def argument_keeper(name: str) -> ArgumentKeeper:
+    """The program that keeps the arguments of this loader."""
+    return cast("ArgumentKeeper", _module(name, "backend"))
 
 
 def writer(name: str) -> EntryWriter:
@@ -104,11 +123,12 @@ def reader_on(view: HostView) -> BootReader | None:
     loader owns the arguments. Of several the one that the firmware names, since others leave their menus."""
     from rocmcfg.backends.boot import recognised
 
-    above = recognised.decisive(view)
+    declared = next((one for one in map(_reader, _DECISIVE) if one.here(view)), None)
+    above = recognised.decisive(view) if declared is None else None
     if above is not None and above.name in _READ:
         return cast("BootReader", importlib.import_module(f"rocmcfg.backends.boot.{above.name}"))
-    if above is not None and above.name not in NAMES:
-        return None
+    if declared is not None or above is not None:
+        return declared
     told = recognised.variable_text(view, "LoaderInfo").lower()
     names = sorted(NAMES, key=lambda name: not told.startswith(name))
     return next((one for one in map(_reader, names) if one.here(view)), None)
@@ -131,7 +151,8 @@ def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> Boo
     from rocmcfg.backends.boot import recognised
     from rocmcfg.model.facts import BootChain
 
-    decisive = recognised.decisive(view)
+    declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
+    decisive = next(declared, None) or recognised.decisive(view)
     if decisive is not None and not forced:
         return BootChain(decisive, (decisive,), initramfs)
     found = (one.detect(view) for one in backends())

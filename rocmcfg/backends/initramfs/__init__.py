@@ -24,6 +24,13 @@ _RECOGNISED = (
     ("mkinitcpio", "/usr/bin/mkinitcpio", "sudo mkinitcpio -P"),
     ("booster", "/usr/bin/booster", "rebuild the images with booster"),
 )
+# On a host of deployments the images come with the system; files of /etc get into them by an overlay alone
+# (rpm-ostree 2026.2, man/rpm-ostree.xml, initramfs-etc).
+_OSTREE = "/run/ostree-booted"
+_TRACKED = (
+    "sudo rpm-ostree initramfs-etc --track=/etc/modprobe.d/FILE\n"
+    "or keep to the kernel command line: --via cmdline"
+)
 
 
 class Image(NamedTuple):
@@ -66,6 +73,8 @@ def backend(detected: Iterable[Detection]) -> Generator | None:
 
 
 def detect(view: HostView) -> tuple[Detection, ...]:
+    if view.exists(_OSTREE):
+        return (Detection("ostree", "an initramfs built with the image", (_OSTREE,), manual=_TRACKED),)
     supported = [found for one in backends() if (found := one.detect(view)) is not None]
     known = [
         Detection(name, name, (mark,), manual=by_hand)

@@ -29,6 +29,8 @@ class EnvironmentBlock:
     call all of GRUB 2 grub2; each name has a block of its own."""
 
     KEEPS = "what one boot was to get"
+    UNCHANGED: tuple[int, ...] = ()
+    AMONG_OTHERS = False
 
     def __init__(self, name: str) -> None:
         """`name` is grub or grub2."""
@@ -37,15 +39,17 @@ class EnvironmentBlock:
         self.SHOWS: tuple[str, ...] = (self.TOOL, "-", "list")
         self._probe = f"{name}-probe"
 
-    def keep(self, wanted: str | None) -> tuple[str, ...]:
+    def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
         """Where nothing is wanted, no word of ours stays behind."""
+        del held
         if wanted is None:
             return (self.TOOL, "-", "unset", VARIABLE)
         return (self.TOOL, "-", "set", f"{VARIABLE}={wanted}")
 
-    def held(self, view: HostView) -> str | None:
+    def held(self, view: HostView, ours: str = "") -> str | None:
         """What the block holds for the next boot: empty where GRUB has taken it, None where there was
         nothing. Raises Unreadable."""
+        del ours
         return variables(view.read(self.BLOCK) or b"").get(VARIABLE)
 
     def damaged(self, view: HostView) -> bool:

@@ -67,7 +67,7 @@ class GrubTrial:
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
         holds, block = " ".join(arguments), self.block(view)
         reason = f"the arguments of one boot, in GRUB's environment block ({block.BLOCK})"
-        return ToolChange(block.TOOL, block.keep(holds), holds, "", f"{VARIABLE}={holds}", reason)
+        return ToolChange(block.TOOL, block.keep(holds), holds, "", f"{VARIABLE}={holds}", reason, arms=True)
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         length = longest_line(observed.menu.normal, arguments)
