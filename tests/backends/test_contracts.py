@@ -49,8 +49,10 @@ from rocmcfg.backends.boot.rpm_ostree import backend as rpm_ostree_backend
 from rocmcfg.backends.boot.rpm_ostree import reader as rpm_ostree_reader
 from rocmcfg.backends.boot.sdboot_manage import backend as sdboot_backend
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
+from rocmcfg.backends.boot.sdboot_manage.trial import TRIAL as SDBOOT_TRIAL
 from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
+from rocmcfg.backends.boot.systemd_boot.trial import TRIAL as SYSTEMD_BOOT_TRIAL
 from rocmcfg.backends.boot.uki import backend as uki_backend
 from rocmcfg.backends.boot.uki import reader as uki_reader
 from rocmcfg.backends.initramfs import Generator, initramfs_tools
@@ -84,7 +86,13 @@ READERS: tuple[BootReader, ...] = (
     rpm_ostree_reader,
 )
 KEEPERS: tuple[ArgumentKeeper, ...] = (bootc_backend, rpm_ostree_backend)
-TRIALS: tuple[BootTrial, ...] = (GRUB_TRIAL, MKCONFIG_TRIAL, BLS_TRIAL)
+TRIALS: tuple[BootTrial, ...] = (
+    GRUB_TRIAL,
+    MKCONFIG_TRIAL,
+    SYSTEMD_BOOT_TRIAL,
+    SDBOOT_TRIAL,
+    BLS_TRIAL,
+)
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
 WRITERS: tuple[EntryWriter, ...] = (
     limine_backend,

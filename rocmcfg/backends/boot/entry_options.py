@@ -117,9 +117,12 @@ def write(host: Host, variable: str = "") -> None:
     what is applied."""
 
     def rewrite(role: Role) -> Rewrite:
-        return lambda content, ours: loader_entries.with_arguments(
-            content, ours if role is Role.NORMAL else None
-        )
+        def rewritten(content: bytes, ours: bytes | None) -> bytes:
+            if role is Role.TRIAL:
+                return content
+            return loader_entries.with_arguments(content, ours if role is Role.NORMAL else None)
+
+        return rewritten
 
     found = loader_entries.files(host, machine_id(host))
     rewrite_files(host, ((path, rewrite(one.role)) for path, one in found), variable)

@@ -18,6 +18,10 @@ from rocmcfg.model.kargs import split
 
 # Where the EFI system partition, and /boot of its own beside it (XBOOTLDR), are mounted: bootctl(1)
 PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
+# The entry of a trial. Of entries without a sort-key the one with the lower name stands further down, and a
+# dash is lower than all other characters (systemd, strverscmp_improved). The underscore counts for nothing,
+# and keeps programs from taking the name for an option.
+TRIAL_ID = "_-rocmcfg-trial"
 _COUNTER = re.compile(r"\+[0-9]+(?:-[0-9]+)?\Z")  # Automatic Boot Assessment: tries left, tries done
 _BOOTS = ("linux", "efi", "uki")
 _PATHS = (*_BOOTS, "initrd")  # on the entry's own partition, with or without a slash before them
@@ -112,6 +116,8 @@ def _entry(file: EntryFile, machine_id: str) -> Entry:
 
 
 def _role(file: EntryFile, machine_id: str) -> Role:
+    if file.id == TRIAL_ID:
+        return Role.TRIAL
     of = file.first.get("machine-id", "").replace("-", "").lower()
     if (
         not file.boots

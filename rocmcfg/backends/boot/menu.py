@@ -17,6 +17,7 @@ class Role(str, Enum):
     NORMAL = "normal"
     RECOVERY = "recovery"  # stays as it is: it must boot whatever we write
     SNAPSHOT = "snapshot"  # an older state of this system
+    TRIAL = "trial"  # what one boot is to get
     FOREIGN = "foreign"  # another system, or an entry that somebody wrote by hand
 
 

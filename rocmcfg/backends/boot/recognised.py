@@ -13,8 +13,8 @@ from typing import NamedTuple
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.facts import Detection
 
-_EFIVARS = "/sys/firmware/efi/efivars"
-_LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
+EFIVARS = "/sys/firmware/efi/efivars"
+LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
 _PARTITIONS = ("/boot", "/boot/efi", "/efi", "/esp")  # where the EFI system partition is mounted
 _ENTRIES = tuple(f"{mounted}/loader/entries/*.conf" for mounted in _PARTITIONS)
 
@@ -112,7 +112,7 @@ def variable_text(view: HostView, variable: str) -> str:
     """What a variable of the Boot Loader Interface says: four bytes of attributes, then UTF-16. Empty where
     there is none."""
     try:
-        raw = view.read(f"{_EFIVARS}/{variable}-{_LOADER_GUID}")
+        raw = view.read(f"{EFIVARS}/{variable}-{LOADER_GUID}")
     except Unreadable:
         raw = None
     return (raw or b"")[4:].decode("utf-16-le", "replace").rstrip("\0")

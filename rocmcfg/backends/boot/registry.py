@@ -38,7 +38,7 @@ NAMES = (
     "rpm-ostree",
 )
 _READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
-_TRIALS = ("grub", "grub-mkconfig", "grub-bls")  # those of them that can boot something once
+_TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree")  # those of which a program keeps the arguments

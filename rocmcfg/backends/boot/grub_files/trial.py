@@ -16,10 +16,11 @@ from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import longest_line
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB, GRUB2, VARIABLE, EnvironmentBlock
 from rocmcfg.backends.boot.grub_files.mkconfig import sections
-from rocmcfg.backends.boot.menu import Menu, separator
+from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.backends.boot.one_boot import on_the_line
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains
+from rocmcfg.model.kargs import Karg, adds_up, contains
 from rocmcfg.model.plan import ToolChange
 
 SCRIPT = "/etc/grub.d/01_rocmcfg_trial"  # after 00_header, which loads the block; before the entries
@@ -71,21 +72,7 @@ class GrubTrial:
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         length = longest_line(observed.menu.normal, arguments)
-        if length >= COMMAND_LINE_LIMIT:
-            yield error(
-                "RC4301",
-                f"the trial's command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
-                location=self.FILES[0],
-                hint="try fewer settings at a time, or apply them without --trial",
-            )
-        behind = separator(observed.foreign)
-        if behind is not None:
-            yield error(
-                "RC4302",
-                "the trial's arguments would stand behind a “--”, where the kernel passes them on to init",
-                location=behind.source,
-                hint="move the “--” and what follows it out of that file",
-            )
+        yield from on_the_line(length, observed.foreign, self.FILES[0])
         block = self.block(view)
         twice = [e.title for e in observed.menu.normal if contains(e.kargs, _FIRST_TRY)]
         if twice and not contains(observed.foreign, _FIRST_TRY):
