@@ -73,18 +73,6 @@ _DECISIVE = (
         "append to the one line of /etc/kernel/cmdline (systemd-boot) or to GRUB_CMDLINE_LINUX_DEFAULT in "
         "/etc/default/grub, as `proxmox-boot-tool status` reports: {kargs}\nthen: proxmox-boot-tool refresh",
     ),
-    _Chain(
-        "kernelstub",
-        "kernelstub (Pop!_OS)",
-        (("/etc/kernelstub/configuration",), ("/usr/bin/kernelstub",)),
-        'sudo kernelstub -a "{kargs}"      (never -o: it replaces everything)',
-    ),
-    _Chain(
-        "sdbootutil",
-        "sdbootutil (openSUSE with BLS entries)",
-        (("/usr/bin/sdbootutil",), _ENTRIES),
-        "write to /etc/kernel/cmdline.d/90-rocmcfg.conf: {kargs}\nthen: sudo sdbootutil update-all-entries",
-    ),
 )
 
 

@@ -36,14 +36,16 @@ NAMES = (
     "refind",
     "bootc",
     "rpm-ostree",
+    "sdbootutil",
+    "kernelstub",
 )
 _READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
 _TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
-KEEPERS = ("bootc", "rpm-ostree")  # those of which a program keeps the arguments
+KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keeps the arguments
 # those that exclude every other one, whatever files of another loader lie around; the first one here counts
-_DECISIVE = ("bootc", "rpm-ostree")
+_DECISIVE = ("bootc", "rpm-ostree", "kernelstub", "sdbootutil")
 
 
 def backend(name: str) -> BootBackend:
