@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocmcfg.backends.boot import marked_arguments
+from rocmcfg.backends.boot import marked_arguments, roles
 from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import split
@@ -84,17 +84,21 @@ def entry_id(path: str) -> str:
 
 
 def read(view: HostView, machine_id: str = "") -> tuple[Entry, ...]:
-    """The entries of all partitions. One that names another machine is none of this system's."""
+    """The entries of all partitions. One that names another machine, or another root file system, is none of
+    this system's."""
     return tuple(entry for _, entry in files(view, machine_id))
 
 
 def files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
     """The same, each with its path."""
+    root = roles.root_of(view)
     for folder in folders(view):
         for name in view.names(folder):
             path = f"{folder}/{name}"
             if name.endswith(".conf") and (text := view.text(path)) is not None:
-                yield path, _entry(parse(path, text), machine_id)
+                entry = _entry(parse(path, text), machine_id)
+                foreign = roles.another_root(entry.kargs, root)
+                yield path, entry._replace(role=Role.FOREIGN) if foreign else entry
 
 
 def folders(view: HostView) -> tuple[str, ...]:

@@ -243,3 +243,10 @@ def test_an_enrolled_checksum_is_found_in_limine_itself(
 def test_an_entry_below_nothing_is_in_no_menu() -> None:
     text = "//a\ncmdline: x\n/b\n//c\ncmdline: y\n/d\n///e\ncmdline: z\n"
     assert [one.titles for one in limine_conf.sections(text)] == [("b",), ("b", "c"), ("d",)]
+
+
+def test_the_snapshot_that_runs_is_no_snapshot_among_others(tmp_path: Path) -> None:
+    flags = "root=UUID=1 rootflags=subvol=@/.snapshots/{}/snapshot"
+    conf = "".join(f"/{n}\nprotocol: linux\ncmdline: {flags.format(n)}\n" for n in (1, 2))
+    found = read(tmp_path, conf, **{"proc/cmdline": flags.format(2)})
+    assert found == {"1": Role.SNAPSHOT, "2": Role.NORMAL}

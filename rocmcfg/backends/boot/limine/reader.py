@@ -73,7 +73,7 @@ def sections(view: HostView) -> Iterator[tuple[str, Section, Role]]:
 
 
 def judge(view: HostView) -> Callable[[Section], Role]:
-    machine_id, roots = entry_options.machine_id(view), roles.known_roots(view)
+    machine_id, root = entry_options.machine_id(view), roles.root_of(view)
 
     def role_of(section: Section) -> Role:
         made_for = _MACHINE.findall(section.comments)
@@ -84,7 +84,7 @@ def judge(view: HostView) -> Callable[[Section], Role]:
         if made_for and machine_id and made_for[-1] != machine_id:
             return Role.FOREIGN
         names = (*section.titles, *section.options.get("module_path", ()))
-        return roles.told(names, split(section.cmdline), roots)
+        return roles.told(names, split(section.cmdline), root)
 
     return role_of
 

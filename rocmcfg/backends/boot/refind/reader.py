@@ -63,5 +63,5 @@ def read(view: HostView) -> Menu:
 
 
 def judge(view: HostView) -> Callable[[Row], Role]:
-    roots = roles.known_roots(view)
-    return lambda row: roles.told((row.title,), split(row.arguments), roots)
+    root = roles.root_of(view)
+    return lambda row: roles.told((row.title,), split(row.arguments), root)
