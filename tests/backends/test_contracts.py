@@ -13,12 +13,14 @@ from rocmcfg.backends.boot import (
     grub,
     grub_bls,
     grub_mkconfig,
+    kernelstub,
     limine,
     marked_arguments,
     refind,
     registry,
     rpm_ostree,
     sdboot_manage,
+    sdbootutil,
     systemd_boot,
     uki,
 )
@@ -41,6 +43,8 @@ from rocmcfg.backends.boot.grub_bls.trial import TRIAL as BLS_TRIAL
 from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
 from rocmcfg.backends.boot.grub_mkconfig.trial import TRIAL as MKCONFIG_TRIAL
+from rocmcfg.backends.boot.kernelstub import backend as kernelstub_backend
+from rocmcfg.backends.boot.kernelstub import reader as kernelstub_reader
 from rocmcfg.backends.boot.limine import backend as limine_backend
 from rocmcfg.backends.boot.limine import reader as limine_reader
 from rocmcfg.backends.boot.refind import backend as refind_backend
@@ -50,6 +54,8 @@ from rocmcfg.backends.boot.rpm_ostree import reader as rpm_ostree_reader
 from rocmcfg.backends.boot.sdboot_manage import backend as sdboot_backend
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
 from rocmcfg.backends.boot.sdboot_manage.trial import TRIAL as SDBOOT_TRIAL
+from rocmcfg.backends.boot.sdbootutil import backend as sdbootutil_backend
+from rocmcfg.backends.boot.sdbootutil import reader as sdbootutil_reader
 from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.boot.systemd_boot.trial import TRIAL as SYSTEMD_BOOT_TRIAL
@@ -72,6 +78,8 @@ BACKENDS: tuple[BootBackend, ...] = (
     refind_backend,
     bootc_backend,
     rpm_ostree_backend,
+    sdbootutil_backend,
+    kernelstub_backend,
 )
 READERS: tuple[BootReader, ...] = (
     grub_reader,
@@ -84,8 +92,10 @@ READERS: tuple[BootReader, ...] = (
     refind_reader,
     bootc_reader,
     rpm_ostree_reader,
+    sdbootutil_reader,
+    kernelstub_reader,
 )
-KEEPERS: tuple[ArgumentKeeper, ...] = (bootc_backend, rpm_ostree_backend)
+KEEPERS: tuple[ArgumentKeeper, ...] = (bootc_backend, rpm_ostree_backend, kernelstub_backend)
 TRIALS: tuple[BootTrial, ...] = (
     GRUB_TRIAL,
     MKCONFIG_TRIAL,
@@ -112,7 +122,7 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert initramfs.backends() == GENERATORS
     assert tuple(map(registry.argument_keeper, registry.KEEPERS)) == KEEPERS
     packages = (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
-    assert all(one.__doc__ for one in (*packages, bootc, rpm_ostree))
+    assert all(one.__doc__ for one in (*packages, bootc, rpm_ostree, sdbootutil, kernelstub))
     assert {editor for one in READERS for editor in one.EDITED.values()} == {*EDITORS} - {marked_lines}
     assert edits.editor("/etc/environment") is EDITORS[-1]
     assert tuple(map(registry.writer, registry.WRITERS)) == WRITERS

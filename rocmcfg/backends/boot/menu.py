@@ -85,6 +85,27 @@ def too_long(length: int, location: str, hint: str) -> Iterable[Diagnostic]:
         )
 
 
+def not_asked_for(
+    menu: Menu, told: Sequence[Karg], found_out: Sequence[str], program: str, where: str
+) -> Iterable[Diagnostic]:
+    """What a program takes away that writes the options of entries as a whole: `told` is what its files ask
+    for, `found_out` are names of arguments that it adds by itself."""
+    surplus = [
+        karg.text
+        for entry in menu.normal
+        for karg in entry.kargs
+        if karg.name not in found_out and not contains(told, karg.text)
+    ]
+    if surplus:
+        yield error(
+            "RC3147",
+            f"boot entries have arguments that no file asks for, and {program} would take them away: "
+            + ", ".join(dict.fromkeys(surplus)),
+            location=menu.path,
+            hint=f"have them in {where}, or take them out of the entries; then run the command again",
+        )
+
+
 def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
     """Every normal entry has each wanted argument and no unwanted one. A menu that could not be looked at is
     a warning, one that is wrong an error: an undo goes on after the former."""

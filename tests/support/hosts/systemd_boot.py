@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from .distributions import ARCH_KERNEL, DEBIAN_KERNEL, arch, bls_entry, opensuse_bls, proxmox
 from .files import File, Program, programs
 from .kernels import initramfs_image, kernel_modules, running_kernel
@@ -99,11 +101,10 @@ def popos() -> dict[str, File]:
         "6.17.4-76061704-generic",
         f"{ROOT_ARGUMENT} ro quiet loglevel=0 systemd.show_status=false splash",
     )
-    configuration = (
-        '{\n  "user": {\n'
-        '    "kernel_options": ["quiet", "loglevel=0", "systemd.show_status=false", "splash"],\n'
-        '    "esp_path": "/boot/efi",\n    "setup_loader": true,\n    "manage_mode": true,\n'
-        '    "config_rev": 3\n  }\n}\n'
+    flags = {"setup_loader": True, "manage_mode": True, "force_update": False, "live_mode": False}
+    known = {"kernel_options": options.split()[2:], "esp_path": "/boot/efi", **flags, "config_rev": 3}
+    configuration = json.dumps(
+        {"default": {**known, "kernel_options": ["quiet", "splash"]}, "user": known}, indent=2
     )
     directory = f"/EFI/Pop_OS-{ROOT_UUID}"
     entry = (
