@@ -35,7 +35,7 @@ def reading(view: HostView, paths: AbstractSet[str], reason: str) -> list[Activa
     """The programs that generate something from these files of ours, whatever the host has of them."""
     due: list[Activation] = []
     for name in registry.NAMES:
-        if paths & registry.inputs(name):
+        if paths & registry.inputs(name) and registry.may_be_here(view, name):
             due += registry.backend(name).activations(view, reason)
     if modprobe.PATH in paths:
         due += [step for one in initramfs.backends() for step in one.activations(view, reason)]

@@ -38,13 +38,14 @@ NAMES = (
     "rpm-ostree",
     "sdbootutil",
     "kernelstub",
+    "proxmox-boot-tool",
 )
 _TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keeps the arguments
 # those that exclude every other one, whatever files of another loader lie around; the first one here counts
-_DECISIVE = ("bootc", "rpm-ostree", "kernelstub", "sdbootutil")
+_DECISIVE = ("bootc", "rpm-ostree", "proxmox-boot-tool", "kernelstub", "sdbootutil")
 
 
 def backend(name: str) -> BootBackend:
@@ -127,6 +128,12 @@ def reader_on(view: HostView) -> BootReader | None:
     told = variable_text(view, "LoaderInfo").lower()
     names = sorted(NAMES, key=lambda name: (name not in _DECISIVE, not told.startswith(name)))
     return next((one for one in map(_reader, names) if one.here(view)), None)
+
+
+def may_be_here(view: HostView, name: str) -> bool:
+    """Whether this loader could have made something of our files: one that excludes all others leaves no
+    doubt."""
+    return name not in _DECISIVE or _reader(name).here(view)
 
 
 def _module(name: str, part: str) -> object:
