@@ -289,7 +289,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at render" -l without -x -a '(__fish_rocm
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l unconditional -d 'Apply also what this kernel and ROCm do not need.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l any-gpu -d 'Apply although no GPU of the profile is here.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l via -x -a 'cmdline modprobe' -d 'Where module parameters go (default: the kernel command line).'
-complete -c rocmcfg -n "__fish_rocmcfg_at render" -l format -s f -x -a 'nixos guix bootc ignition butane machineconfig cloud-init kickstart' -d 'Which system it is for.'
+complete -c rocmcfg -n "__fish_rocmcfg_at render" -l format -s f -x -a 'nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart' -d 'Which system it is for.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU: gfx1100. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'For this kernel.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l rocm -x -d 'For this ROCm release.'

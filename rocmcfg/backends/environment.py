@@ -106,12 +106,19 @@ def read_assignments(view: HostView, path: str) -> dict[str, Assignment]:
 
 def for_everybody(view: HostView) -> tuple[Assignment, ...]:
     """Every variable that a file sets for all users, in the order of reading, so that later ones win:
-    pam_env(8), then environment.d(5), then the shells of logins. A file that is reached by a symbolic link as
+    pam_env(8), then environment.d(5), then the shells of logins; /etc/set-environment is what those of NixOS
+    read (nixpkgs, nixos/modules/config/shells-environment.nix). A file that is reached by a symbolic link as
     well is read once, under its own name, where it is read last.
 
     A line of a shell script counts as if it were run: what stands behind a condition cannot be told.
     """
-    read = ("/etc/environment", *environment_d(view), "/etc/profile", *profile_d(view))
+    read = (
+        "/etc/environment",
+        *environment_d(view),
+        "/etc/profile",
+        *profile_d(view),
+        "/etc/set-environment",
+    )
     once = dict.fromkeys(view.real_path(path) for path in reversed(read))
     return tuple(one for path in reversed(once) for one in read_assignments(view, path).values())
 

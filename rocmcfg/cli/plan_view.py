@@ -165,8 +165,8 @@ def duration(seconds: int) -> str:
 def summary(
     changes: Sequence[FileChange], due: Sequence[Activation], reboot_required: bool, ends: str = ""
 ) -> str:
-    run = [step for step in due if not step.own]
-    entries = ", the boot entries" if len(run) < len(due) else ""
+    run = [step for step in due if step.commands or not step.own]
+    entries = ", the boot entries" if any(step.own for step in due) else ""
     reboot = "; a reboot puts it into effect" if reboot_required else ""
     files, programs = counted(len(changes), "file"), counted(len(run), "program")
     return f"{files} to change{entries}, {programs} to run{reboot}{ends}."

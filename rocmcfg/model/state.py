@@ -187,7 +187,21 @@ def command_line(request: Request, root: str = "/") -> str:
     """The command that asks for the same again, for a reader to copy."""
     import shlex
 
-    words = ["rocmcfg", "apply"]
+    words = ["rocmcfg", "apply", *_asked(request)]
+    words += ["--boot-backend", request.boot_backend] if request.boot_backend else []
+    words += [word for name in request.env_target for word in ("--env-target", name)]
+    return shlex.join(words) + root_option(root)
+
+
+def render_line(request: Request, format: str) -> str:
+    """The command that prints the same as the configuration of a system that is built."""
+    import shlex
+
+    return shlex.join(["rocmcfg", "render", "--format", format, *_asked(request)])
+
+
+def _asked(request: Request) -> list[str]:
+    words: list[str] = []
     for option, values in (
         ("--profile", request.profiles),
         ("--set", request.set),
@@ -196,7 +210,4 @@ def command_line(request: Request, root: str = "/") -> str:
     ):
         words += [word for value in values for word in (option, value)]
     words += ["--unconditional"] * request.unconditional + ["--any-gpu"] * request.any_gpu
-    words += ["--via", request.via] if request.via else []
-    words += ["--boot-backend", request.boot_backend] if request.boot_backend else []
-    words += [word for name in request.env_target for word in ("--env-target", name)]
-    return shlex.join(words) + root_option(root)
+    return words + (["--via", request.via] if request.via else [])

@@ -87,7 +87,8 @@ def _ids(settings: Sequence[DesiredSetting]) -> str:
 
 def kernel_paths() -> tuple[str, ...]:
     """The paths of ours that decide which arguments and module options the next kernel gets."""
-    return (*(path for name in registry.NAMES for path in registry.paths(name)), modprobe.PATH)
+    by_loader = dict.fromkeys(path for name in registry.NAMES for path in registry.paths(name))
+    return (*by_loader, modprobe.PATH)
 
 
 def replaces(changes: Iterable[FileChange]) -> bool:

@@ -39,7 +39,7 @@ def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, kno
     observed = observe(view, known.facts)
     resolution = resolve(profiles, request, known.facts, known.catalogue, observed.effective)
     names = tuple(profile.name for profile in profiles)
-    made = _plan(view, names, resolution, observed, known, request.env_target)
+    made = _plan(view, names, resolution, observed, known, request)
     another = newer_kernel(known.facts) if made.reboot_required and not made.empty else ()
     return made._replace(diagnostics=(*made.diagnostics, *another))
 
@@ -49,13 +49,13 @@ def plan_of_approved(
     names: tuple[str, ...],
     settings: Sequence[DesiredSetting],
     known: Known,
-    env_targets: tuple[str, ...] = (),
+    request: Request,
 ) -> Plan:
     """The same for settings that are on record, to the letter. What nobody is asked about is planned by this
     alone: a profile may say something else by now, and whoever can write it has approved nothing."""
     problems = tuple(refused(settings, known.facts, known.catalogue))
     observed = observe(view, known.facts)
-    return _plan(view, names, Resolution(tuple(settings), (), problems), observed, known, env_targets)
+    return _plan(view, names, Resolution(tuple(settings), (), problems), observed, known, request)
 
 
 def _plan(
@@ -64,12 +64,13 @@ def _plan(
     resolution: Resolution,
     observed: Observed,
     known: Known,
-    env_targets: tuple[str, ...],
+    request: Request,
 ) -> Plan:
     facts, catalogue, receipt = known
+    env_targets = request.env_target
     desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
     problems = list(resolution.diagnostics)
-    problems += host_problems(view, facts, desired, catalogue)
+    problems += host_problems(view, facts, desired, catalogue, request)
     problems += foreign_trouble(observed, facts, catalogue)
 
     on_line = [s for s in desired if s.channel is Channel.CMDLINE and not s.adopted_from]

@@ -15,7 +15,7 @@ from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, join, split
 from rocmcfg.model.spelling import parameter
-from rocmcfg.model.state import Channel, DesiredSetting, Request, unique_kargs
+from rocmcfg.model.state import Channel, DesiredSetting, Request, render_line, unique_kargs
 from rocmcfg.planning.combine import named
 from rocmcfg.planning.wording import worded
 from rocmcfg.records.receipt import Receipt
@@ -23,8 +23,13 @@ from rocmcfg.state.values import Observed
 
 
 def host_problems(
-    view: HostView, facts: Facts, desired: Sequence[DesiredSetting], catalogue: Catalogue
+    view: HostView,
+    facts: Facts,
+    desired: Sequence[DesiredSetting],
+    catalogue: Catalogue,
+    request: Request,
 ) -> Iterable[Diagnostic]:
+    """`request` is what the settings come of."""
     if facts.container:
         yield error(
             "RC3010",
@@ -54,7 +59,7 @@ def host_problems(
             + ", ".join(kernel.release for kernel in facts.driven if not kernel.parameters),
         )
     if any(s.channel is Channel.CMDLINE for s in desired):
-        yield from _loader_problems(facts, [s for s in desired if s.channel is Channel.CMDLINE])
+        yield from _loader_problems(facts, [s for s in desired if s.channel is Channel.CMDLINE], request)
     if any(s.channel is Channel.MODPROBE for s in desired):
         yield from _generator_problems(view, facts, [s for s in desired if s.channel is Channel.MODPROBE])
 
@@ -70,7 +75,9 @@ def newer_kernel(facts: Facts) -> Iterable[Diagnostic]:
         )
 
 
-def _loader_problems(facts: Facts, settings: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
+def _loader_problems(
+    facts: Facts, settings: Sequence[DesiredSetting], request: Request
+) -> Iterable[Diagnostic]:
     kargs = split(join(Karg(s.karg) for s in settings))
     loader = facts.boot.loader
     if loader is None:
@@ -85,7 +92,7 @@ def _loader_problems(facts: Facts, settings: Sequence[DesiredSetting]) -> Iterab
             else "or keep to modprobe.d where it serves: --via modprobe",
         )
     elif not loader.supported:
-        yield _by_hand("RC3015", loader, registry.manual_lines(loader, kargs), "the boot loader")
+        yield _by_hand("RC3015", loader, registry.manual_lines(loader, kargs), "the boot loader", request)
 
 
 def _generator_problems(
@@ -120,12 +127,20 @@ def unreadable_image(path: str) -> Diagnostic:
     )
 
 
-def _by_hand(id: str, found: Detection, manual: str, what: str) -> Diagnostic:
+def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request | None = None) -> Diagnostic:
+    proves = "`rocmcfg verify --profile NAME` then checks"
+    if found.renders and request is not None:
+        return error(
+            id,
+            f"this host is {found.title}: its own configuration says which arguments it boots with",
+            detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}",
+            hint=f"`{render_line(request, found.renders)}` prints it in its words; {proves} the host",
+        )
     return error(
         id,
         f"{what} of this host is {found.title}, which rocmcfg cannot configure yet",
         detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}",
-        hint="add the lines by hand as shown; `rocmcfg verify --profile NAME` then checks them",
+        hint=f"add the lines by hand as shown; {proves} them",
     )
 
 

@@ -24,6 +24,7 @@ class _Chain(NamedTuple):
     title: str
     marks: tuple[tuple[str, ...], ...]
     manual: str
+    renders: str = ""  # the format of `rocmcfg render` that says it in this system's own words
 
 
 # Each of these excludes every other one, whatever files of another loader lie around.
@@ -33,6 +34,7 @@ _DECISIVE = (
         "NixOS",
         (("/etc/NIXOS",),),
         "in configuration.nix:\n  boot.kernelParams = [ {kargs} ];\nthen: sudo nixos-rebuild boot",
+        "nixos",
     ),
     _Chain(
         "guix",
@@ -41,12 +43,15 @@ _DECISIVE = (
         "in the operating-system declaration:\n"
         '  (kernel-arguments (cons* "{kargs}" %default-kernel-arguments))\n'
         "then: sudo guix system reconfigure",
+        "guix",
     ),
     _Chain(
         "ubuntu-core",
         "Ubuntu Core",
         (("/usr/lib/snapd/snapd", "/var/lib/snapd/modeenv"), ("/var/lib/snapd/modeenv",)),
-        'sudo snap set system system.kernel.cmdline-append="{kargs}"',
+        'sudo snap set system system.kernel.cmdline-append="{kargs}"\n'
+        "as far as kernel-cmdline in its gadget.yaml allows them",
+        "ubuntu-core",
     ),
     _Chain(
         "ostree",
@@ -73,7 +78,9 @@ def _match(view: HostView, chain: _Chain) -> Detection | None:
     marks = [_first(view, group) for group in chain.marks]
     if not all(marks):
         return None
-    return Detection(chain.name, chain.title, tuple(dict.fromkeys(marks)), manual=chain.manual)
+    return Detection(
+        chain.name, chain.title, tuple(dict.fromkeys(marks)), False, False, chain.manual, chain.renders
+    )
 
 
 def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ NAMES = (
     "kernelstub",
     "proxmox-boot-tool",
 )
+_READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
 _TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
@@ -121,12 +122,18 @@ def writer(name: str) -> EntryWriter:
 
 
 def reader_on(view: HostView) -> BootReader | None:
-    """The reader of the menu that this host has; None where it has none that we know. Of several the one that
-    the firmware names, since others leave their menus behind."""
-    from rocmcfg.backends.boot.recognised import variable_text
+    """The reader of the menu that this host has; None where it has none that we know, or something above its
+    loader owns the arguments. Of several the one that the firmware names, since others leave their menus."""
+    from rocmcfg.backends.boot import recognised
 
-    told = variable_text(view, "LoaderInfo").lower()
-    names = sorted(NAMES, key=lambda name: (name not in _DECISIVE, not told.startswith(name)))
+    declared = next((one for one in map(_reader, _DECISIVE) if one.here(view)), None)
+    above = recognised.decisive(view) if declared is None else None
+    if above is not None and above.name in _READ:
+        return cast("BootReader", importlib.import_module(f"rocmcfg.backends.boot.{above.name}"))
+    if declared is not None or above is not None:
+        return declared
+    told = recognised.variable_text(view, "LoaderInfo").lower()
+    names = sorted(NAMES, key=lambda name: not told.startswith(name))
     return next((one for one in map(_reader, names) if one.here(view)), None)
 
 

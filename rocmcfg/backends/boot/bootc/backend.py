@@ -53,8 +53,8 @@ def detect(view: HostView) -> Detection | None:
         proof=True,
         supported=able,
         manual=f"sudo {' '.join(_SET)} --source rocmcfg " + '--options "{kargs}"\n'
-        "which takes bootc 1.15.2 and libostree 2026.1, not 2026.2; or make the settings part of the image: "
-        "rocmcfg render --format bootc",
+        "which takes bootc 1.15.2 and libostree 2026.1, not 2026.2; or make the settings part of the image",
+        renders="bootc",
     )
 
 
@@ -69,7 +69,8 @@ def _composefs(view: HostView) -> Detection | None:
         "bootc without ostree (composefs), whose command line is part of the image",
         (reader.PROGRAM, f"/proc/cmdline: {booted.text[:24]}…"),
         proof=True,
-        manual="kargs = [ {kargs} ] in /usr/lib/bootc/kargs.d/ of the image: rocmcfg render --format bootc",
+        manual="kargs = [ {kargs} ] in /usr/lib/bootc/kargs.d/ of the image",
+        renders="bootc",
     )
 
 
