@@ -36,7 +36,7 @@ def reading(view: HostView, paths: AbstractSet[str], reason: str) -> list[Activa
     """The programs that generate something from these files of ours, whatever the host has of them."""
     due: list[Activation] = []
     for name in registry.NAMES:
-        if paths & registry.inputs(name):
+        if paths & registry.inputs(name) and registry.may_be_here(view, name):
             due += registry.backend(name).activations(view, reason)
     generator = initramfs.backend(initramfs.detect(view)) if modprobe.PATH in paths else None
     if generator is not None:

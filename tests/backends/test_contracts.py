@@ -16,6 +16,7 @@ from rocmcfg.backends.boot import (
     kernelstub,
     limine,
     marked_arguments,
+    proxmox_boot_tool,
     refind,
     registry,
     rpm_ostree,
@@ -47,6 +48,8 @@ from rocmcfg.backends.boot.kernelstub import backend as kernelstub_backend
 from rocmcfg.backends.boot.kernelstub import reader as kernelstub_reader
 from rocmcfg.backends.boot.limine import backend as limine_backend
 from rocmcfg.backends.boot.limine import reader as limine_reader
+from rocmcfg.backends.boot.proxmox_boot_tool import backend as proxmox_backend
+from rocmcfg.backends.boot.proxmox_boot_tool import reader as proxmox_reader
 from rocmcfg.backends.boot.refind import backend as refind_backend
 from rocmcfg.backends.boot.refind import reader as refind_reader
 from rocmcfg.backends.boot.rpm_ostree import backend as rpm_ostree_backend
@@ -80,6 +83,7 @@ BACKENDS: tuple[BootBackend, ...] = (
     rpm_ostree_backend,
     sdbootutil_backend,
     kernelstub_backend,
+    proxmox_backend,
 )
 READERS: tuple[BootReader, ...] = (
     grub_reader,
@@ -94,6 +98,7 @@ READERS: tuple[BootReader, ...] = (
     rpm_ostree_reader,
     sdbootutil_reader,
     kernelstub_reader,
+    proxmox_reader,
 )
 KEEPERS: tuple[ArgumentKeeper, ...] = (bootc_backend, rpm_ostree_backend, kernelstub_backend)
 TRIALS: tuple[BootTrial, ...] = (
@@ -122,7 +127,9 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert initramfs.backends() == GENERATORS
     assert tuple(map(registry.argument_keeper, registry.KEEPERS)) == KEEPERS
     packages = (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
-    assert all(one.__doc__ for one in (*packages, bootc, rpm_ostree, sdbootutil, kernelstub))
+    assert all(
+        one.__doc__ for one in (*packages, bootc, rpm_ostree, sdbootutil, kernelstub, proxmox_boot_tool)
+    )
     assert {editor for one in READERS for editor in one.EDITED.values()} == {*EDITORS} - {marked_lines}
     assert edits.editor("/etc/environment") is EDITORS[-1]
     assert tuple(map(registry.writer, registry.WRITERS)) == WRITERS

@@ -38,6 +38,7 @@ NAMES = (
     "rpm-ostree",
     "sdbootutil",
     "kernelstub",
+    "proxmox-boot-tool",
 )
 _READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
 _TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
@@ -45,7 +46,7 @@ _TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keeps the arguments
 # those that exclude every other one, whatever files of another loader lie around; the first one here counts
-_DECISIVE = ("bootc", "rpm-ostree", "kernelstub", "sdbootutil")
+_DECISIVE = ("bootc", "rpm-ostree", "proxmox-boot-tool", "kernelstub", "sdbootutil")
 
 
 def backend(name: str) -> BootBackend:
@@ -139,6 +140,12 @@ def reader_on(view: HostView) -> BootReader | None:
     told = recognised.variable_text(view, "LoaderInfo").lower()
     names = sorted(NAMES, key=lambda name: not told.startswith(name))
     return next((one for one in map(_reader, names) if one.here(view)), None)
+
+
+def may_be_here(view: HostView, name: str) -> bool:
+    """Whether this loader could have made something of our files: one that excludes all others leaves no
+    doubt."""
+    return name not in _DECISIVE or _reader(name).here(view)
 
 
 def _module(name: str, part: str) -> object:
