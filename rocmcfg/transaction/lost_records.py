@@ -88,6 +88,9 @@ def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
         if set(paths) & set(loader.FILES):
             steps.append("sudo " + " ".join(loader.keeper(view).keep(None)))
     for name in registry.KEEPERS:
+        reader = registry.reader(name)
+        if reader is None or not reader.here(view):
+            continue  # another loader's file may have the same name
         ours = " ".join(karg.text for karg in registry.backend(name).observe(view).ours)
         keeper = registry.argument_keeper(name)
         if set(paths) & {*registry.paths(name)} and (held := keeper.held(view, ours)) is not None:
@@ -96,5 +99,8 @@ def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
     whole = [path for path in paths if path not in edited]
     steps += [f"take the lines of rocmcfg out of {path}" for path in edited]
     steps += ["sudo rm " + " ".join(whole)] if whole else []
-    steps += ["sudo " + line for step in reading(view, set(paths), "") for line in step.lines]
+    for step in reading(view, set(paths), ""):
+        steps += ["sudo " + line for line in step.lines]
+        if step.own and step.writes_at:
+            steps.append(f"take the arguments of rocmcfg, or its addons, out of {', '.join(step.writes_at)}")
     return "; ".join(dict.fromkeys(steps))

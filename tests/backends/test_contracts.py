@@ -16,6 +16,7 @@ from rocmcfg.backends.boot import (
     kernelstub,
     limine,
     marked_arguments,
+    proxmox_boot_tool,
     refind,
     registry,
     rpm_ostree,
@@ -47,6 +48,8 @@ from rocmcfg.backends.boot.kernelstub import backend as kernelstub_backend
 from rocmcfg.backends.boot.kernelstub import reader as kernelstub_reader
 from rocmcfg.backends.boot.limine import backend as limine_backend
 from rocmcfg.backends.boot.limine import reader as limine_reader
+from rocmcfg.backends.boot.proxmox_boot_tool import backend as proxmox_backend
+from rocmcfg.backends.boot.proxmox_boot_tool import reader as proxmox_reader
 from rocmcfg.backends.boot.refind import backend as refind_backend
 from rocmcfg.backends.boot.refind import reader as refind_reader
 from rocmcfg.backends.boot.rpm_ostree import backend as rpm_ostree_backend
@@ -61,7 +64,7 @@ from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.boot.systemd_boot.trial import TRIAL as SYSTEMD_BOOT_TRIAL
 from rocmcfg.backends.boot.uki import backend as uki_backend
 from rocmcfg.backends.boot.uki import reader as uki_reader
-from rocmcfg.backends.initramfs import Generator, initramfs_tools
+from rocmcfg.backends.initramfs import Generator, booster, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.host.local import LocalHost
 from rocmcfg.planning.owned import owned_files, owned_paths
 from tests.backends.settings import SETTINGS
@@ -80,6 +83,7 @@ BACKENDS: tuple[BootBackend, ...] = (
     rpm_ostree_backend,
     sdbootutil_backend,
     kernelstub_backend,
+    proxmox_backend,
 )
 READERS: tuple[BootReader, ...] = (
     grub_reader,
@@ -94,6 +98,7 @@ READERS: tuple[BootReader, ...] = (
     rpm_ostree_reader,
     sdbootutil_reader,
     kernelstub_reader,
+    proxmox_reader,
 )
 KEEPERS: tuple[ArgumentKeeper, ...] = (bootc_backend, rpm_ostree_backend, kernelstub_backend)
 TRIALS: tuple[BootTrial, ...] = (
@@ -112,7 +117,7 @@ WRITERS: tuple[EntryWriter, ...] = (
     bls_backend,
     refind_backend,
 )
-GENERATORS: tuple[Generator, ...] = (initramfs_tools,)
+GENERATORS: tuple[Generator, ...] = (initramfs_tools, dracut, mkinitcpio, booster)
 
 
 def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
@@ -122,7 +127,9 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert initramfs.backends() == GENERATORS
     assert tuple(map(registry.argument_keeper, registry.KEEPERS)) == KEEPERS
     packages = (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
-    assert all(one.__doc__ for one in (*packages, bootc, rpm_ostree, sdbootutil, kernelstub))
+    assert all(
+        one.__doc__ for one in (*packages, bootc, rpm_ostree, sdbootutil, kernelstub, proxmox_boot_tool)
+    )
     assert {editor for one in READERS for editor in one.EDITED.values()} == {*EDITORS} - {marked_lines}
     assert edits.editor("/etc/environment") is EDITORS[-1]
     assert tuple(map(registry.writer, registry.WRITERS)) == WRITERS
@@ -136,6 +143,16 @@ def test_it_proposes_just_the_paths_that_it_declares(backend: BootBackend) -> No
         proposed = backend.propose(nothing, settings)
         assert {*proposed} == {*backend.OWNED, *edited} == {*registry.paths(backend.NAME)}
         assert any(proposed.values()) == bool(settings)  # not all: what is to be used depends on the host
+
+
+@pytest.mark.parametrize("generator", GENERATORS, ids=lambda one: one.NAME)
+def test_a_generator_proposes_just_its_own_files_and_has_one_step_of_its_name(generator: Generator) -> None:
+    for wanted in (True, False):
+        proposed = generator.propose(wanted=wanted)
+        assert (*proposed,) == generator.OWNED
+        assert all((content is not None) == wanted for content in proposed.values())
+    (step,) = generator.activations(LocalHost("/nonexistent"), "why")
+    assert (step.tool, step.reason) == (generator.TOOL, "why")
 
 
 def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> None:

@@ -23,6 +23,7 @@ BENEATH = {
     "rpm-ostree": {"grub-bls", "ostree"},
     "kernelstub": {"systemd-boot"},
     "nixos": {"systemd-boot"},
+    "proxmox-boot-tool": {"grub"},
     "sdbootutil": {"systemd-boot"},
     "limine": {"uki"},
 }

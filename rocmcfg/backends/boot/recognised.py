@@ -66,13 +66,6 @@ CHAINS = (
         "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub\n"
         "and list /etc/default/grub in /etc/atomic-update.conf.d/, or the next update drops it",
     ),
-    Chain(
-        "proxmox-boot-tool",
-        "Proxmox VE (proxmox-boot-tool)",
-        (("/etc/kernel/proxmox-boot-uuids",),),
-        "append to the one line of /etc/kernel/cmdline (systemd-boot) or to GRUB_CMDLINE_LINUX_DEFAULT in "
-        "/etc/default/grub, as `proxmox-boot-tool status` reports: {kargs}\nthen: proxmox-boot-tool refresh",
-    ),
 )
 
 

@@ -38,6 +38,7 @@ NAMES = (
     "rpm-ostree",
     "sdbootutil",
     "kernelstub",
+    "proxmox-boot-tool",
 )
 _READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
 _TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
@@ -45,7 +46,7 @@ _TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keeps the arguments
 # those that exclude every other one, whatever files of another loader lie around; the first one here counts
-_DECISIVE = ("bootc", "rpm-ostree", "kernelstub", "sdbootutil")
+_DECISIVE = ("bootc", "rpm-ostree", "proxmox-boot-tool", "kernelstub", "sdbootutil")
 
 
 def backend(name: str) -> BootBackend:
@@ -69,6 +70,11 @@ def _reader(name: str) -> BootReader:
 def entries(view: HostView, name: str) -> tuple[Entry, ...]:
     """What this loader will boot, as far as it can be read; nothing for one that is not supported."""
     return _reader(name).read(view).entries if name in NAMES else ()
+
+
+def entries_here(view: HostView) -> tuple[Entry, ...]:
+    """The same of every loader whose menu this host has, whichever of them boots."""
+    return tuple(entry for one in map(_reader, NAMES) if one.here(view) for entry in one.read(view).entries)
 
 
 def editor(path: str) -> Editor | None:
@@ -134,6 +140,12 @@ def reader_on(view: HostView) -> BootReader | None:
     told = recognised.variable_text(view, "LoaderInfo").lower()
     names = sorted(NAMES, key=lambda name: not told.startswith(name))
     return next((one for one in map(_reader, names) if one.here(view)), None)
+
+
+def may_be_here(view: HostView, name: str) -> bool:
+    """Whether this loader could have made something of our files: one that excludes all others leaves no
+    doubt."""
+    return name not in _DECISIVE or _reader(name).here(view)
 
 
 def _module(name: str, part: str) -> object:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends.boot import marked_arguments, registry
-from rocmcfg.backends.boot.uki import addon, backend, reader
+from rocmcfg.backends.boot.uki import addon, backend, built_in, reader
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.local_view import LocalView
 from rocmcfg.host.view import Unwritable
@@ -60,6 +60,35 @@ def test_images_are_not_built_anew_on_a_root_whose_programs_do_not_run(tmp_path:
     said = {one.id for one in backend.preflight(view, backend.observe(view), KARGS)}
     assert said == {"RC3163", "RC3168"}
     assert backend.activations(view, "")[0].commands == ()
+
+
+@pytest.mark.parametrize(
+    ("files", "source"),
+    [
+        ({"etc/kernel/install.conf": "layout=uki\n"}, "/etc/kernel/cmdline"),
+        (
+            {"usr/lib/kernel/install.conf.d/10.conf": "layout=uki\nuki_generator=mkinitcpio\n"},
+            "/etc/kernel/cmdline",
+        ),
+        ({"etc/kernel/install.conf": "# layout=uki\n"}, "nothing here shows"),
+        (
+            {"etc/kernel/install.conf": "layout=uki\n", "etc/kernel/uki.conf": "[UKI]\nCmdline=x\n"},
+            "Cmdline=",
+        ),
+        (
+            {"etc/kernel/install.conf": "layout=uki\n", "etc/kernel/uki.conf": "[UKI]\n#Cmdline=x\n"},
+            "/etc/kernel/cmdline",
+        ),
+        ({**programs("usr/bin/dracut")}, "no kernel_cmdline"),
+        ({**programs("usr/bin/dracut"), "etc/dracut.conf": " kernel_cmdline+='root=x'\n"}, built_in.DRACUT),
+    ],
+)
+def test_what_the_line_of_images_comes_from(tmp_path: Path, files: dict[str, File], source: str) -> None:
+    cmdline = {"etc/kernel/cmdline": "root=/dev/sda2\n", "usr/lib/modules/6.18/vmlinuz": "k"}
+    found = built_in.source(ToolHost(str(make_root(tmp_path, {**cmdline, **files}))))
+    assert source in (found.path or found.refusal)
+    if found.path == "/etc/kernel/cmdline":
+        assert found.commands == (("kernel-install", "add", "6.18", "/usr/lib/modules/6.18/vmlinuz"),)
 
 
 def test_an_addon_that_the_owner_signed_is_taken_as_it_is(tmp_path: Path) -> None:
