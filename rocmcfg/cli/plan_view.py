@@ -17,6 +17,7 @@ from rocmcfg.model.trial import TrialPlan
 from rocmcfg.workflow.planning import Planned
 
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
+_COMMANDS = 60  # columns; where several take more, each stands on its own line below
 _STATES = {
     ActivationState.PLANNED: "to run",
     ActivationState.DONE: "done",
@@ -130,8 +131,12 @@ def show_changes(printer: Printer, changes: Sequence[FileChange]) -> None:
 def show_activations(
     printer: Printer, activations: Sequence[Activation], tools: Sequence[ToolChange] = ()
 ) -> None:
+    long = {a.tool for a in activations if a.lines[1:] and len("; ".join(a.lines)) > _COMMANDS}
     steps = [
-        ("; ".join(a.lines) or "rocmcfg itself: boot entries", f"{_STATES[a.state]}: {a.reason}")
+        (
+            a.tool if a.tool in long else "; ".join(a.lines) or "rocmcfg itself: boot entries",
+            f"{_STATES[a.state]}: {a.reason}",
+        )
         for a in activations
     ]
     steps += [
@@ -141,6 +146,8 @@ def show_activations(
         for t in tools
     ]
     printer.section("Programs", steps)
+    for line in (line for step in activations if step.tool in long for line in step.lines):
+        printer.line(f"    {line}")
 
 
 def _show_trial(printer: Printer, made: TrialPlan) -> None:

@@ -90,6 +90,10 @@ class ToolChange(NamedTuple):
         """The run of the program, as one among others."""
         return Activation(self.tool, (self.argv,), self.reason)
 
+    @property
+    def programs(self) -> tuple[str, ...]:
+        return self.argv[:1]
+
 
 @published("tool", "argv", "commands", "reason", "state")
 class Activation(NamedTuple):
@@ -115,6 +119,12 @@ class Activation(NamedTuple):
     def argv(self) -> tuple[str, ...]:
         """The only command of most."""
         return self.commands[0] if self.commands else ()
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The names of the programs that are run, once each: not `env`, which hands one a variable."""
+        words = ([word for word in argv if word != "env" and "=" not in word] for argv in self.commands)
+        return tuple(dict.fromkeys(first for first, *_ in words))
 
     @property
     def lines(self) -> tuple[str, ...]:

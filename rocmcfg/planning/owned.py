@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import edits, environment, environment_targets, kernel_hook, modprobe
+from rocmcfg.backends import edits, environment, environment_targets, initramfs, kernel_hook, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Editor
 from rocmcfg.host.view import HostView, Unreadable
@@ -51,6 +51,10 @@ def owned_files(
     owned = [OwnedFile(path, on_boot[path], why, editor=registry.editor(path)) for path in on_boot]
     owned += [OwnedFile(path, None, "the trial is over: this is for good") for path in trial_paths()]
     owned.append(OwnedFile(modprobe.PATH, modprobe.propose(options), "module options: " + _ids(options)))
+    generator = initramfs.backend(initramfs.detect(view)) if options else None
+    for one in initramfs.backends():
+        copied = one.propose(wanted=one is generator)
+        owned += [OwnedFile(path, copied[path], f"has {one.NAME} copy {modprobe.PATH}") for path in copied]
     owned += [
         OwnedFile(file.path, environment.propose(file, variables), f"variables for {file.readers}")
         for file in environment.FILES
@@ -88,7 +92,7 @@ def _ids(settings: Sequence[DesiredSetting]) -> str:
 def kernel_paths() -> tuple[str, ...]:
     """The paths of ours that decide which arguments and module options the next kernel gets."""
     by_loader = dict.fromkeys(path for name in registry.NAMES for path in registry.paths(name))
-    return (*by_loader, modprobe.PATH)
+    return (*by_loader, modprobe.PATH, *(path for one in initramfs.backends() for path in one.OWNED))
 
 
 def replaces(changes: Iterable[FileChange]) -> bool:

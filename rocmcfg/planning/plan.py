@@ -19,7 +19,14 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.spelling import same
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, unique_kargs
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
-from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kernel, refused, unreadable_image
+from rocmcfg.planning.refusals import (
+    foreign_trouble,
+    host_problems,
+    image_problems,
+    newer_kernel,
+    refused,
+    unreadable_image,
+)
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
@@ -70,7 +77,8 @@ def _plan(
     env_targets = request.env_target
     desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
     problems = list(resolution.diagnostics)
-    problems += host_problems(view, facts, desired, catalogue, request)
+    entries = observed.boot.menu.entries if observed.boot is not None else ()
+    problems += host_problems(view, facts, desired, catalogue, entries, request)
     problems += foreign_trouble(observed, facts, catalogue)
 
     on_line = [s for s in desired if s.channel is Channel.CMDLINE and not s.adopted_from]
@@ -133,17 +141,21 @@ def _images(
     view: HostView, observed: Observed, changed: Set[str], known: Known
 ) -> tuple[list[Activation], list[Diagnostic]]:
     """What builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d acts.
-    And which images could not be proven to be right afterwards."""
-    generator = initramfs.backend(known.facts.boot.initramfs)
+    And which images would not come right, or could not be proven to."""
+    detected = known.facts.boot.initramfs
+    generator = initramfs.backend(detected)
     left = known.receipt.activations if known.receipt else {}
+    entries = observed.boot.menu.entries if observed.boot is not None else ()
     if modprobe.PATH not in changed and (
         generator is None or left.get(generator.TOOL) is not ActivationState.LEFT_TO_USER
     ):
         return [], []
     if generator is None:
         reason, skipped = "this host has no generator for one", ActivationState.SKIPPED
+        if observed.boot is not None and not initramfs.booted(view, entries):
+            reason = "no entry boots one: amdgpu is loaded from the system, and reads /etc/modprobe.d there"
         return [Activation("initramfs", (("initramfs",),), reason, state=skipped)], []
-    images = generator.images(view, "amdgpu", observed.boot.menu.entries if observed.boot else ())
+    images = generator.images(view, "amdgpu", entries)
     carrying = [image.path for image in images if image.carries]
     unseen = [image.path for image in images if image.carries is None]
     state = ActivationState.PLANNED
@@ -154,8 +166,13 @@ def _images(
     else:
         reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
         state = ActivationState.SKIPPED
-    due = [step._replace(state=state) for step in generator.activations(view, reason)]
-    return due, [unreadable_image(path) for path in unseen] if view.runs_tools else []
+    due = [step._replace(state=state) for step in generator.activations(view, reason, entries)]
+    if not view.runs_tools or modprobe.PATH not in changed:
+        return due, []
+    return due, [
+        *(unreadable_image(path, generator.LOOKS, initramfs.in_use(detected)[0].manual) for path in unseen),
+        *image_problems(view, generator, [image for image in images if image.carries]),
+    ]
 
 
 def _menu(

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.menu import Entry
+from rocmcfg.backends.initramfs import Generator, Image
 from rocmcfg.host.view import HostView
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
@@ -27,9 +30,11 @@ def host_problems(
     facts: Facts,
     desired: Sequence[DesiredSetting],
     catalogue: Catalogue,
+    entries: Sequence[Entry],
     request: Request,
 ) -> Iterable[Diagnostic]:
-    """`request` is what the settings come of."""
+    """`entries` are those of the boot menu, as far as it can be read; `request` is what the settings come
+    of."""
     if facts.container:
         yield error(
             "RC3010",
@@ -61,7 +66,8 @@ def host_problems(
     if any(s.channel is Channel.CMDLINE for s in desired):
         yield from _loader_problems(facts, [s for s in desired if s.channel is Channel.CMDLINE], request)
     if any(s.channel is Channel.MODPROBE for s in desired):
-        yield from _generator_problems(view, facts, [s for s in desired if s.channel is Channel.MODPROBE])
+        options = [s for s in desired if s.channel is Channel.MODPROBE]
+        yield from _generator_problems(view, facts, options, entries)
 
 
 def newer_kernel(facts: Facts) -> Iterable[Diagnostic]:
@@ -96,35 +102,60 @@ def _loader_problems(
 
 
 def _generator_problems(
-    view: HostView, facts: Facts, settings: Sequence[DesiredSetting]
+    view: HostView, facts: Facts, settings: Sequence[DesiredSetting], entries: Sequence[Entry]
 ) -> Iterable[Diagnostic]:
     lines = "\n".join(
         f"  options {s.module} {s.parameter.partition('.')[2]}={s.text}" for s in unique_kargs(settings)
     )
-    unsupported = [d for d in facts.boot.initramfs if not d.supported]
-    if unsupported:
-        manual = f"write to /etc/modprobe.d/:\n{lines}\nthen: {unsupported[0].manual}"
-        yield _by_hand("RC3016", unsupported[0], manual, "the initramfs generator")
-    images = [name for name in view.names("/boot") if name.startswith(("initrd", "initramfs"))]
-    if images and not facts.boot.initramfs:
+    found = initramfs.in_use(facts.boot.initramfs)
+    if len(found) > 1:
+        yield error(
+            "RC3205",
+            f"{' and '.join(one.title for one in found)} are both here, and nothing proves which one makes "
+            "the images",
+            detail="\n".join(f"{one.name}: {', '.join(one.evidence)}" for one in found),
+            hint="remove the one that is not used; or keep to the kernel command line: --via cmdline",
+        )
+    elif found and not found[0].supported:
+        manual = f"write to /etc/modprobe.d/:\n{lines}\nthen: {found[0].manual}"
+        yield _by_hand("RC3016", found[0], manual, "the initramfs generator")
+    names = [name for name in view.names("/boot") if name.startswith(("initrd", "initramfs"))]
+    images = [*initramfs.booted(view, entries), *(f"/boot/{name}" for name in names)]
+    if images and not found:
         yield error(
             "RC3018",
             "there are initramfs images, and no generator that we know",
-            location=f"/boot/{images[0]}",
+            location=images[0],
             detail=f"the copy of modprobe.d in them would not be renewed; by hand:\n{lines}",
             hint="keep to the kernel command line: --via cmdline",
         )
 
 
-def unreadable_image(path: str) -> Diagnostic:
+def unreadable_image(path: str, looks: str, manual: str) -> Diagnostic:
     """Said before anything is written: afterwards nobody could tell whether the image holds what it shall."""
     return error(
         "RC3019",
         f"{path} cannot be looked into, so that nothing could prove that it was built anew",
         location=path,
-        hint=f"see what `lsinitramfs {path}` says; build it anew (sudo update-initramfs -u), or remove it "
+        hint=f"see what `{looks} {path}` says; build it anew ({manual}), or remove it "
         "where no kernel uses it; or keep to the kernel command line: --via cmdline",
     )
+
+
+def image_problems(view: HostView, generator: Generator, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
+    """Why images that carry the driver would not get our options, said before anything is written."""
+    for image in carrying:
+        if not image.built:
+            yield error(
+                "RC3207",
+                f"{image.path} carries amdgpu, and is none that {generator.NAME} is known to write",
+                location=image.path,
+                detail="its copy of modprobe.d would stay as it is: it was copied or named by another "
+                "program, or the modules of its kernel are gone",
+                hint="keep to the kernel command line: --via cmdline; or remove the entry that boots it, "
+                "where it is a leftover",
+            )
+    yield from generator.preflight(view, carrying)
 
 
 def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request | None = None) -> Diagnostic:

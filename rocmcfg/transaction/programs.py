@@ -26,7 +26,8 @@ def programs(view: HostView) -> dict[str, Activation]:
     """Every program that a transaction may run, by its name. An undo takes the command from here: a journal
     names programs, and does not say how to run them."""
     known = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
-    known += [step for generator in initramfs.backends() for step in generator.activations(view, AGAIN)]
+    entries = registry.entries_here(view)
+    known += [step for one in initramfs.backends() for step in one.activations(view, AGAIN, entries)]
     known += [environment_targets.env_update(AGAIN), environment_targets.daemon_reload(view, AGAIN)]
     return {activation.tool: activation for activation in known}
 
@@ -37,8 +38,9 @@ def reading(view: HostView, paths: AbstractSet[str], reason: str) -> list[Activa
     for name in registry.NAMES:
         if paths & registry.inputs(name) and registry.may_be_here(view, name):
             due += registry.backend(name).activations(view, reason)
-    if modprobe.PATH in paths:
-        due += [step for one in initramfs.backends() for step in one.activations(view, reason)]
+    generator = initramfs.backend(initramfs.detect(view)) if modprobe.PATH in paths else None
+    if generator is not None:
+        due += generator.activations(view, reason, registry.entries_here(view))
     due += environment_targets.activations(view, paths, reason)
     return due
 

@@ -254,9 +254,10 @@ def _made_by_others(host: Host, found: steps.Journal) -> Iterator[Activation]:
     generator = initramfs.backend(initramfs.detect(host))
     if modprobe.PATH not in found.files or generator is None or generator.TOOL in found.tools:
         return
-    images = generator.images(host, "amdgpu", registry.entries(host, found.header.expect.backend))
+    entries = registry.entries(host, found.header.expect.backend)
+    images = generator.images(host, "amdgpu", entries)
     if has_errors(generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))):
-        yield from generator.activations(host, "an image holds the options that were taken back")
+        yield from generator.activations(host, "an image holds the options that were taken back", entries)
 
 
 def menu_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ...]:

@@ -178,17 +178,18 @@ def _preflight(host: Host, plan: Plan) -> None:
         for path in paths
         if (reason := host.writable_problem(path))
     ]
-    programs: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
+    steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
         problems += [
             error(
                 "RC3005",
-                f"{program.argv[0]} is not installed",
-                detail=program.reason,
+                f"{program} is not installed",
+                detail=step.reason,
                 hint="install the package that brings it, then run the command again",
             )
-            for program in programs
-            if program.argv and not host.has_tool(program.argv[0])
+            for step in steps
+            for program in step.programs
+            if not host.has_tool(program)
         ]
     if problems:
         raise RocmcfgError(*dict.fromkeys(problems))

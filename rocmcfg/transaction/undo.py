@@ -198,4 +198,4 @@ def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:
     entries = registry.entries(view, chosen[0].header.expect.backend)
     if generator is None or all(i.carries is False for i in generator.images(view, "amdgpu", entries)):
         return []
-    return list(generator.activations(view, "an image holds the options that are taken back"))
+    return list(generator.activations(view, "an image holds the options that are taken back", entries))

@@ -64,7 +64,7 @@ from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.boot.systemd_boot.trial import TRIAL as SYSTEMD_BOOT_TRIAL
 from rocmcfg.backends.boot.uki import backend as uki_backend
 from rocmcfg.backends.boot.uki import reader as uki_reader
-from rocmcfg.backends.initramfs import Generator, initramfs_tools
+from rocmcfg.backends.initramfs import Generator, booster, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.host.local import LocalHost
 from rocmcfg.planning.owned import owned_files, owned_paths
 from tests.backends.settings import SETTINGS
@@ -117,7 +117,7 @@ WRITERS: tuple[EntryWriter, ...] = (
     bls_backend,
     refind_backend,
 )
-GENERATORS: tuple[Generator, ...] = (initramfs_tools,)
+GENERATORS: tuple[Generator, ...] = (initramfs_tools, dracut, mkinitcpio, booster)
 
 
 def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
@@ -143,6 +143,16 @@ def test_it_proposes_just_the_paths_that_it_declares(backend: BootBackend) -> No
         proposed = backend.propose(nothing, settings)
         assert {*proposed} == {*backend.OWNED, *edited} == {*registry.paths(backend.NAME)}
         assert any(proposed.values()) == bool(settings)  # not all: what is to be used depends on the host
+
+
+@pytest.mark.parametrize("generator", GENERATORS, ids=lambda one: one.NAME)
+def test_a_generator_proposes_just_its_own_files_and_has_one_step_of_its_name(generator: Generator) -> None:
+    for wanted in (True, False):
+        proposed = generator.propose(wanted=wanted)
+        assert (*proposed,) == generator.OWNED
+        assert all((content is not None) == wanted for content in proposed.values())
+    (step,) = generator.activations(LocalHost("/nonexistent"), "why")
+    assert (step.tool, step.reason) == (generator.TOOL, "why")
 
 
 def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> None:

@@ -72,6 +72,11 @@ def entries(view: HostView, name: str) -> tuple[Entry, ...]:
     return _reader(name).read(view).entries if name in NAMES else ()
 
 
+def entries_here(view: HostView) -> tuple[Entry, ...]:
+    """The same of every loader whose menu this host has, whichever of them boots."""
+    return tuple(entry for one in map(_reader, NAMES) if one.here(view) for entry in one.read(view).entries)
+
+
 def editor(path: str) -> Editor | None:
     """Who knows our part of a file that a loader reads and somebody else owns; None for any other path."""
     return next((one.EDITED[path] for one in map(_reader, NAMES) if path in one.EDITED), None)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .distributions import FEDORA_KERNEL, bls_entry, opensuse_bls
-from .files import File, programs
-from .kernels import kernel_modules, running_kernel
+from .files import File, Program, programs
+from .kernels import initramfs_image, kernel_modules, running_kernel
 from .system import MACHINE_ID, ROOT_ARGUMENT, ROOT_UUID, firmware, os_release
 
 # Of a menu that grub2-mkconfig made: 01_users and 10_linux (RHEL 9 and Fedora, util/grub.d)
@@ -46,6 +46,12 @@ def fedora_bls() -> dict[str, File]:
             "Fedora Linux (0-rescue)", f"0-rescue-{MACHINE_ID}", options
         ),
         "etc/dracut.conf": "",
+        "usr/lib/dracut/dracut.conf.d/01-dist.conf": 'hostonly="yes"\n',
+        "usr/lib/kernel/install.d/50-dracut.install": Program(),
+        **{
+            f"boot/initramfs-{release}.img": initramfs_image(release, amdgpu=True)
+            for release in (FEDORA_KERNEL, older, f"0-rescue-{MACHINE_ID}")
+        },
         **programs("usr/bin/grubby", "usr/bin/grub2-mkconfig", "usr/bin/grub2-editenv"),
         **programs("usr/bin/dracut", "usr/bin/lsinitrd"),
         **kernel_modules(older),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from .distributions import DEBIAN_KERNEL, arch, bls_entry, opensuse_bls, proxmox
+from .distributions import ARCH_KERNEL, DEBIAN_KERNEL, arch, bls_entry, opensuse_bls, proxmox
 from .files import File, Program, programs
 from .kernels import initramfs_image, kernel_modules, running_kernel
 from .system import ESP_UUID, MACHINE_ID, ROOT_ARGUMENT, ROOT_UUID, efi_variable, firmware, os_release
@@ -56,6 +56,37 @@ def systemd_boot_kernel_install() -> dict[str, File]:
         ),
         **firmware("systemd-boot 257.9-1~deb13u1"),
         **efi_variable("LoaderEntrySelected", f"{MACHINE_ID}-{DEBIAN_KERNEL}.conf"),
+    }
+
+
+def debian_dracut_systemd_boot() -> dict[str, File]:
+    """Debian with dracut, whose image the package systemd-boot copies to the EFI system partition."""
+    image = initramfs_image(DEBIAN_KERNEL, amdgpu=True)
+    theirs = '#!/bin/sh\nset -eu\n\tif dracut ${OPTS} --force "${initramfs}" "${version}"; then\n\tfi\n'
+    return {
+        **systemd_boot_kernel_install(),
+        f"boot/initrd.img-{DEBIAN_KERNEL}": image,
+        f"boot/efi/{MACHINE_ID}/{DEBIAN_KERNEL}/initrd.img-{DEBIAN_KERNEL}": image,
+        "etc/kernel/postinst.d/dracut": Program(),
+        "usr/sbin/update-initramfs": Program(theirs),
+        "boot/efi/EFI/systemd/systemd-bootx64.efi": "placeholder\n",
+        "usr/bin/dracut": Program("        --no-uefi) uefi_l=no ;;\n"),
+        **programs("usr/bin/lsinitrd"),
+    }
+
+
+def arch_booster() -> dict[str, File]:
+    """Arch with booster in the place of mkinitcpio, as its package names the images."""
+    drop = ("mkinitcpio", "initramfs-linux", "lsinitcpio")
+    kept = {p: f for p, f in arch_systemd_boot().items() if not any(name in p for name in drop)}
+    entry = str(kept["boot/loader/entries/arch.conf"]).replace("initramfs-linux", "booster-linux")
+    return {
+        **kept,
+        "boot/loader/entries/arch.conf": entry,
+        "boot/booster-linux.img": initramfs_image(ARCH_KERNEL, amdgpu=True),
+        "etc/booster.yaml": "",
+        "usr/share/libalpm/hooks/90-booster-install.hook": "[Trigger]\n",
+        **programs("usr/bin/booster"),
     }
 
 
