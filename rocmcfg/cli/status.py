@@ -13,6 +13,7 @@ from rocmcfg.cli.render import Printer
 from rocmcfg.model.state import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
 
 if TYPE_CHECKING:
+    from rocmcfg.model.facts import BootChain
     from rocmcfg.trial.standing import TrialOnRecord
     from rocmcfg.workflow.status import Status
 
@@ -48,10 +49,8 @@ def _show(printer: Printer, found: Status) -> None:
     else:
         rows += [("Profile", _applied(found)), ("State", _state(found))]
     printer.pairs(rows + _issues(found), indent="")
-    if printer.verbose and found.facts.boot.loader:
-        printer.heading("Why this boot loader")
-        for mark in found.facts.boot.loader.evidence:
-            printer.line(f"  {mark}")
+    if printer.verbose:
+        _show_loaders(printer, found.facts.boot)
     if found.parameters:
         printer.heading("Driver parameters that are set, by anybody")
         cells = [(p.name, p.next_boot or "-", p.running or "-", p.source) for p in found.parameters]
@@ -68,6 +67,19 @@ def _show(printer: Printer, found: Status) -> None:
     printer.line()
     for text in _next(found, printer.root_option):
         printer.wrapped(text, indent="")
+
+
+def _show_loaders(printer: Printer, boot: BootChain) -> None:
+    """What speaks for each loader of which there is a trace, and what against it."""
+    if boot.candidates:
+        printer.heading("Why this boot loader" if boot.loader else "Which boot loader")
+    for one in boot.candidates:
+        verdict = "" if one is boot.loader else " (not chosen)"
+        printer.line(f"  {one.title}{verdict}" if len(boot.candidates) > 1 else f"  {one.title}")
+        for mark in one.evidence:
+            printer.line(f"    for: {mark}")
+        for reason in boot.against(one):
+            printer.wrapped(f"against: {reason}", indent="    ")
 
 
 def _applied(found: Status) -> str:

@@ -105,6 +105,19 @@ class BootChain(NamedTuple):
     def evidence(self) -> tuple[str, ...]:
         return self.loader.evidence if self.loader else ()
 
+    def against(self, one: Detection) -> tuple[str, ...]:
+        """Why one of the candidates is not what boots, or cannot be configured."""
+        found = []
+        if self.loader is None:
+            found.append("nothing proves that it boots")
+        elif one is not self.loader and one.proof:
+            found.append(f"{self.loader.title} comes first where both were started")
+        elif one is not self.loader and self.loader.proof:
+            found.append(f"{self.loader.evidence[-1]}")
+        elif one is not self.loader:
+            found.append("another one was asked for")
+        return (*found, *(() if one.supported else ("rocmcfg cannot configure it",)))
+
 
 @published("version=text", "rocm=rocm_text", "path=source")
 class PyTorch(NamedTuple):

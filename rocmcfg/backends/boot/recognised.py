@@ -19,7 +19,7 @@ _PARTITIONS = ("/boot", "/boot/efi", "/efi", "/esp")  # where the EFI system par
 _ENTRIES = tuple(f"{mounted}/loader/entries/*.conf" for mounted in _PARTITIONS)
 
 
-class _Chain(NamedTuple):
+class Chain(NamedTuple):
     name: str
     title: str
     marks: tuple[tuple[str, ...], ...]
@@ -28,15 +28,15 @@ class _Chain(NamedTuple):
 
 
 # Each of these excludes every other one, whatever files of another loader lie around.
-_DECISIVE = (
-    _Chain(
+CHAINS = (
+    Chain(
         "nixos",
         "NixOS",
         (("/etc/NIXOS",),),
         "in configuration.nix:\n  boot.kernelParams = [ {kargs} ];\nthen: sudo nixos-rebuild boot",
         "nixos",
     ),
-    _Chain(
+    Chain(
         "guix",
         "Guix System",
         (("/run/current-system/profile",), ("/gnu/store",)),
@@ -45,7 +45,7 @@ _DECISIVE = (
         "then: sudo guix system reconfigure",
         "guix",
     ),
-    _Chain(
+    Chain(
         "ubuntu-core",
         "Ubuntu Core",
         (("/usr/lib/snapd/snapd", "/var/lib/snapd/modeenv"), ("/var/lib/snapd/modeenv",)),
@@ -53,13 +53,13 @@ _DECISIVE = (
         "as far as kernel-cmdline in its gadget.yaml allows them",
         "ubuntu-core",
     ),
-    _Chain(
+    Chain(
         "ostree",
         "ostree without rpm-ostree or bootc",
         (("/run/ostree-booted",),),
         "sudo ostree admin kargs edit-in-place --append-if-missing=ARGUMENT   for each of: {kargs}",
     ),
-    _Chain(
+    Chain(
         "steamos",
         "SteamOS",
         (("/etc/steamos-release", "/usr/lib/steamos", "/etc/atomic-update.conf.d"),),
@@ -71,10 +71,10 @@ _DECISIVE = (
 
 def decisive(view: HostView) -> Detection | None:
     """A chain that excludes every other one."""
-    return next((found for chain in _DECISIVE if (found := _match(view, chain)) is not None), None)
+    return next((found for chain in CHAINS if (found := _match(view, chain)) is not None), None)
 
 
-def _match(view: HostView, chain: _Chain) -> Detection | None:
+def _match(view: HostView, chain: Chain) -> Detection | None:
     marks = [_first(view, group) for group in chain.marks]
     if not all(marks):
         return None
