@@ -16,6 +16,7 @@ from .efi_program import printing
 from .machine import FIRST, Machine
 from .packages import unpacked
 
+CHAINS = ("grub", "grub-mkconfig", "grub-bls")  # docs/generators/boot_chains.py looks for these names
 LOADER = "usr/lib/grub/x86_64-efi/monolithic/grubx64.efi"
 PREFIX = "EFI/debian"  # what Debian's image has built in
 ARGUMENTS = "amdgpu.runpm=0 panic=10 rocmcfg.trial=0123abcd"
@@ -74,7 +75,7 @@ def test_a_generated_menu_gives_them_once(tmp_path: Path, suite: str) -> None:
 
 
 def test_an_entry_that_is_a_file_gets_them_once(tmp_path: Path) -> None:
-    """GRUB 2.14, whose blscfg fills variables in as Fedora's does. The rescue entry has no place for them."""
+    """GRUB 2.14, whose blscfg fills variables in as Fedora's does."""
     made = machine(tmp_path, "sid", BLS_MENU)
     modules = unpacked("grub-efi-amd64-bin", "sid") / "usr/lib/grub/x86_64-efi"
     made.put(f"{PREFIX}/x86_64-efi/blsuki.mod", (modules / "blsuki.mod").read_bytes())
@@ -89,11 +90,12 @@ def test_an_entry_that_is_a_file_gets_them_once(tmp_path: Path) -> None:
         == f"linux BOOT_IMAGE=/vmlinuz root=x quiet rocmcfg.begin {ARGUMENTS} rocmcfg.end".split()
     )
     assert held(made) == ""
-    assert made.boot().split() == ["/vmlinuz", "root=x", "quiet", "rocmcfg.begin", "rocmcfg.end"]
+    left = ["linux", "BOOT_IMAGE=/vmlinuz", "root=x", "quiet", "rocmcfg.begin", "rocmcfg.end"]
+    assert made.boot().split() == left
 
 
 def test_a_block_that_cannot_be_written_gives_them_never(tmp_path: Path) -> None:
-    """One that is too short: GRUB reads it, and cannot put a variable into it that it does not hold."""
+    """Here save_env is given a file that is not there: what it could not take out stays unused."""
     made = machine(
         tmp_path, "sid", MENU.replace("save_env rocmcfg_next", "save_env -f /not/there rocmcfg_next")
     )

@@ -13,6 +13,7 @@ from .efi_program import printing
 from .machine import FIRST, Machine
 from .packages import SUITES, unpacked
 
+CHAINS = ("systemd-boot", "sdboot-manage")  # docs/generators/boot_chains.py looks for these names
 ENTRY = "title Arch\nlinux /kernel.efi\noptions root=x quiet\n"
 ARGUMENTS = ("amdgpu.runpm=0", "panic=10", "rocmcfg.trial=0123abcd")
 LOADER = "usr/lib/systemd/boot/efi/systemd-bootx64.efi"
