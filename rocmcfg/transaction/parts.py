@@ -110,6 +110,8 @@ def due_back(view: HostView, found: Journal) -> list[Activation]:
     """The programs that take back what a transaction changed by them, where it is still there."""
     due = []
     for keeper, step in {step.tool: (keeper, step) for keeper, step in _kept(found)}.values():
+        if step.saved is not None and keeper.damaged(view):
+            continue  # its block is put back first, and then it is asked again
         now = keeper.held(view, _ours(step))
         if now != step.before:
             command = keeper.keep(step.before, now)
@@ -126,6 +128,7 @@ def unable(view: HostView, found: Journal) -> list[Diagnostic]:
 
 def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation]:
     """First of all that is undone: without it, the rest does nothing."""
+    _blocks_back(host, found)
     due = due_back(host, found)
     for activation in due if host.runs_tools else ():
         keeper = registry.keeper(activation.tool)

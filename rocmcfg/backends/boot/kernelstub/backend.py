@@ -106,8 +106,12 @@ def unable(view: HostView) -> list[Diagnostic]:
 
 
 def held(view: HostView, ours: str = "") -> str | None:
-    options = reader.user(view)["kernel_options"]
-    return kept_arguments.text([word for word in kept_arguments.words(ours) if word in options])
+    """In its configuration, or in an entry: it writes these first."""
+    menu = reader.read(view)
+    if menu.unreadable:
+        raise Unreadable(menu.path, menu.unreadable)
+    there = {*reader.user(view)["kernel_options"], *(k.text for entry in menu.normal for k in entry.kargs)}
+    return kept_arguments.text([word for word in kept_arguments.words(ours) if word in there])
 
 
 def keep(wanted: str | None, held: str | None = None) -> tuple[str, ...]:
