@@ -132,11 +132,11 @@ def test_a_rescue_system_that_cannot_ask_rpm_ostree_leaves_the_command_to_the_us
 def test_what_a_kill_cut_off_is_taken_back_whether_the_program_had_done_it_or_not(
     begun: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rocmcfg.transaction import parts, transaction
+    from rocmcfg.transaction import parts, programs, transaction
 
     with empty_folder() as place:
         stage = Stage(place, recorded.build("ostree tools", place), CASES / "rpm-ostree/tools")
-        run_tool = parts.run_tool
+        run_tool = programs.run_tool
 
         def killed(*args: object) -> None:
             if begun:
