@@ -23,6 +23,10 @@ PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
 # and keeps programs from taking the name for an option.
 TRIAL_ID = "_-rocmcfg-trial"
 _COUNTER = re.compile(r"\+[0-9]+(?:-[0-9]+)?\Z")  # Automatic Boot Assessment: tries left, tries done
+# A line that is ours as a whole: two blanks tell it from one of others that was empty. It ends as the file
+# did before.
+_LINE = b"options "
+_OWN_LINE = re.compile(rb"(?:^options \n|\noptions \Z)", re.MULTILINE)
 _BOOTS = ("linux", "efi", "uki")
 _PATHS = (*_BOOTS, "initrd")  # on the entry's own partition, with or without a slash before them
 
@@ -64,10 +68,11 @@ def parse(path: str, text: str) -> EntryFile:
 
 
 def with_arguments(content: bytes, ours: bytes | None) -> bytes:
-    """An entry with our part on its last line of options, or without any. Without such a line it stays as it
-    is: what it starts takes no arguments."""
+    """An entry with our part on its last line of options, or without any. One that boots a kernel and has no
+    such line gets one at its end; what else has none takes no arguments, and stays as it is."""
     while marked_arguments.own(content) is not None:
         content, _ = marked_arguments.put(content, None)
+    content = _OWN_LINE.sub(b"", content)
     lines = content.splitlines(keepends=True)
     last = next(
         (n for n in reversed(range(len(lines))) if lines[n].split(maxsplit=1)[:1] == [b"options"]), None
@@ -75,6 +80,9 @@ def with_arguments(content: bytes, ours: bytes | None) -> bytes:
     if ours is not None and last is not None:
         line = lines[last].rstrip()
         lines[last] = line + ours + lines[last][len(line) :]
+    elif ours is not None and any(line.split(maxsplit=1)[:1] == [b"linux"] for line in lines):
+        ended = content.endswith(b"\n")
+        lines.append((b"" if ended else b"\n") + _LINE + ours + (b"\n" if ended else b""))
     return b"".join(lines)
 
 

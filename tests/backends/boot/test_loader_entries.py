@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.backends.boot import loader_entries, marked_arguments
 from rocmcfg.backends.boot.loader_entries import parse, read
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.local import LocalHost
@@ -139,3 +140,25 @@ def test_an_entry_of_another_root_file_system_is_another_system_s(tmp_path: Path
     found = {one.id: one.role for one in read(LocalHost(str(root)))}
     normal = dict.fromkeys(("device", "ours", "running"), Role.NORMAL)
     assert found == {**normal, "home": Role.FOREIGN, "other": Role.FOREIGN}
+
+
+@pytest.mark.parametrize(
+    ("content", "changes"),
+    [
+        (b"title x\nlinux /v", True),
+        (b"title x\nlinux /v\n", True),
+        (b"title x\nlinux /v\noptions\n", True),
+        (b"title x\nlinux /v\noptions root=x", True),
+        (b"title x\nefi /memtest.efi\n", False),
+        (b"", False),
+    ],
+)
+def test_an_entry_without_options_gets_a_line_of_its_own_and_loses_it_again(
+    content: bytes, changes: bool
+) -> None:
+    ours = marked_arguments.part("amdgpu.runpm=0")
+    written = loader_entries.with_arguments(content, ours)
+    assert (written != content) == changes
+    assert loader_entries.with_arguments(written, ours) == written
+    assert loader_entries.with_arguments(written, None) == content
+    assert loader_entries.with_arguments(written + b"\nsort-key a\n", None) == content + b"\nsort-key a\n"

@@ -13,8 +13,12 @@ from rocmcfg.backends.boot.ostree import deployments, gvariant
 from rocmcfg.backends.boot.rpm_ostree import reader
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
+from tests.cases.case import CASES
 from tests.support import ostree as stand_in
+from tests.support import recorded
 from tests.support.hosts import make_root, other_host
+from tests.support.program import rocmcfg
+from tests.support.stage import Stage, Typed, empty_folder
 
 LINE = ["root=UUID=3f6c", "rw", 'x="a b"', "amdgpu.runpm=0"]
 
@@ -111,3 +115,41 @@ def test_the_deployment_that_boots_first_is_the_normal_one_and_the_others_are_ol
 def test_an_etc_that_is_forgotten_is_seen(tmp_path: Path, text: str, found: bool) -> None:
     root = make_root(tmp_path, {"usr/lib/ostree/prepare-root.conf": text})
     assert bool(deployments.transient_etc(LocalHost(str(root)))) is found
+
+
+def test_a_rescue_system_that_cannot_ask_rpm_ostree_leaves_the_command_to_the_user() -> None:
+    with empty_folder() as place:
+        stage = Stage(place, recorded.build("ostree tools", place), CASES / "rpm-ostree/tools")
+        assert stage.run(Typed("rocmcfg apply --set amdgpu.runpm=0 --yes -q --root host")).code == 0
+        found = rocmcfg("rollback", "--yes", "--root", "host")
+        assert found.code == 0, found.err
+        assert "rpm-ostree kargs --delete-if-present=amdgpu.runpm=0" in found.out
+        assert "Left to you" in found.out
+        assert not (place / "host/etc/rocmcfg").exists()
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_what_a_kill_cut_off_is_taken_back_whether_the_program_had_done_it_or_not(
+    begun: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rocmcfg.transaction import parts, programs, transaction
+
+    with empty_folder() as place:
+        stage = Stage(place, recorded.build("ostree tools", place), CASES / "rpm-ostree/tools")
+        run_tool = programs.run_tool
+
+        def killed(*args: object) -> None:
+            if begun:
+                run_tool(*args)  # type: ignore[arg-type]
+            raise SystemExit(137)
+
+        with monkeypatch.context() as crash:
+            crash.setattr(parts, "run_tool", killed)
+            crash.setattr(transaction, "_rolled_back", lambda *_: SystemExit(137))
+            stage.run(Typed("rocmcfg apply --set amdgpu.runpm=0 --yes -q --root host"))
+        assert (place / "host/etc/rocmcfg/kernel-arguments").exists()
+        assert stage.run(Typed("rocmcfg recover --root host")).code == 0
+        assert not (place / "host/etc/rocmcfg").exists()
+        said = stage.run(Typed("rpm-ostree kargs"))
+        assert "amdgpu.runpm" not in said.out
+        assert said.code == 0
