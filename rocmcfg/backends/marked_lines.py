@@ -10,7 +10,7 @@ import re
 
 from rocmcfg.model.edit import Edit, appended
 
-BEGIN = "# rocmcfg begin: written by `rocmcfg apply`. Undo: sudo rocmcfg rollback"
+BEGIN = "# rocmcfg begin: written by rocmcfg apply. Undo: sudo rocmcfg rollback"
 _END = "# rocmcfg end"
 _OWN = re.compile(
     rf"^{re.escape(BEGIN)}\n(?:(?!#)[^\n]+\n)*?(?:{_END}(?:\n|\Z)|(?=#|\n|\Z))".encode(), re.MULTILINE
