@@ -204,8 +204,8 @@ def _cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, 
 
 
 def mentions(question: Question, ids: Iterable[str]) -> tuple[Mention, ...]:
-    """Known issues that name it, those of this host's GPUs first. Advice and misspellings are told apart by
-    their own commands, and a fault that lists it twice is named once."""
+    """Known issues that name one of `ids`, those of this host's GPUs first. An issue that names several is
+    mentioned once."""
     names = set(ids)
     found = [
         Mention(

@@ -184,7 +184,7 @@ def _feature(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Ve
 def _fixed(
     asked: Spelling, machine: Machine, known: Catalogue, issues: Sequence[KnownIssue]
 ) -> Iterator[Verdict]:
-    """Needs GPUs and kernels: where one issue that the setting works around is open, it stays."""
+    """A verdict where all faults that the setting works around are fixed on these GPUs and kernels."""
     if not machine.kernels or not machine.named:
         return
     cured = [issue for issue in issues if issue.kind == "fault" and _works_around(asked, issue)]

@@ -46,8 +46,8 @@ def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, kno
 def plan_of_approved(
     view: HostView, names: tuple[str, ...], settings: Sequence[DesiredSetting], known: Known
 ) -> Plan:
-    """The same for settings that are on record, to the letter. What nobody is asked about is planned by this
-    alone: a profile may say something else by now, and whoever can write it has approved nothing."""
+    """A plan for settings that are on record, to the letter. What nobody is asked about must be planned by
+    this alone: a profile may say something else by now, and whoever can write one has approved nothing."""
     problems = tuple(refused(settings, known.facts, known.catalogue))
     observed = observe(view, known.facts)
     return _plan(view, names, Resolution(tuple(settings), (), problems), observed, known)
