@@ -129,9 +129,9 @@ def survivors(mark: str) -> list[tuple[int, str]]:
 
 
 def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
-    """Those of root with this in their environment. Others may have it in theirs, by chance or to hold us up:
-    who owns a process counts and not who pretends to, so that a set-uid program is its caller's
-    (proc(5), /proc/pid/status, Uid: real, effective, saved, file system)."""
+    """Our user's processes with `wanted` in their environment, as (pid, name). Others may put the same into
+    theirs, by chance or to hold us up, so that all four user ids of a process have to be ours (proc(5),
+    /proc/pid/status, Uid): those of a set-uid program that they started are not."""
     unread = _numbers()
     until = time.monotonic() + _EXEC
     while unread:

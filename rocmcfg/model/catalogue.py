@@ -57,7 +57,7 @@ def _matches(name: str, pattern: str) -> bool:
     start, star, rest = pattern.partition("*")
     if rest or "?" in pattern or "[" in pattern:
         return fnmatch.fnmatchcase(name, pattern)
-    # nearly all of them, and hundreds of regular expressions less to compile
+    # nearly all patterns are such: hundreds of regular expressions need not be compiled
     return name.startswith(start) if star else name == pattern
 
 

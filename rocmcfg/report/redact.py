@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.report.blocks import blocks
 from rocmcfg.report.looks import is_nobody, is_ordinary, is_public, words
 from rocmcfg.report.pairs import pairs
@@ -28,6 +29,7 @@ _COLOURS = re.compile(
 # What is not seen must not part a name: NUL (also of UTF-16), soft hyphens, joiners, marks of direction.
 _UNSEEN = re.compile("[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _PRIVATE_USE = re.compile(f"[{OPAQUE}]")
+_SERIALS = ("product_serial", "board_serial", "chassis_serial", "product_uuid", "chassis_asset_tag")
 _LINE = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _HIDDEN = re.compile("[\U000f0000-\U000fffff][\U00100000-\U0010ffff]")
 _HALF = 1 << 15
@@ -217,3 +219,24 @@ def _names_of_host(name: str) -> Iterator[str]:
 def _placed() -> re.Pattern[str]:
     kinds = {kind for rule in rules() for kind, _ in rule.holes}
     return re.compile(rf"<(?:{'|'.join(sorted(kinds))})-\d{{1,9}}>")
+
+
+def redactor_of(view: HostView, environment: Mapping[str, str]) -> Redactor:
+    """Knows the names of this host, of its accounts and of the one who asks, and the serials it can read."""
+
+    def text(path: str) -> str:
+        return text_or_empty(view, path).strip()
+
+    hosts = [text("/etc/hostname"), text("/proc/sys/kernel/hostname")]
+    hosts += re.findall(r"(?m)^PRETTY_HOSTNAME=[\"']?([^\"'\n]+)", text("/etc/machine-info"))
+    users = [environment.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")]
+    for line in text("/etc/passwd").splitlines():
+        fields = line.split(":")
+        if len(fields) > 2 and re.fullmatch(r"[0-9]{4,5}", fields[2]) and 1000 <= int(fields[2]) < 60000:
+            users.append(fields[0])
+            real = fields[4].partition(",")[0].split() if len(fields) > 4 else []
+            users += [word for word in real if not is_ordinary(word)]
+    secrets = {text(f"/sys/class/dmi/id/{name}"): "serial" for name in _SERIALS}
+    secrets |= {text(f"/sys/class/nvme/{name}/serial"): "serial" for name in view.names("/sys/class/nvme")}
+    secrets[text("/etc/machine-id")] = "id"
+    return Redactor(hosts, users, secrets)

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from rocmcfg.backends.environment import Assignment, for_everybody
-from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError
 from rocmcfg.model.version import format_version
-from rocmcfg.report.looks import is_ordinary
 from rocmcfg.report.markdown import Excerpt, Report, ReportedMatch, markdown, pack
-from rocmcfg.report.redact import Redactor
+from rocmcfg.report.redact import redactor_of
 from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ _LONG = 64 << 10  # bytes of a line of them; of a longer one the rest says nothi
 _OF_GPU = re.compile(
     rb"amdgpu|amdkfd|amdttm|\[drm|\bkfd\b|iommu|AMD-Vi|Linux version|GPU node-|Cijk_|MIOpen|HSA_STATUS"
 )
-_SERIALS = ("product_serial", "board_serial", "chassis_serial", "product_uuid", "chassis_asset_tag")
 
 
 def report(
@@ -41,7 +39,7 @@ def report(
     With `bundle` it is packed into that new file as well, with what the logs say of GPUs. Raises
     Unwritable."""
     content, problems = _gather(view, paths, environment)
-    redact = _redactor(view, environment)
+    redact = redactor_of(view, environment)
     # Named logs are read for the text alone, too: one line gives away a name that stands in another.
     logs = list(_logs(view, paths, content)) if bundle or paths else []
     for text in (*logs, *_said_by(content)):
@@ -191,25 +189,6 @@ def _said_by(content: Report) -> Iterator[str]:
     yield from (check.summary for check in content.checks)
 
 
-def _redactor(view: HostView, environment: Mapping[str, str]) -> Redactor:
-    """Knows the names of this host, of its accounts and of the one who asks, and the serials it can read."""
-    hosts = [_text(view, "/etc/hostname"), _text(view, "/proc/sys/kernel/hostname")]
-    hosts += re.findall(r"(?m)^PRETTY_HOSTNAME=[\"']?([^\"'\n]+)", _text(view, "/etc/machine-info"))
-    users = [environment.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")]
-    for line in _text(view, "/etc/passwd").splitlines():
-        fields = line.split(":")
-        if len(fields) > 2 and re.fullmatch(r"[0-9]{4,5}", fields[2]) and 1000 <= int(fields[2]) < 60000:
-            users.append(fields[0])
-            real = fields[4].partition(",")[0].split() if len(fields) > 4 else []
-            users += [word for word in real if not is_ordinary(word)]
-    secrets = {_text(view, f"/sys/class/dmi/id/{name}"): "serial" for name in _SERIALS}
-    secrets |= {
-        _text(view, f"/sys/class/nvme/{name}/serial"): "serial" for name in view.names("/sys/class/nvme")
-    }
-    secrets[_text(view, "/etc/machine-id")] = "id"
-    return Redactor(hosts, users, secrets)
-
-
 def _in_force(view: HostView) -> tuple[tuple[str, ...], str]:
     from rocmcfg.workflow.verifying import verify
 
@@ -241,7 +220,3 @@ def _packages(view: HostView) -> dict[str, str]:
     lines = asked.stdout.splitlines() if asked else []
     pairs = (line.split() for line in lines)
     return {f"Package {pair[0]}": pair[1] for pair in pairs if len(pair) == 2 and pair[0] in _PACKAGES}
-
-
-def _text(view: HostView, path: str) -> str:
-    return text_or_empty(view, path).strip()

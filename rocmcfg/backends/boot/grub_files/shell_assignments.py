@@ -56,7 +56,8 @@ _LEAVES = {"return", "exit"}
 _ANY_ASSIGNMENT = re.compile(rf"(?:^|[ \t\n;&|{{(])({_NAME})\+?=")
 _ASSIGNING_EXPANSION = re.compile(rf"\$\{{({_NAME}):?=")
 _LOOP_NAME = re.compile(rf"\b(?:for|select)[ \t]+({_NAME})")
-# Not in the file and yet not empty: what grub-mkconfig sets, the environment, what the shell counts itself.
+# Of the names that no file assigns, only those of the first kind are certainly empty: grub-mkconfig, the
+# environment and the shell itself set others.
 _SURELY_UNSET = re.compile(r"GRUB_CMDLINE_\w+")
 _COUNTED_BY_SHELL = {"IFS", "LINENO", "OPTARG", "OPTIND", "PPID", "PWD", "OLDPWD", "RANDOM", "SECONDS", "_"}
 _HIDDEN = '"'  # stands for quoted text, an escape or a substitution where only the commands matter
