@@ -242,32 +242,36 @@ def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
         return error("RC2001", f"--set {text!r} has no value", hint=f"write --set {key}=VALUE")
     names = SAFE_VARIABLE if scope == "env" else SAFE_NAME
     if not SAFE_MODULE.match(scope) or not names.match(name):
-        return _wrong(
-            f"{key!r}: not a name",
-            "names are letters, digits and _, those of kernel arguments and parameters also . and -",
+        return error(
+            "RC2002",
+            f"--set {key!r}: not a name",
+            location="--set",
+            hint="names are letters, digits and _, those of kernel arguments and parameters also . and -",
         )
     if equals and not SAFE_VALUE.match(value):
-        return _wrong(
-            f"{key}: {unsafe_reason(value)}",
-            "give the bare value; no file that rocmcfg writes needs quotes around it",
+        return error(
+            "RC2002",
+            f"--set {key}: {unsafe_reason(value)}",
+            location="--set",
+            hint="give the bare value; no file that rocmcfg writes needs quotes around it",
         )
     if scope == "profile":
         if re.fullmatch("[0-9]{1,10}", value):
             return ProfileValue(name, int(value))
-        return _wrong(
-            f"{key}: a profile's parameter is a whole number, not {value!r}",
-            f"write --set {key}=NUMBER; `rocmcfg profile show NAME` says of what",
+        return error(
+            "RC2002",
+            f"--set {key}: a profile's parameter is a whole number, not {value!r}",
+            location="--set",
+            hint=f"write --set {key}=NUMBER; `rocmcfg profile show NAME` says of what",
         )
     if scope == "feature":
         enabled = _SWITCH.get(value.lower())
         if enabled is not None:
             return feature(name, enabled)
-        return _wrong(
-            f"{key}: a feature is true or false, not {value!r}",
-            f"write --set {key}=true or --set {key}=false",
+        return error(
+            "RC2002",
+            f"--set {key}: a feature is true or false, not {value!r}",
+            location="--set",
+            hint=f"write --set {key}=true or --set {key}=false",
         )
     return split(text)
-
-
-def _wrong(what: str, hint: str) -> Diagnostic:
-    return error("RC2002", f"--set {what}", location="--set", hint=hint)
