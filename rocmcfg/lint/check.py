@@ -9,10 +9,11 @@ from rocmcfg.judging import names
 from rocmcfg.lint import kinds, readers, together
 from rocmcfg.lint.assignment import Assignment, Reading, What
 from rocmcfg.lint.kinds import Kind
-from rocmcfg.lint.proposal import spell
+from rocmcfg.lint.proposal import proposed, spell
 from rocmcfg.lint.remark import Finding, Remark, Spelt
 from rocmcfg.lint.source import Source, whole
 from rocmcfg.lint.wording import Knowledge, remarks
+from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.spelling import as_number, hexint
 from rocmcfg.model.state import Kind as SettingKind
@@ -22,12 +23,14 @@ IGNORE = "rocmcfg: ignore"
 _LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
 _WORDS = 200  # characters before and behind a setting that may speak of it
 MOST = 1000  # findings of one text that are told
+_ROUNDS = 4  # of proposals for what came of the proposals before
 
 
 @dataclass(slots=True)
 class Checked:
     """A text with what was found in it, in the order of the text; `left_out` counts what is not told, `anew`
-    are variables of which the text throws an earlier file's value away."""
+    are variables of which the text throws an earlier file's value away. `needed` are the tokens, as ranges,
+    that override one of another file which stays there."""
 
     file: str
     kind: Kind
@@ -35,6 +38,7 @@ class Checked:
     assignments: Sequence[Assignment]
     anew: frozenset[str] = frozenset()
     findings: list[Finding] = field(default_factory=list)
+    needed: set[tuple[int, int]] = field(default_factory=set)
     left_out: int = 0
 
     def add(self, found: Assignment, remark: Remark, knowledge: Knowledge) -> None:
@@ -111,6 +115,20 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
         checked.add(needless, remark, knowledge)
     checked.settle()
     return checked
+
+
+def mended(checked: Checked, knowledge: Knowledge) -> str:
+    """The text with the proposals, and with those for what is wrong or loses because of them."""
+    text, after = checked.source.text, proposed(checked)
+    for _ in range(_ROUNDS):
+        if after == text:
+            break
+        again = check(checked.file, after, knowledge, kind=checked.kind)
+        again.findings = [
+            f for f in again.findings if f.remark.severity is not Severity.INFO or f.remark.id == "RC7112"
+        ]
+        text, after = after, proposed(again)
+    return after
 
 
 def _with_mask(

@@ -25,19 +25,13 @@ def repeated(
     found: Sequence[Assignment], place: Callable[[Assignment], str]
 ) -> Iterator[tuple[Assignment, Remark]]:
     """The loser of each pair, with why. `place` is a phrase for where an assignment stands."""
-    groups: dict[tuple[str, str], list[Assignment]] = {}
-    for each in in_turn(found):
-        if each.where.scope and not each.opaque and _counts_once(each):
-            groups.setdefault((each.where.scope, _key(each)), []).append(each)
-    for group in groups.values():
+    for group in rivals(found):
         winner = group[-1]
         agreed = all(same(each.value, winner.value) for each in group)
-        for each in group[:-1]:
-            if agreed and each.where.turn[0] != winner.where.turn[0]:
-                # of equal ones the needless one is that which fewer entries get
-                yield winner, _remark(winner, each, place(each))
-                break
-            if not _adds_words(each) or same(each.value, winner.value):
+        if agreed and group[0].where.turn[0] != winner.where.turn[0]:
+            winner = group[0]  # of equal ones the needful one is that which most entries get
+        for each in group:
+            if each is not winner and (not _adds_words(each) or same(each.value, winner.value)):
                 yield each, _remark(each, winner, place(winner))
 
 
@@ -46,6 +40,15 @@ def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
     if len({each.where.turn for each in found}) < 2:
         return found
     return sorted(found, key=lambda each: each.where.turn)  # stable: equal ones stay in the text's order
+
+
+def rivals(found: Sequence[Assignment]) -> list[list[Assignment]]:
+    """The assignments of which the last one wins, in the order in which they are read."""
+    groups: dict[tuple[str, str], list[Assignment]] = {}
+    for each in in_turn(found):
+        if each.where.scope and not each.opaque and _counts_once(each):
+            groups.setdefault((each.where.scope, _key(each)), []).append(each)
+    return list(groups.values())
 
 
 def needless(
@@ -138,7 +141,10 @@ def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
         _, file, winner = max(group, key=lambda entry: entry[0])
         for _, checked, last in group:
             if last is not winner:
-                checked.add(last, _remark(last, winner, file.place(winner)), knowledge)
+                remark = _remark(last, winner, file.place(winner))
+                checked.add(last, remark, knowledge)
+                if not remark.remove:
+                    file.needed.add((winner.start, winner.stop))
     for checked in files:
         checked.settle()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.lint import proposal, together
-from rocmcfg.lint.check import Checked, check
+from rocmcfg.lint.check import Checked, check, mended
 from rocmcfg.lint.kinds import Kind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
@@ -66,13 +66,15 @@ def lint(
     versions = tuple(named_kernel(release, "RC7004") for release in kernels)
     problems: list[Diagnostic] = []
     texts = _named(files, problems) if files else _of_host(view, problems)
-    checked = _check(view, texts, Machine(versions, gpus), own=not files)
+    checked, knowledge = _check(view, texts, Machine(versions, gpus), own=not files)
     findings = [f for each in checked for f in each.findings]
     for each in checked:
         if each.left_out:
             said = f"{each.file} has more findings: {each.left_out} are not told"
             problems.append(info("RC7002", said, location=each.file))
-    diffs = [Proposal(each.file, proposal.diff(each)) for each in checked] if fix else []
+    diffs = [
+        Proposal(each.file, proposal.diff(each, mended(each, knowledge))) for each in (checked if fix else ())
+    ]
     return Linted(
         tuple(findings),
         len(checked),
@@ -83,7 +85,9 @@ def lint(
     )
 
 
-def _check(view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, own: bool) -> list[Checked]:
+def _check(
+    view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, own: bool
+) -> tuple[list[Checked], Knowledge]:
     """modinfo is asked only where the catalogue would accuse: it knows less than the module itself."""
     knowledge = _knowledge(view, asked, ask_modinfo=False)
     checked = [check(path, text, knowledge) for path, text in texts]
@@ -97,7 +101,7 @@ def _check(view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, 
         checked = [check(path, text, knowledge) for path, text in texts]
     if own:
         together.compare_files(checked, knowledge)
-    return checked
+    return checked, knowledge
 
 
 def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledge:
@@ -177,7 +181,7 @@ def _host_paths(view: HostView) -> list[str]:
 
 
 def _command(checked: Sequence[Checked]) -> str:
-    proposed = (f.spelt.setting for each in checked if each.kind in _SET_BY_US for f in each.findings)
+    proposed = (f.spelt.setting for each in checked if each.kind in _SET_BY_US for f in proposal.chosen(each))
     settings = dict.fromkeys(s for s in proposed if s and isinstance(parse(s), Spelling))
     return " ".join(["rocmcfg plan", *(f"--set {setting}" for setting in settings)]) if settings else ""
 

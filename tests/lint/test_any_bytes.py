@@ -52,7 +52,7 @@ def _hold(checked: Checked) -> None:
             assert finding.start <= start <= stop <= finding.stop, finding
         if finding.spelt.text is not None:
             assert finding.spelt.edits
-    proposal.diff(checked)
+    proposal.diff(checked, proposal.proposed(checked))
 
 
 @settings(max_examples=400)
