@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rocmcfg.cli.render import Misuse
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError
 
 if TYPE_CHECKING:
     from rocmcfg.model.state import Request
@@ -197,18 +198,14 @@ class Asked(NamedTuple):
     any_gpu: bool = switch("--any-gpu", help="Apply although no GPU of the profile is here.")
 
     def request(self, missing: str, via: str = "", boot_backend: str = "") -> Request:
-        """Raises Misuse for a malformed --set, and with the text `missing` where nothing is asked for."""
+        """Raises RocmcfgError for a --set that does not say what to set, and Misuse with the text `missing`
+        where nothing is asked for."""
+        from rocmcfg.model.spelling import parse
         from rocmcfg.model.state import Request
 
-        for setting in self.set:
-            key, equals, _ = setting.partition("=")
-            scope, _, name = key.partition(".")
-            if not (scope and name) or (not equals and scope != "karg"):
-                raise Misuse(
-                    f"{setting!r} does not say what to set; write amdgpu.runpm=0, feature.gfxoff=false, "
-                    "karg.iommu=pt, env.NAME=VALUE or profile.NAME=NUMBER",
-                    "--set",
-                )
+        wrong = [found for found in map(parse, self.set) if isinstance(found, Diagnostic)]
+        if any(found.id == "RC2001" for found in wrong):
+            raise RocmcfgError(*wrong, exit_code=ExitCode.USAGE)
         if missing and not self.profiles and not self.set:
             raise Misuse(missing)
         # a profile file is asked for again later, by the kernel hook, from another directory

@@ -20,6 +20,7 @@ from rocmcfg.model.kargs import Karg, canonical, contains, split
 from rocmcfg.model.spelling import as_number, same
 from rocmcfg.model.state import PASSES, PENDING, CheckStatus, DesiredSetting, Kind
 from rocmcfg.model.version import Version, format_version, parse_version
+from rocmcfg.records.journal import RecoveryRequired, require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.values import default_of, effective, next_boot_kargs, set_parameters
 from rocmcfg.state.verify import verify
@@ -52,7 +53,15 @@ def check(
 
 
 def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
-    """Settings that rocmcfg applied and that are pending or without effect, as `verify` sees them."""
+    """A transaction that was cut off, or settings of ours that are pending or without effect, as `verify` sees
+    them."""
+    try:
+        require_finished(view)
+    except RecoveryRequired as problem:
+        yield from problem.diagnostics
+        return
+    except RocmcfgError:
+        pass  # journals are root's alone
     if receipt is None:
         return
     try:
@@ -60,11 +69,12 @@ def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
     except RocmcfgError:
         return  # `verify` tells why
     pending = [check.name for check in report.checks if check.status in PENDING]
+    first = "run what apply left to you, then " if report.program_due else ""
     if pending:
         yield info(
             "RC8101",
             f"applied, and not in force yet: {', '.join(pending)}",
-            hint="reboot; `rocmcfg verify` then proves it",
+            hint=f"{first}{_reboot(view)}; `rocmcfg verify` then proves it",
         )
     for check in report.checks:
         if check.status not in PASSES | PENDING | _NOT_TOLD:
@@ -75,6 +85,10 @@ def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
                 location=check.source,
                 hint="`rocmcfg verify -v` shows desired, configured and running",
             )
+
+
+def _reboot(view: HostView) -> str:
+    return "reboot that host" if view.offline else "reboot"
 
 
 def _contested(
@@ -113,12 +127,13 @@ def _not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[D
         if kargs
     ]
     if said:
-        command = "; sudo ".join(" ".join(step.argv) for step in backend.activations(view, ""))
+        where, also = ("inside that host: ", "; ") if view.offline else ("sudo ", "; sudo ")
+        command = also.join(" ".join(step.argv) for step in backend.activations(view, ""))
         yield warning(
             "RC8106",
             f"the boot menu {' and '.join(said)}: its defaults were changed, and it was not generated since",
             location=missing[0].source if missing else booted[0].source,
-            hint=f"sudo {command}, then reboot",
+            hint=f"{where}{command}, then {_reboot(view)}",
         )
 
 

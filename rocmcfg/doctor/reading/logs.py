@@ -103,7 +103,11 @@ def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str],
     problems: list[Diagnostic] = []
     for path in paths:
         try:
-            problems += _read(scanner, named(path), progress)
+            source = named(path)
+            problems += _read(scanner, source, progress)
+            if not scanner.logs[-1].size and not scanner.logs[-1].problem:
+                hint = "look whether what wrote it failed: `journalctl -k` and `dmesg` may be root's alone"
+                problems.append(warning("RC8007", f"{source.name} is empty", hint=hint))
         except Unreadable as problem:
             problems += problem.diagnostics
     if not scanner.logs:
