@@ -53,8 +53,7 @@ def check(
 
 
 def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
-    """A transaction that was cut off, or settings of ours that are pending or without effect, as `verify` sees
-    them."""
+    """A transaction that was cut off; settings that rocmcfg applied and that are not in effect."""
     try:
         require_finished(view)
     except RecoveryRequired as problem:

@@ -67,7 +67,8 @@ class Gpu:
 
 
 class Detection(NamedTuple):
-    """What a backend found of itself on a host. `evidence` says why; `proof` means the firmware says so."""
+    """What a backend found of itself on a host. `evidence` says why; `proof` means the firmware says so.
+    `lacks` is a file without which a loader that could be is not `supported`."""
 
     name: str
     title: str
@@ -75,6 +76,7 @@ class Detection(NamedTuple):
     proof: bool = False
     supported: bool = False
     manual: str = ""
+    lacks: str = ""
 
 
 @published(

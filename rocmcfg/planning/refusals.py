@@ -121,11 +121,13 @@ def unreadable_image(path: str) -> Diagnostic:
 
 
 def _by_hand(id: str, found: Detection, manual: str, what: str) -> Diagnostic:
+    why = f"and {found.lacks} is missing" if found.lacks else "which rocmcfg cannot configure yet"
+    back = f"put {found.lacks} back, from its package or a copy; or " if found.lacks else ""
     return error(
         id,
-        f"{what} of this host is {found.title}, which rocmcfg cannot configure yet",
+        f"{what} of this host is {found.title}, {why}",
         detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}",
-        hint="add the lines by hand as shown; `rocmcfg verify --profile NAME` then checks them",
+        hint=f"{back}add the lines by hand as shown; `rocmcfg verify --profile NAME` then checks them",
     )
 
 

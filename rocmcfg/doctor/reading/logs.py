@@ -137,7 +137,8 @@ def _nothing_readable(view: HostView) -> Diagnostic:
         if view.is_dir("/var/log/journal"):
             command = f"journalctl -k -D {view.root.rstrip('/')}/var/log/journal | rocmcfg doctor --log -"
             return warning("RC8001", summary, hint=f"its journal is binary: {command} --root {view.root}")
-        return warning("RC8001", summary, hint="name a log: rocmcfg doctor --log FILE")
+        named = f"name a log: rocmcfg doctor --log FILE --root {view.root}"
+        return warning("RC8001", summary, hint=named)
     return warning(
         "RC8001",
         summary,
