@@ -107,25 +107,21 @@ def _show(printer: Printer, planned: Undo) -> None:
 
 def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     """What was undone, and what is left to do."""
+    from rocmcfg.records.receipt import load_quietly
+    from rocmcfg.workflow.verifying import verify_applied
+
     printer.document(undone.diagnostics, undone)
     if undone.transactions:
         printer.line(f"Undone: transaction {', '.join(map(str, undone.transactions))}.")
         hosts.say_left_to_user(printer, undone.activations)
     else:
         printer.line(nothing)
-    if undone.reboot_required and not undone.transactions and _program_due(host):
+    known = load_quietly(host) if undone.reboot_required and not undone.transactions else None
+    if known is not None and verify_applied(host, known).program_due:
         printer.line(f"Next: run what apply left to you; see rocmcfg verify{printer.root_option}.")
     elif undone.reboot_required:
         which = "reboot that host" if host.offline else "reboot"
         printer.line(f"Next: {which}; until then its kernel keeps the values that it has.")
-
-
-def _program_due(host: HostView) -> bool:
-    from rocmcfg.records.receipt import load_quietly
-    from rocmcfg.workflow.verifying import verify_applied
-
-    known = load_quietly(host)
-    return known is not None and verify_applied(host, known).program_due
 
 
 # -- history ------------------------------------------------------------------------------------------------

@@ -56,24 +56,22 @@ def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
     """A transaction that was cut off; settings that rocmcfg applied and that are not in effect."""
     try:
         require_finished(view)
+        if receipt is None:
+            return
+        report = verify(view, receipt.settings, receipt, receipt.profiles)
     except RecoveryRequired as problem:
         yield from problem.diagnostics
         return
     except RocmcfgError:
-        pass  # journals are root's alone
-    if receipt is None:
-        return
-    try:
-        report = verify(view, receipt.settings, receipt, receipt.profiles)
-    except RocmcfgError:
         return  # `verify` tells why
     pending = [check.name for check in report.checks if check.status in PENDING]
+    there = " that host" if view.offline else ""
     first = "run what apply left to you, then " if report.program_due else ""
     if pending:
         yield info(
             "RC8101",
             f"applied, and not in force yet: {', '.join(pending)}",
-            hint=f"{first}{_reboot(view)}; `rocmcfg verify` then proves it",
+            hint=f"{first}reboot{there}; `rocmcfg verify` then proves it",
         )
     for check in report.checks:
         if check.status not in PASSES | PENDING | _NOT_TOLD:
@@ -84,10 +82,6 @@ def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
                 location=check.source,
                 hint="`rocmcfg verify -v` shows desired, configured and running",
             )
-
-
-def _reboot(view: HostView) -> str:
-    return "reboot that host" if view.offline else "reboot"
 
 
 def _contested(
@@ -126,13 +120,12 @@ def _not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[D
         if kargs
     ]
     if said:
-        where, also = ("inside that host: ", "; ") if view.offline else ("sudo ", "; sudo ")
-        command = also.join(" ".join(step.argv) for step in backend.activations(view, ""))
+        command = "; sudo ".join(" ".join(step.argv) for step in backend.activations(view, ""))
         yield warning(
             "RC8106",
             f"the boot menu {' and '.join(said)}: its defaults were changed, and it was not generated since",
             location=missing[0].source if missing else booted[0].source,
-            hint=f"{where}{command}, then {_reboot(view)}",
+            hint=f"sudo {command}, then reboot" + (", all inside that host" if view.offline else ""),
         )
 
 

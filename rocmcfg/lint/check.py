@@ -23,7 +23,6 @@ IGNORE = "rocmcfg: ignore"
 _LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
 _WORDS = 200  # characters before and behind a setting that may speak of it
 MOST = 1000  # findings of one text that are told
-_ROUNDS = 4  # of proposals for what came of the proposals before
 
 
 @dataclass(slots=True)
@@ -119,16 +118,13 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
 
 def mended(checked: Checked, knowledge: Knowledge) -> str:
     """The text with the proposals, and with those for what is wrong or loses because of them."""
-    text, after = checked.source.text, proposed(checked)
-    for _ in range(_ROUNDS):
-        if after == text:
-            break
-        again = check(checked.file, after, knowledge, kind=checked.kind)
-        again.findings = [
-            f for f in again.findings if f.remark.severity is not Severity.INFO or f.remark.id == "RC7112"
-        ]
-        text, after = after, proposed(again)
-    return after
+    text = proposed(checked)
+    for _ in range(0 if text == checked.source.text else 2):
+        again = check(checked.file, text, knowledge, kind=checked.kind)
+        problems = (f for f in again.findings if f.remark.severity is not Severity.INFO)
+        again.findings = [*problems, *(f for f in again.findings if f.remark.kind == "duplicate")]
+        text = proposed(again)
+    return text
 
 
 def _with_mask(

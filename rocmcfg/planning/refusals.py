@@ -14,8 +14,9 @@ from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, join, split
-from rocmcfg.model.spelling import Spelling, parameter, parse
-from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, unique_kargs
+from rocmcfg.model.spelling import parameter
+from rocmcfg.model.spelling import split as spelled
+from rocmcfg.model.state import Channel, DesiredSetting, Request, unique_kargs
 from rocmcfg.planning.combine import named
 from rocmcfg.planning.wording import worded
 from rocmcfg.records.receipt import Receipt
@@ -195,14 +196,5 @@ def request_without(known: Receipt, harmful: Sequence[str]) -> Request:
     return asked._replace(
         with_=tuple(name for name in asked.with_ if not any(named(id, [name]) for id in harmful)),
         without=(*asked.without, *(id for id in harmful if id not in by_hand)),
-        set=tuple(text for text in asked.set if not _asks_for(text, harmful)),
+        set=tuple(text for text in asked.set if not named(spelled(text).id.removeprefix("karg."), harmful)),
     )
-
-
-def _asks_for(text: str, ids: Sequence[str]) -> bool:
-    """Whether a --set asks for one of these settings, in whatever spelling."""
-    asked = parse(text)
-    if not isinstance(asked, Spelling):
-        return False
-    id = asked.name if asked.kind is Kind.KARG else asked.id  # karg.amdgpu.runpm is the parameter
-    return id.replace("-", "_") in [one.replace("-", "_") for one in ids]

@@ -72,9 +72,8 @@ def lint(
         if each.left_out:
             said = f"{each.file} has more findings: {each.left_out} are not told"
             problems.append(info("RC7002", said, location=each.file))
-    diffs = [
-        Proposal(each.file, proposal.diff(each, mended(each, knowledge))) for each in (checked if fix else ())
-    ]
+    pairs = ((each, mended(each, knowledge)) for each in checked) if fix else ()
+    diffs = [Proposal(each.file, proposal.diff(each, text)) for each, text in pairs]
     return Linted(
         tuple(findings),
         len(checked),

@@ -106,8 +106,9 @@ def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str],
             source = named(path)
             problems += _read(scanner, source, progress)
             if not scanner.logs[-1].size and not scanner.logs[-1].problem:
-                hint = "look whether what wrote it failed: `journalctl -k` and `dmesg` may be root's alone"
-                problems.append(warning("RC8007", f"{source.name} is empty", hint=hint))
+                problems.append(
+                    warning("RC8007", f"{source.name} is empty", hint="name a log with lines in it")
+                )
         except Unreadable as problem:
             problems += problem.diagnostics
     if not scanner.logs:
@@ -137,8 +138,7 @@ def _nothing_readable(view: HostView) -> Diagnostic:
         if view.is_dir("/var/log/journal"):
             command = f"journalctl -k -D {view.root.rstrip('/')}/var/log/journal | rocmcfg doctor --log -"
             return warning("RC8001", summary, hint=f"its journal is binary: {command} --root {view.root}")
-        named = f"name a log: rocmcfg doctor --log FILE --root {view.root}"
-        return warning("RC8001", summary, hint=named)
+        return warning("RC8001", summary, hint=f"name a log: rocmcfg doctor --log FILE --root {view.root}")
     return warning(
         "RC8001",
         summary,

@@ -84,14 +84,8 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
     cure = "move it above the lines of rocmcfg"
     problems = [*defaults.before_writing(observed, kargs, _DEFAULTS, lost_at, "a line", cure)]
     if appended_assignment.continued(parts[0].text):
-        problems.append(
-            error(
-                "RC3119",
-                "the line before ours ends in a backslash, and would take ours for a part of itself",
-                location=_DEFAULTS,
-                hint="take the backslash away, or end what it begins",
-            )
-        )
+        said = "the line before ours ends in a backslash, and would take ours for a part of itself"
+        problems.append(error("RC3119", said, location=_DEFAULTS, hint="end that line without it"))
     return problems
 
 
