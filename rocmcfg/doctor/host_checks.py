@@ -65,13 +65,13 @@ def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
     except RocmcfgError:
         return  # `verify` tells why
     pending = [check.name for check in report.checks if check.status in PENDING]
-    there = " that host" if view.offline else ""
-    first = "run what apply left to you, then " if report.program_due else ""
+    what = "run what apply left to you, then reboot" if report.program_due else "reboot"
+    what += " that host" if view.offline else ""
     if pending:
         yield info(
             "RC8101",
             f"applied, and not in force yet: {', '.join(pending)}",
-            hint=f"{first}reboot{there}; `rocmcfg verify` then proves it",
+            hint=f"{what}; `rocmcfg verify` then proves it",
         )
     for check in report.checks:
         if check.status not in PASSES | PENDING | _NOT_TOLD:

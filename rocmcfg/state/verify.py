@@ -28,7 +28,6 @@ from rocmcfg.records.journal import TRANSACTIONS, digest
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.state.values import Effective, Now, Running, effective
 
-_RESTORES = "`rocmcfg apply` restores"
 _ENV_FILES = tuple(file.path for file in environment.FILES)
 Verdict = tuple[CheckStatus, str]  # with the detail that a reader needs
 
@@ -126,9 +125,9 @@ def _changed_files(host: _Host) -> list[Diagnostic]:
             detail="it is gone" if host.view.read(path) is None else "its content was changed",
             hint="run verify as root: only root can tell whether an apply was interrupted"
             if unsure
-            else f"put it back, from its package or a copy; then {_RESTORES} our lines in it"
-            if host.view.read(path) is None and registry.editor(path)
-            else f"`rocmcfg plan` with your profile shows the difference, {_RESTORES} it",
+            else "`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it"
+            if host.view.read(path) is not None or registry.editor(path) is None
+            else "put it back, from its package or a copy; then `rocmcfg apply` restores our lines in it",
         )
         for path in (host.receipt.files if host.receipt else {})
         if not _as_left(host, path)
