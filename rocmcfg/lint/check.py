@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rocmcfg.judging import names
-from rocmcfg.lint import kinds, readers, together
+from rocmcfg.lint import kinds, readers, superseded
 from rocmcfg.lint.assignment import Assignment, Reading, What
 from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.proposal import spell
@@ -90,7 +90,7 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
         checked.add_at(start, stop, slip, Spelt(slip.literal, ((start, stop, slip.literal or ""),)))
     numbers = {
         (each.where.scope, canonical(each.name)): each
-        for each in together.in_turn(reading.assignments)
+        for each in superseded.in_turn(reading.assignments)
         if each.what is What.PARAMETER and as_number(each.value) is not None
     }
     said: dict[object, tuple[Remark, ...]] = {}
@@ -105,9 +105,9 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
             said[key] = tuple(remarks(found, knowledge))
         for remark in said[key]:
             checked.add(found, _with_mask(remark, found, numbers, checked, knowledge), knowledge)
-    for loser, remark in together.repeated(reading.assignments, checked.within):
+    for loser, remark in superseded.repeated(reading.assignments, checked.within):
         checked.add(loser, remark, knowledge)
-    for needless, remark in together.needless(reading.assignments, checked.line):
+    for needless, remark in superseded.needless(reading.assignments, checked.line):
         checked.add(needless, remark, knowledge)
     checked.settle()
     return checked

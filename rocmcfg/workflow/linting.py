@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.lint import proposal, together
+from rocmcfg.lint import proposal, superseded
 from rocmcfg.lint.check import Checked, check
 from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.remark import Finding
@@ -103,7 +103,7 @@ def _check(view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, 
         knowledge = _knowledge(view, asked, ask_modinfo=True)
         checked = [check(path, text, knowledge) for path, text in texts]
     if own:
-        together.compare_files(checked, knowledge)
+        superseded.compare_files(checked, knowledge)
     return checked
 
 
