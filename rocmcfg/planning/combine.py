@@ -168,7 +168,7 @@ def _declared(profiles: Sequence[Profile]) -> dict[str, list[ProfileParameter]]:
 def wrong_numbers(
     numbers: Mapping[str, int], profiles: Sequence[Profile], facts: Facts
 ) -> Iterable[Diagnostic]:
-    """Problems with the numbers values. GPUs are counted where the host shows any that fit."""
+    """Problems with the numbers of `--set profile.NAME`. GPUs are counted where the host shows any that fit."""
     known = _declared(profiles)
     for name, value in numbers.items():
         if name not in known:
@@ -250,7 +250,7 @@ def _out_of_memory(parameter: ProfileParameter, value: int, facts: Facts) -> Ite
 
 
 def forgotten(before: Iterable[str], request: Request, profiles: Sequence[Profile]) -> Iterable[Diagnostic]:
-    """Numbers that the last apply was numbers (`before`: its --set) and this one is not, although a profile
+    """Numbers that the last apply was given (`before`: its --set) and this one is not, although a profile
     takes them: nothing of an earlier apply is kept, and what they gave is taken back."""
     known = _declared(profiles)
     now = {parsed.name for text in request.set if isinstance(parsed := parse(text), ProfileValue)}
