@@ -168,7 +168,7 @@ def _declared(profiles: Sequence[Profile]) -> dict[str, list[ProfileParameter]]:
 def wrong_numbers(
     numbers: Mapping[str, int], profiles: Sequence[Profile], facts: Facts
 ) -> Iterable[Diagnostic]:
-    """Problems with the numbers of `--set profile.NAME`. GPUs are counted where the host shows fitting ones."""
+    """Problems with the numbers of `--set profile.NAME`; GPUs count where the host shows any that fit."""
     known = _declared(profiles)
     for name, value in numbers.items():
         if name not in known:
