@@ -73,7 +73,7 @@ def _key(each: Assignment) -> str:
 
 
 def _counts_once(each: Assignment) -> bool:
-    """Whether a second assignment takes the first one's effect, and we know enough to say so."""
+    """Whether it is known that a second assignment of this name takes away the effect of the first."""
     if each.what is What.VARIABLE:
         return names.variable(each.name) is not None
     if each.what is What.PARAMETER:
