@@ -1,6 +1,7 @@
 """Whether a reboot is due: because the running kernel lacks a wanted value, or because it was booted with a
-value that is wanted no more. For the latter the journals say what it was booted with; only root may read them,
-and for others the files that change now must do. Boot ids tell the boots apart, so that nothing has to be left in /run."""
+value that is wanted no more. For the latter the journals say what it was booted with; only root may read
+them, and for others the files that change now must do. Boot ids tell the boots apart, so that nothing has to
+be left in /run."""
 
 from __future__ import annotations
 

@@ -176,8 +176,8 @@ def require_ours(view: HostView, found: steps.Journal) -> None:
 
 
 def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
-    """Mark a transaction as unfinished, so that a recovery undoes it. `together` are the transactions that the
-    same rollback undoes: the recovery undoes them too."""
+    """Mark a transaction as unfinished, so that a recovery undoes it. `together` are the transactions that
+    the same rollback undoes: the recovery undoes them too."""
     host.require_lock()
     journal.append(host, id, steps.UndoBegun(host.user(), journal.now(), boot_id(host), tuple(together)))
 
@@ -241,7 +241,7 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
 
 def _made_by_others(host: Host, found: steps.Journal) -> Iterator[Activation]:
     """The programs that make menus and images anew which somebody generated after the apply, and which still
-    hold the settings that the undo takes back. An image may carry the driver, and our file, only since then."""
+    hold the settings that the undo takes back. An image may carry the driver only since then."""
     yield from menu_with_ours(host, found)
     generator = initramfs.backend(initramfs.detect(host))
     if modprobe.PATH not in found.files or generator is None or generator.TOOL in found.tools:
