@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.judging.parameters import default_mask
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.remark import Edit, Finding, Remark, Spelt
-from rocmcfg.lint.together import rivals
+from rocmcfg.lint.superseded import rivals
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.spelling import Spelling, hexint, parameter
