@@ -169,7 +169,7 @@ PROFILES = texts(
 )
 
 
-class Place(NamedTuple):
+class TargetHost(NamedTuple):
     """Which host, and whether its own tools are run there."""
 
     root: str = ROOT
@@ -229,7 +229,7 @@ class Boot(NamedTuple):
     boot_backend: str = BOOT_BACKEND
 
 
-class Trial(NamedTuple):
+class TrialTerms(NamedTuple):
     """Whether a plan is tried for one boot, and what then confirms it."""
 
     trial: bool = switch(

@@ -32,7 +32,7 @@ def rollback(
     force: bool = _FORCE,
     dry_run: bool = opt.switch("--dry-run", help="Show what it would do, and change nothing."),
     yes: bool = opt.YES,
-    place: opt.Place = opt.Place(),
+    place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
     """Undo the last transaction: files byte by byte, then the boot menu and images."""
     from rocmcfg.transaction.undo import plan_rollback
@@ -61,7 +61,7 @@ def reject(
     printer: Printer,
     force: bool = opt.switch("--force", help="Drop edits that others made to the trial's files."),
     yes: bool = opt.YES,
-    place: opt.Place = opt.Place(),
+    place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
     """Forget the trial that was begun.
 
@@ -77,7 +77,7 @@ def reject(
     _say(printer, undone, "Nothing to reject: no trial is on record.", host.offline)
 
 
-def recover(printer: Printer, force: bool = _FORCE, place: opt.Place = opt.Place()) -> None:
+def recover(printer: Printer, force: bool = _FORCE, place: opt.TargetHost = opt.TargetHost()) -> None:
     """Finish an interrupted transaction by undoing it; safe to run at any time."""
     from rocmcfg.workflow import undoing
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.facts.gpus import gfx_name
-from rocmcfg.facts.system import Hardware
+from rocmcfg.facts.system import HostHardware
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
@@ -29,7 +29,7 @@ _NOT_TOLD = frozenset({CheckStatus.NOT_READABLE})  # of no consequence: another 
 def check(
     view: HostView,
     facts: Facts,
-    hardware: Hardware,
+    hardware: HostHardware,
     receipt: Receipt | None,
     known: Catalogue,
     variables: Mapping[str, tuple[str, str]],
@@ -200,7 +200,7 @@ def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str =
         )
 
 
-def loaded_firmware(hardware: Hardware) -> dict[str, int]:
+def loaded_firmware(hardware: HostHardware) -> dict[str, int]:
     """Block to version, of the first GPU that says it."""
     found: dict[str, int] = {}
     for device in hardware.devices:
@@ -211,7 +211,7 @@ def loaded_firmware(hardware: Hardware) -> dict[str, int]:
     return found
 
 
-def _bad_firmware(facts: Facts, hardware: Hardware) -> Iterator[Diagnostic]:
+def _bad_firmware(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
     """Firmware that is known to be bad for the GPU that runs it."""
     by_address = {gpu.address: gpu.gfx for gpu in facts.gpus}
     for device in hardware.devices:

@@ -69,9 +69,9 @@ def _text(content: bytes) -> str:
 
 @published("tool", "kind", "before", "after", "diff", "reason")
 class ToolChange(NamedTuple):
-    """Something that a program keeps for the host and changes: which one, and how it is taken back, says the
-    `Keeper` of this name (`backends.boot.contract`). `holds` is what it has to hold afterwards; `before` and
-    `after` are for the reader's eye."""
+    """A change to what the program `tool` keeps for the host; the `Keeper` of that name
+    (`backends.boot.contract`) knows how to look at it and to take it back. `holds` is what the program has to
+    hold afterwards; `before` and `after` are shown to the user."""
 
     tool: str
     argv: tuple[str, ...]

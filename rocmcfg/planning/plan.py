@@ -23,7 +23,7 @@ from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kern
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
-from rocmcfg.state.values import Observed, observe
+from rocmcfg.state.values import Configured, read_configured
 
 
 class Known(NamedTuple):
@@ -36,7 +36,7 @@ class Known(NamedTuple):
 
 def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, known: Known) -> Plan:
     """The plan, with every diagnostic. One that holds errors must not be carried out."""
-    observed = observe(view, known.facts)
+    observed = read_configured(view, known.facts)
     resolution = resolve(profiles, request, known.facts, known.catalogue, observed.effective)
     made = _plan(view, tuple(profile.name for profile in profiles), resolution, observed, known)
     another = newer_kernel(known.facts) if made.reboot_required and not made.empty else ()
@@ -49,12 +49,12 @@ def plan_of_approved(
     """A plan for settings that are on record, to the letter. What nobody is asked about must be planned by
     this alone: a profile may say something else by now, and whoever can write one has approved nothing."""
     problems = tuple(refused(settings, known.facts, known.catalogue))
-    observed = observe(view, known.facts)
+    observed = read_configured(view, known.facts)
     return _plan(view, names, Resolution(tuple(settings), (), problems), observed, known)
 
 
 def _plan(
-    view: HostView, names: tuple[str, ...], resolution: Resolution, observed: Observed, known: Known
+    view: HostView, names: tuple[str, ...], resolution: Resolution, observed: Configured, known: Known
 ) -> Plan:
     facts, catalogue, receipt = known
     desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
@@ -85,7 +85,7 @@ def _plan(
     )
 
 
-def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
+def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
     """An argument that the user's own command line already has with this value is not written twice."""
     if setting.channel is not Channel.CMDLINE or (setting.text is None and setting.parameter):
         return setting
@@ -101,7 +101,7 @@ def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
 
 
 def _images(
-    view: HostView, observed: Observed, changed: Set[str], known: Known
+    view: HostView, observed: Configured, changed: Set[str], known: Known
 ) -> tuple[list[Activation], list[Diagnostic]]:
     """What builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d acts.
     And which images could not be proven to be right afterwards."""
@@ -130,7 +130,7 @@ def _images(
 
 
 def _menu(
-    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Observed, changed: Set[str]
+    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Configured, changed: Set[str]
 ) -> Sequence[Activation]:
     """What generates the boot menu anew: where its sources change, or it does not hold what they say."""
     boot = observed.boot
@@ -147,7 +147,7 @@ def _menu(
     return ()
 
 
-def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> CommandLine | None:
+def _command_line(observed: Configured, on_line: Sequence[DesiredSetting]) -> CommandLine | None:
     if observed.boot is None:
         return None
     later = [karg.text for karg in observed.boot.later]
@@ -158,7 +158,7 @@ def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> Comm
     return CommandLine(tuple(before), (*first, *(s.karg for s in unique_kargs(on_line)), *later))
 
 
-def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> SettingRow:
+def _row(setting: DesiredSetting, observed: Configured, view: HostView) -> SettingRow:
     """What the host has without us, and whether somebody else still wins after us."""
     if setting.kind is Kind.ENV:
         later = later_assignments(view).get(setting.name)
@@ -180,7 +180,7 @@ def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> Setting
     return SettingRow(setting, own.value if own else None, own.source if own else "", RowOutcome.APPLIED)
 
 
-def _later_writer(setting: DesiredSetting, observed: Observed) -> Karg | None:
+def _later_writer(setting: DesiredSetting, observed: Configured) -> Karg | None:
     """The last foreign writer that comes after the place where we write."""
     if setting.channel is Channel.CMDLINE:
         return last(observed.boot.later, setting.parameter) if observed.boot else None

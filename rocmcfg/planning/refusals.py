@@ -19,7 +19,7 @@ from rocmcfg.model.state import Channel, DesiredSetting, Request, unique_kargs
 from rocmcfg.planning.combine import named
 from rocmcfg.planning.wording import worded
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.values import Observed
+from rocmcfg.state.values import Configured
 
 
 def host_problems(
@@ -129,7 +129,7 @@ def _by_hand(id: str, found: Detection, manual: str, what: str) -> Diagnostic:
     )
 
 
-def foreign_trouble(observed: Observed, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
+def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
     """Values of others that would stop the driver: one bad value fails the load even if ours comes later."""
     modules = {*catalogue.modules(), *(module for kernel in facts.driven for module in kernel.parameters)}
     for karg in (*observed.options, *observed.kargs) if facts.driven else ():

@@ -18,7 +18,7 @@ from rocmcfg.model.spelling import parameter, same, well_named
 from rocmcfg.model.trial import MARKER
 
 if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Observed as ObservedBoot
+    from rocmcfg.backends.boot.contract import Observed
     from rocmcfg.model.catalogue import Catalogue
     from rocmcfg.model.facts import Detection, Facts, Kernel
 
@@ -84,10 +84,10 @@ def effective(
     return Effective(writers[-1].value, writers[-1].source) if writers else Effective()
 
 
-class Observed(NamedTuple):
+class Configured(NamedTuple):
     """What the host's files say without us."""
 
-    boot: ObservedBoot | None
+    boot: Observed | None
     options: tuple[Karg, ...]
     builtin: bool
 
@@ -99,13 +99,13 @@ class Observed(NamedTuple):
         return effective(parameter, self.options, self.kargs, builtin=self.builtin)
 
 
-def observe(view: HostView, facts: Facts) -> Observed:
+def read_configured(view: HostView, facts: Facts) -> Configured:
     from rocmcfg.model.facts import Driver
 
     loader = facts.boot.loader
     seen = registry.backend(loader.name).observe(view) if loader and loader.supported else None
     builtin = bool(facts.driven) and all(k.driver is Driver.BUILTIN for k in facts.driven)
-    return Observed(seen, modprobe.read_options(view, include_ours=False), builtin)
+    return Configured(seen, modprobe.read_options(view, include_ours=False), builtin)
 
 
 class SetParameter(NamedTuple):

@@ -92,7 +92,7 @@ def _kept(found: Journal) -> list[tuple[Keeper, ToolChanged]]:
 
 
 def due_back(view: HostView, found: Journal) -> list[Activation]:
-    """The programs that take back what a transaction changed by them, where it is still there."""
+    """The programs to run again for an undo: those that still hold what the transaction had them hold."""
     oldest = {step.tool: (keeper, step) for keeper, step in _kept(found)}
     return [
         Activation(step.tool, keeper.keep(step.before), keeper.KEEPS, writes_at=(keeper.BLOCK,))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.lint import proposal, together
+from rocmcfg.lint import proposal, superseded
 from rocmcfg.lint.check import Checked, check
-from rocmcfg.lint.kinds import Kind
+from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
 from rocmcfg.lint.wording import Knowledge
@@ -22,7 +22,14 @@ LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
 # Remarks that a look into the kernel's own module may change.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
 _SET_BY_US = frozenset(
-    {Kind.GRUB_DEFAULTS, Kind.CMDLINE, Kind.MODPROBE, Kind.BOOT_ENTRY, Kind.ENVIRONMENT, Kind.PROFILE}
+    {
+        FileKind.GRUB_DEFAULTS,
+        FileKind.CMDLINE,
+        FileKind.MODPROBE,
+        FileKind.BOOT_ENTRY,
+        FileKind.ENVIRONMENT,
+        FileKind.PROFILE,
+    }
 )
 
 
@@ -96,7 +103,7 @@ def _check(view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, 
         knowledge = _knowledge(view, asked, ask_modinfo=True)
         checked = [check(path, text, knowledge) for path, text in texts]
     if own:
-        together.compare_files(checked, knowledge)
+        superseded.compare_files(checked, knowledge)
     return checked
 
 

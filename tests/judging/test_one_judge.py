@@ -17,7 +17,7 @@ from rocmcfg.judging.judge import judge
 from rocmcfg.judging.verdict import OF_THE_NAME, About, Verdict
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint.check import check
-from rocmcfg.lint.kinds import Kind as FileKind
+from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, What
-from rocmcfg.lint.kinds import Kind
+from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.remark import Remark, info, warning
 from rocmcfg.model.kargs import adds_up, canonical
 from rocmcfg.model.spelling import same
@@ -73,7 +73,7 @@ def _key(each: Assignment) -> str:
 
 
 def _counts_once(each: Assignment) -> bool:
-    """Whether a second assignment takes the first one's effect, and we know enough to say so."""
+    """Whether it is known that a second assignment of this name takes away the effect of the first."""
     if each.what is What.VARIABLE:
         return names.variable(each.name) is not None
     if each.what is What.PARAMETER:
@@ -111,15 +111,19 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
     """Adds what the files of a host make of each other. /proc/cmdline came of one of the others, and keeps
     only the findings that none of them has."""
 
-    def of(*kinds: Kind) -> list[Checked]:
+    def of(*kinds: FileKind) -> list[Checked]:
         return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]
 
-    boot = of(Kind.GRUB_DEFAULTS) or of(Kind.CMDLINE)
+    boot = of(FileKind.GRUB_DEFAULTS) or of(FileKind.CMDLINE)
     running = [each for each in checked if each.file == "/proc/cmdline"]
-    for group in (boot, of(Kind.MODPROBE), [e for e in of(Kind.ENVIRONMENT) if "/environment.d/" in e.file]):
+    for group in (
+        boot,
+        of(FileKind.MODPROBE),
+        [e for e in of(FileKind.ENVIRONMENT) if "/environment.d/" in e.file],
+    ):
         _overridden(group, knowledge)
-    _beaten_by_command_line(of(Kind.MODPROBE), boot or running, knowledge)
-    told = {(f.remark.id, f.text) for each in of(*Kind) for f in each.findings}
+    _beaten_by_command_line(of(FileKind.MODPROBE), boot or running, knowledge)
+    told = {(f.remark.id, f.text) for each in of(*FileKind) for f in each.findings}
     for each in running:
         each.findings = [f for f in each.findings if (f.remark.id, f.text) not in told]
 
