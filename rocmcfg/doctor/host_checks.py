@@ -34,7 +34,7 @@ def check(
     known: Catalogue,
     variables: Mapping[str, tuple[str, str]],
 ) -> list[Diagnostic]:
-    """All checks of this host. `variables` are those of `set_variables`."""
+    """All checks of this host. `variables` are those of `environment.set_variables`."""
     # the version of AMD's own driver where it runs; the kernel's own driver has none
     dkms = hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""
     return [

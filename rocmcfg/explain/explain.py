@@ -201,7 +201,7 @@ def _misnamed(question: Question) -> Explanation:
 
 
 def _unknown(question: Question, verdict: Verdict | None) -> RocmcfgError:
-    asked, known = question.asked, question.catalogue
+    asked, name, known = question.asked, _written(question.asked), question.catalogue
     near: Sequence[str] = ()
     if verdict is not None:
         near = (str(verdict.instead),) if verdict.instead is not None else verdict.names
@@ -212,7 +212,7 @@ def _unknown(question: Question, verdict: Verdict | None) -> RocmcfgError:
         near = closest(asked.name if by_scope else asked.id, every)
     hint = "name a parameter, a feature, a kernel argument or a variable"
     hint = f"did you mean {', '.join(near)}?" if near else hint
-    return fail("RC6001", f"nothing is known of {_written(asked)!r}", hint=hint)
+    return fail("RC6001", f"nothing is known of {name!r}", hint=hint)
 
 
 def _written(asked: Spelling) -> str:
