@@ -36,6 +36,9 @@ def explain(question: Question) -> Explanation:
     asked, known = question.asked, question.catalogue
     if not well_named(asked):
         raise _unknown(question, None)
+    if asked.kind is Kind.KARG and names.split_parameter(asked.name) is not None:
+        asked = parameter(asked.name, asked.value)
+        question = question._replace(asked=asked)
     for reading in _readings(asked, known):
         entry = _entry(reading, known)
         if entry is not None:
@@ -56,8 +59,6 @@ def _judged(question: Question, asked: Spelling) -> Question:
 def _readings(asked: Spelling, known: Catalogue) -> Iterator[Spelling]:
     """The settings that a text may mean."""
     name, value = asked.name, asked.value
-    if asked.kind is Kind.KARG and "." in name:
-        yield parameter(name, value)
     if asked.kind is not Kind.PARAMETER:
         yield asked
         return

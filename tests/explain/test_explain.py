@@ -99,6 +99,8 @@ def test_who_sets_it_here_and_which_profiles_use_it(host: LocalHost) -> None:
     [
         ("gtt_size", "ttm.pages_limit"),
         ("amdgpu.gtt_size=8192", "ttm.pages_limit=2097152"),
+        ("karg.amdgpu.gtt_size=8192", "ttm.pages_limit=2097152"),
+        ("karg.runpm=0", "amdgpu.runpm=0"),
         ("cwsr=0", "amdgpu.cwsr_enable=0"),
         ("TORCH_USE_HIPBLASLT", "TORCH_BLAS_PREFER_HIPBLASLT"),
         ("amd_iommu=pt", "karg.iommu=pt"),
