@@ -102,7 +102,8 @@ def _facts(what: Explanation) -> list[str]:
 def _show_value(printer: Printer, what: Explanation) -> None:
     if what.verdict or what.meaning:
         printer.heading("The value")
-        printer.wrapped(f"Not taken: {what.verdict}." if what.verdict else what.meaning)
+        refused = f"{what.verdict}." if what.kind == "parameter" else f"Not taken: {what.verdict}."
+        printer.wrapped(refused if what.verdict else what.meaning)
     if what.instead:
         printer.line()
         printer.line(f"  {printer.paint('write', 'bold')}  {what.instead}")

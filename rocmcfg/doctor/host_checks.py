@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.environment import for_everybody
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.facts.system import HostHardware
 from rocmcfg.host.view import HostView, text_or_empty
@@ -36,7 +35,7 @@ def check(
     known: Catalogue,
     variables: Mapping[str, tuple[str, str]],
 ) -> list[Diagnostic]:
-    """All checks of this host. `variables` are those of `set_variables`."""
+    """All checks of this host. `variables` are those of `environment.set_variables`."""
     # the version of AMD's own driver where it runs; the kernel's own driver has none
     dkms = hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""
     return [
@@ -233,13 +232,6 @@ def _bad_firmware(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
                     location=f"/sys/bus/pci/devices/{device.address}/fw_version/{row.block}_fw_version",
                     hint=f"`rocmcfg doctor` on a log of the failure tells more; the issue is {row.issue}",
                 )
-
-
-def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """NAME to (value, where): the caller's environment, over the files that new logins read."""
-    found = {one.name: (one.value, one.source) for one in for_everybody(view)}
-    found |= {name: (value, "the environment of this command") for name, value in environment.items()}
-    return found
 
 
 def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Iterator[Diagnostic]:

@@ -14,7 +14,7 @@ from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import Karg, canonical, last, split
-from rocmcfg.model.spelling import same
+from rocmcfg.model.spelling import parameter, same, well_named
 from rocmcfg.model.trial import MARKER
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ class Running:
         return self._view.is_dir(f"/sys/module/{canonical(module)}")
 
     def parameter(self, id: str) -> Now:
-        module, _, name = id.partition(".")
-        path = f"/sys/module/{canonical(module)}/parameters/{canonical(name)}"
+        asked = parameter(id)
+        path = f"/sys/module/{asked.module}/parameters/{asked.name}"
+        if not asked.module or not well_named(asked):
+            return Now(None, False)
         try:
             text = self._view.text(path)
         except Unreadable:
@@ -150,13 +152,13 @@ def deviations(
             now = running.parameter(karg.key)
             value = now.value if now.present else f"{karg.value}, ignored"
             found[karg.key] = SetParameter(karg.key, None, karg.source, value, ())
-    for parameter in catalogue.parameters.values():
-        default = default_of(parameter.id, kernel, catalogue)
-        if parameter.id in found or parameter.rewritten or parameter.computed or not default:
+    for known in catalogue.parameters.values():
+        default = default_of(known.id, kernel, catalogue)
+        if known.id in found or known.rewritten or known.computed or not default:
             continue
-        value = running.parameter(parameter.id).value
+        value = running.parameter(known.id).value
         if value is not None and not same(value, default):
-            found[parameter.id] = SetParameter(parameter.id, None, "", value, ())
+            found[known.id] = SetParameter(known.id, None, "", value, ())
     return tuple((one, default_of(one.name, kernel, catalogue)) for one in sorted(found.values()))
 
 
