@@ -8,7 +8,7 @@ The common denominator is NAME=VALUE without quotes, blanks, `#` and `$`, which 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os.path import basename
 from typing import NamedTuple
 
@@ -121,6 +121,13 @@ def for_everybody(view: HostView) -> tuple[Assignment, ...]:
     )
     once = dict.fromkeys(view.real_path(path) for path in reversed(read))
     return tuple(one for path in reversed(once) for one in read_assignments(view, path).values())
+
+
+def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """NAME to (value, where): the caller's environment, over the files that new logins read."""
+    found = {one.name: (one.value, one.source) for one in for_everybody(view)}
+    found |= {name: (value, "the environment of this command") for name, value in environment.items()}
+    return found
 
 
 def later_assignments(view: HostView) -> dict[str, Assignment]:

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rocmcfg.cli.render import Misuse
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError
 
 if TYPE_CHECKING:
     from rocmcfg.model.state import Request
@@ -169,7 +170,7 @@ PROFILES = texts(
 )
 
 
-class Place(NamedTuple):
+class TargetHost(NamedTuple):
     """Which host, and whether its own tools are run there."""
 
     root: str = ROOT
@@ -199,19 +200,14 @@ class Asked(NamedTuple):
     def request(
         self, missing: str, via: str = "", boot_backend: str = "", env_target: tuple[str, ...] = ()
     ) -> Request:
-        """Raises Misuse for a malformed --set or --env-target, and with the text `missing` where nothing is
-        asked for."""
+        """Raises RocmcfgError for a --set that does not say what to set, Misuse for a malformed --env-target,
+        and Misuse with the text `missing` where nothing is asked for."""
+        from rocmcfg.model.spelling import parse
         from rocmcfg.model.state import Request
 
-        for setting in self.set:
-            key, equals, _ = setting.partition("=")
-            scope, _, name = key.partition(".")
-            if not (scope and name) or (not equals and scope != "karg"):
-                raise Misuse(
-                    f"{setting!r} does not say what to set; write amdgpu.runpm=0, feature.gfxoff=false, "
-                    "karg.iommu=pt, env.NAME=VALUE or profile.NAME=NUMBER",
-                    "--set",
-                )
+        wrong = [found for found in map(parse, self.set) if isinstance(found, Diagnostic)]
+        if any(found.id == "RC2001" for found in wrong):
+            raise RocmcfgError(*wrong, exit_code=ExitCode.USAGE)
         if missing and not self.profiles and not self.set:
             raise Misuse(missing)
         # a profile file is asked for again later, by the kernel hook, from another directory
@@ -253,7 +249,7 @@ def _require_targets(names: tuple[str, ...]) -> None:
             raise Misuse(f"no reader of variables is called {wrong!r}; there are {known}", "--env-target")
 
 
-class Trial(NamedTuple):
+class TrialTerms(NamedTuple):
     """Whether a plan is tried for one boot, and what then confirms it."""
 
     trial: bool = switch(

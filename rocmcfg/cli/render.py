@@ -106,7 +106,8 @@ def counted(count: int, what: str) -> str:
 
 
 _FOR_A_HOST = re.compile(
-    r"`((?:sudo )?rocmcfg (?:apply|confirm|history|plan|recover|reject|rollback|status|verify)(?: [^`]*)?)`"
+    r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|history|plan|recover|reject|rollback|status|verify)"
+    r"(?: [^`]*)?)`"
 )
 
 

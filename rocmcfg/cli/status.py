@@ -48,7 +48,7 @@ def _show(printer: Printer, found: Status) -> None:
         rows.append(("Profile", "none applied"))
     else:
         rows += [("Profile", _applied(found)), ("State", _state(found))]
-    printer.pairs(rows + _issues(found), indent="")
+    printer.pairs(rows + _issues(found, printer.root_option), indent="")
     if printer.verbose:
         _show_loaders(printer, found.facts.boot)
     if found.parameters:
@@ -137,22 +137,20 @@ def _next(found: Status, root: str) -> list[str]:
         if found.suggested:
             step = f"Next: rocmcfg plan --profile {' --profile '.join(found.suggested)}{root}"
         elif found.facts.gpus:
-            step = "No shipped profile is for this host's GPU; `rocmcfg profile new` starts one."
+            step = f"No shipped profile is for this host's GPU; `rocmcfg profile new{root}` starts one."
         return [due, step] if found.reboot_required else [step]
-    # a tool is to be run before a reboot can do any good; verify says which
-    tool_first = any(c.status is CheckStatus.PENDING_ACTIVATION for c in found.report.checks)
-    if found.reboot_required and not tool_first:
+    if found.reboot_required and not found.report.program_due:  # verify says which
         return [f"Next: reboot, then rocmcfg verify{root}"]
     return [f"Next: rocmcfg verify{root}"] if found.report.exit_code else []
 
 
-def _issues(found: Status) -> list[tuple[str, str]]:
+def _issues(found: Status, root: str) -> list[tuple[str, str]]:
     if not found.issues:
         return []
     confirmed = [issue.id for issue in found.issues if issue.confidence == "confirmed"]
     reported = len(found.issues) - len(confirmed)
     said = ", ".join(confirmed) + (f"{' and ' if confirmed else ''}{reported} reported" if reported else "")
-    return [("Issues", f"known of this GPU, kernel and ROCm: {said}; `rocmcfg doctor` asks the log")]
+    return [("Issues", f"known of this GPU, kernel and ROCm: {said}; `rocmcfg doctor{root}` asks the log")]
 
 
 def _state(found: Status) -> str:

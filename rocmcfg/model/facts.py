@@ -68,7 +68,8 @@ class Gpu:
 
 class Detection(NamedTuple):
     """What a backend found of itself on a host. `evidence` says why; `proof` means the firmware says so.
-    `renders` is the format of `rocmcfg render` for a system that is configured elsewhere."""
+    `renders` is the format of `rocmcfg render` for a system that is configured elsewhere, `lacks` a file
+    without which a loader that could be is not `supported`."""
 
     name: str
     title: str
@@ -77,6 +78,7 @@ class Detection(NamedTuple):
     supported: bool = False
     manual: str = ""
     renders: str = ""
+    lacks: str = ""
 
 
 @published(

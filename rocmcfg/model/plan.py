@@ -69,10 +69,11 @@ def _text(content: bytes) -> str:
 
 @published("tool", "kind", "before", "after", "diff", "reason")
 class ToolChange(NamedTuple):
-    """Something that a program keeps for the host and changes: which one, and how it is taken back, says the
-    `Keeper` of this name (`backends.boot.contract`). `holds` is what it has to hold afterwards; `before` and
-    `after` are for the reader's eye. `ours` are all arguments that are or become ours, where it keeps them
-    among others. `arms`: it makes the next boot a trial, so that nothing may come after it."""
+    """A change to what the program `tool` keeps for the host; the `Keeper` of that name
+    (`backends.boot.contract`) knows how to look at it and to take it back. `holds` is what the program has to
+    hold afterwards; `before` and `after` are shown to the user. `ours` are all arguments that are or become
+    ours, where the program keeps them among others. `arms`: it makes the next boot a trial, so that nothing
+    may come after it."""
 
     tool: str
     argv: tuple[str, ...]

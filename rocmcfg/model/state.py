@@ -162,6 +162,11 @@ class VerificationReport(NamedTuple):
         return ExitCode.PENDING if statuses <= PASSES | PENDING else ExitCode.DIFFERENCES
 
     @property
+    def program_due(self) -> bool:
+        """Whether a program is to be run before a reboot can do any good."""
+        return any(check.status is CheckStatus.PENDING_ACTIVATION for check in self.checks)
+
+    @property
     def status(self) -> Overall:
         """One word for the whole: the worst that was found."""
         if not self.checks and not self.record_lost:

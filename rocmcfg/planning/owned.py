@@ -19,8 +19,8 @@ MARK = b"rocmcfg"  # in the first lines of every file that we write
 
 
 class OwnedFile(NamedTuple):
-    """A file that is ours alone, and what it shall hold; None: it shall not be there. With an `editor` it is
-    somebody else's, and `content` what shall be ours in it."""
+    """A file that is ours alone. `content` is what the file shall hold, None where there shall be none. With
+    an `editor` the file is somebody else's, and `content` is the part of it that shall be ours."""
 
     path: str
     content: bytes | None
@@ -124,7 +124,7 @@ def owned_on(view: HostView) -> tuple[str, ...]:
 
 
 def whole_paths() -> tuple[str, ...]:
-    """Those that are ours as a whole; packaging/debian/rules asks for them, for the package's scripts."""
+    """The paths of files that are ours as a whole; packaging/debian/rules asks, for the package's scripts."""
     return tuple(path for path in owned_paths() if edits.editor(path) is None)
 
 

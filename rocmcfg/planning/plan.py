@@ -30,7 +30,7 @@ from rocmcfg.planning.refusals import (
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
-from rocmcfg.state.values import Observed, observe
+from rocmcfg.state.values import Configured, read_configured
 
 
 class Known(NamedTuple):
@@ -43,7 +43,7 @@ class Known(NamedTuple):
 
 def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, known: Known) -> Plan:
     """The plan, with every diagnostic. One that holds errors must not be carried out."""
-    observed = observe(view, known.facts)
+    observed = read_configured(view, known.facts)
     resolution = resolve(profiles, request, known.facts, known.catalogue, observed.effective)
     names = tuple(profile.name for profile in profiles)
     made = _plan(view, names, resolution, observed, known, request)
@@ -58,10 +58,10 @@ def plan_of_approved(
     known: Known,
     request: Request,
 ) -> Plan:
-    """The same for settings that are on record, to the letter. What nobody is asked about is planned by this
-    alone: a profile may say something else by now, and whoever can write it has approved nothing."""
+    """A plan for settings that are on record, to the letter. What nobody is asked about must be planned by
+    this alone: a profile may say something else by now, and whoever can write one has approved nothing."""
     problems = tuple(refused(settings, known.facts, known.catalogue))
-    observed = observe(view, known.facts)
+    observed = read_configured(view, known.facts)
     return _plan(view, names, Resolution(tuple(settings), (), problems), observed, known, request)
 
 
@@ -69,7 +69,7 @@ def _plan(
     view: HostView,
     names: tuple[str, ...],
     resolution: Resolution,
-    observed: Observed,
+    observed: Configured,
     known: Known,
     request: Request,
 ) -> Plan:
@@ -113,7 +113,7 @@ def _plan(
 
 
 def _kept(
-    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Observed
+    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Configured
 ) -> tuple[ToolChange, ...]:
     """What the program that keeps this loader's arguments has to hold."""
     if observed.boot is None or loader not in registry.KEEPERS:
@@ -122,7 +122,7 @@ def _kept(
     return kept_arguments.changes(view, registry.argument_keeper(loader), observed.boot, wanted)
 
 
-def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
+def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
     """An argument that the user's own command line already has with this value is not written twice."""
     if setting.channel is not Channel.CMDLINE or (setting.text is None and setting.parameter):
         return setting
@@ -138,7 +138,7 @@ def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
 
 
 def _images(
-    view: HostView, observed: Observed, changed: Set[str], known: Known
+    view: HostView, observed: Configured, changed: Set[str], known: Known
 ) -> tuple[list[Activation], list[Diagnostic]]:
     """What builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d acts.
     And which images would not come right, or could not be proven to."""
@@ -176,7 +176,7 @@ def _images(
 
 
 def _menu(
-    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Observed, changed: Set[str]
+    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Configured, changed: Set[str]
 ) -> Sequence[Activation]:
     """What generates the boot menu anew: where its sources change, or it does not hold what they say."""
     boot = observed.boot
@@ -196,7 +196,7 @@ def _menu(
     return ()
 
 
-def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> CommandLine | None:
+def _command_line(observed: Configured, on_line: Sequence[DesiredSetting]) -> CommandLine | None:
     if observed.boot is None:
         return None
     later = [karg.text for karg in observed.boot.later]
@@ -207,7 +207,7 @@ def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> Comm
     return CommandLine(tuple(before), (*first, *(s.karg for s in unique_kargs(on_line)), *later))
 
 
-def _row(setting: DesiredSetting, observed: Observed, variables: Mapping[str, Assignment]) -> SettingRow:
+def _row(setting: DesiredSetting, observed: Configured, variables: Mapping[str, Assignment]) -> SettingRow:
     """What the host has without us, and whether somebody else still wins after us: of `variables`, those that
     are read after ours."""
     if setting.kind is Kind.ENV:
@@ -230,7 +230,7 @@ def _row(setting: DesiredSetting, observed: Observed, variables: Mapping[str, As
     return SettingRow(setting, own.value if own else None, own.source if own else "", RowOutcome.APPLIED)
 
 
-def _later_writer(setting: DesiredSetting, observed: Observed) -> Karg | None:
+def _later_writer(setting: DesiredSetting, observed: Configured) -> Karg | None:
     """The last foreign writer that comes after the place where we write."""
     if setting.channel is Channel.CMDLINE:
         return last(observed.boot.later, setting.parameter) if observed.boot else None

@@ -18,11 +18,12 @@ from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, join, split
 from rocmcfg.model.spelling import parameter
+from rocmcfg.model.spelling import split as spelled
 from rocmcfg.model.state import Channel, DesiredSetting, Request, render_line, unique_kargs
 from rocmcfg.planning.combine import named
 from rocmcfg.planning.wording import worded
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.values import Observed
+from rocmcfg.state.values import Configured
 
 
 def host_problems(
@@ -167,15 +168,17 @@ def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request
             detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}",
             hint=f"`{render_line(request, found.renders)}` prints it in its words; {proves} the host",
         )
+    why = f"and {found.lacks} is missing" if found.lacks else "which rocmcfg cannot configure yet"
+    back = f"put {found.lacks} back, from its package or a copy; or " if found.lacks else ""
     return error(
         id,
-        f"{what} of this host is {found.title}, which rocmcfg cannot configure yet",
+        f"{what} of this host is {found.title}, {why}",
         detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}",
-        hint=f"add the lines by hand as shown; {proves} them",
+        hint=f"{back}add the lines by hand as shown; {proves} them",
     )
 
 
-def foreign_trouble(observed: Observed, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
+def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
     """Values of others that would stop the driver: one bad value fails the load even if ours comes later."""
     modules = {*catalogue.modules(), *(module for kernel in facts.driven for module in kernel.parameters)}
     for karg in (*observed.options, *observed.kargs) if facts.driven else ():
@@ -239,5 +242,5 @@ def request_without(known: Receipt, harmful: Sequence[str]) -> Request:
     return asked._replace(
         with_=tuple(name for name in asked.with_ if not any(named(id, [name]) for id in harmful)),
         without=(*asked.without, *(id for id in harmful if id not in by_hand)),
-        set=tuple(s for s in asked.set if s.partition("=")[0] not in harmful),
+        set=tuple(text for text in asked.set if not named(spelled(text).id.removeprefix("karg."), harmful)),
     )

@@ -140,7 +140,9 @@ def _changed_files(host: _Host) -> list[Diagnostic]:
             detail="it is gone" if host.view.read(path) is None else "its content was changed",
             hint="run verify as root: only root can tell whether an apply was interrupted"
             if unsure
-            else "`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it",
+            else "`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it"
+            if host.view.read(path) is not None or registry.editor(path) is None
+            else "put it back, from its package or a copy; then `rocmcfg apply` restores our lines in it",
         )
         for path in (host.receipt.files if host.receipt else {})
         if not _as_left(host, path)

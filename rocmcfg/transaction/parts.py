@@ -107,7 +107,7 @@ def _kept(found: Journal) -> list[tuple[Keeper, ToolChanged]]:
 
 
 def due_back(view: HostView, found: Journal) -> list[Activation]:
-    """The programs that take back what a transaction changed by them, where it is still there."""
+    """The programs to run again for an undo: those that still hold what the transaction had them hold."""
     due = []
     for keeper, step in {step.tool: (keeper, step) for keeper, step in _kept(found)}.values():
         if step.saved is not None and keeper.damaged(view):

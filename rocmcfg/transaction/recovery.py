@@ -180,14 +180,15 @@ def require_ours(view: HostView, found: steps.Journal) -> None:
 
 
 def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
-    """From here on the transaction is unfinished: a recovery takes it back, and those `together` with it."""
+    """Mark a transaction as unfinished, so that a recovery undoes it. `together` are the transactions that
+    the same rollback undoes: the recovery undoes them too."""
     host.require_lock()
     journal.append(host, id, steps.UndoBegun(host.user(), journal.now(), boot_id(host), tuple(together)))
 
 
 def begin_undos(host: Host, ids: Sequence[int]) -> None:
-    """Begin the undo of all of them before the first is done; the newest comes first, and its line names the
-    others, so that a power cut between two lines loses none."""
+    """Mark all of them as unfinished before the first one is undone, the newest first. The line of the newest
+    names the others, so that a power cut between two of these lines leaves none of them applied."""
     for id in ids:
         found = journal.read(host, id)  # None where a damaged one was moved away, as its error advises
         if found is not None and found.state is steps.JournalState.COMMITTED:
@@ -244,8 +245,8 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
 
 
 def _made_by_others(host: Host, found: steps.Journal) -> Iterator[Activation]:
-    """What generates results anew that were generated after the apply, and hold what is taken back. An image
-    that carried no driver then may carry it now, and our file with it."""
+    """The programs that make menus and images anew which somebody generated after the apply, and which still
+    hold the settings that the undo takes back. An image may carry the driver only since then."""
     for step in menu_with_ours(host, found):
         if host.runs_tools or step.own:
             yield step

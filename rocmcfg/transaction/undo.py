@@ -41,7 +41,7 @@ class Undo(NamedTuple):
 
 
 def joined(done: Sequence[Undo]) -> Undo:
-    """Several that were undone one after the other, as one."""
+    """Several undos, done one after the other, as one."""
     return Undo(
         tuple(one for undo in done for one in undo.journals),
         tuple({change.path: change for undo in done for change in undo.changes}.values()),

@@ -21,7 +21,7 @@ from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt, boot_id, dump
 from rocmcfg.records.steps import Begin, Expectations, JournalState, OneBoot, UndoBegun
 from rocmcfg.state import reboot
-from rocmcfg.state.values import Observed, Running, default_of, observe, trial_token
+from rocmcfg.state.values import Configured, Running, default_of, read_configured, trial_token
 from rocmcfg.transaction.transaction import Done, Purpose
 from rocmcfg.trial import record
 
@@ -36,7 +36,7 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
     force needs no trial."""
     if made.empty:
         return made, None
-    observed = observe(view, known.facts)
+    observed = read_configured(view, known.facts)
     rows = tuple(  # the command line beats modprobe.d, and needs no initramfs
         row._replace(setting=row.setting._replace(channel=Channel.CMDLINE))
         for row in made.rows
@@ -197,7 +197,7 @@ def _not_as_this_boot(view: HostView, known: Known) -> Iterable[Diagnostic]:
 
 
 def _taken_away(
-    made: Plan, observed: Observed, known: Known
+    made: Plan, observed: Configured, known: Known
 ) -> tuple[list[DesiredSetting], list[Diagnostic]]:
     """What is applied now and not wanted any more stays on the command line of the trial. A parameter gets,
     behind it, the value that it would have without us; another argument stays in force, which is remarked."""

@@ -142,7 +142,7 @@ def _withdraw(
     ]
     try:
         apply(host, request, lambda _: True, progress, asks=False, approved=approved)
-    except trial.InForce:  # what the trial would fall back to must load on this kernel as well
+    except trial.TrialOnRecord:  # what the trial would fall back to must load on this kernel as well
         from rocmcfg.workflow.undoing import reject
 
         reject(host, lambda _: True, progress, force=True)

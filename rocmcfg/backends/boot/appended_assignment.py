@@ -25,9 +25,9 @@ def lines(name: str, added: str) -> bytes:
 
 
 def own(content: bytes) -> bytes | None:
-    """Our lines of the file; None where it has none, or none but those of a trial."""
-    found = _OWN.search(content)
-    return _applied(found[0]) or None if found else None
+    """Our lines of the file, with every copy that others made of them; None where it has none, or none but
+    those of a trial."""
+    return b"".join(_applied(found[0]) for found in _OWN.finditer(content)) or None
 
 
 def _applied(part: bytes) -> bytes:
@@ -50,13 +50,21 @@ def without_variable(text: str) -> str:
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    """The file with `wanted` as our part of it, or without any, and the edit that makes it so."""
-    found = _OWN.search(content)
+    """The file with `wanted` as our part of it, or without any, and the edit that makes it so: one, from the
+    first copy of our lines to the last."""
+    found = list(_OWN.finditer(content))
     if found:
-        edit = Edit(found[0], wanted or b"")
-        return content[: found.start()] + edit.inserted + content[found.end() :], edit
+        start, end = found[0].start(), found[-1].end()
+        edit = Edit(content[start:end], (wanted or b"") + _OWN.sub(b"", content[start:end]))
+        return content[:start] + edit.inserted + content[end:], edit
     edit = Edit(b"", appended(content, wanted) if wanted else b"")
     return content + edit.inserted, edit
+
+
+def continued(text: str) -> bool:
+    """Whether the last line takes the next one, however the file ends, for a part of itself."""
+    last = text.removesuffix("\n").rpartition("\n")[2]
+    return bool(re.search(r"(?<!\\)(?:\\\\)*\\\Z", last)) and not re.search(r"(?:^|\s)#", last)
 
 
 def around(text: str) -> tuple[str, str, str]:

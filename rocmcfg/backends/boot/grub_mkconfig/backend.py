@@ -16,7 +16,7 @@ from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, unique_kargs
@@ -37,13 +37,15 @@ def detect(view: HostView) -> Detection | None:
         return None  # Debian's
     entries_elsewhere = any(line.split()[:1] == ["blscfg"] for line in text_or_empty(view, menu).splitlines())
     told = handed_over(view, "LoaderInfo", "grub")
+    configurable = drop_ins is False and not entries_elsewhere
     evidence = tuple(path for path in (menu, program, _DEFAULTS) if view.exists(path))
     return Detection(
         NAME,
         "GRUB without drop-ins (Arch, Gentoo, openSUSE)",
         (*evidence, *told),
         proof=bool(told),
-        supported=drop_ins is False and not entries_elsewhere and view.exists(_DEFAULTS),
+        supported=configurable and view.exists(_DEFAULTS),
+        lacks=_DEFAULTS if configurable and not view.exists(_DEFAULTS) else "",
         manual=f"append to {defaults.DEFAULT} in {_DEFAULTS}: {{kargs}}\nthen: sudo {tool} -o {menu}",
     )
 
@@ -81,7 +83,11 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
     parts = [Sourced(_DEFAULTS, part) for part in appended_assignment.around(content.decode())]
     lost_at = defaults.dropped_by(parts, 1, kargs)
     cure = "move it above the lines of rocmcfg"
-    return [*defaults.before_writing(observed, kargs, _DEFAULTS, lost_at, "a line", cure)]
+    problems = [*defaults.before_writing(observed, kargs, _DEFAULTS, lost_at, "a line", cure)]
+    if appended_assignment.continued(parts[0].text):
+        said = "the line before ours ends in a backslash, and would take ours for a part of itself"
+        problems.append(error("RC3119", said, location=_DEFAULTS, hint="end that line without it"))
+    return problems
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, What
-from rocmcfg.lint.kinds import Kind
+from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.remark import Remark, info, warning
 from rocmcfg.model.kargs import adds_up, canonical
 from rocmcfg.model.spelling import same
@@ -25,19 +25,13 @@ def repeated(
     found: Sequence[Assignment], place: Callable[[Assignment], str]
 ) -> Iterator[tuple[Assignment, Remark]]:
     """The loser of each pair, with why. `place` is a phrase for where an assignment stands."""
-    groups: dict[tuple[str, str], list[Assignment]] = {}
-    for each in in_turn(found):
-        if each.where.scope and not each.opaque and _counts_once(each):
-            groups.setdefault((each.where.scope, _key(each)), []).append(each)
-    for group in groups.values():
+    for group in rivals(found):
         winner = group[-1]
         agreed = all(same(each.value, winner.value) for each in group)
-        for each in group[:-1]:
-            if agreed and each.where.turn[0] != winner.where.turn[0]:
-                # of equal ones the needless one is that which fewer entries get
-                yield winner, _remark(winner, each, place(each))
-                break
-            if not _adds_words(each) or same(each.value, winner.value):
+        if agreed and group[0].where.turn[0] != winner.where.turn[0]:
+            winner = group[0]  # of equal ones the needful one is that which most entries get
+        for each in group:
+            if each is not winner and (not _adds_words(each) or same(each.value, winner.value)):
                 yield each, _remark(each, winner, place(winner))
 
 
@@ -46,6 +40,15 @@ def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
     if len({each.where.turn for each in found}) < 2:
         return found
     return sorted(found, key=lambda each: each.where.turn)  # stable: equal ones stay in the text's order
+
+
+def rivals(found: Sequence[Assignment]) -> list[list[Assignment]]:
+    """The assignments of which the last one wins, in the order in which they are read."""
+    groups: dict[tuple[str, str], list[Assignment]] = {}
+    for each in in_turn(found):
+        if each.where.scope and not each.opaque and _counts_once(each):
+            groups.setdefault((each.where.scope, _key(each)), []).append(each)
+    return list(groups.values())
 
 
 def needless(
@@ -73,7 +76,7 @@ def _key(each: Assignment) -> str:
 
 
 def _counts_once(each: Assignment) -> bool:
-    """Whether a second assignment takes the first one's effect, and we know enough to say so."""
+    """Whether it is known that a second assignment of this name takes away the effect of the first."""
     if each.what is What.VARIABLE:
         return names.variable(each.name) is not None
     if each.what is What.PARAMETER:
@@ -111,15 +114,19 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
     """Adds what the files of a host make of each other. /proc/cmdline came of one of the others, and keeps
     only the findings that none of them has."""
 
-    def of(*kinds: Kind) -> list[Checked]:
+    def of(*kinds: FileKind) -> list[Checked]:
         return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]
 
-    boot = of(Kind.GRUB_DEFAULTS) or of(Kind.CMDLINE)
+    boot = of(FileKind.GRUB_DEFAULTS) or of(FileKind.CMDLINE)
     running = [each for each in checked if each.file == "/proc/cmdline"]
-    for group in (boot, of(Kind.MODPROBE), [e for e in of(Kind.ENVIRONMENT) if "/environment.d/" in e.file]):
+    for group in (
+        boot,
+        of(FileKind.MODPROBE),
+        [e for e in of(FileKind.ENVIRONMENT) if "/environment.d/" in e.file],
+    ):
         _overridden(group, knowledge)
-    _beaten_by_command_line(of(Kind.MODPROBE), boot or running, knowledge)
-    told = {(f.remark.id, f.text) for each in of(*Kind) for f in each.findings}
+    _beaten_by_command_line(of(FileKind.MODPROBE), boot or running, knowledge)
+    told = {(f.remark.id, f.text) for each in of(*FileKind) for f in each.findings}
     for each in running:
         each.findings = [f for f in each.findings if (f.remark.id, f.text) not in told]
 
@@ -138,7 +145,10 @@ def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
         _, file, winner = max(group, key=lambda entry: entry[0])
         for _, checked, last in group:
             if last is not winner:
-                checked.add(last, _remark(last, winner, file.place(winner)), knowledge)
+                remark = _remark(last, winner, file.place(winner))
+                checked.add(last, remark, knowledge)
+                if not remark.remove:
+                    file.needed.add((winner.start, winner.stop))
     for checked in files:
         checked.settle()
 
