@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rocmcfg.explain.explain import as_parameter, explain
 from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.host.view import HostView
+from rocmcfg.judging.names import MODULE_OF_TRAPS
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.model.facts import Driver, Facts, Kernel, Machine
@@ -52,7 +53,7 @@ def explain_name(
     known = catalogue.load()
     asked = split(text)
     meant = as_parameter(asked)
-    modules = (meant.module,) if meant is not None else ("amdgpu",)
+    modules = (meant.module,) if meant is not None else (MODULE_OF_TRAPS,)
     facts = collect_facts(view, modules=() if versions else modules, name_system=False)
     running = Running(view)
 
