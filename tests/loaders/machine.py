@@ -35,6 +35,7 @@ class Machine:
         subprocess.run([require_tool("mkfs.vfat", package="dosfstools"), self.disk], stdout=-3, check=True)
         shutil.copyfile(firmware.variables, work / "vars.fd")
         self.boots = 0
+        self.put("startup.nsh", b"reset -s\r\n")  # for the firmware's shell: nothing was started
 
     def put(self, path: str, content: bytes) -> None:
         """Write a file, with the folders above it."""

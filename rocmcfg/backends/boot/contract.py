@@ -2,7 +2,8 @@
 
 A backend is a package of `rocmcfg.backends.boot` with two modules: `backend` fulfils `BootBackend`, `reader`
 fulfils `BootReader` and is light, because `verify` loads nothing else of it. A third, `trial`, fulfils
-`BootTrial` where the loader can boot something once by itself.
+`BootTrial` where the loader can boot something once by itself in a way of its own; else `NO_TRIAL` in
+`backend` says why there is none.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
 # dash is lower than all other characters (systemd, strverscmp_improved). The underscore counts for nothing,
 # and keeps programs from taking the name for an option.
 TRIAL_ID = "_-rocmcfg-trial"
+TRIAL_TITLE = " (trial)"  # behind the title of what it is a copy of
 _COUNTER = re.compile(r"\+[0-9]+(?:-[0-9]+)?\Z")  # Automatic Boot Assessment: tries left, tries done
 # A line that is ours as a whole: two blanks tell it from one of others that was empty. It ends as the file
 # did before.
@@ -107,6 +108,11 @@ def files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
                 entry = _entry(parse(path, text), machine_id)
                 foreign = roles.another_root(entry.kargs, root)
                 yield path, entry._replace(role=Role.FOREIGN) if foreign else entry
+
+
+def any_here(view: HostView) -> bool:
+    """Whether there is an entry but that of a trial, which may be one of an image."""
+    return any(entry.role is not Role.TRIAL for _, entry in files(view, ""))
 
 
 def folders(view: HostView) -> tuple[str, ...]:

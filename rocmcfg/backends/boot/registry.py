@@ -41,7 +41,9 @@ NAMES = (
     "proxmox-boot-tool",
 )
 _READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
-_TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
+# those whose entries are files that systemd-boot shows
+_SECOND_ENTRY = ("systemd-boot", "sdboot-manage", "kernelstub", "sdbootutil")
+_TRIALS = ("grub", "grub-mkconfig", "grub-bls", "uki", *_SECOND_ENTRY)
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keeps the arguments
@@ -95,15 +97,30 @@ def inputs(name: str) -> set[str]:
 
 def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
+    if name in _SECOND_ENTRY:
+        from rocmcfg.backends.boot.one_shot import SecondEntry
+
+        return SecondEntry(_reader(name))
     if name not in _TRIALS:
         return None
     found: BootTrial = vars(_module(name, "trial"))["TRIAL"]
     return found
 
 
+def no_trial(name: str) -> str:
+    """Why `trial` has none, in words."""
+    known = vars(_module(name, "backend")) if name in NAMES else {}
+    return str(known.get("NO_TRIAL", "rocmcfg does not know how it boots something once"))
+
+
 def trials() -> dict[str, BootTrial]:
     """By the name of the loader."""
     return {name: found for name in _TRIALS if (found := trial(name)) is not None}
+
+
+def copies() -> set[str]:
+    """The entries that trials are, where no word stands for them: programs write them anew as all others."""
+    return {path for one in trials().values() if not one.PLACES for path in one.FILES}
 
 
 def keeper(tool: str) -> Keeper | None:

@@ -25,6 +25,7 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
 
 NAME = reader.NAME
+NO_TRIAL = "ostree writes its entries; the deployment that runs stays in the menu, as the way back"
 OWNED: tuple[str, ...] = (entry_options.CARRIER,)
 TOOL = reader.TOOL
 BLOCK = ""

@@ -27,6 +27,7 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
 
 NAME = reader.NAME
+NO_TRIAL = "its entry would stand in limine.conf, and be booted again with remember_last_entry"
 OWNED: tuple[str, ...] = (entry_options.CARRIER, entry_tool.DROP_IN)
 # In Limine's own program: 128 digits behind this are the BLAKE2B of the one limine.conf that it takes; all of
 # them 0: it takes any (CONFIG_B2SUM_SIGNATURE in common/lib/config.c).

@@ -21,6 +21,7 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, unique_kargs
 
 NAME = reader.NAME
+NO_TRIAL = "its partitions are mounted only while it works, and it keeps them all alike"
 OWNED: tuple[str, ...] = (reader.DROP_IN,)
 
 

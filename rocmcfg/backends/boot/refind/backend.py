@@ -19,6 +19,7 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
 
 NAME = reader.NAME
+NO_TRIAL = "it has no entry that it boots once by itself"
 OWNED: tuple[str, ...] = (entry_options.CARRIER,)
 _FIRMWARE = "/sys/firmware/efi/efivars/{}-8be4df61-93ca-11d2-aa0d-00e098032b8c"  # UEFI's own variables
 _PATH = "\\refind_".encode("utf-16-le")

@@ -23,7 +23,7 @@ def detect(view: HostView) -> Detection | None:
     loader = reader.installed(view)
     told = handed_over(view, "LoaderInfo", NAME)
     folders = loader_entries.folders(view)
-    if not (loader or told) or not any(True for _ in loader_entries.files(view, "")):
+    if not (loader or told) or not loader_entries.any_here(view):
         return None
     if view.exists("/usr/bin/sdboot-manage"):
         return None  # the entries of later kernels come from its own configuration

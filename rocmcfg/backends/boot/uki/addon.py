@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Mapping
 
 from rocmcfg.backends.boot import pe_image
 from rocmcfg.host.view import HostView, Unreadable
@@ -44,26 +45,31 @@ def made_of_stub(view: HostView, machine: int, arguments: str) -> bytes:
 
 def build(stub: bytes, arguments: str) -> bytes:
     """Raises ValueError for a stub that is damaged, signed, or has no room for two more sections."""
+    return with_sections(stub, {".cmdline": arguments.encode(), ".sbat": _SBAT})
+
+
+def with_sections(stub: bytes, sections: Mapping[str, bytes]) -> bytes:
+    """The same for other sections."""
     if pe_image.parse(io.BytesIO(stub)).signed:
         raise ValueError("it is signed")
     head = pe_image.header(io.BytesIO(stub), len(stub))
     alignment, file_alignment = struct.unpack_from("<2I", stub, head.optional + 32)
     (headers,) = struct.unpack_from("<I", stub, head.optional + 60)
-    if not alignment or not file_alignment or head.table + 40 * (head.sections + 2) > headers:
-        raise ValueError("it has no room for two sections")
+    if not alignment or not file_alignment or head.table + 40 * (head.sections + len(sections)) > headers:
+        raise ValueError("it has no room for more sections")
     made = bytearray(stub)
     made += bytes(-len(made) % file_alignment)
     virtual, address = struct.unpack_from("<2I", stub, head.table + 40 * (head.sections - 1) + 8)
     (initialised,) = struct.unpack_from("<I", stub, head.optional + 8)
-    for n, (name, data) in enumerate(((b".cmdline", arguments.encode()), (b".sbat", _SBAT))):
+    for n, (name, data) in enumerate(sections.items()):
         address = _up(address + virtual, alignment)
         virtual, raw = len(data), _up(len(data), file_alignment)
         place = head.table + 40 * (head.sections + n)
-        fields = (name, virtual, address, raw, len(made), 0, 0, 0, 0, _READ_ONLY_DATA)
+        fields = (name.encode(), virtual, address, raw, len(made), 0, 0, 0, 0, _READ_ONLY_DATA)
         struct.pack_into("<8s6I2HI", made, place, *fields)
         made += data + bytes(raw - virtual)
         initialised += virtual
-    struct.pack_into("<H", made, head.start + 6, head.sections + 2)
+    struct.pack_into("<H", made, head.start + 6, head.sections + len(sections))
     struct.pack_into("<I", made, head.optional + 8, initialised)
     struct.pack_into("<I", made, head.optional + 56, _up(address + virtual, alignment))
     struct.pack_into("<I", made, head.optional + 64, 0)  # the checksum, which no firmware asks of an image

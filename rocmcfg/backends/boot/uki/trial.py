@@ -1,0 +1,48 @@
+"""Trials of an image under systemd-boot: an entry that starts it with a line of its own.
+
+Without Secure Boot systemd-stub takes the options of the entry in place of what is built in, and appends the
+addons to them all the same (src/boot/stub.c of systemd 254 to 262, use_load_options). Thus the trial's
+arguments stand before those of addons. The key is `efi`: systemd-boot before 258 knows no `uki`. `make
+loaders` shows both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rocmcfg.backends.boot.one_boot import beaten
+from rocmcfg.backends.boot.one_shot import Listed, SecondEntry
+from rocmcfg.backends.boot.uki import reader
+from rocmcfg.backends.boot.uki.reader import Uki
+from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic
+
+_HINT = (
+    "the stub appends every addon: take that value back (`rocmcfg rollback`) and reboot first; or apply "
+    "without --trial"
+)
+
+
+class _Trial(SecondEntry):
+    def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
+        """The mode is that of loader.conf, since that of a file on FAT is what the partition gives it."""
+        uki = _image(view, chosen)
+        root, _, name = chosen.path.partition("/EFI/Linux/")
+        beside = view.state(f"{root}/loader/loader.conf")
+        if uki is None or not name:
+            return None
+        text = f"title {uki.name}\nefi /EFI/Linux/{name}\noptions {uki.line}\n"
+        return f"{root}/loader/entries", text.encode(), beside.mode if beside else 0o644
+
+    def beaten(self, view: HostView, chosen: Listed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        uki = _image(view, chosen)
+        later = reader.addon_kargs(view, uki, enforced=False) if uki else ()
+        return beaten(later, arguments, _HINT)
+
+
+def _image(view: HostView, chosen: Listed) -> Uki | None:
+    name = chosen.path.rpartition("/")[2]
+    return next((uki for uki in reader.images(view) if uki.name == name), None)
+
+
+TRIAL = _Trial(reader)
