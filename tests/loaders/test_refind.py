@@ -1,0 +1,31 @@
+"""rEFInd gives the kernels of a folder the first row of the refind_linux.conf beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.backends.boot import marked_arguments
+from rocmcfg.backends.boot.refind.rows import with_arguments
+
+from .efi_program import printing
+from .machine import FIRST, Machine
+from .packages import unpacked
+
+LOADER = "usr/share/refind/refind/refind_x64.efi"
+ROWS = (
+    b'"Boot with standard options"  "root=x quiet dyndbg=""file a +p"""\n'
+    b'"Boot to single-user mode" "root=x single"\n'
+)
+
+
+@pytest.mark.parametrize("suite", ["bookworm", "trixie"])
+def test_our_part_of_a_row_reaches_the_kernel(tmp_path: Path, suite: str) -> None:
+    made = Machine(tmp_path)
+    made.put(FIRST, (unpacked("refind", suite) / LOADER).read_bytes())
+    made.put("EFI/BOOT/refind.conf", b"timeout 1\ntextonly\nscanfor internal\n")
+    made.put("boot/vmlinuz-6.17.9", printing("linux"))
+    ours = marked_arguments.part("amdgpu.runpm=0")
+    made.put("boot/refind_linux.conf", with_arguments(ROWS, ours, lambda row: "standard" in row.title))
+    assert made.boot() == 'linux root=x quiet dyndbg="file a +p" rocmcfg.begin amdgpu.runpm=0 rocmcfg.end'
