@@ -32,7 +32,6 @@ from rocmcfg.backends.boot.contract import (
     BootBackend,
     BootReader,
     BootTrial,
-    Editor,
     EntryWriter,
 )
 from rocmcfg.backends.boot.grub import backend as grub_backend
@@ -66,6 +65,7 @@ from rocmcfg.backends.boot.uki import backend as uki_backend
 from rocmcfg.backends.boot.uki import reader as uki_reader
 from rocmcfg.backends.initramfs import Generator, booster, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.host.local import LocalHost
+from rocmcfg.model.edit import Editor
 from rocmcfg.planning.owned import owned_files, owned_paths
 from tests.backends.settings import SETTINGS
 from tests.support.program import SOURCE

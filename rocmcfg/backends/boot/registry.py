@@ -18,11 +18,11 @@ if TYPE_CHECKING:
         BootBackend,
         BootReader,
         BootTrial,
-        Editor,
         EntryWriter,
         Keeper,
     )
     from rocmcfg.backends.boot.menu import Entry
+    from rocmcfg.model.edit import Editor
     from rocmcfg.model.facts import BootChain, Detection
 
 NAMES = (

@@ -14,7 +14,6 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_bls import reader
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
-from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic
@@ -71,7 +70,3 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
 def unmanaged(view: HostView) -> list[Diagnostic]:
     del view
     return []
-
-
-def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    return check_menu(reader.read(view), wanted, unwanted)

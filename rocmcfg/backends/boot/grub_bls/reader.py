@@ -6,20 +6,17 @@ Fedora's blscfg.c, and GRUB 2.14's, expand `$name` in the options; EL 8 keeps al
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, marked_arguments
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg, split
-
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
 
 NAME = "grub-bls"
 DEFAULTS = "/etc/default/grub"
-EDITED: Mapping[str, Editor] = {entry_options.CMDLINE: marked_arguments, DEFAULTS: appended_assignment}
+EDITED: dict[str, Editor] = {entry_options.CMDLINE: marked_arguments, DEFAULTS: appended_assignment}
 # What the menu reads before the entries: on a host during a trial only, where no password stands in it
 HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
 HOOK_HEAD = (

@@ -17,7 +17,6 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.limine import entry_tool, limine_conf, reader
 from rocmcfg.backends.boot.limine.limine_conf import Section
 from rocmcfg.backends.boot.menu import Role
-from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
@@ -248,7 +247,3 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
         if role is Role.FOREIGN and reader.is_image(one) and not one.cmdline
     ]
     return [*entry_options.with_their_own(images), *remarks]
-
-
-def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    return check_menu(reader.read(view), wanted, unwanted)

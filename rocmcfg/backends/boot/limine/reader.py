@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments, roles
 from rocmcfg.backends.boot.limine import entry_tool, limine_conf
 from rocmcfg.backends.boot.limine.limine_conf import Section
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import split
 
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
-
 NAME = "limine"
-EDITED: Mapping[str, Editor] = {
+EDITED: dict[str, Editor] = {
     entry_tool.DEFAULTS: appended_assignment,
     entry_options.CMDLINE: marked_arguments,
 }

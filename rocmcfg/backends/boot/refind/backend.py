@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from rocmcfg.backends.boot import entry_options
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Role
-from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.backends.boot.refind import reader, rows
 from rocmcfg.backends.boot.refind.rows import Row
@@ -125,7 +124,3 @@ def _stanzas(text: str) -> Iterator[str]:
     for title, body in _STANZA.findall(re.sub(r"(?m)^[ \t]*#.*$", "", text)):
         if _LINUX.search(body) and not _DISABLED.search(body.partition("submenuentry")[0]):
             yield title
-
-
-def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    return check_menu(reader.read(view), wanted, unwanted)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from rocmcfg.backends.boot import entry_options, loader_entries, roles
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.backends.boot.refind import rows
 from rocmcfg.backends.boot.refind.rows import Row
 from rocmcfg.host.view import HostView
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import split
 
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
-
 NAME = "refind"
-EDITED: Mapping[str, Editor] = {}
+EDITED: dict[str, Editor] = {}
 _NAMES = ("refind_linux.conf", "refind-linux.conf")  # the first of them in a folder counts
 _PROGRAM = re.compile(r"refind_(?:x64|aa64|ia32)\.efi|refind\.conf")
 

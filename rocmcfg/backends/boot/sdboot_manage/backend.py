@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
-from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.backends.boot.sdboot_manage import reader
 from rocmcfg.host.view import Host, HostView, text_or_empty
@@ -93,7 +92,3 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
 def unmanaged(view: HostView) -> list[Diagnostic]:
     del view
     return []
-
-
-def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    return check_menu(reader.read(view), wanted, unwanted)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from rocmcfg.backends.boot import entry_options, loader_entries
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.backends.boot.systemd_boot import reader
 from rocmcfg.host.view import Host, HostView
@@ -68,7 +67,3 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
         if name.endswith(".efi")
     ]
     return entry_options.with_their_own(images)
-
-
-def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    return check_menu(reader.read(view), wanted, unwanted)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments, secure_boot
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Role
-from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.uki import addon, built_in, reader, refusals, signing
 from rocmcfg.backends.boot.uki.built_in import DRACUT, Built
 from rocmcfg.backends.boot.uki.reader import Uki
@@ -159,7 +158,3 @@ def _beside(view: HostView) -> list[Diagnostic]:
             hint="boot an image instead of them, or write module parameters to modprobe.d: --via modprobe",
         )
     ]
-
-
-def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    return check_menu(reader.read(view), wanted, unwanted)
