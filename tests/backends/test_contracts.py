@@ -37,29 +37,29 @@ from rocmcfg.backends.boot.contract import (
 from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
 from rocmcfg.backends.boot.grub.trial import TRIAL as GRUB_TRIAL
-from rocmcfg.backends.boot.grub_bls import backend as bls_backend
 from rocmcfg.backends.boot.grub_bls import reader as bls_reader
+from rocmcfg.backends.boot.grub_bls.backend import BACKEND as BLS_BACKEND
 from rocmcfg.backends.boot.grub_bls.trial import TRIAL as BLS_TRIAL
 from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
 from rocmcfg.backends.boot.grub_mkconfig.trial import TRIAL as MKCONFIG_TRIAL
 from rocmcfg.backends.boot.kernelstub import backend as kernelstub_backend
 from rocmcfg.backends.boot.kernelstub import reader as kernelstub_reader
-from rocmcfg.backends.boot.limine import backend as limine_backend
 from rocmcfg.backends.boot.limine import reader as limine_reader
+from rocmcfg.backends.boot.limine.backend import BACKEND as LIMINE_BACKEND
 from rocmcfg.backends.boot.proxmox_boot_tool import backend as proxmox_backend
 from rocmcfg.backends.boot.proxmox_boot_tool import reader as proxmox_reader
-from rocmcfg.backends.boot.refind import backend as refind_backend
 from rocmcfg.backends.boot.refind import reader as refind_reader
+from rocmcfg.backends.boot.refind.backend import BACKEND as REFIND_BACKEND
 from rocmcfg.backends.boot.rpm_ostree import backend as rpm_ostree_backend
 from rocmcfg.backends.boot.rpm_ostree import reader as rpm_ostree_reader
-from rocmcfg.backends.boot.sdboot_manage import backend as sdboot_backend
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
+from rocmcfg.backends.boot.sdboot_manage.backend import BACKEND as SDBOOT_BACKEND
 from rocmcfg.backends.boot.sdboot_manage.trial import TRIAL as SDBOOT_TRIAL
 from rocmcfg.backends.boot.sdbootutil import backend as sdbootutil_backend
 from rocmcfg.backends.boot.sdbootutil import reader as sdbootutil_reader
-from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
+from rocmcfg.backends.boot.systemd_boot.backend import BACKEND as SYSTEMD_BOOT_BACKEND
 from rocmcfg.backends.boot.systemd_boot.trial import TRIAL as SYSTEMD_BOOT_TRIAL
 from rocmcfg.backends.boot.uki import backend as uki_backend
 from rocmcfg.backends.boot.uki import reader as uki_reader
@@ -73,12 +73,12 @@ from tests.support.program import SOURCE
 BACKENDS: tuple[BootBackend, ...] = (
     grub_backend,
     mkconfig_backend,
-    limine_backend,
+    LIMINE_BACKEND,
     uki_backend,
-    systemd_boot_backend,
-    sdboot_backend,
-    bls_backend,
-    refind_backend,
+    SYSTEMD_BOOT_BACKEND,
+    SDBOOT_BACKEND,
+    BLS_BACKEND,
+    REFIND_BACKEND,
     bootc_backend,
     rpm_ostree_backend,
     sdbootutil_backend,
@@ -110,12 +110,12 @@ TRIALS: tuple[BootTrial, ...] = (
 )
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
 WRITERS: tuple[EntryWriter, ...] = (
-    limine_backend,
+    LIMINE_BACKEND,
     uki_backend,
-    systemd_boot_backend,
-    sdboot_backend,
-    bls_backend,
-    refind_backend,
+    SYSTEMD_BOOT_BACKEND,
+    SDBOOT_BACKEND,
+    BLS_BACKEND,
+    REFIND_BACKEND,
 )
 GENERATORS: tuple[Generator, ...] = (initramfs_tools, dracut, mkinitcpio, booster)
 
