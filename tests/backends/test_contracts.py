@@ -25,8 +25,8 @@ from rocmcfg.backends.boot import (
     systemd_boot,
     uki,
 )
-from rocmcfg.backends.boot.bootc import backend as bootc_backend
 from rocmcfg.backends.boot.bootc import reader as bootc_reader
+from rocmcfg.backends.boot.bootc.backend import BACKEND as BOOTC_BACKEND
 from rocmcfg.backends.boot.contract import (
     ArgumentKeeper,
     BootBackend,
@@ -43,16 +43,16 @@ from rocmcfg.backends.boot.grub_bls.trial import TRIAL as BLS_TRIAL
 from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
 from rocmcfg.backends.boot.grub_mkconfig.trial import TRIAL as MKCONFIG_TRIAL
-from rocmcfg.backends.boot.kernelstub import backend as kernelstub_backend
 from rocmcfg.backends.boot.kernelstub import reader as kernelstub_reader
+from rocmcfg.backends.boot.kernelstub.backend import BACKEND as KERNELSTUB_BACKEND
 from rocmcfg.backends.boot.limine import reader as limine_reader
 from rocmcfg.backends.boot.limine.backend import BACKEND as LIMINE_BACKEND
 from rocmcfg.backends.boot.proxmox_boot_tool import backend as proxmox_backend
 from rocmcfg.backends.boot.proxmox_boot_tool import reader as proxmox_reader
 from rocmcfg.backends.boot.refind import reader as refind_reader
 from rocmcfg.backends.boot.refind.backend import BACKEND as REFIND_BACKEND
-from rocmcfg.backends.boot.rpm_ostree import backend as rpm_ostree_backend
 from rocmcfg.backends.boot.rpm_ostree import reader as rpm_ostree_reader
+from rocmcfg.backends.boot.rpm_ostree.backend import BACKEND as RPM_OSTREE_BACKEND
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
 from rocmcfg.backends.boot.sdboot_manage.backend import BACKEND as SDBOOT_BACKEND
 from rocmcfg.backends.boot.sdboot_manage.trial import TRIAL as SDBOOT_TRIAL
@@ -79,10 +79,10 @@ BACKENDS: tuple[BootBackend, ...] = (
     SDBOOT_BACKEND,
     BLS_BACKEND,
     REFIND_BACKEND,
-    bootc_backend,
-    rpm_ostree_backend,
+    BOOTC_BACKEND,
+    RPM_OSTREE_BACKEND,
     sdbootutil_backend,
-    kernelstub_backend,
+    KERNELSTUB_BACKEND,
     proxmox_backend,
 )
 READERS: tuple[BootReader, ...] = (
@@ -100,7 +100,7 @@ READERS: tuple[BootReader, ...] = (
     kernelstub_reader,
     proxmox_reader,
 )
-KEEPERS: tuple[ArgumentKeeper, ...] = (bootc_backend, rpm_ostree_backend, kernelstub_backend)
+KEEPERS: tuple[ArgumentKeeper, ...] = (BOOTC_BACKEND, RPM_OSTREE_BACKEND, KERNELSTUB_BACKEND)
 TRIALS: tuple[BootTrial, ...] = (
     GRUB_TRIAL,
     MKCONFIG_TRIAL,
