@@ -34,21 +34,21 @@ from rocmcfg.backends.boot.contract import (
     BootTrial,
     EntryWriter,
 )
-from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
+from rocmcfg.backends.boot.grub.backend import BACKEND as GRUB_BACKEND
 from rocmcfg.backends.boot.grub.trial import TRIAL as GRUB_TRIAL
 from rocmcfg.backends.boot.grub_bls import reader as bls_reader
 from rocmcfg.backends.boot.grub_bls.backend import BACKEND as BLS_BACKEND
 from rocmcfg.backends.boot.grub_bls.trial import TRIAL as BLS_TRIAL
-from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
+from rocmcfg.backends.boot.grub_mkconfig.backend import BACKEND as MKCONFIG_BACKEND
 from rocmcfg.backends.boot.grub_mkconfig.trial import TRIAL as MKCONFIG_TRIAL
 from rocmcfg.backends.boot.kernelstub import reader as kernelstub_reader
 from rocmcfg.backends.boot.kernelstub.backend import BACKEND as KERNELSTUB_BACKEND
 from rocmcfg.backends.boot.limine import reader as limine_reader
 from rocmcfg.backends.boot.limine.backend import BACKEND as LIMINE_BACKEND
-from rocmcfg.backends.boot.proxmox_boot_tool import backend as proxmox_backend
 from rocmcfg.backends.boot.proxmox_boot_tool import reader as proxmox_reader
+from rocmcfg.backends.boot.proxmox_boot_tool.backend import BACKEND as PROXMOX_BACKEND
 from rocmcfg.backends.boot.refind import reader as refind_reader
 from rocmcfg.backends.boot.refind.backend import BACKEND as REFIND_BACKEND
 from rocmcfg.backends.boot.rpm_ostree import reader as rpm_ostree_reader
@@ -56,8 +56,8 @@ from rocmcfg.backends.boot.rpm_ostree.backend import BACKEND as RPM_OSTREE_BACKE
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
 from rocmcfg.backends.boot.sdboot_manage.backend import BACKEND as SDBOOT_BACKEND
 from rocmcfg.backends.boot.sdboot_manage.trial import TRIAL as SDBOOT_TRIAL
-from rocmcfg.backends.boot.sdbootutil import backend as sdbootutil_backend
 from rocmcfg.backends.boot.sdbootutil import reader as sdbootutil_reader
+from rocmcfg.backends.boot.sdbootutil.backend import BACKEND as SDBOOTUTIL_BACKEND
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.boot.systemd_boot.backend import BACKEND as SYSTEMD_BOOT_BACKEND
 from rocmcfg.backends.boot.systemd_boot.trial import TRIAL as SYSTEMD_BOOT_TRIAL
@@ -71,8 +71,8 @@ from tests.backends.settings import SETTINGS
 from tests.support.program import SOURCE
 
 BACKENDS: tuple[BootBackend, ...] = (
-    grub_backend,
-    mkconfig_backend,
+    GRUB_BACKEND,
+    MKCONFIG_BACKEND,
     LIMINE_BACKEND,
     uki_backend,
     SYSTEMD_BOOT_BACKEND,
@@ -81,9 +81,9 @@ BACKENDS: tuple[BootBackend, ...] = (
     REFIND_BACKEND,
     BOOTC_BACKEND,
     RPM_OSTREE_BACKEND,
-    sdbootutil_backend,
+    SDBOOTUTIL_BACKEND,
     KERNELSTUB_BACKEND,
-    proxmox_backend,
+    PROXMOX_BACKEND,
 )
 READERS: tuple[BootReader, ...] = (
     grub_reader,

@@ -18,7 +18,7 @@ from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, size
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import Karg, contains, split
-from rocmcfg.model.state import DesiredSetting, unique_kargs
+from rocmcfg.model.state import DesiredSetting, karg_line
 
 MISSING = "there is no such file; is its partition mounted?"
 CARRIER = "/etc/rocmcfg/kernel-arguments"
@@ -129,17 +129,14 @@ def asked(view: HostView) -> str:
 
 
 def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    kargs = " ".join(setting.karg for setting in unique_kargs(settings))
-    return {**propose_carrier(settings), CMDLINE: marked_arguments.part(kargs) if kargs else None}
+    part = marked_arguments.part(karg_line(settings)) if settings else None
+    return {**propose_carrier(settings), CMDLINE: part}
 
 
 def propose_carrier(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    """The file of ours, with the reason for each argument."""
-    from rocmcfg.backends.templates import HEAD, reason
+    from rocmcfg.backends.templates import own_file
 
-    kargs = " ".join(setting.karg for setting in unique_kargs(settings))
-    content = "".join([HEAD, *map(reason, settings), kargs, "\n"])
-    return {CARRIER: content.encode() if kargs else None}
+    return {CARRIER: own_file(settings, karg_line(settings))}
 
 
 def preflight(observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:

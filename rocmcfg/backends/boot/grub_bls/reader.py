@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, marked_arguments
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
+from rocmcfg.backends.boot.grub_files.mkconfig import reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.edit import Editor
@@ -33,14 +34,9 @@ def here(view: HostView) -> bool:
 
 def evidence(view: HostView) -> tuple[str, ...]:
     """What shows that GRUB reads entries here; grub.cfg is root's alone on Fedora, where grubby shows it."""
-    menu = menu_path(view)
-    reads = (
-        any(line.split()[:1] == ["blscfg"] for line in text_or_empty(view, menu).splitlines())
-        if menu
-        else False
-    )
-    grubby = next(filter(view.exists, _GRUBBY), "")
-    return (menu, grubby) if grubby and menu and (reads or not text_or_empty(view, menu)) else (menu,) * reads
+    menu, grubby = menu_path(view), [path for path in _GRUBBY if view.exists(path)][:1]
+    reads = reads_entries(view, menu) if menu else False
+    return (menu, *grubby) if reads or (reads is None and grubby) else ()
 
 
 def menu_path(view: HostView) -> str:
