@@ -45,11 +45,15 @@ def reads_drop_ins(view: HostView, name: str = "grub-mkconfig") -> bool | None:
 
 
 def reads_entries(view: HostView, menu: str) -> bool | None:
-    """Whether the menu has GRUB read entries that are files. Where only root may read the menu (Fedora), what
-    was asked of grub2-mkconfig tells that it has not, and None that it may."""
+    """Whether the menu has GRUB read entries that are files; None where only root may read it (Fedora)."""
     if text := text_or_empty(view, menu):
         return any(line.split()[:1] == ["blscfg"] for line in text.splitlines())
-    return False if _NO_BLSCFG.search(text_or_empty(view, "/etc/default/grub")) else None
+    return False if without_entries(view) else None
+
+
+def without_entries(view: HostView) -> bool:
+    """Whether Fedora's grub2-mkconfig is told to write the entries into the menu itself (its 10_linux)."""
+    return bool(_NO_BLSCFG.search(text_or_empty(view, "/etc/default/grub")))
 
 
 def activation(argv: tuple[str, ...], menu: str, reason: str) -> Activation:

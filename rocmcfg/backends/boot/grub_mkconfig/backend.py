@@ -36,7 +36,8 @@ class _GrubMkconfig(Chain):
         program = mkconfig.program(view, tool)
         if not program or not view.exists(menu):
             return ()
-        if any(map(view.exists, _GRUBBY)) and mkconfig.reads_entries(view, menu) is not False:
+        into_the_menu = mkconfig.without_entries(view) and not mkconfig.reads_entries(view, menu)
+        if any(map(view.exists, _GRUBBY)) and not into_the_menu:
             return ()  # grubby keeps the arguments in entries of their own
         if mkconfig.reads_drop_ins(view, tool) is not False and view.exists("/usr/sbin/update-grub"):
             return ()  # Debian's
