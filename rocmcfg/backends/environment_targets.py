@@ -198,10 +198,11 @@ def problems(
 
 
 def _no_reader(target: Target) -> Diagnostic:
-    if target.name.startswith("unit:"):
+    kind, _, unit = target.name.partition(":")
+    if kind == "unit":
         return warning(
             "RC3302",
-            f"{target.name.removeprefix('unit:')} is not a unit of this host",
+            f"{unit} is not a unit of this host",
             location=target.path,
             hint="the variables wait for it; see its name with systemctl list-units",
         )

@@ -139,8 +139,9 @@ class Generator:
         for image in found:
             contents = () if image.carries is False else self.contents(host, image, path, expected)
             if contents is None:
+                looks = self.PROVES
                 unproven = f"{image.path} cannot be unpacked to prove that it holds {path}"
-                hint = f"try {self.PROVES} on it by hand"
+                hint = f"try {looks} on it by hand"
                 problems.append(warning("RC3203", unproven, location=image.path, hint=hint))
             for what, inside, wanted in contents or ():
                 if inside != wanted:

@@ -132,11 +132,12 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
 
 
 def _nothing_seen(seen: Seen) -> Diagnostic:
-    where = "no EFI/Linux/*.efi below /efi, /boot or /boot/efi"
-    hint = "mount the EFI system partition (see /etc/fstab, `bootctl status`), then run the command again"
     if seen.damaged:
         where = f"damaged: {', '.join(seen.damaged)}"
         hint = "build them anew, and see whether the partition they lie on is full"
+    else:
+        where = "no EFI/Linux/*.efi below /efi, /boot or /boot/efi"
+        hint = "mount the EFI system partition (see /etc/fstab, `bootctl status`), then run the command again"
     summary = "this host boots a unified kernel image, and none of it can be seen"
     return error("RC3160", summary, detail=where, hint=hint)
 
@@ -225,11 +226,11 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
         )
     entries = loader_entries.read(view, entry_options.machine_id(view))
     if others := [one.title for one in entries if one.role is Role.NORMAL]:
-        first = ", ".join(others[:3])
+        titles = ", ".join(others[:3])
         problems.append(
             warning(
                 "RC3169",
-                f"{len(others)} boot entries beside the images do not get the arguments: {first}",
+                f"{len(others)} boot entries beside the images do not get the arguments: {titles}",
                 hint="boot an image instead of them, or write module parameters to modprobe.d: "
                 "--via modprobe",
             )
