@@ -178,9 +178,11 @@ def _cure(one: Found) -> list[tuple[str, str]]:
 
     match, cure = one.match, one.cure
     rows = [
-        ("tried", f"{setting} is in force ({place}) and did not help") for setting, place in match.in_force
+        ("tried", f"{setting} was in force ({place}) and did not help") for setting, place in match.in_force
     ]
     rows += [("done", f"{setting}: {said}") for setting, said in match.applied]
+    if any("in force now" in said for _, said in match.applied):
+        rows.append(("then", "if it fails again: rocmcfg doctor, which reads the log of this boot"))
     rows += [("cure", str(setting)) for setting in cure.settings]
     rows += [("cure", f"take away {name}") for name in cure.unset]
     if cure.command:
