@@ -46,15 +46,17 @@ def doctor(
 ) -> None:
     """Find known issues in the kernel's log, and what is wrong with this host.
 
-    Reads the log of this boot and the one before, or the logs that --log names,
-    which may be another machine's.
+    Reads the log of this boot and the one before, or the logs that are named or
+    piped in, which may be another machine's.
     """
+    from rocmcfg.host.files import is_piped_in
     from rocmcfg.workflow import diagnosing
 
     options = named_machine(gfx, kernel, rocm)
     host = hosts.open_host(printer, root)
     environment = {} if host.offline else dict(os.environ)
-    found = diagnosing.diagnose(host, [*log, *more], options, environment, printer.progress)
+    logs = [*log, *more] or (["-"] if is_piped_in() else [])
+    found = diagnosing.diagnose(host, logs, options, environment, printer.progress)
     printer.document(found.diagnostics, found)
     _show(printer, found)
 
