@@ -96,7 +96,8 @@ def _show(printer: Printer, planned: Undo) -> None:
     from rocmcfg.cli import plan_view
 
     if planned.journals:
-        printer.line(f"Undo of transaction {', '.join(map(str, planned.transactions))}")
+        several = "s" if planned.journals[1:] else ""
+        printer.line(f"Undo of transaction{several} {', '.join(map(str, planned.transactions))}")
     rows = [("takes back", planned.takes_back), ("brings back", planned.brings_back)]
     tried = [text for one in planned.journals if one.header.trial for text in one.header.settings]
     rows += [("keeps", planned.keeps), ("forgets what was tried", tuple(dict.fromkeys(tried)))]
