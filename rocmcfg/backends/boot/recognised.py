@@ -8,10 +8,12 @@ the procedures that distributions document.
 from __future__ import annotations
 
 import fnmatch
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.facts import Detection
+
+if TYPE_CHECKING:
+    from rocmcfg.model.facts import Detection
 
 EFIVARS = "/sys/firmware/efi/efivars"
 LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
@@ -75,6 +77,8 @@ def decisive(view: HostView) -> Detection | None:
 
 
 def _match(view: HostView, chain: Chain) -> Detection | None:
+    from rocmcfg.model.facts import Detection
+
     marks = [_first(view, group) for group in chain.marks]
     if not all(marks):
         return None
