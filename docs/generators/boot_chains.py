@@ -53,7 +53,7 @@ def page() -> str:
             lines += ["", f"`rocmcfg render --format {row.renders}` prints a profile in its own words."]
     lines += ["", "## Initramfs", ""]
     for generator in initramfs.backends():
-        lines += [f"- **{generator.NAME}**: {_sentence(importlib.import_module(generator.__name__))}"]
+        lines += [f"- **{generator.NAME}**: {_sentence(importlib.import_module(type(generator).__module__))}"]
     return "\n".join(lines) + "\n"
 
 
