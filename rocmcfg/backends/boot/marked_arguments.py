@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 
 from rocmcfg.model.edit import Edit
-from rocmcfg.model.kargs import Karg
 
 BEGIN, END = "rocmcfg.begin", "rocmcfg.end"
 # with the blank before it, which goes and comes with it
@@ -43,7 +42,3 @@ def around(text: str) -> tuple[str, str, str]:
         return text, "", ""
     ours = found[0].decode().strip().removeprefix(BEGIN).removesuffix(END)
     return content[: found.start()].decode(), ours, content[found.end() :].decode()
-
-
-def is_mark(karg: Karg) -> bool:
-    return karg.text in (BEGIN, END)
