@@ -158,6 +158,7 @@ GENTOO = Target(
     results=(_PROFILE_ENV,),
 )
 FIXED = (FISH, SYSTEMD, ENVIRONMENT, GENTOO)
+EVERY = (*ALWAYS, *FIXED)  # but for the services
 NAMES = (*(one.name for one in FIXED), "unit:NAME.service")
 
 

@@ -74,7 +74,7 @@ def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSe
     asked = environment_targets.chosen(names)
     gone = "variables that this service gets no more"
     owned = {path: OwnedFile(path, None, gone) for path in environment_targets.unit_files(view)}
-    for target in (*environment_targets.FIXED, *asked):
+    for target in (*environment_targets.EVERY, *asked):
         content = environment_targets.propose(target, variables) if target in asked else None
         reason = f"variables for {target.readers}"
         reason += f" (--env-target {target.name})" if target.name else ""
@@ -107,7 +107,7 @@ def owned_paths() -> tuple[str, ...]:
     return (
         *kernel_paths(),
         *trial_paths(),
-        *(target.path for target in (*environment_targets.ALWAYS, *environment_targets.FIXED)),
+        *(target.path for target in environment_targets.EVERY),
         environment_targets.UNIT_FILES,
         *kernel_hook.PATHS,
     )
