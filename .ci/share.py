@@ -81,7 +81,7 @@ PARTS = (
             "rocmcfg/backends/boot/one_shot.py",
             "rocmcfg/backends/boot/loader_entries.py",
             "rocmcfg/backends/boot/uki/*",
-            "rocmcfg/backends/boot/refind/rows.py",
+            "rocmcfg/backends/boot/refind/*",
             "tests/loaders/*",
         ),
     ),

@@ -14,7 +14,7 @@ from tests.support.tools import require_tool
 
 from .efi_program import printing
 from .machine import FIRST, Machine
-from .packages import SUITES, unpacked
+from .packages import unpacked
 
 CHAINS = ("grub", "grub-mkconfig", "grub-bls")  # docs/generators/boot_chains.py looks for these names
 LOADER = "usr/lib/grub/x86_64-efi/monolithic/grubx64.efi"
@@ -45,8 +45,7 @@ ENTRY = "title Arch\nversion 6.17\nlinux /vmlinuz\noptions {}\n"
 
 def machine(work: Path, suite: str, menu: str) -> Machine:
     made = Machine(work)
-    package = "grub-efi-amd64-bin" if suite == "bookworm" else "grub-efi-amd64-unsigned"
-    made.put(FIRST, (unpacked(package, suite) / LOADER).read_bytes())
+    made.put(FIRST, (unpacked("grub-efi-amd64-unsigned", suite) / LOADER).read_bytes())
     made.put("vmlinuz", printing("linux"))
     made.put(f"{PREFIX}/grub.cfg", (HEAD + menu).encode())
     arm(made, "")
@@ -66,7 +65,7 @@ def held(made: Machine) -> str:
     return next(line.partition("=")[2] for line in lines if line.startswith("rocmcfg_next="))
 
 
-@pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.parametrize("suite", ["trixie", "sid"])  # 2.06 starts nothing without Linux's own header
 def test_a_generated_menu_gives_them_once(tmp_path: Path, suite: str) -> None:
     made = machine(tmp_path, suite, MENU)
     arm(made, ARGUMENTS)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import marked_arguments
-from rocmcfg.backends.boot.refind.rows import with_arguments
+from rocmcfg.backends.boot.entry_options import CARRIER
+from rocmcfg.backends.boot.refind.backend import BACKEND
+from rocmcfg.host.local import LocalHost
 
 from .efi_program import printing
 from .machine import FIRST, Machine
@@ -24,8 +25,17 @@ ROWS = (
 def test_our_part_of_a_row_reaches_the_kernel(tmp_path: Path, suite: str) -> None:
     made = Machine(tmp_path)
     made.put(FIRST, (unpacked("refind", suite) / LOADER).read_bytes())
-    made.put("EFI/BOOT/refind.conf", b"timeout 1\ntextonly\nscanfor internal\n")
+    made.put("EFI/BOOT/refind.conf", b"timeout 1\ntextonly\n")
     made.put("boot/vmlinuz-6.17.9", printing("linux"))
-    ours = marked_arguments.part("amdgpu.runpm=0")
-    made.put("boot/refind_linux.conf", with_arguments(ROWS, ours, lambda row: "standard" in row.title))
+    made.put("boot/refind_linux.conf", with_arguments(tmp_path / "host", "amdgpu.runpm=0"))
     assert made.boot() == 'linux root=x quiet dyndbg="file a +p" rocmcfg.begin amdgpu.runpm=0 rocmcfg.end'
+
+
+def with_arguments(root: Path, arguments: str) -> bytes:
+    """As the program writes them into the rows of a host."""
+    rows, carrier = root / "boot/refind_linux.conf", root / CARRIER.strip("/")
+    for path, content in ((rows, ROWS), (carrier, arguments.encode())):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(content)
+    BACKEND.write_entries(LocalHost(str(root)))
+    return rows.read_bytes()

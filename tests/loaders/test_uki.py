@@ -3,15 +3,16 @@ an addon of ours appends, and what the entry of a trial says instead."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 
+from rocmcfg.backends.boot import pe_image
 from rocmcfg.backends.boot.loader_entries import TRIAL_ID
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.backends.boot.one_shot import Listed, copied
-from rocmcfg.backends.boot.pe_image import PeImage
-from rocmcfg.backends.boot.uki import addon, reader
+from rocmcfg.backends.boot.uki import addons, reader
 from rocmcfg.backends.boot.uki.reader import Uki
 from rocmcfg.backends.boot.uki.trial import TRIAL
 from rocmcfg.host.local import LocalHost
@@ -38,11 +39,14 @@ def of_systemd(suite: str, name: str) -> bytes:
 def image(suite: str) -> bytes:
     stub = of_systemd(suite, "linuxx64.efi.stub")
     sections = {".osrel": b"ID=arch\nPRETTY_NAME=Arch\nVERSION_ID=1\n", ".cmdline": BUILT_IN.encode()}
-    return addon.with_sections(stub, {**sections, ".uname": b"6.17.9-arch1-1", ".linux": printing("kernel")})
+    return pe_image.with_sections(
+        stub, {**sections, ".uname": b"6.17.9-arch1-1", ".linux": printing("kernel")}
+    )
 
 
 def own_addon(suite: str) -> bytes:
-    return addon.build(of_systemd(suite, "addonx64.efi.stub"), ADDED)
+    """As the program makes it of the stub of this systemd."""
+    return addons.made(LocalHost(str(unpacked("systemd-boot-efi", suite))), 0x8664, ADDED)
 
 
 def machine(work: Path, suite: str, *, path: str = IMAGE) -> Machine:
@@ -95,13 +99,14 @@ def test_an_older_stub_reads_no_addons(tmp_path: Path) -> None:
     assert reader.READS_ADDONS > 252
 
 
-@pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.parametrize("suite", ["trixie", "sid"])
 @pytest.mark.parametrize("name", ["arch", "6.12+deb13"])
 def test_a_boot_counter_hides_addons_where_the_reader_says_so(tmp_path: Path, suite: str, name: str) -> None:
+    """The reader takes those of systemd 254 for hidden, which 254.26 finds nevertheless."""
     path = f"EFI/Linux/{name}+3.efi"
     made = machine(tmp_path, suite, path=path)
-    magic = {".sdmagic": f"#### LoaderInfo: systemd-stub {SUITES[suite]} ####"}
-    uki = Uki(f"/{path}", PeImage(texts=magic, sections={}, signed=False, machine=0), None, Role.NORMAL)
+    uki = Uki(f"/{path}", pe_image.parse(io.BytesIO(image(suite))), Role.NORMAL)
+    assert uki.stub == SUITES[suite]
     made.put(uki.own_addon.strip("/"), own_addon(suite))
     assert line(made) == (BUILT_IN if uki.hides_addons else f"{BUILT_IN} {ADDED}")
     assert f"{name}+2-1.efi" in made.names("EFI/Linux")

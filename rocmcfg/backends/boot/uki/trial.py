@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends.boot.one_boot import beaten
 from rocmcfg.backends.boot.one_shot import Listed, SecondEntry
 from rocmcfg.backends.boot.uki import reader
-from rocmcfg.backends.boot.uki.reader import Uki
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic
 
@@ -26,23 +25,19 @@ _HINT = (
 class _Trial(SecondEntry):
     def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
         """The mode is that of loader.conf, since that of a file on FAT is what the partition gives it."""
-        uki = _image(view, chosen)
         root, _, name = chosen.path.partition("/EFI/Linux/")
-        beside = view.state(f"{root}/loader/loader.conf")
-        if uki is None or not name:
+        lines = [uki.line for uki in reader.images(view).images if name and uki.path.endswith(f"/{name}")]
+        if not lines:
             return None
-        text = f"title {uki.name}\nefi /EFI/Linux/{name}\noptions {uki.line}\n"
+        beside = view.state(f"{root}/loader/loader.conf")
+        text = f"title {name}\nefi /EFI/Linux/{name}\noptions {lines[0]}\n"
         return f"{root}/loader/entries", text.encode(), beside.mode if beside else 0o644
 
     def beaten(self, view: HostView, chosen: Listed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        uki = _image(view, chosen)
-        later = reader.addon_kargs(view, uki, enforced=False) if uki else ()
+        name = chosen.path.rpartition("/")[2]
+        kargs = next((entry.kargs for entry in reader.read(view).entries if entry.id == name), ())
+        later = [karg for karg in kargs if not karg.source.endswith(f"/{name}")]
         return beaten(later, arguments, _HINT)
-
-
-def _image(view: HostView, chosen: Listed) -> Uki | None:
-    name = chosen.path.rpartition("/")[2]
-    return next((uki for uki in reader.images(view) if uki.name == name), None)
 
 
 TRIAL = _Trial(reader)
