@@ -74,7 +74,7 @@ _rocmcfg_takes() {
 _rocmcfg_offer() {
     local found=()
     case $1 in
-        boot-backend) mapfile -t found < <(compgen -W "grub grub-mkconfig systemd-boot grub-bls" -- "$2") ;;
+        boot-backend) mapfile -t found < <(compgen -W "grub grub-mkconfig limine uki systemd-boot sdboot-manage grub-bls refind" -- "$2") ;;
         document) mapfile -t found < <(compgen -W "failure plan apply confirm reject verify rollback recover history status explain report lint doctor env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
         format) mapfile -t found < <(compgen -W "nixos guix bootc ignition butane machineconfig cloud-init kickstart" -- "$2") ;;
         gfx) mapfile -t found < <(compgen -W "gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950" -- "$2") ;;

@@ -1,9 +1,12 @@
 """A hook that runs when a kernel is installed, and asks `rocmcfg check-kernel` about it.
 
 Debian's kernel packages run /etc/kernel/postinst.d in order of name with the release as first argument
-(Debian kernel handbook, 8.2): after `dkms`, which builds a foreign driver, and before `zz-update-grub`,
-which writes the menu. systemd's kernel-install(8) runs *.install with `add RELEASE …`; ours comes after
-90-loaderentry.install, which writes an entry.
+(Debian kernel handbook, 8.2): after `dkms`, which builds a foreign driver, and before `zz-update-grub`, which
+writes the menu. systemd's kernel-install(8) runs *.install with `add RELEASE …`; ours comes after
+90-loaderentry.install and 90-uki-copy.install, which bring an entry or an image. mkinitcpio runs the programs
+in /etc/initcpio/post with KERNELVERSION in the environment, and not where kernel-install calls it
+(mkinitcpio(8), "About post hooks"); both directories are there on Arch, and nothing tells which of them a
+kernel will come by.
 """
 
 from __future__ import annotations
@@ -16,15 +19,16 @@ from rocmcfg.host.view import HostView
 # Each hook lies in the directory that the kernel packages of some distributions use.
 _TEMPLATES = {
     "/etc/kernel/postinst.d/rocmcfg": "kernel-postinst.j2",
-    "/etc/kernel/install.d/90-rocmcfg.install": "kernel-install.j2",
+    "/etc/kernel/install.d/95-rocmcfg.install": "kernel-install.j2",
+    "/etc/initcpio/post/rocmcfg": "initcpio-post.j2",
 }
 PATHS = tuple(_TEMPLATES)
 MODE = 0o755
 
 
 def propose(view: HostView, *, wanted: bool, after_entries: bool = False) -> dict[str, bytes | None]:
-    """By path: the first hook whose directory this host has, and None for the other. With `after_entries` the
-    one that runs once kernel-install has written the entry, where there is a choice."""
-    paths = reversed(PATHS) if after_entries else PATHS
-    used = next((path for path in paths if wanted and view.is_dir(dirname(path))), "")
-    return {path: render("", name) if path == used else None for path, name in _TEMPLATES.items()}
+    """By path: the hooks whose directories this host has, and None for the others. With `after_entries` those
+    that run once the entry or the image is there, where there is a choice."""
+    debian, *others = (path if wanted and view.is_dir(dirname(path)) else "" for path in PATHS)
+    used = others if any(others) and (after_entries or not debian) else [debian]
+    return {path: render("", name) if path in used else None for path, name in _TEMPLATES.items()}

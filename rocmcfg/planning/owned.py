@@ -36,6 +36,7 @@ def owned_files(
     options = [s for s in desired if s.channel is Channel.MODPROBE]
     variables = [s for s in desired if s.kind is Kind.ENV]
     driver = any(s.parameter for s in desired)
+    written = loader in registry.WRITERS  # later entries get the arguments by the hook
     why = "kernel command line: " + _ids(on_line)
     on_boot: dict[str, bytes | None] = {}
     for backend in registry.backends():
@@ -57,7 +58,7 @@ def owned_files(
             kernel_hook.MODE,
         )
         for path, content in kernel_hook.propose(
-            view, wanted=driver, after_entries=loader in registry.WRITERS
+            view, wanted=driver or (written and bool(on_line)), after_entries=written
         ).items()
     ]
     return owned

@@ -12,20 +12,25 @@ from rocmcfg.host.local import LocalHost
 from tests.support.hosts import make_root
 from tests.support.tools import require_tool, run
 
-POSTINST, INSTALL = "/etc/kernel/postinst.d/rocmcfg", "/etc/kernel/install.d/90-rocmcfg.install"
+POSTINST, INSTALL = "/etc/kernel/postinst.d/rocmcfg", "/etc/kernel/install.d/95-rocmcfg.install"
+INITCPIO = "/etc/initcpio/post/rocmcfg"
 
 
 def test_the_hook_goes_where_the_hosts_kernels_look(tmp_path: Path) -> None:
-    def chosen(name: str, *directories: str) -> str:
+    def chosen(name: str, *directories: str, after_entries: bool = False) -> list[str]:
         root = make_root(tmp_path, {f"{d}/x": "" for d in directories} or {"x": ""}, name=name)
-        proposed = kernel_hook.propose(LocalHost(str(root)), wanted=True)
+        proposed = kernel_hook.propose(LocalHost(str(root)), wanted=True, after_entries=after_entries)
         assert tuple(proposed) == kernel_hook.PATHS
-        return "".join(path for path, content in proposed.items() if content is not None)
+        return [path for path, content in proposed.items() if content is not None]
 
-    assert chosen("debian", "etc/kernel/postinst.d", "etc/kernel/install.d") == POSTINST
-    assert chosen("systemd", "etc/kernel/install.d") == INSTALL
-    assert chosen("none") == ""
-    assert kernel_hook.PATHS == (POSTINST, INSTALL)
+    both = ("etc/kernel/postinst.d", "etc/kernel/install.d")
+    assert chosen("debian", *both) == [POSTINST]
+    assert chosen("entries", *both, after_entries=True) == [INSTALL]
+    assert chosen("no-plugins", "etc/kernel/postinst.d", after_entries=True) == [POSTINST]
+    assert chosen("systemd", "etc/kernel/install.d") == [INSTALL]
+    assert chosen("arch", "etc/kernel/install.d", "etc/initcpio/post") == [INSTALL, INITCPIO]
+    assert chosen("none") == []
+    assert kernel_hook.PATHS == (POSTINST, INSTALL, INITCPIO)
 
 
 def hook(directory: str, tmp_path: Path) -> Path:
@@ -43,6 +48,11 @@ def hook(directory: str, tmp_path: Path) -> Path:
         ("etc/kernel/postinst.d", ["6.18.5", "/boot/vmlinuz-6.18.5"], "check-kernel 6.18.5"),
         ("etc/kernel/install.d", ["add", "6.18.5", "/boot/x"], "check-kernel 6.18.5"),
         ("etc/kernel/install.d", ["remove", "6.18.5"], ""),
+        (
+            "etc/initcpio/post",
+            ["/boot/vmlinuz-linux", "/tmp/x", "/efi/EFI/Linux/x.efi"],
+            "check-kernel 6.18.5",
+        ),
     ],
 )
 @pytest.mark.parametrize("status", [0, 1, 5])
@@ -54,12 +64,24 @@ def test_the_hook_asks_about_its_kernel_and_always_succeeds(
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\necho "$*"\nread -r answer && echo "stdin:$answer"\nexit {status}\n')
     program.chmod(0o755)
-    env = {"PATH": f"{program.parent}:/usr/bin:/bin"}
+    env = {"PATH": f"{program.parent}:/usr/bin:/bin", "KERNELVERSION": "6.18.5"}
     result = run([require_tool("dash", package="dash"), str(path), *arguments], env=env, input="yes\n")
     assert (result.returncode, result.stdout.strip()) == (0, asked)
 
 
-@pytest.mark.parametrize("directory", ["etc/kernel/postinst.d", "etc/kernel/install.d"])
+@pytest.mark.parametrize("directory", ["etc/kernel/install.d", "etc/initcpio/post"])
+def test_the_hook_is_silent_where_rocmcfg_itself_has_the_images_built(tmp_path: Path, directory: str) -> None:
+    """It holds the lock, and looks at the images afterwards."""
+    path = hook(directory, tmp_path)
+    program = tmp_path / "rocmcfg"
+    program.write_text("#!/bin/sh\necho called\n")
+    program.chmod(0o755)
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "KERNELVERSION": "6.18.5", "ROCMCFG_STARTED": "mark"}
+    result = run([str(path), "add", "6.18.5"], env=env)
+    assert (result.returncode, result.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("directory", ["etc/kernel/postinst.d", "etc/kernel/install.d", "etc/initcpio/post"])
 def test_a_hook_that_outlived_rocmcfg_does_nothing(tmp_path: Path, directory: str) -> None:
     result = run([str(hook(directory, tmp_path)), "add", "6.18.5"], env={"PATH": "/usr/bin:/bin"})
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")

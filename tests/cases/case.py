@@ -28,6 +28,7 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge import toml
 from tests.support import recorded
 from tests.support.fake_tools import members_of
+from tests.support.hosts.pe import shown_sections
 from tests.support.stage import Entry, Files, Said, Stage, Typed, empty_folder, files
 from tests.support.trees import Tree, tree
 
@@ -195,12 +196,15 @@ def difference(before: Files, after: Files) -> list[str]:
 
 
 def _text(entry: Entry | None) -> list[str]:
-    """The lines of a file, or of all files in an archive. A last line without its end is marked as such."""
+    """The lines of a file, of all files in an archive, or the sections of a PE file. A last line without its
+    end is marked as such."""
     if entry is None or entry.mode.startswith("d"):
         return []
     if entry.content.startswith(b"070701"):
         members = members_of(entry.content)
         return [f"{path}: {line}" for path, content in members for line in _text(Entry("-", content)) or [""]]
+    if entry.content.startswith(b"MZ") and len(entry.content) > 0x400:
+        return shown_sections(entry.content)
     lines = entry.content.decode("utf-8", "backslashreplace").split("\n")
     last = lines.pop()
     # the rest of a block that grub-editenv fills up

@@ -1,5 +1,5 @@
 """Two lines of ours at the end of a shell file that somebody else owns: a comment, and an assignment that
-adds to what a variable holds.
+adds to what a variable holds, or an element of an array; two more for each further one.
 
 For files that have no directory of drop-ins. The lines are found again by their comment, wherever others have
 moved them.
@@ -12,11 +12,13 @@ import re
 from rocmcfg.model.edit import Edit, appended
 
 _COMMENT = b"# Written by rocmcfg, with the next line. Undo: sudo rocmcfg rollback\n"
-_ASSIGNMENT = rb'(\w+)="\$\{\1:\+\$\1 \}[^\n]*(?:\n|\Z)'
-_OWN = re.compile(rb"^" + re.escape(_COMMENT) + rb"(?:" + _ASSIGNMENT + rb")?", re.MULTILINE)
+_ASSIGNMENT = rb'(?:(\w+)="\$\{\1:\+\$\1 \}|\w+\[[^]\n]*\]\+=" )[^\n]*(?:\n|\Z)'
+_OWN = re.compile(rb"^(?:" + re.escape(_COMMENT) + rb"(?:" + _ASSIGNMENT + rb")?)+", re.MULTILINE)
 
 
 def lines(name: str, added: str) -> bytes:
+    if name.endswith("]"):
+        return _COMMENT + f'{name}+=" {added} "\n'.encode()
     return _COMMENT + f'{name}="${{{name}:+${name} }}{added}"\n'.encode()
 
 
@@ -51,4 +53,4 @@ def around(text: str) -> tuple[str, str, str]:
 
 def blanked(text: str) -> str:
     """The text without our lines, with empty ones in their place."""
-    return _OWN.sub(b"\n\n", text.encode()).decode()
+    return _OWN.sub(lambda found: b"\n" * found[0].count(b"\n"), text.encode()).decode()

@@ -9,7 +9,7 @@ hook of each installed kernel has our part written, in place of what came from t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,16 +17,18 @@ from rocmcfg.backends.boot import loader_entries, marked_arguments
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Menu, Role, behind_separator, size, too_long
 from rocmcfg.host.view import Host, HostView, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import Karg, contains, split
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, unique_kargs
 
 CARRIER = "/etc/rocmcfg/kernel-arguments"
 CMDLINE = "/etc/kernel/cmdline"
+# a file with entries as it has to be: from what it holds, and our part, or None for no part of ours
+Rewrite = Callable[[bytes, bytes | None], bytes]
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """A command line: what stands before our part of it, our part, and what stands after it."""
 
     before: tuple[Karg, ...]
@@ -36,32 +38,37 @@ class _Line(NamedTuple):
 
 def menu(view: HostView) -> Menu:
     """A partition for root's eyes alone hides its entries (the mode of most ESPs)."""
-    entries = loader_entries.read(view, _machine_id(view))
+    entries = loader_entries.read(view, machine_id(view))
     hidden = [mounted for mounted in loader_entries.PARTITIONS if view.hidden(mounted)]
     unreadable = f"only root may look into {hidden[0]}" if hidden and not entries else ""
     folder = next(iter(loader_entries.folders(view)), hidden[0] if hidden else "/boot/loader/entries")
     return Menu(entries, unreadable, folder, "", CARRIER, "an entry without a line of options")
 
 
-def observe(view: HostView, seen: Menu) -> Observed:
-    """What others ask for counts where every entry has it, those of kernels to come as well."""
+def from_cmdline(view: HostView) -> list[tuple[Karg, ...]]:
+    """The line of which entries of kernels to come are made, where a file says it."""
     text = view.text(CMDLINE)
-    lines = [_around(entry.kargs) for entry in seen.normal]
-    lines += [_around(split(text, CMDLINE))] if text is not None else []
+    return [split(text, CMDLINE)] if text is not None else []
+
+
+def observe(view: HostView, seen: Menu, to_come: Iterable[Sequence[Karg]]) -> Observed:
+    """What others ask for counts where every entry has it, those of kernels `to_come` as well."""
+    lines = [around(kargs) for kargs in (*(entry.kargs for entry in seen.normal), *to_come)]
     foreign = (
         [k for k in lines[-1].before if all(contains(one.before, k.text) for one in lines)] if lines else []
     )
     later = tuple({karg.text: karg for line in lines for karg in line.after}.values())
-    ours = split(_ours(view), CARRIER)
+    ours = split(asked(view), CARRIER)
     return Observed(seen, (*foreign, *later), ours, later, (*foreign, *ours, *later))
 
 
-def _around(kargs: Sequence[Karg]) -> _Line:
+def around(kargs: Sequence[Karg]) -> Line:
     source = kargs[0].source if kargs else ""
-    return _Line(*(split(part, source) for part in marked_arguments.around(" ".join(k.text for k in kargs))))
+    return Line(*(split(part, source) for part in marked_arguments.around(" ".join(k.text for k in kargs))))
 
 
-def _ours(view: HostView) -> str:
+def asked(view: HostView) -> str:
+    """The arguments that shall be ours, as our file says them."""
     return " ".join(line for line in text_or_empty(view, CARRIER).splitlines() if not line.startswith("#"))
 
 
@@ -75,29 +82,64 @@ def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
     return {CARRIER: content.encode(), CMDLINE: marked_arguments.part(kargs)}
 
 
-def activation(view: HostView, name: str, reason: str) -> Activation:
-    return Activation(name, (), reason, writes_at=loader_entries.folders(view), own=True)
+def activation(name: str, reason: str, folders: Sequence[str]) -> Activation:
+    return Activation(name, (), reason, writes_at=tuple(folders), own=True)
 
 
 def write(host: Host) -> None:
-    """As `contract.EntryWriter`. What came into an entry that shall stay as it is, is taken out of it."""
-    kargs = _ours(host)
+    """As `contract.EntryWriter`, for entries that are a file each."""
+
+    def rewrite(role: Role) -> Rewrite:
+        return lambda content, ours: loader_entries.with_arguments(
+            content, ours if role is Role.NORMAL else None
+        )
+
+    rewrite_files(
+        host, ((path, rewrite(one.role)) for path, one in loader_entries.files(host, machine_id(host)))
+    )
+
+
+def rewrite_files(host: Host, files: Iterable[tuple[str, Rewrite]]) -> None:
+    """What came into an entry that shall stay as it is, is taken out of it."""
+    kargs = asked(host)
     ours = marked_arguments.part(kargs) if kargs else None
-    for path, entry in loader_entries.files(host, _machine_id(host)):
+    for path, rewrite in files:
         before = host.state(path)
-        wanted = ours if entry.role is Role.NORMAL else None
-        content = loader_entries.with_arguments(before.content, wanted) if before else b""
+        content = rewrite(before.content, ours) if before else b""
         if before is not None and content != before.content:
             host.write(path, replace(before, content=content), keep_mtime=False)
 
 
 def preflight(observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
     marked = marked_arguments.part(" ".join(kargs)).decode().split()
-    lines = [_around(entry.kargs) for entry in observed.menu.normal]
+    lines = [around(entry.kargs) for entry in observed.menu.normal]
     longest = max((size([*(k.text for k in (*one.before, *one.after)), *marked]) for one in lines), default=0)
     yield from too_long(longest, observed.menu.path, "shorten the options of the entries")
     yield from behind_separator(observed.foreign, kargs)
 
 
-def _machine_id(view: HostView) -> str:
+def with_their_own(images: Sequence[str]) -> list[Diagnostic]:
+    """Unified kernel images that hold their own arguments, and get none from the boot loader."""
+    if not images:
+        return []
+    return [
+        warning(
+            "RC3110",
+            f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}",
+            hint="boot an entry instead of them, or write module parameters to modprobe.d: --via modprobe",
+        )
+    ]
+
+
+def set_anew(name: str, path: str) -> Diagnostic:
+    """Of a file of assignments from which entries of later kernels are made."""
+    return error(
+        "RC3120",
+        f"a line behind ours sets {name} anew, without ours: a later kernel would lose them",
+        location=path,
+        hint="move it above the lines of rocmcfg, or make it append",
+    )
+
+
+def machine_id(view: HostView) -> str:
     return text_or_empty(view, "/etc/machine-id").strip()

@@ -17,7 +17,6 @@ _EFIVARS = "/sys/firmware/efi/efivars"
 _LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
 _PARTITIONS = ("/boot", "/boot/efi", "/efi", "/esp")  # where the EFI system partition is mounted
 _ENTRIES = tuple(f"{mounted}/loader/entries/*.conf" for mounted in _PARTITIONS)
-_IMAGES = tuple(f"{mounted}/EFI/Linux/*.efi" for mounted in _PARTITIONS)
 
 
 class _Chain(NamedTuple):
@@ -25,7 +24,6 @@ class _Chain(NamedTuple):
     title: str
     marks: tuple[tuple[str, ...], ...]
     manual: str
-    firmware: tuple[str, str] = ("", "")  # an EFI variable, and what it begins with
 
 
 # Each of these excludes every other one, whatever files of another loader lie around.
@@ -90,40 +88,6 @@ _DECISIVE = (
         "write to /etc/kernel/cmdline.d/90-rocmcfg.conf: {kargs}\nthen: sudo sdbootutil update-all-entries",
     ),
 )
-_OTHERS = (
-    _Chain(
-        "limine",
-        "Limine",
-        (
-            (
-                "/boot/limine.conf",
-                "/boot/limine/limine.conf",
-                "/boot/EFI/limine/limine.conf",
-                "/etc/default/limine",
-                "/etc/limine-entry-tool.conf",
-                "/etc/limine-entry-tool.d",
-            ),
-        ),
-        'write to /etc/limine-entry-tool.d/90-rocmcfg.conf: KERNEL_CMDLINE[default]+=" {kargs}"\n'
-        "then: sudo limine-mkinitcpio",
-        ("LoaderInfo", "limine"),
-    ),
-    _Chain(
-        "uki",
-        "unified kernel images",
-        (_IMAGES,),
-        "append to /etc/kernel/cmdline (which must also hold root=…), or with dracut to kernel_cmdline in\n"
-        "/etc/dracut.conf.d/: {kargs}\n"
-        "then rebuild the image: mkinitcpio -P, dracut --regenerate-all or kernel-install add-all",
-        ("StubInfo", "systemd-stub"),  # also below systemd-boot, which then shows images and no entries
-    ),
-    _Chain(
-        "refind",
-        "rEFInd",
-        (("/boot/refind_linux.conf",),),
-        "append inside the quotes of each line of /boot/refind_linux.conf: {kargs}",
-    ),
-)
 
 
 def decisive(view: HostView) -> Detection | None:
@@ -131,30 +95,27 @@ def decisive(view: HostView) -> Detection | None:
     return next((found for chain in _DECISIVE if (found := _match(view, chain)) is not None), None)
 
 
-def detect(view: HostView) -> tuple[Detection, ...]:
-    """All other chains whose marks are complete."""
-    found = (_match(view, chain) for chain in _OTHERS)
-    return tuple(match for match in found if match is not None)
-
-
 def _match(view: HostView, chain: _Chain) -> Detection | None:
     marks = [_first(view, group) for group in chain.marks]
-    told = handed_over(view, *chain.firmware)
-    if not all(marks) and not told:
+    if not all(marks):
         return None
-    evidence = (*(path for path in dict.fromkeys(marks) if path), *told)
-    return Detection(chain.name, chain.title, evidence, proof=bool(told), manual=chain.manual)
+    return Detection(chain.name, chain.title, tuple(dict.fromkeys(marks)), manual=chain.manual)
 
 
 def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
-    """The evidence of the firmware that this loader booted the host; empty where it says nothing of it.
-    `variable` is one of the Boot Loader Interface: four bytes of attributes, then UTF-16."""
+    """The evidence of the firmware that this loader booted the host; empty where it says nothing of it."""
+    told = variable_text(view, variable)
+    return (f"the firmware was handed over by {told}",) if told.lower().startswith(loader) and told else ()
+
+
+def variable_text(view: HostView, variable: str) -> str:
+    """What a variable of the Boot Loader Interface says: four bytes of attributes, then UTF-16. Empty where
+    there is none."""
     try:
-        raw = view.read(f"{_EFIVARS}/{variable}-{_LOADER_GUID}") if variable else None
+        raw = view.read(f"{_EFIVARS}/{variable}-{_LOADER_GUID}")
     except Unreadable:
         raw = None
-    told = (raw or b"")[4:].decode("utf-16-le", "replace").rstrip("\0")
-    return (f"the firmware was handed over by {told}",) if told.lower().startswith(loader) and told else ()
+    return (raw or b"")[4:].decode("utf-16-le", "replace").rstrip("\0")
 
 
 def _first(view: HostView, patterns: tuple[str, ...]) -> str:

@@ -17,9 +17,19 @@ if TYPE_CHECKING:
     from rocmcfg.backends.boot.menu import Entry
     from rocmcfg.model.facts import BootChain, Detection
 
-NAMES = ("grub", "grub-mkconfig", "systemd-boot", "grub-bls")
+NAMES = (
+    "grub",
+    "grub-mkconfig",
+    "limine",
+    "uki",
+    "systemd-boot",
+    "sdboot-manage",
+    "grub-bls",
+    "refind",
+)
 _TRIALS = ("grub",)  # those of them that can boot something once
-WRITERS = ("systemd-boot", "grub-bls")  # those whose entries we write ourselves
+# those whose entries we write ourselves
+WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 
 
 def backend(name: str) -> BootBackend:
@@ -110,7 +120,7 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     decisive = recognised.decisive(view)
     if decisive is not None and not forced:
         return BootChain(decisive, (decisive,), initramfs)
-    found = (*(one.detect(view) for one in backends()), *recognised.detect(view))
+    found = (one.detect(view) for one in backends())
     candidates = tuple(one for one in found if one is not None)
     chosen = [one for one in candidates if (one.name == forced if forced else one.proof)]
     if not chosen and not forced and len(candidates) == 1:

@@ -141,4 +141,18 @@ def test_an_unreadable_firmware_variable_says_nothing(
 def test_only_supported_loaders_have_a_backend() -> None:
     assert registry.backend("grub").NAME == "grub"
     with pytest.raises(KeyError):
-        registry.backend("limine")
+        registry.backend("nixos")
+
+
+@pytest.mark.parametrize(
+    "leftover", ["etc/limine-entry-tool.conf", "etc/default/limine", "usr/bin/limine-update"]
+)
+def test_what_limine_left_behind_without_a_menu_proves_nothing(tmp_path: Path, leftover: str) -> None:
+    found = detect(other_host(tmp_path, "arch-systemd-boot", extra={leftover: ""}))
+    assert [one.name for one in found.candidates] == ["systemd-boot"]
+
+
+def test_sdboot_manage_stands_for_the_systemd_boot_below_it(tmp_path: Path) -> None:
+    extra = {**programs("usr/bin/sdboot-manage"), "etc/sdboot-manage.conf": ""}
+    found = detect(other_host(tmp_path, "arch-systemd-boot", extra=extra))
+    assert [one.name for one in found.candidates] == ["sdboot-manage"]

@@ -42,7 +42,7 @@ def detect(view: HostView) -> Detection | None:
 
 
 def observe(view: HostView) -> Observed:
-    return entry_options.observe(view, reader.read(view))
+    return entry_options.observe(view, reader.read(view), entry_options.from_cmdline(view))
 
 
 def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
@@ -54,7 +54,7 @@ def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, byt
 
 
 def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
-    return (entry_options.activation(view, NAME, reason),)
+    return (entry_options.activation(NAME, reason, loader_entries.folders(view)),)
 
 
 def write_entries(host: Host) -> None:

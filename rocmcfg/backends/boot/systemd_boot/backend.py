@@ -10,7 +10,7 @@ from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.backends.boot.systemd_boot import reader
 from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
@@ -23,8 +23,10 @@ def detect(view: HostView) -> Detection | None:
     loader = reader.installed(view)
     told = handed_over(view, "LoaderInfo", NAME)
     folders = loader_entries.folders(view)
-    if not folders or not (loader or told):
+    if not (loader or told) or not any(True for _ in loader_entries.files(view, "")):
         return None
+    if view.exists("/usr/bin/sdboot-manage"):
+        return None  # the entries of later kernels come from its own configuration
     return Detection(
         NAME,
         "systemd-boot",
@@ -36,7 +38,7 @@ def detect(view: HostView) -> Detection | None:
 
 
 def observe(view: HostView) -> Observed:
-    return entry_options.observe(view, reader.read(view))
+    return entry_options.observe(view, reader.read(view), entry_options.from_cmdline(view))
 
 
 def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
@@ -45,7 +47,7 @@ def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, byt
 
 
 def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
-    return (entry_options.activation(view, NAME, reason),)
+    return (entry_options.activation(NAME, reason, loader_entries.folders(view)),)
 
 
 def write_entries(host: Host) -> None:
@@ -65,15 +67,7 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
         for name in view.names(folder)
         if name.endswith(".efi")
     ]
-    if not images:
-        return []
-    return [
-        warning(
-            "RC3110",
-            f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}",
-            hint="boot an entry instead of them, or write module parameters to modprobe.d: --via modprobe",
-        )
-    ]
+    return entry_options.with_their_own(images)
 
 
 def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:

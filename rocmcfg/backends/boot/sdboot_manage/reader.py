@@ -1,0 +1,26 @@
+"""The entries that sdboot-manage keeps: those of systemd-boot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries
+from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.host.view import HostView
+
+if TYPE_CHECKING:
+    from rocmcfg.backends.boot.contract import Editor
+
+NAME = "sdboot-manage"
+PROGRAM = "/usr/bin/sdboot-manage"
+CONFIG = "/etc/sdboot-manage.conf"
+EDITED: Mapping[str, Editor] = {CONFIG: appended_assignment}
+
+
+def here(view: HostView) -> bool:
+    return view.exists(PROGRAM) and bool(loader_entries.folders(view))
+
+
+def read(view: HostView) -> Menu:
+    return entry_options.menu(view)

@@ -1,0 +1,20 @@
+"""Unified kernel images, made by ukify, mkinitcpio or dracut.
+
+Written is an addon of some 3 KiB beside each image of this system,
+EFI/Linux/NAME.efi.extra.d/rocmcfg.addon.efi, which systemd-stub reads from 254 on and appends to the line
+that is built in. The image itself, its initramfs and its signature stay as they are; nothing is rebuilt, and
+root= cannot get lost. It takes effect at the next boot. Images for fallback and rescue, those of other
+systems and addons of others stay clean. An undo takes the addons away.
+
+A kernel that comes later gets its addon by the hook of kernel-install or of mkinitcpio. Where a stub reads no
+addons, the arguments go into /etc/kernel/cmdline (mkinitcpio, ukify) or a file for dracut instead, if one of
+the owner's already holds the line, and the images are built anew by their own program.
+
+Under Secure Boot an addon that is not signed is ignored: it is signed by sbctl or sbsign where the host's
+files name keys, and else the apply refuses and says the commands. No trial: a second entry beside an image is
+not made yet.
+
+Sources: systemd 257 and 262 (systemd-stub(7), src/boot, ukify), mkinitcpio v41, dracut 106 and 112. Addons
+are compared with those of the real ukify, images with objdump; not shown is a boot with one under Secure
+Boot.
+"""

@@ -1,0 +1,185 @@
+"""limine.conf, and the configuration of limine-entry-tool: what their readers see, and what is written."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.backends.boot import marked_arguments
+from rocmcfg.backends.boot.limine import entry_tool, limine_conf, reader
+from rocmcfg.backends.boot.menu import Role
+from rocmcfg.host.local import LocalHost
+from rocmcfg.model.kargs import join
+from tests.support.growth import Work, grows_too_fast
+from tests.support.hosts import make_root
+
+OURS = marked_arguments.part("amdgpu.runpm=0")
+TREE = """
+timeout: 3
+/+Arch
+comment: machine-id=abc
+//linux
+protocol: linux
+path: boot():/vmlinuz-linux#00ff
+module_path: boot(1):/a.img
+module_path: guid(1-2):/b.img
+cmdline: root=UUID=1 rw
+//Snapshots
+///yesterday
+////linux
+protocol: linux
+path: boot():/old
+cmdline: root=UUID=1 rw
+/Windows
+protocol: efi
+path: boot():/EFI/Microsoft/Boot/bootmgfw.efi
+"""
+
+
+def read(tmp_path: Path, conf: str, **more: str) -> dict[str, Role]:
+    root = make_root(tmp_path, {"boot/limine.conf": conf, **more})
+    return {one.id: one.role for one in reader.read(LocalHost(str(root))).entries}
+
+
+def test_titles_options_and_comments_of_a_tree() -> None:
+    found = list(limine_conf.sections(TREE))
+    assert [one.titles for one in found] == [
+        ("Arch",),
+        ("Arch", "linux"),
+        ("Arch", "Snapshots"),
+        ("Arch", "Snapshots", "yesterday"),
+        ("Arch", "Snapshots", "yesterday", "linux"),
+        ("Windows",),
+    ]
+    linux = found[1]
+    assert (linux.kernel, linux.cmdline) == ("/vmlinuz-linux", "root=UUID=1 rw")
+    assert linux.comments.split() == ["machine-id=abc"]
+    assert [limine_conf.file_of(path) for path in linux.options["module_path"]] == ["/a.img", "/b.img"]
+    assert found[5].comments.split() == []
+
+
+def test_which_entries_are_this_system_s(tmp_path: Path) -> None:
+    assert read(tmp_path, TREE) == {
+        "Arch/linux": Role.NORMAL,
+        "Arch/Snapshots/yesterday/linux": Role.SNAPSHOT,
+        "Windows": Role.FOREIGN,
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "role"),
+    [
+        ("/a\nprotocol: linux\ncmdline: root=UUID=1", Role.NORMAL),
+        ("/a\nPROTOCOL: EFI\nCmdLine:root=UUID=1", Role.NORMAL),
+        ("/a fallback\nprotocol: linux\ncmdline: root=UUID=1", Role.RECOVERY),
+        ("/a\nprotocol: linux\nmodule_path: boot():/linux-fallback.img\ncmdline: x", Role.RECOVERY),
+        ("/a\nprotocol: linux\ncmdline: root=UUID=1 single", Role.RECOVERY),
+        ("/a\nprotocol: linux\ncmdline: root=UUID=1 systemd.unit=emergency.target", Role.RECOVERY),
+        ("/a\nprotocol: linux\ncmdline: root=UUID=2", Role.FOREIGN),
+        ("/a\nprotocol: linux\ncmdline: root=/dev/sda9", Role.NORMAL),
+        ("/a\nprotocol: linux\ncmdline: root=PARTUUID=9", Role.NORMAL),
+        ("/a\nprotocol: linux\ncmdline: root=UUID=1 rootflags=subvol=@/.snapshots/7/snapshot", Role.SNAPSHOT),
+        ("/a\nprotocol: linux", Role.FOREIGN),
+        ("/a\nprotocol: limine\ncmdline: root=UUID=1", Role.FOREIGN),
+        ("/a\nprotocol: linux\ncomment: machine-id=another\ncmdline: root=UUID=1", Role.FOREIGN),
+        ("/a\nprotocol: linux\ncomment: machine-id=mine\ncmdline: root=UUID=1", Role.NORMAL),
+    ],
+)  # fmt: skip
+def test_what_an_entry_is_for(tmp_path: Path, entry: str, role: Role) -> None:
+    host = {"etc/fstab": "# /\nUUID=1 / ext4 rw 0 1\nUUID=2 /home ext4 rw 0 2\n", "etc/machine-id": "mine\n"}
+    assert list(read(tmp_path, entry, **host).values()) == [role]
+
+
+def test_the_running_root_counts_beside_that_of_fstab(tmp_path: Path) -> None:
+    conf = "/a\nprotocol: linux\ncmdline: root=UUID=1\n/b\nprotocol: linux\ncmdline: root=UUID=2\n"
+    found = read(tmp_path, conf, **{"etc/fstab": "UUID=3 / ext4 rw\n", "proc/cmdline": "root=UUID=2 ro\n"})
+    assert found == {"a": Role.FOREIGN, "b": Role.NORMAL}
+
+
+def test_the_first_line_counts_and_kernel_cmdline_wins() -> None:
+    text = "/a\nprotocol: linux\ncmdline: one\nkernel_cmdline: two\nkernel_cmdline: three"
+    (section,) = limine_conf.sections(text)
+    assert (section.cmdline, section.at) == ("two", 3)
+
+
+def test_macros_stand_for_their_text_and_lines_keep_their_number() -> None:
+    text = "${A}=root=UUID=1\n/${B}x\n  cmdline: ${A} ${UNKNOWN}quiet\n${B}=y\n"
+    (section,) = limine_conf.sections(text)
+    assert (section.titles, section.cmdline, section.at) == (("yx",), "root=UUID=1 quiet", 2)
+
+
+def test_our_part_comes_and_goes_without_a_trace() -> None:
+    chance = random.Random(1)
+    words = (
+        "/a",
+        "//b",
+        "///c",
+        "cmdline: x y",
+        "KERNEL_CMDLINE:z",
+        "# cmdline: n",
+        "",
+        "${M}=1",
+        "protocol: linux ",
+    )
+    for _ in range(300):
+        end = chance.choice(("\n", "\r\n"))
+        lines = [chance.choice(("", "  ", "\t")) + chance.choice(words) for _ in range(chance.randrange(12))]
+        content = (end.join(lines) + chance.choice(("", end))).encode()
+        with_ours = limine_conf.with_arguments(content, OURS, lambda _: True)
+        ready = [one for one in limine_conf.sections(content.decode()) if one.at >= 0]
+        assert with_ours.count(OURS.strip()) == len(ready)
+        assert limine_conf.with_arguments(with_ours, OURS, lambda _: True) == with_ours
+        assert limine_conf.with_arguments(with_ours, None, lambda _: None) == with_ours
+        assert limine_conf.with_arguments(with_ours, OURS, lambda _: False) == content
+
+
+@pytest.mark.parametrize(
+    ("text", "old"),
+    [
+        (":Arch\n PROTOCOL=linux\n", True),
+        ("TIMEOUT=5\n\n\t:Arch\n", True),
+        (TREE, False),
+        ("", False),
+        ("a: b", False),
+    ],
+)
+def test_the_syntax_of_before_version_8_is_told(text: str, old: bool) -> None:
+    assert limine_conf.old_syntax(text) == old
+
+
+def test_many_entries_take_linear_time() -> None:
+    def work(count: int) -> Work:
+        text = "".join(f"//linux-{n}\nprotocol: linux\ncmdline: root=UUID=1\n" for n in range(count))
+        return lambda: limine_conf.with_arguments(text.encode(), OURS, lambda _: True)
+
+    assert not grows_too_fast(work, 1 << 16)
+
+
+def tool(tmp_path: Path, **files: str) -> LocalHost:
+    return LocalHost(str(make_root(tmp_path, {"usr/bin/limine-entry-tool": "", **files})))
+
+
+def test_the_last_layer_of_the_tool_wins(tmp_path: Path) -> None:
+    view = tool(
+        tmp_path,
+        **{
+            "usr/share/limine-entry-tool.d/00.conf": "KERNEL_CMDLINE[default]=one\nKERNEL_CMDLINE[a]='x'",
+            "etc/limine-entry-tool.conf": '#KERNEL_CMDLINE[a]=no\n  KERNEL_CMDLINE["default"] += "two" \n',
+            "etc/limine-entry-tool.d/b.conf": 'KERNEL_CMDLINE[default]+=" three"\n',
+            "etc/limine-entry-tool.d/a.conf": 'KERNEL_CMDLINE[default]+=" four"\nKERNEL_CMDLINE[a]=y\n',
+            "etc/default/limine": 'ESP_PATH="/boot"\nKERNEL_CMDLINE[fallback]=\n',
+        },
+    )
+    found = {name: join(kargs) for name, kargs in entry_tool.lines(view).items()}
+    assert found == {"default": "one two four three", "a": "y", "fallback": ""}
+    assert entry_tool.said_later(view, ["fallback"])
+    assert not entry_tool.said_later(view, ["default", "a"])
+
+
+def test_our_own_lines_say_nothing_of_what_others_want(tmp_path: Path) -> None:
+    ours = entry_tool.appended(["default"], OURS).decode()
+    view = tool(tmp_path, **{"etc/default/limine": ours, "etc/limine-entry-tool.d/zz-rocmcfg.conf": ours})
+    assert entry_tool.lines(view, without_ours=True) == {}
+    assert not entry_tool.said_later(view, ["default"])

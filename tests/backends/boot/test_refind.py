@@ -1,0 +1,97 @@
+"""refind_linux.conf: which rows rEFInd sees, and what is written."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.backends.boot import marked_arguments
+from rocmcfg.backends.boot.refind import backend, rows
+from rocmcfg.host.local import LocalHost
+from tests.support.hosts import make_root
+
+OURS = marked_arguments.part('amdgpu.runpm=0 dyndbg="file amdgpu* +p"')
+
+
+@pytest.mark.parametrize(
+    ("line", "row"),
+    [
+        ('"a"  "b c"', ("a", "b c")),
+        ('  a\t"b"  # c', ("a", "b")),
+        ('"say ""a"""="x=""1 2"""', ('say "a"', 'x="1 2"')),
+        ('"a", "b"\r', ("a", "b")),
+        ('"a" ""', ("a", "")),
+    ],
+)
+def test_a_row_is_a_title_and_the_arguments(line: str, row: tuple[str, str]) -> None:
+    (found,) = rows.rows(line)
+    assert (found.title, found.arguments) == row
+    assert not list(rows.unread(line))
+
+
+@pytest.mark.parametrize("line", ['"a" b', '"a" "b', '"a"', "a b c", '"a" "b" "c"', '"a" "b" c'])
+def test_what_is_no_row_is_told(line: str) -> None:
+    assert not list(rows.rows(line))
+    assert list(rows.unread(f"# a\n\n{line}\n")) == [3]
+
+
+def test_our_part_comes_and_goes_without_a_trace() -> None:
+    chance = random.Random(1)
+    lines = ('"a" "b c"', '"a" "x=""y z"" "', 'a, ""', "", "# comment", '"broken', '"ü" "é"')
+    for _ in range(300):
+        end = chance.choice(("\n", "\r\n"))
+        content = (
+            end.join(chance.choice(lines) for _ in range(chance.randrange(8))) + chance.choice(("", end))
+        ).encode()
+        with_ours = rows.with_arguments(content, OURS, lambda _: True)
+        found = list(rows.rows(with_ours.decode()))
+        assert len(found) == len(list(rows.rows(content.decode())))
+        assert all(row.arguments.rstrip(" ").endswith(OURS.decode()) for row in found)
+        assert rows.with_arguments(with_ours, OURS, lambda _: True) == with_ours
+        assert rows.with_arguments(with_ours, OURS, lambda _: False) == content
+
+
+def test_bytes_that_are_no_text_stay_as_they_are() -> None:
+    content = b'"a\xff" "b \xfe"\n'
+    assert rows.with_arguments(content, None, lambda _: True) == content
+    assert rows.with_arguments(content, b" x", lambda _: True) == b'"a\xff" "b \xfe x"\n'
+
+
+@pytest.mark.parametrize(
+    ("conf", "titles"),
+    [
+        ('menuentry "Arch" {\n loader /boot/vmlinuz-linux\n options "root=/dev/sda2"\n}\n', ["Arch"]),
+        ("menuentry Arch {\n  loader \\linux\\bzImage.efi\n}\n", ["Arch"]),
+        ('menuentry "Arch" {\n loader /boot/vmlinuz\n disabled\n}\n', []),
+        ('#menuentry "Arch" {\n#  loader /boot/vmlinuz\n#}\n', []),
+        ('menuentry "Windows" {\n  loader \\EFI\\Microsoft\\Boot\\bootmgfw.efi\n}\n', []),
+        ('menuentry "broken" {\n  loader /vmlinuz\n', []),
+    ],
+)
+def test_stanzas_that_start_a_kernel_are_reported(tmp_path: Path, conf: str, titles: list[str]) -> None:
+    root = make_root(tmp_path, {"efi/EFI/refind/refind.conf": conf})
+    found = backend.unmanaged(LocalHost(str(root)))
+    assert [one.id for one in found] == ["RC3127"] * bool(titles)
+    assert all(title in found[0].summary for title in titles)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(b"", False), (b"\x06\0\0\0\x02", False), (b"\x06\0\0\0\x02\0", True), (b"\x06\0\0\0\x03\0", False)],
+)
+def test_the_firmware_tells_which_program_it_started(tmp_path: Path, content: bytes, says: bool) -> None:
+    guid = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
+    started = b"\x07\0\0\0" + "\\EFI\\refind\\refind_x64.efi\0".encode("utf-16-le")
+    root = make_root(
+        tmp_path,
+        {
+            "boot/refind_linux.conf": '"a" "root=UUID=1"\n',
+            f"sys/firmware/efi/efivars/BootCurrent-{guid}": content,
+            f"sys/firmware/efi/efivars/Boot0002-{guid}": started,
+        },
+    )
+    found = backend.detect(LocalHost(str(root)))
+    assert found is not None
+    assert found.proof == says
