@@ -105,7 +105,7 @@ def _bootstrap(root: Path, suite: str) -> None:
     ]
     command += ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}"]
     command += [f"--dpkgopt=path-exclude={pattern}" for pattern in EXCLUDED]
-    command += [f"--aptopt={setting}" for setting in _proxies()]
+    command += [f"--aptopt={setting}" for setting in _settings_of_apt()]
     command += [f"--customize-hook={_HERE / 'customize.sh'}"]
     others = set()
     for folder, (other, *names) in STORED[suite].items():
@@ -123,8 +123,9 @@ def mirror() -> str:
     return next((line.split()[0] for line in found.splitlines() if line.endswith(" Debian")), DEFAULT_MIRROR)
 
 
-def _proxies() -> list[str]:
-    settings = ["Acquire::http::Proxy", "Acquire::https::Proxy"]
+def _settings_of_apt() -> list[str]:
+    """How this machine reaches its mirror, and whether that may be an old copy."""
+    settings = ["Acquire::http::Proxy", "Acquire::https::Proxy", "Acquire::Check-Valid-Until"]
     dump = ["apt-config", "dump", "--no-empty", "--format", '%f "%v"%n', *settings]
     return subprocess.run(dump, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
 
