@@ -8,8 +8,9 @@
 #   make faults  failing calls and signals under strace, power cuts of real file systems, races (root)
 #   make packages  builds wheel and packages, installs them in clean Debian systems; the schema in editors' tools (npm)
 #   make ansible   the collection: ansible-test on each supported ansible-core, and a fleet of hosts
+#   make loaders boot loaders alone, without Linux: what boots once, on each version that Debian has
 #   make vm      real machines under QEMU: GRUB, kernel, amdgpu
-#                each of these four also runs some files only: make vm TESTS=tests/vm/test_trial.py
+#                each of these five also runs some files only: make vm TESTS=tests/vm/test_trial.py
 #   make bench   start-up, plan, verify, apply: figures against their bars
 #   make lock    resolve the dependencies anew (needs uv)
 
@@ -18,7 +19,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test all fast faults packages ansible vm lint bench lock clean
+.PHONY: demo test all fast faults packages ansible loaders vm lint bench lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
@@ -27,11 +28,11 @@ test: lint fast
 	@echo "The program's own tests have passed. There are more, as root, about an hour: make faults packages ansible vm"
 	@echo "What continuous integration takes of them for this commit: .ci/run --dry-run"
 
-all: test faults packages ansible vm
+all: test faults packages ansible loaders vm
 
 fast: $(READY)
 	$(RUN) -m coverage erase
-	$(RUN) -m coverage run -m pytest --ignore=tests/vm --ignore=tests/packages --ignore=tests/ansible -m "not faults" -n auto --dist worksteal
+	$(RUN) -m coverage run -m pytest --ignore=tests/vm --ignore=tests/loaders --ignore=tests/packages --ignore=tests/ansible -m "not faults" -n auto --dist worksteal
 	$(RUN) -m coverage combine -q
 	$(RUN) -m coverage report --fail-under=90
 
@@ -43,6 +44,9 @@ packages: $(READY)
 
 ansible: $(READY)
 	$(RUN) -m pytest $(or $(TESTS),tests/ansible)
+
+loaders: $(READY)
+	$(RUN) -m pytest $(or $(TESTS),tests/loaders)
 
 vm: $(READY)
 	$(RUN) -m pytest $(or $(TESTS),tests/vm) -n 2

@@ -14,12 +14,13 @@ import difflib
 import sys
 from pathlib import Path
 
-from generators import compiled, completions, diagnostics, knowledge, man, readme, schema
+from generators import boot_chains, compiled, completions, diagnostics, knowledge, man, readme, schema
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGES = {
     "README.md": readme.page,
     "docs/diagnostics.md": diagnostics.page,
+    "docs/boot-chains.md": boot_chains.page,
     "docs/profiles.md": knowledge.profiles,
     "docs/parameters.md": knowledge.parameters,
     "docs/environment.md": knowledge.environment,

@@ -22,6 +22,7 @@ ROOMS = {
     "RC30": "the host",
     "RC31": "the boot loader",
     "RC32": "the initramfs",
+    "RC33": "readers of variables",
     "RC40": "transactions",
     "RC43": "trial boots",
     "RC5": "verify",
@@ -39,7 +40,8 @@ SAID = {
     "RC3103": "a boot entry misses an argument, or still has one that was taken away",
     "RC3204": "an initramfs image does not hold our modprobe.d file as it is on disk",
     "RC3014": "no boot loader that rocmcfg knows, or several and no proof which one boots",
-    "RC3015": "the boot loader of this host is one that rocmcfg cannot configure yet",
+    "RC3015": "the boot loader of this host is one that rocmcfg cannot configure yet, or the host says in a "
+    "configuration of its own what it boots with",
     "RC3016": "the initramfs generator of this host is one that rocmcfg cannot configure yet",
 }
 # Ids that are raised in several places or wordings, each with one meaning.

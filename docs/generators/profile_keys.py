@@ -166,7 +166,7 @@ def sections() -> list[tuple[str, tuple[Key, ...]]]:
 
     groups: list[tuple[str, tuple[Key, ...], type[schema._Model]]] = [
         ("file", FILE, schema.ProfileFile),
-        ("setting", SETTING, schema.SettingRow),
+        ("setting", SETTING, schema.SettingTable),
         ("when", WHEN, schema.When),
         ("parameter", PARAMETER, schema.ParameterRow),
         ("multiple", MULTIPLE, schema.From),

@@ -33,7 +33,7 @@ def page() -> str:
 def boot_loaders() -> str:
     from rocmcfg.backends.boot import recognised
 
-    text = ", ".join(chain.title for chain in recognised._DECISIVE) + "."
+    text = ", ".join(chain.title for chain in recognised.CHAINS) + "."
     return textwrap.fill(text, 110, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 

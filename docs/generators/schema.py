@@ -158,7 +158,7 @@ def _setting(kind: str) -> Schema:
     }
     if kind in _MOVABLE:
         rows["via"] = {"enum": ["cmdline", "modprobe"]}
-    return _or_table(short, _table(profile_schema.SettingRow, rows))
+    return _or_table(short, _table(profile_schema.SettingTable, rows))
 
 
 def _or_table(short: Schema, table: Schema) -> Schema:

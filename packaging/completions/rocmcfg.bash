@@ -30,8 +30,8 @@ _rocmcfg_options() {
         "profile show") echo "--root --boot-backend --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile validate") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile new") echo "--extends --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "plan") echo "--profile -p --set --with --without --unconditional --any-gpu --via --boot-backend --trial --confirm-after --health-check --detailed-exitcode --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
-        "apply") echo "--profile -p --set --with --without --unconditional --any-gpu --via --boot-backend --trial --confirm-after --health-check --dry-run --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "plan") echo "--profile -p --set --with --without --unconditional --any-gpu --via --boot-backend --env-target --trial --confirm-after --health-check --detailed-exitcode --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "apply") echo "--profile -p --set --with --without --unconditional --any-gpu --via --boot-backend --env-target --trial --confirm-after --health-check --dry-run --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "verify") echo "--profile -p --pid --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "confirm") echo "--yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "reject") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -55,6 +55,7 @@ _rocmcfg_takes() {
         --boot-backend) echo boot-backend ;;
         --root) echo directory ;;
         "schema") echo document ;;
+        --env-target) echo env-target ;;
         --log | "doctor" | "lint" | --bundle | "report") echo file ;;
         --format | -f) echo format ;;
         --gfx) echo gfx ;;
@@ -74,14 +75,14 @@ _rocmcfg_takes() {
 _rocmcfg_offer() {
     local found=()
     case $1 in
-        boot-backend) mapfile -t found < <(compgen -W "grub grub-mkconfig limine uki systemd-boot sdboot-manage grub-bls refind" -- "$2") ;;
+        boot-backend) mapfile -t found < <(compgen -W "grub grub-mkconfig limine uki systemd-boot sdboot-manage grub-bls refind bootc rpm-ostree sdbootutil kernelstub proxmox-boot-tool" -- "$2") ;;
         document) mapfile -t found < <(compgen -W "failure plan apply confirm reject verify rollback recover history status explain report lint doctor env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
-        format) mapfile -t found < <(compgen -W "nixos guix bootc ignition butane machineconfig cloud-init kickstart" -- "$2") ;;
+        format) mapfile -t found < <(compgen -W "nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart" -- "$2") ;;
         gfx) mapfile -t found < <(compgen -W "gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950" -- "$2") ;;
         via) mapfile -t found < <(compgen -W "cmdline modprobe" -- "$2") ;;
         file) _rocmcfg_files -f "$2" ;;
         directory) _rocmcfg_files -d "$2" ;;
-        kernel | leavable | name | named-profile | optional | profile | setting | transaction | profile-file)
+        env-target | kernel | leavable | name | named-profile | optional | profile | setting | transaction | profile-file)
             mapfile -t found < <("${words[0]/#\~/$HOME}" complete "${1%-file}" \
                 "${words[@]:1:${#words[@]}-2}" "$2" 2>/dev/null </dev/null)
             found=("${found[@]%%$'\t'*}")

@@ -8,7 +8,7 @@ The common denominator is NAME=VALUE without quotes, blanks, `#` and `$`, which 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os.path import basename
 from typing import NamedTuple
 
@@ -106,14 +106,28 @@ def read_assignments(view: HostView, path: str) -> dict[str, Assignment]:
 
 def for_everybody(view: HostView) -> tuple[Assignment, ...]:
     """Every variable that a file sets for all users, in the order of reading, so that later ones win:
-    pam_env(8), then environment.d(5), then the shells of logins. A file that is reached by a symbolic link as
+    pam_env(8), then environment.d(5), then the shells of logins; /etc/set-environment is what those of NixOS
+    read (nixpkgs, nixos/modules/config/shells-environment.nix). A file that is reached by a symbolic link as
     well is read once, under its own name, where it is read last.
 
     A line of a shell script counts as if it were run: what stands behind a condition cannot be told.
     """
-    read = ("/etc/environment", *environment_d(view), "/etc/profile", *profile_d(view))
+    read = (
+        "/etc/environment",
+        *environment_d(view),
+        "/etc/profile",
+        *profile_d(view),
+        "/etc/set-environment",
+    )
     once = dict.fromkeys(view.real_path(path) for path in reversed(read))
     return tuple(one for path in reversed(once) for one in read_assignments(view, path).values())
+
+
+def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """NAME to (value, where): the caller's environment, over the files that new logins read."""
+    found = {one.name: (one.value, one.source) for one in for_everybody(view)}
+    found |= {name: (value, "the environment of this command") for name, value in environment.items()}
+    return found
 
 
 def later_assignments(view: HostView) -> dict[str, Assignment]:

@@ -24,9 +24,9 @@ def plan(
     printer: Printer,
     asked: opt.Asked = opt.Asked(),
     boot: opt.Boot = opt.Boot(),
-    trial: opt.Trial = opt.Trial(),
+    trial: opt.TrialTerms = opt.TrialTerms(),
     detailed_exitcode: bool = opt.switch("--detailed-exitcode", help="Exit 3 where something would change."),
-    place: opt.Place = opt.Place(),
+    place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
     """Show what apply would change: a diff, the reasons, the programs to run."""
     from rocmcfg.cli import plan_view
@@ -44,10 +44,10 @@ def apply(
     printer: Printer,
     asked: opt.Asked = opt.Asked(),
     boot: opt.Boot = opt.Boot(),
-    trial: opt.Trial = opt.Trial(),
+    trial: opt.TrialTerms = opt.TrialTerms(),
     dry_run: bool = opt.switch("--dry-run", help="Show the plan only, as `rocmcfg plan`."),
     yes: bool = opt.YES,
-    place: opt.Place = opt.Place(),
+    place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
     """Apply a profile as one transaction; replaces what rocmcfg applied before."""
     from rocmcfg.cli import plan_view
@@ -65,15 +65,18 @@ def apply(
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed."))
 
 
-def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place()) -> None:
+def confirm(printer: Printer, yes: bool = opt.YES, place: opt.TargetHost = opt.TargetHost()) -> None:
     """Keep the settings that this boot tries.
 
     They are applied for good, and no other reboot is needed.
     """
     from rocmcfg.cli import plan_view
+    from rocmcfg.trial import ends
     from rocmcfg.workflow import confirming
 
     host = hosts.open_host(printer, *place, changes=True)
+    if not yes:
+        ends.proven(host)  # before nobody can be asked
     ask = hosts.asking(printer, host, yes, plan_view.show, "Keep this?", "status")
     applied = confirming.confirm(host, ask, printer.progress, asks=not yes)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed: the trial goes on."))
@@ -82,7 +85,7 @@ def confirm(printer: Printer, yes: bool = opt.YES, place: opt.Place = opt.Place(
 def check_kernel(
     printer: Printer,
     release: str = opt.argument("RELEASE", "As `uname -r` prints it.", "free"),
-    place: opt.Place = opt.Place(),
+    place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
     """Check the applied values against an installed kernel; withdraw what would stop its driver."""
     from rocmcfg.workflow import applying
@@ -95,7 +98,7 @@ def check_kernel(
     printer.problems(found)
 
 
-def watch_trial(printer: Printer, place: opt.Place = opt.Place()) -> None:
+def watch_trial(printer: Printer, place: opt.TargetHost = opt.TargetHost()) -> None:
     """Wait until the trial's time has come; confirm it where all is well, else say why not."""
     from rocmcfg.workflow import confirming
 

@@ -219,6 +219,18 @@ def _transactions(line: Line, word: str) -> Candidates:  # noqa: ARG001
     yield "0", "before the first transaction"
 
 
+def _env_targets(line: Line, word: str) -> Candidates:
+    from rocmcfg.backends import environment_targets
+
+    if not word.startswith("unit:"):
+        yield from ((one.name, f"variables for {one.readers}") for one in environment_targets.FIXED)
+        yield "unit:", "variables for one service"
+        return
+    for folder in ("/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"):
+        names = (name for name in line.host.names(folder) if name.endswith(".service"))
+        yield from ((f"unit:{name}", "a service") for name in names)
+
+
 _KINDS: dict[str, Callable[[Line, str], Candidates]] = {
     "profile": _profiles_and_auto,
     "named-profile": _profiles,
@@ -228,5 +240,6 @@ _KINDS: dict[str, Callable[[Line, str], Candidates]] = {
     "name": _explained,
     "kernel": _kernels,
     "transaction": _transactions,
+    "env-target": _env_targets,
 }
 ASKED = frozenset(_KINDS)

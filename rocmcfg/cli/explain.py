@@ -43,7 +43,7 @@ def schema(
     name: str = opt.argument(
         "[NAME]", "One document: plan, verify, …, profile-file or known-issue.", "document", required=False
     ),
-    json: bool = opt.OUTPUT["json"],  # noqa: ARG001  # it is JSON in any case
+    json: bool = opt.OUTPUT["json"],  # what it prints is JSON in any case
 ) -> None:
     """Print the JSON Schema of the documents (all of them, or one)."""
     import json as json_module
@@ -55,6 +55,7 @@ def schema(
     known = documents.schemas()
     if name and name not in known:
         near = closest(name, list(known))
+        printer.json = json
         raise fail(
             "RC0002",
             f"no document is called {name!r}",
@@ -101,7 +102,8 @@ def _facts(what: Explanation) -> list[str]:
 def _show_value(printer: Printer, what: Explanation) -> None:
     if what.verdict or what.meaning:
         printer.heading("The value")
-        printer.wrapped(f"Not taken: {what.verdict}." if what.verdict else what.meaning)
+        refused = f"{what.verdict}." if what.kind == "parameter" else f"Not taken: {what.verdict}."
+        printer.wrapped(refused if what.verdict else what.meaning)
     if what.instead:
         printer.line()
         printer.line(f"  {printer.paint('write', 'bold')}  {what.instead}")

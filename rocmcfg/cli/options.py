@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rocmcfg.cli.render import Misuse
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError
 
 if TYPE_CHECKING:
     from rocmcfg.model.state import Request
@@ -169,7 +170,7 @@ PROFILES = texts(
 )
 
 
-class Place(NamedTuple):
+class TargetHost(NamedTuple):
     """Which host, and whether its own tools are run there."""
 
     root: str = ROOT
@@ -196,26 +197,25 @@ class Asked(NamedTuple):
     unconditional: bool = switch("--unconditional", help="Apply also what this kernel and ROCm do not need.")
     any_gpu: bool = switch("--any-gpu", help="Apply although no GPU of the profile is here.")
 
-    def request(self, missing: str, via: str = "", boot_backend: str = "") -> Request:
-        """Raises Misuse for a malformed --set, and with the text `missing` where nothing is asked for."""
+    def request(
+        self, missing: str, via: str = "", boot_backend: str = "", env_target: tuple[str, ...] = ()
+    ) -> Request:
+        """Raises RocmcfgError for a --set that does not say what to set, Misuse for a malformed --env-target,
+        and Misuse with the text `missing` where nothing is asked for."""
+        from rocmcfg.model.spelling import parse
         from rocmcfg.model.state import Request
 
-        for setting in self.set:
-            key, equals, _ = setting.partition("=")
-            scope, _, name = key.partition(".")
-            if not (scope and name) or (not equals and scope != "karg"):
-                raise Misuse(
-                    f"{setting!r} does not say what to set; write amdgpu.runpm=0, feature.gfxoff=false, "
-                    "karg.iommu=pt, env.NAME=VALUE or profile.NAME=NUMBER",
-                    "--set",
-                )
+        wrong = [found for found in map(parse, self.set) if isinstance(found, Diagnostic)]
+        if any(found.id == "RC2001" for found in wrong):
+            raise RocmcfgError(*wrong, exit_code=ExitCode.USAGE)
         if missing and not self.profiles and not self.set:
             raise Misuse(missing)
         # a profile file is asked for again later, by the kernel hook, from another directory
         profiles = (
             os.path.abspath(name) if "/" in name or name.endswith(".toml") else name for name in self.profiles
         )
-        return Request(tuple(profiles), *self[1:], via=via, boot_backend=boot_backend)
+        _require_targets(env_target)
+        return Request(tuple(profiles), *self[1:], via=via, boot_backend=boot_backend, env_target=env_target)
 
 
 VIA = text(
@@ -230,9 +230,26 @@ class Boot(NamedTuple):
 
     via: str = VIA
     boot_backend: str = BOOT_BACKEND
+    env_target: tuple[str, ...] = texts(
+        "--env-target",
+        metavar="NAME",
+        help="Give variables to one more reader: fish, systemd, environment, gentoo, or unit:NAME.service. "
+        "May be repeated.",
+        takes="env-target",
+    )
 
 
-class Trial(NamedTuple):
+def _require_targets(names: tuple[str, ...]) -> None:
+    if names:
+        from rocmcfg.backends import environment_targets
+
+        wrong = next((name for name in names if not environment_targets.is_name(name)), "")
+        if wrong:
+            known = ", ".join(environment_targets.NAMES)
+            raise Misuse(f"no reader of variables is called {wrong!r}; there are {known}", "--env-target")
+
+
+class TrialTerms(NamedTuple):
     """Whether a plan is tried for one boot, and what then confirms it."""
 
     trial: bool = switch(

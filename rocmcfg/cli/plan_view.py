@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 
@@ -16,6 +17,7 @@ from rocmcfg.model.trial import TrialPlan
 from rocmcfg.workflow.planning import Planned
 
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
+_COMMANDS = 60  # columns; where several take more, each stands on its own line below
 _STATES = {
     ActivationState.PLANNED: "to run",
     ActivationState.DONE: "done",
@@ -32,6 +34,7 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
     gpus = ", ".join(f"{many} × {kind}" if many > 1 else kind for kind, many in kinds.items())
     loader = facts.boot.loader.title if facts.boot.loader else facts.boot.refusal
     generators = ", ".join(d.title for d in facts.boot.initramfs) or "no initramfs generator"
+    signed = "; Secure Boot is on" if facts.boot.secure_boot == "on" else ""
     brought = ((t.text, f" (brings ROCm {t.rocm_text})" if t.rocm else "") for t in facts.pytorch)
     torches = ", ".join(dict.fromkeys(map("".join, brought)))
     return [
@@ -40,7 +43,7 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
         ("ROCm", facts.rocm_text or "none found system-wide"),
         *([("PyTorch", torches)] if torches else []),
         ("GPU", gpus or "no AMD GPU found"),
-        ("Boot", f"{loader}; {generators}"),
+        ("Boot", f"{loader}; {generators}{signed}"),
     ]
 
 
@@ -71,7 +74,8 @@ def show(printer: Printer, planned: Planned) -> None:
         printer.line("In sync: nothing to change.")
         return
     ends = "; the next boot is the trial" if planned.trial else ""
-    printer.line(summary(made.changes, made.due, made.reboot_required and not ends, ends))
+    due = [*made.due, *(tool.step for tool in made.tools if not tool.arms)]
+    printer.line(summary(made.changes, due, made.reboot_required and not ends, ends))
 
 
 def _notes(profiles: Sequence[Profile]) -> list[str]:
@@ -127,12 +131,23 @@ def show_changes(printer: Printer, changes: Sequence[FileChange]) -> None:
 def show_activations(
     printer: Printer, activations: Sequence[Activation], tools: Sequence[ToolChange] = ()
 ) -> None:
+    long = {a.tool for a in activations if a.lines[1:] and len("; ".join(a.lines)) > _COMMANDS}
     steps = [
-        ("; ".join(a.lines) or "rocmcfg itself: boot entries", f"{_STATES[a.state]}: {a.reason}")
+        (
+            a.tool if a.tool in long else "; ".join(a.lines) or "rocmcfg itself: boot entries",
+            f"{_STATES[a.state]}: {a.reason}",
+        )
         for a in activations
     ]
-    steps += [(f"{' '.join(t.argv[:-1])} …", f"last of all: {t.reason}") for t in tools]
+    steps += [
+        (f"{' '.join(t.argv[:-1])} …", f"last of all: {t.reason}")
+        if t.arms
+        else (shlex.join(t.argv), f"after the files: {t.reason}")
+        for t in tools
+    ]
     printer.section("Programs", steps)
+    for line in (line for step in activations if step.tool in long for line in step.lines):
+        printer.line(f"    {line}")
 
 
 def _show_trial(printer: Printer, made: TrialPlan) -> None:
@@ -157,8 +172,8 @@ def duration(seconds: int) -> str:
 def summary(
     changes: Sequence[FileChange], due: Sequence[Activation], reboot_required: bool, ends: str = ""
 ) -> str:
-    run = [step for step in due if not step.own]
-    entries = ", the boot entries" if len(run) < len(due) else ""
+    run = [step for step in due if step.commands or not step.own]
+    entries = ", the boot entries" if any(step.own for step in due) else ""
     reboot = "; a reboot puts it into effect" if reboot_required else ""
     files, programs = counted(len(changes), "file"), counted(len(run), "program")
     return f"{files} to change{entries}, {programs} to run{reboot}{ends}."

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rocmcfg.workflow.aftermath import Aftermath
 
 SCHEMA_VERSION = 1
+_NAME = 48  # characters, of a name beside its text
 _WIDTH = 80
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
 # Our own colours carry a word that nobody else can know, so that a colour in a text is told from them.
@@ -105,7 +106,8 @@ def counted(count: int, what: str) -> str:
 
 
 _FOR_A_HOST = re.compile(
-    r"`((?:sudo )?rocmcfg (?:apply|confirm|history|plan|recover|reject|rollback|status|verify)(?: [^`]*)?)`"
+    r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|history|plan|recover|reject|rollback|status|verify)"
+    r"(?: [^`]*)?)`"
 )
 
 
@@ -227,9 +229,14 @@ class Printer:
             self.line("\n".join(wrap(paragraph, indent, indent)))
 
     def pairs(self, rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
-        """Names and texts in two columns, the texts wrapped."""
-        width = max((len(name) for name, _ in rows), default=0) + 2
+        """Names and texts in two columns, the texts wrapped. A name that leaves no room for a text stands on
+        its own line, whole, so that a command can be copied."""
+        width = max((len(name) for name, _ in rows if len(name) <= _NAME), default=0) + 2
         for name, text in () if self._silent else rows:
+            if len(name) > _NAME:
+                self.line(indent + name)
+                self.wrapped(text, indent=indent + "    ")
+                continue
             first = f"{indent}{name:<{width}}"
             self.line("\n".join(wrap(text, first, " " * len(first)) or [first.rstrip()]))
 

@@ -17,6 +17,7 @@ from rocmcfg.records.steps import FileChanged, Journal, JournalState
 from rocmcfg.trial.standing import PastTrial, past_trial
 
 if TYPE_CHECKING:
+    from rocmcfg.host.view import HostView
     from rocmcfg.transaction.undo import Undo
 
 _NOTHING = "Nothing to roll back: no transaction is applied."
@@ -32,7 +33,7 @@ def rollback(
     force: bool = _FORCE,
     dry_run: bool = opt.switch("--dry-run", help="Show what it would do, and change nothing."),
     yes: bool = opt.YES,
-    place: opt.Place = opt.Place(),
+    place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
     """Undo the last transaction: files byte by byte, then the boot menu and images."""
     from rocmcfg.transaction.undo import plan_rollback
@@ -45,7 +46,7 @@ def rollback(
     if dry_run:
         planned = plan_rollback(host, to=to, force=force)
         if not planned.journals:
-            _say(printer, planned, _NOTHING, offline=False)
+            _say(printer, planned, _NOTHING, host)
             return
         printer.document(planned.diagnostics, planned)
         _show(printer, planned)
@@ -54,14 +55,14 @@ def rollback(
     instead = ", or --dry-run to see what it would do"
     ask = hosts.asking(printer, host, yes, _show, "Roll back?", "rollback --dry-run", instead)
     undone = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
-    _say(printer, hosts.agreed(printer, undone, "Nothing was changed."), _NOTHING, host.offline)
+    _say(printer, hosts.agreed(printer, undone, "Nothing was changed."), _NOTHING, host)
 
 
 def reject(
     printer: Printer,
     force: bool = opt.switch("--force", help="Drop edits that others made to the trial's files."),
     yes: bool = opt.YES,
-    place: opt.Place = opt.Place(),
+    place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
     """Forget the trial that was begun.
 
@@ -70,14 +71,15 @@ def reject(
     from rocmcfg.workflow import undoing
 
     host = hosts.open_host(printer, *place, changes=True)
-    ask = hosts.asking(printer, host, yes, _show, "Forget this trial?", "status")
+    needless = yes or not undoing.has_trial(host)  # the question
+    ask = hosts.asking(printer, host, needless, _show, "Forget this trial?", "status")
     found = undoing.reject(host, ask, printer.progress, force=force)
     undone = hosts.agreed(printer, found, "Nothing was changed: the trial stays.")
     printer.problems(undone.diagnostics)
-    _say(printer, undone, "Nothing to reject: no trial is on record.", host.offline)
+    _say(printer, undone, "Nothing to reject: no trial is on record.", host)
 
 
-def recover(printer: Printer, force: bool = _FORCE, place: opt.Place = opt.Place()) -> None:
+def recover(printer: Printer, force: bool = _FORCE, place: opt.TargetHost = opt.TargetHost()) -> None:
     """Finish an interrupted transaction by undoing it; safe to run at any time."""
     from rocmcfg.workflow import undoing
 
@@ -87,7 +89,7 @@ def recover(printer: Printer, force: bool = _FORCE, place: opt.Place = opt.Place
     undone = undoing.recover(host, force=force, progress=printer.progress)
     printer.end_progress()
     printer.problems(undone.diagnostics)
-    _say(printer, undone, "Nothing to recover: no transaction was interrupted.", host.offline)
+    _say(printer, undone, "Nothing to recover: no transaction was interrupted.", host)
 
 
 def _show(printer: Printer, planned: Undo) -> None:
@@ -103,16 +105,22 @@ def _show(printer: Printer, planned: Undo) -> None:
     printer.line(plan_view.summary(planned.changes, planned.activations, planned.reboot_required))
 
 
-def _say(printer: Printer, undone: Undo, nothing: str, offline: bool) -> None:
+def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     """What was undone, and what is left to do."""
+    from rocmcfg.records.receipt import load_quietly
+    from rocmcfg.workflow.verifying import verify_applied
+
     printer.document(undone.diagnostics, undone)
     if undone.transactions:
         printer.line(f"Undone: transaction {', '.join(map(str, undone.transactions))}.")
         hosts.say_left_to_user(printer, undone.activations)
     else:
         printer.line(nothing)
-    if undone.reboot_required:
-        which = "reboot that host" if offline else "reboot"
+    known = load_quietly(host) if undone.reboot_required and not undone.transactions else None
+    if known is not None and verify_applied(host, known).program_due:
+        printer.line(f"Next: run what apply left to you; see rocmcfg verify{printer.root_option}.")
+    elif undone.reboot_required:
+        which = "reboot that host" if host.offline else "reboot"
         printer.line(f"Next: {which}; until then its kernel keeps the values that it has.")
 
 

@@ -13,6 +13,7 @@ from rocmcfg.cli.render import Printer
 from rocmcfg.model.state import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
 
 if TYPE_CHECKING:
+    from rocmcfg.model.facts import BootChain
     from rocmcfg.trial.standing import TrialOnRecord
     from rocmcfg.workflow.status import Status
 
@@ -47,11 +48,9 @@ def _show(printer: Printer, found: Status) -> None:
         rows.append(("Profile", "none applied"))
     else:
         rows += [("Profile", _applied(found)), ("State", _state(found))]
-    printer.pairs(rows + _issues(found), indent="")
-    if printer.verbose and found.facts.boot.loader:
-        printer.heading("Why this boot loader")
-        for mark in found.facts.boot.loader.evidence:
-            printer.line(f"  {mark}")
+    printer.pairs(rows + _issues(found, printer.root_option), indent="")
+    if printer.verbose:
+        _show_loaders(printer, found.facts.boot)
     if found.parameters:
         printer.heading("Driver parameters that are set, by anybody")
         cells = [(p.name, p.next_boot or "-", p.running or "-", p.source) for p in found.parameters]
@@ -68,6 +67,19 @@ def _show(printer: Printer, found: Status) -> None:
     printer.line()
     for text in _next(found, printer.root_option):
         printer.wrapped(text, indent="")
+
+
+def _show_loaders(printer: Printer, boot: BootChain) -> None:
+    """What speaks for each loader of which there is a trace, and what against it."""
+    if boot.candidates:
+        printer.heading("Why this boot loader" if boot.loader else "Which boot loader")
+    for one in boot.candidates:
+        verdict = "" if one is boot.loader else " (not chosen)"
+        printer.line(f"  {one.title}{verdict}" if len(boot.candidates) > 1 else f"  {one.title}")
+        for mark in one.evidence:
+            printer.line(f"    for: {mark}")
+        for reason in boot.against(one):
+            printer.wrapped(f"against: {reason}", indent="    ")
 
 
 def _applied(found: Status) -> str:
@@ -125,22 +137,20 @@ def _next(found: Status, root: str) -> list[str]:
         if found.suggested:
             step = f"Next: rocmcfg plan --profile {' --profile '.join(found.suggested)}{root}"
         elif found.facts.gpus:
-            step = "No shipped profile is for this host's GPU; `rocmcfg profile new` starts one."
+            step = f"No shipped profile is for this host's GPU; `rocmcfg profile new{root}` starts one."
         return [due, step] if found.reboot_required else [step]
-    # a tool is to be run before a reboot can do any good; verify says which
-    tool_first = any(c.status is CheckStatus.PENDING_ACTIVATION for c in found.report.checks)
-    if found.reboot_required and not tool_first:
+    if found.reboot_required and not found.report.program_due:  # verify says which
         return [f"Next: reboot, then rocmcfg verify{root}"]
     return [f"Next: rocmcfg verify{root}"] if found.report.exit_code else []
 
 
-def _issues(found: Status) -> list[tuple[str, str]]:
+def _issues(found: Status, root: str) -> list[tuple[str, str]]:
     if not found.issues:
         return []
     confirmed = [issue.id for issue in found.issues if issue.confidence == "confirmed"]
     reported = len(found.issues) - len(confirmed)
     said = ", ".join(confirmed) + (f"{' and ' if confirmed else ''}{reported} reported" if reported else "")
-    return [("Issues", f"known of this GPU, kernel and ROCm: {said}; `rocmcfg doctor` asks the log")]
+    return [("Issues", f"known of this GPU, kernel and ROCm: {said}; `rocmcfg doctor{root}` asks the log")]
 
 
 def _state(found: Status) -> str:

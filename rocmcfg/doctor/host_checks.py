@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.environment import for_everybody
 from rocmcfg.facts.gpus import gfx_name
-from rocmcfg.facts.system import Hardware
+from rocmcfg.facts.system import HostHardware
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
@@ -20,6 +19,7 @@ from rocmcfg.model.kargs import Karg, canonical, contains, split
 from rocmcfg.model.spelling import as_number, same
 from rocmcfg.model.state import PASSES, PENDING, CheckStatus, DesiredSetting, Kind
 from rocmcfg.model.version import Version, format_version, parse_version
+from rocmcfg.records.journal import RecoveryRequired, require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.values import default_of, effective, next_boot_kargs, set_parameters
 from rocmcfg.state.verify import verify
@@ -30,12 +30,12 @@ _NOT_TOLD = frozenset({CheckStatus.NOT_READABLE})  # of no consequence: another 
 def check(
     view: HostView,
     facts: Facts,
-    hardware: Hardware,
+    hardware: HostHardware,
     receipt: Receipt | None,
     known: Catalogue,
     variables: Mapping[str, tuple[str, str]],
 ) -> list[Diagnostic]:
-    """All checks of this host. `variables` are those of `set_variables`."""
+    """All checks of this host. `variables` are those of `environment.set_variables`."""
     # the version of AMD's own driver where it runs; the kernel's own driver has none
     dkms = hardware.driver_version if any(k.running and k.dkms for k in facts.kernels) else ""
     return [
@@ -52,19 +52,25 @@ def check(
 
 
 def _not_in_effect(view: HostView, receipt: Receipt | None) -> Iterator[Diagnostic]:
-    """Settings that rocmcfg applied and that are pending or without effect, as `verify` sees them."""
-    if receipt is None:
-        return
+    """A transaction that was cut off; settings that rocmcfg applied and that are not in effect."""
     try:
+        require_finished(view)
+        if receipt is None:
+            return
         report = verify(view, receipt.settings, receipt, receipt.profiles)
+    except RecoveryRequired as problem:
+        yield from problem.diagnostics
+        return
     except RocmcfgError:
         return  # `verify` tells why
     pending = [check.name for check in report.checks if check.status in PENDING]
+    what = "run what apply left to you, then reboot" if report.program_due else "reboot"
+    what += " that host" if view.offline else ""
     if pending:
         yield info(
             "RC8101",
             f"applied, and not in force yet: {', '.join(pending)}",
-            hint="reboot; `rocmcfg verify` then proves it",
+            hint=f"{what}; `rocmcfg verify` then proves it",
         )
     for check in report.checks:
         if check.status not in PASSES | PENDING | _NOT_TOLD:
@@ -118,7 +124,7 @@ def _not_generated(view: HostView, facts: Facts, known: Catalogue) -> Iterator[D
             "RC8106",
             f"the boot menu {' and '.join(said)}: its defaults were changed, and it was not generated since",
             location=missing[0].source if missing else booted[0].source,
-            hint=f"sudo {command}, then reboot",
+            hint=f"sudo {command}, then reboot" + (", all inside that host" if view.offline else ""),
         )
 
 
@@ -201,7 +207,7 @@ def driver_and_rocm(driver: str, rocm: Version | None, where: str, source: str =
         )
 
 
-def loaded_firmware(hardware: Hardware) -> dict[str, int]:
+def loaded_firmware(hardware: HostHardware) -> dict[str, int]:
     """Block to version, of the first GPU that says it."""
     found: dict[str, int] = {}
     for device in hardware.devices:
@@ -212,7 +218,7 @@ def loaded_firmware(hardware: Hardware) -> dict[str, int]:
     return found
 
 
-def _bad_firmware(facts: Facts, hardware: Hardware) -> Iterator[Diagnostic]:
+def _bad_firmware(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
     """Firmware that is known to be bad for the GPU that runs it."""
     by_address = {gpu.address: gpu.gfx for gpu in facts.gpus}
     for device in hardware.devices:
@@ -226,13 +232,6 @@ def _bad_firmware(facts: Facts, hardware: Hardware) -> Iterator[Diagnostic]:
                     location=f"/sys/bus/pci/devices/{device.address}/fw_version/{row.block}_fw_version",
                     hint=f"`rocmcfg doctor` on a log of the failure tells more; the issue is {row.issue}",
                 )
-
-
-def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """NAME to (value, where): the caller's environment, over the files that new logins read."""
-    found = {one.name: (one.value, one.source) for one in for_everybody(view)}
-    found |= {name: (value, "the environment of this command") for name, value in environment.items()}
-    return found
 
 
 def _target_override(facts: Facts, variables: Mapping[str, tuple[str, str]]) -> Iterator[Diagnostic]:

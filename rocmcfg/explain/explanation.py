@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from rocmcfg.judging.verdict import meets, trap_holds
+from rocmcfg.judging.verdict import Verdict, meets, trap_holds
 from rocmcfg.model.catalogue import (
     Catalogue,
     Hardware,
@@ -16,24 +16,26 @@ from rocmcfg.model.catalogue import (
     ValueTrap,
     Variable,
 )
-from rocmcfg.model.facts import Machine
+from rocmcfg.model.facts import Kernel, Machine
 from rocmcfg.model.issue import Confidence, KnownIssue
-from rocmcfg.model.spelling import as_number
+from rocmcfg.model.spelling import Spelling, as_number
 
 ExplanationKind = Literal["parameter", "feature", "argument", "variable", "misnomer", "new", "kernel"]
 Role = Literal["helps", "does_not_help", "unset"]
 
 
 class Question(NamedTuple):
-    """`value` is what stood behind `=`, None where there was no `=`. `seen` says of a parameter's id whether
-    sysfs of the running kernel has it, None where that cannot be told."""
+    """`seen` says of a parameter's id whether sysfs of the running kernel has it, None where that cannot be
+    told. `modinfo` is what it prints of the parameters of a kernel's module, empty where it cannot be asked.
+    `verdicts` are the judge's, empty where no value was asked about."""
 
-    name: str
-    value: str | None
+    asked: Spelling
     machine: Machine
     catalogue: Catalogue
     issues: tuple[KnownIssue, ...] = ()
     seen: Callable[[str], bool | None] = lambda _: None
+    modinfo: Callable[[Kernel, str], str] = lambda *_: ""
+    verdicts: tuple[Verdict, ...] = ()
 
 
 class OnKernel(NamedTuple):
@@ -97,10 +99,10 @@ class Explanation(NamedTuple):
     """`kind` is parameter, feature, argument, variable, misnomer, new (the host has it and the catalogue
     lacks it), or kernel (a GEMM kernel of ROCm). `instead` is set for a name that is not what it seems.
 
-    `meaning` is what the value asked about does, `verdict` why it would not be taken. `unset` is what happens
-    without it. `acts_on` says on which hardware it has an effect, `acts_here` whether this host has some.
-    `compared` is the mask whose bits are listed, `default` the one that they are compared with, and
-    `unnamed` the bits in which both differ and that have no name.
+    `meaning` is what the value asked about does, `verdict` why it would not be taken, or has no meaning.
+    `unset` is what happens without it. `acts_on` says on which hardware it has an effect, `acts_here` whether
+    this host has some. `compared` is the mask whose bits are listed, `default` the one that they are compared
+    with, and `unnamed` the bits in which both differ and that have no name.
     """
 
     name: str
@@ -142,13 +144,10 @@ def described(
     hardware = None if isinstance(entry, KernelArgument) else entry.acts_on
     if not isinstance(entry, Parameter):
         found = found._replace(values=entry.values, unset=entry.default)
-    traps = _cautions(question, entry.traps)
-    better = next((t.instead for t in traps if t.instead and t.here is not False), "")
     return on_hardware(question, found, hardware)._replace(
-        instead=better if question.value is not None else "",
-        meaning=_meaning(entry.meanings, question.value),
+        meaning=_meaning(entry.meanings, question.asked.value),
         meanings=tuple(Meaning(value, text) for value, text in entry.meanings.items()),
-        traps=traps,
+        traps=_cautions(question, entry.traps),
         sources=entry.sources,
         issues=mentions(question, ids),
     )
@@ -199,13 +198,13 @@ def _cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, 
             trap_holds(trap, question.machine),
         )
         for trap in traps
-        if question.value is None or meets(trap, question.value)
+        if question.asked.value is None or meets(trap, question.asked.value)
     )
 
 
 def mentions(question: Question, ids: Iterable[str]) -> tuple[Mention, ...]:
-    """Known issues that name it, those of this host's GPUs first. Advice and misspellings are told apart by
-    their own commands, and a fault that lists it twice is named once."""
+    """Known issues that name one of `ids`, those of this host's GPUs first. An issue that names several is
+    mentioned once."""
     names = set(ids)
     found = [
         Mention(

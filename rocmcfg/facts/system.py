@@ -37,7 +37,7 @@ class Device(NamedTuple):
     firmware: Mapping[str, str]
 
 
-class Hardware(NamedTuple):
+class HostHardware(NamedTuple):
     """Texts are empty where nothing says them; `memory` in bytes. `driver_version` is what a driver from
     outside the kernel's tree calls itself."""
 
@@ -111,10 +111,10 @@ def read_container(view: HostView) -> str:
     return f"/proc/1/environ: {mark}" if mark else ""
 
 
-def read_hardware(view: HostView, addresses: tuple[str, ...]) -> Hardware:
+def read_hardware(view: HostView, addresses: tuple[str, ...]) -> HostHardware:
     """`addresses` are those of the GPUs, as in /sys/bus/pci/devices."""
     model = re.search(r"^model name\s*:\s*(.+)$", text_or_empty(view, "/proc/cpuinfo"), re.M)
-    return Hardware(
+    return HostHardware(
         " ".join(model[1].split()) if model else "",
         read_memory(view),
         _joined(view, "board_vendor", "board_name"),

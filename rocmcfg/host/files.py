@@ -182,6 +182,14 @@ def plain_file(stream: BinaryIO) -> int | None:
     return stream.fileno() if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else None
 
 
+def read_into(descriptor: int, at: int, memory: memoryview) -> int:
+    """Fill the memory with what a file holds from `at` on; how many bytes there were. Raises OSError."""
+    size = 0
+    while count := os.preadv(descriptor, [memory[size:]], at + size):
+        size += count
+    return size
+
+
 def has_gnu_grep() -> bool:
     """Only the GNU program counts: it alone leaves a seekable input right after the last line that it
     printed, so that a search with `-m` can be taken up again (grep(1), `--max-count`)."""

@@ -101,7 +101,9 @@ class LocalHost(LocalView):
             return []
         return [f"{name} (process {pid})" for pid, name in runner.survivors(mark)]
 
-    def unpack(self, argv: Sequence[str], wanted: Sequence[str]) -> dict[str, bytes] | None:
+    def unpack(
+        self, argv: Sequence[str], wanted: Sequence[str], *, here: bool = False
+    ) -> dict[str, bytes] | None:
         import shutil
         import tempfile
 
@@ -109,8 +111,9 @@ class LocalHost(LocalView):
         parent = os.path.join(self._root, self.real_path("/var/tmp").lstrip("/"))
         scratch = tempfile.mkdtemp(prefix="rocmcfg-", dir=parent if os.path.isdir(parent) else None)
         inside = scratch[len(self._root) :] if self.offline else scratch
+        command = [*argv, inside] if not here else ["sh", "-c", 'cd "$0" && exec "$@"', inside, *argv]
         try:
-            result = runner.execute(self._inside([*argv, inside]), timeout=900, progress=lambda: None)
+            result = runner.execute(self._inside(command), timeout=900, progress=lambda: None)
             if not result.ok:
                 return None
             return {name: content for name in wanted for content in _contents(scratch, name)}

@@ -214,9 +214,12 @@ class Host(HostView, Protocol):
     def survivors(self, mark: str) -> list[str]:
         """Programs of root, started with this mark, that are still at work although their rocmcfg is not."""
 
-    def unpack(self, argv: Sequence[str], wanted: Sequence[str]) -> dict[str, bytes] | None:
+    def unpack(
+        self, argv: Sequence[str], wanted: Sequence[str], *, here: bool = False
+    ) -> dict[str, bytes] | None:
         """Run `argv` plus a scratch directory and return the content of the `wanted` files that it put there,
-        keyed by their path relative to it; None where the program failed."""
+        keyed by their path relative to it; None where the program failed. `here`: it takes no directory and
+        unpacks where it stands."""
 
     def lock(self) -> AbstractContextManager[None]:
         """One writer per host. Raises Locked at once where another holds it."""

@@ -82,12 +82,18 @@ def _argument_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:
     if near is not None and asked.value is not None:
         meant = Spelling(Kind.KARG, near.name, asked.value)
         better = next(_argument_name(meant, known), None)
-        right_value = legal(asked.value, near) is not False
-        instead = meant if right_value else meant._replace(value=None)
+        holds = True if better is not None or legal(asked.value, near) is not False else None
+        instead = meant if holds else meant._replace(value=None)
         if better is not None and better.instead is not None:
             instead = better.instead
-        # the drivers of others have arguments too: only a value that fits leaves no doubt
-        yield Verdict(About.UNKNOWN, True if right_value else None, near.summary, instead, names=(near.name,))
+        # the drivers of others have arguments too: only a value that is meant for this one leaves no doubt
+        yield Verdict(
+            About.UNKNOWN,
+            holds,
+            better.why if better is not None else near.summary,
+            instead,
+            names=(near.name,),
+        )
 
 
 def _argument(asked: Spelling, machine: Machine) -> Iterator[Verdict]:
@@ -174,6 +180,9 @@ def _feature_name(asked: Spelling, known: Catalogue) -> Iterator[Verdict]:
 
 def _feature(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Verdict]:
     found = known.features[asked.name]
+    if asked.value not in (None, "true", "false"):
+        yield Verdict(About.ILLEGAL, why=found.summary, sources=found.sources)
+        return
     if asked.enabled and found.taints and machine.runs(found.taints) is not False:
         yield Verdict(
             About.FEATURE_TAINTS, machine.runs(found.taints), found.summary, names=(found.name, found.taints)
@@ -184,7 +193,7 @@ def _feature(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Ve
 def _fixed(
     asked: Spelling, machine: Machine, known: Catalogue, issues: Sequence[KnownIssue]
 ) -> Iterator[Verdict]:
-    """Needs GPUs and kernels: where one issue that the setting works around is open, it stays."""
+    """A verdict where all faults that the setting works around are fixed on these GPUs and kernels."""
     if not machine.kernels or not machine.named:
         return
     cured = [issue for issue in issues if issue.kind == "fault" and _works_around(asked, issue)]

@@ -108,8 +108,8 @@ def concerns(name: str) -> bool:
 
 
 def nearest(name: str, candidates: Iterable[str], allowed: int = -1) -> str:
-    """The one candidate within a slip or two; names that differ in a digit are different names. `allowed` is
-    the number of slips, where the length of the name shall not say it."""
+    """The nearest candidate within a slip or two, else empty; names that differ in a digit are other names.
+    `allowed` is the number of slips; without it the length of the name says how many there may be."""
     if allowed < 0:
         allowed = max((slips for length, slips in _SLIPS if len(name) >= length), default=0)
     digits = re.sub(r"\D", "", name)

@@ -254,6 +254,6 @@ def _meant(
             bit = known.features[name].bit
             mask = mask & ~bit | default & bit
         return None if mask == default else asked._replace(value=hexint(mask))
-    if mask & default or not on:
+    if mask & default or not default or not on:
         return None
     return asked._replace(value=hexint(default | mask))

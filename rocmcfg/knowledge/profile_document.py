@@ -99,8 +99,8 @@ def unwritable_name(name: str) -> Diagnostic | None:
 
 
 def mismatched_parameters(profile: Profile) -> Iterable[Diagnostic]:
-    """Values that are a multiple of what neither this profile nor one that it extends declares; parameters
-    from which no value comes."""
+    """Values computed from a parameter that neither this profile nor one that it extends declares, and
+    declared parameters from which no value is computed."""
     known = [p.name for p in profile.parameters]
     for setting in profile.settings:
         parameter = setting.multiple_of
@@ -123,8 +123,8 @@ def mismatched_parameters(profile: Profile) -> Iterable[Diagnostic]:
 
 
 def with_known_values(profile: Profile) -> Profile:
-    """With the settings whose value can be had, as far as this profile tells: not those that are a multiple
-    of what only a profile that it extends may declare."""
+    """The profile without the settings that it cannot compute by itself, because the parameter that they take
+    their value from may be declared in a profile that it extends."""
     known = (None, *(p.name for p in profile.parameters))
     return profile._replace(settings=tuple(s for s in profile.settings if s.multiple_of in known))
 

@@ -163,7 +163,7 @@ Value = Annotated[
 ]
 
 
-class SettingRow(_Model):
+class SettingTable(_Model):
     value: Value = Field(description="The value; required in the long form.")
     because: Sentence = Field(
         "", description="Why, in one sentence: what it does about which fault. `rocmcfg plan` shows it."
@@ -191,7 +191,7 @@ def _long_form(row: Any) -> Any:
     return row if isinstance(row, dict) else {"value": row}
 
 
-Row = Annotated[SettingRow, BeforeValidator(_long_form)]
+Row = Annotated[SettingTable, BeforeValidator(_long_form)]
 
 
 class ProfileFile(_Model):

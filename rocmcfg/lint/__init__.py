@@ -5,7 +5,7 @@
     kinds       which kind of file a text is
     readers     one module per family of kinds: text in, assignments out
     wording     what the judge says of an assignment, in lint's words
-    together    what several assignments make of each other
+    superseded  what several assignments make of each other
     proposal    what to write instead, and the findings as a diff that somebody may apply
     check       one text through all of them
 

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rocmcfg.judging import names
-from rocmcfg.lint import kinds, readers, together
+from rocmcfg.lint import kinds, readers, superseded
 from rocmcfg.lint.assignment import Assignment, Reading, What
-from rocmcfg.lint.kinds import Kind
-from rocmcfg.lint.proposal import spell
+from rocmcfg.lint.kinds import FileKind
+from rocmcfg.lint.proposal import proposed, spell
 from rocmcfg.lint.remark import Finding, Remark, Spelt
 from rocmcfg.lint.source import Source, whole
 from rocmcfg.lint.wording import Knowledge, remarks
+from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.spelling import as_number, hexint
-from rocmcfg.model.state import Kind as SettingKind
+from rocmcfg.model.state import Kind
 
 # A line with this is not judged, as in `amdgpu.gfxoff=0  # rocmcfg: ignore`.
 IGNORE = "rocmcfg: ignore"
@@ -27,14 +28,16 @@ MOST = 1000  # findings of one text that are told
 @dataclass(slots=True)
 class Checked:
     """A text with what was found in it, in the order of the text; `left_out` counts what is not told, `anew`
-    are variables of which the text throws an earlier file's value away."""
+    are variables of which the text throws an earlier file's value away. `needed` are the tokens, as ranges,
+    that override one of another file which stays there."""
 
     file: str
-    kind: Kind
+    kind: FileKind
     source: Source
     assignments: Sequence[Assignment]
     anew: frozenset[str] = frozenset()
     findings: list[Finding] = field(default_factory=list)
+    needed: set[tuple[int, int]] = field(default_factory=set)
     left_out: int = 0
 
     def add(self, found: Assignment, remark: Remark, knowledge: Knowledge) -> None:
@@ -79,7 +82,7 @@ class Checked:
         self.findings.sort(key=lambda f: (f.start, f.stop, f.remark.id))
 
 
-def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = None) -> Checked:
+def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None = None) -> Checked:
     """Judges a text alone. `file` is its path, which may tell its kind."""
     reading = Reading()
     chosen = kind or kinds.of(file, text)
@@ -90,7 +93,7 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
         checked.add_at(start, stop, slip, Spelt(slip.literal, ((start, stop, slip.literal or ""),)))
     numbers = {
         (each.where.scope, canonical(each.name)): each
-        for each in together.in_turn(reading.assignments)
+        for each in superseded.in_turn(reading.assignments)
         if each.what is What.PARAMETER and as_number(each.value) is not None
     }
     said: dict[object, tuple[Remark, ...]] = {}
@@ -105,12 +108,23 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: Kind | None = Non
             said[key] = tuple(remarks(found, knowledge))
         for remark in said[key]:
             checked.add(found, _with_mask(remark, found, numbers, checked, knowledge), knowledge)
-    for loser, remark in together.repeated(reading.assignments, checked.within):
+    for loser, remark in superseded.repeated(reading.assignments, checked.within):
         checked.add(loser, remark, knowledge)
-    for needless, remark in together.needless(reading.assignments, checked.line):
+    for needless, remark in superseded.needless(reading.assignments, checked.line):
         checked.add(needless, remark, knowledge)
     checked.settle()
     return checked
+
+
+def mended(checked: Checked, knowledge: Knowledge) -> str:
+    """The text with the proposals, and with those for what is wrong or loses because of them."""
+    text = proposed(checked)
+    for _ in range(0 if text == checked.source.text else 2):
+        again = check(checked.file, text, knowledge, kind=checked.kind)
+        problems = (f for f in again.findings if f.remark.severity is not Severity.INFO)
+        again.findings = [*problems, *(f for f in again.findings if f.remark.kind == "duplicate")]
+        text = proposed(again)
+    return text
 
 
 def _with_mask(
@@ -123,7 +137,7 @@ def _with_mask(
     """Where a feature is proposed beside its mask: a second mask would replace the first, so the remark tells
     what the first one is with the feature."""
     scope, instead = found.where.scope, remark.instead
-    if not scope or instead is None or instead.kind is not SettingKind.FEATURE:
+    if not scope or instead is None or instead.kind is not Kind.FEATURE:
         return remark
     feature = knowledge.catalogue.features[instead.name]
     mask = numbers.get((scope, feature.parameter))

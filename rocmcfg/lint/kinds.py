@@ -7,7 +7,7 @@ from enum import Enum
 from os.path import basename
 
 
-class Kind(str, Enum):
+class FileKind(str, Enum):
     GRUB_DEFAULTS = "grub defaults"
     GRUB_CFG = "grub.cfg"
     BOOT_ENTRY = "boot entry"
@@ -26,49 +26,52 @@ class Kind(str, Enum):
 
 
 _PATHS = (
-    (Kind.GRUB_DEFAULTS, r"default/grub(?:\.d/[^/]+|\.[\w-]+)?$|default/(?:limine|grub-btrfs/config)$"),
-    (Kind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$"),
-    (Kind.CMDLINE, r"(?:^|/)proc/(?:\d+/)?cmdline$|kernel/cmdline(?:\.d/[^/]+)?$|(?:^|/)cmdline\.d/[^/]+$"),
-    (Kind.MODPROBE, r"(?:^|/)modprobe\.d/[^/]+$"),
+    (FileKind.GRUB_DEFAULTS, r"default/grub(?:\.d/[^/]+|\.[\w-]+)?$|default/(?:limine|grub-btrfs/config)$"),
+    (FileKind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$"),
     (
-        Kind.ENVIRONMENT,
+        FileKind.CMDLINE,
+        r"(?:^|/)proc/(?:\d+/)?cmdline$|kernel/cmdline(?:\.d/[^/]+)?$|(?:^|/)cmdline\.d/[^/]+$",
+    ),
+    (FileKind.MODPROBE, r"(?:^|/)modprobe\.d/[^/]+$"),
+    (
+        FileKind.ENVIRONMENT,
         r"(?:^|/)environment\.d/[^/]+$|(?:^|/)etc/environment$|proc/\d+/environ$",
     ),
-    (Kind.DOCKER_ENV, r"rocmcfg/env$|(?:^|/)env\.list$|(?:^|/)docker[\w.-]*\.env$"),
-    (Kind.PROFILE, r"(?:^|/)profile\.d/[^/]+\.sh$|(?:^|/)etc/(?:profile|bash\.bashrc|zsh/\w+)$"),
-    (Kind.UNIT, r"(?:^|/)systemd/.*\.(?:conf|service|socket|timer)$|\.service\.d/[^/]+\.conf$"),
+    (FileKind.DOCKER_ENV, r"rocmcfg/env$|(?:^|/)env\.list$|(?:^|/)docker[\w.-]*\.env$"),
+    (FileKind.PROFILE, r"(?:^|/)profile\.d/[^/]+\.sh$|(?:^|/)etc/(?:profile|bash\.bashrc|zsh/\w+)$"),
+    (FileKind.UNIT, r"(?:^|/)systemd/.*\.(?:conf|service|socket|timer)$|\.service\.d/[^/]+\.conf$"),
 )
 _NAMES = (
-    (Kind.GRUB_CFG, r"grub\.cfg(?:\.\w+)?$"),
-    (Kind.GRUB_DEFAULTS, r"grub$|sdboot-manage\.conf$"),
-    (Kind.BOOT_ENTRY, r"refind(?:_linux)?\.conf$"),
-    (Kind.CMDLINE, r"cmdline(?:\.txt)?$"),
-    (Kind.MODPROBE, r"modprobe\.conf$"),
-    (Kind.ENVIRONMENT, r"environment$|\.?env$|.*\.env$|\.env\..+$|envfile$|environ$"),
+    (FileKind.GRUB_CFG, r"grub\.cfg(?:\.\w+)?$"),
+    (FileKind.GRUB_DEFAULTS, r"grub$|sdboot-manage\.conf$"),
+    (FileKind.BOOT_ENTRY, r"refind(?:_linux)?\.conf$"),
+    (FileKind.CMDLINE, r"cmdline(?:\.txt)?$"),
+    (FileKind.MODPROBE, r"modprobe\.conf$"),
+    (FileKind.ENVIRONMENT, r"environment$|\.?env$|.*\.env$|\.env\..+$|envfile$|environ$"),
     (
-        Kind.PROFILE,
+        FileKind.PROFILE,
         r"\.?(?:bash|zsh|k|x)?_?(?:profile|login)$|\.(?:bash|zsh|ksh|mksh)rc$|\.zshenv$|\.xinitrc$",
     ),
-    (Kind.SHELL, r".*\.(?:sh|bash|zsh|ksh|dash|fish|csh|tcsh|command)$"),
-    (Kind.DOCKERFILE, r"(?:Docker|Container)file(?:\..+)?$|.*\.(?:docker|container)file$"),
-    (Kind.YAML, r".*\.ya?ml$"),
-    (Kind.UNIT, r".*\.(?:service|socket|timer)$"),
-    (Kind.NOTEBOOK, r".*\.ipynb$"),
-    (Kind.PYTHON, r".*\.pyi?$|.*\.pyw$"),
-    (Kind.MARKDOWN, r".*\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
+    (FileKind.SHELL, r".*\.(?:sh|bash|zsh|ksh|dash|fish|csh|tcsh|command)$"),
+    (FileKind.DOCKERFILE, r"(?:Docker|Container)file(?:\..+)?$|.*\.(?:docker|container)file$"),
+    (FileKind.YAML, r".*\.ya?ml$"),
+    (FileKind.UNIT, r".*\.(?:service|socket|timer)$"),
+    (FileKind.NOTEBOOK, r".*\.ipynb$"),
+    (FileKind.PYTHON, r".*\.pyi?$|.*\.pyw$"),
+    (FileKind.MARKDOWN, r".*\.(?:md|markdown|mdx|rst|txt|adoc|html?|org|tex)$"),
 )
 # All that modprobe.d(5) names.
 DIRECTIVES = frozenset({"alias", "blacklist", "config", "install", "options", "remove", "softdep", "weakdep"})
 # For a text whose path tells nothing: its kind is the first one whose patterns all match.
 _CONTENTS = (
-    (Kind.MARKDOWN, r"^[ \t>]*(?:```|~~~)|\]\(http|^\|.*\|[ \t]*\r?$"),
-    (Kind.GRUB_CFG, r"^[ \t]*menuentry[ \t]"),
-    (Kind.GRUB_DEFAULTS, r"^#?[ \t]*GRUB_\w+="),
-    (Kind.BOOT_ENTRY, r"^(?:linux|initrd|efi)[ \t]+\S", r"^options[ \t]"),
-    (Kind.DOCKERFILE, r"^FROM[ \t]+\S", r"^(?:RUN|ENV|CMD|COPY|ENTRYPOINT)[ \t]"),
-    (Kind.UNIT, r"^\[(?:Service|Unit|Manager|Container)\][ \t]*\r?$"),
-    (Kind.PYTHON, r"^(?:import|from) \w+|^os\.environ\b", "environ"),
-    (Kind.NOTEBOOK, r"\A\s*\{", '"cells"', '"cell_type"'),
+    (FileKind.MARKDOWN, r"^[ \t>]*(?:```|~~~)|\]\(http|^\|.*\|[ \t]*\r?$"),
+    (FileKind.GRUB_CFG, r"^[ \t]*menuentry[ \t]"),
+    (FileKind.GRUB_DEFAULTS, r"^#?[ \t]*GRUB_\w+="),
+    (FileKind.BOOT_ENTRY, r"^(?:linux|initrd|efi)[ \t]+\S", r"^options[ \t]"),
+    (FileKind.DOCKERFILE, r"^FROM[ \t]+\S", r"^(?:RUN|ENV|CMD|COPY|ENTRYPOINT)[ \t]"),
+    (FileKind.UNIT, r"^\[(?:Service|Unit|Manager|Container)\][ \t]*\r?$"),
+    (FileKind.PYTHON, r"^(?:import|from) \w+|^os\.environ\b", "environ"),
+    (FileKind.NOTEBOOK, r"\A\s*\{", '"cells"', '"cell_type"'),
 )
 _BY_PATH = tuple((kind, re.compile(pattern)) for kind, pattern in _PATHS)
 _BY_NAME = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _NAMES)
@@ -88,12 +91,12 @@ _OF_A_MODULE = re.compile(r"[\w-]+\.[\w-]+=")
 _BOOT_WORDS = re.compile(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
 
 
-def of(path: str, text: str) -> Kind:
+def of(path: str, text: str) -> FileKind:
     """A text whose kind nothing tells is read as a document."""
-    return by_path(path) or by_content(text) or Kind.MARKDOWN
+    return by_path(path) or by_content(text) or FileKind.MARKDOWN
 
 
-def by_path(path: str) -> Kind | None:
+def by_path(path: str) -> FileKind | None:
     for kind, pattern in _BY_PATH:
         if pattern.search(path):
             return kind
@@ -101,15 +104,15 @@ def by_path(path: str) -> Kind | None:
     return next((kind for kind, pattern in _BY_NAME if pattern.match(name)), None)
 
 
-def by_content(text: str) -> Kind | None:
+def by_content(text: str) -> FileKind | None:
     head = text[:_LOOKED_AT]
     if shebang := _SHEBANG.match(head):
-        return Kind.PYTHON if shebang[1] == "python" else Kind.SHELL
+        return FileKind.PYTHON if shebang[1] == "python" else FileKind.SHELL
     for kind, *patterns in _CONTENTS:
         if all(re.search(pattern, head, re.M) for pattern in patterns):
             return kind
     if _YAML_KEY.search(head) and _is_yaml(head):
-        return Kind.YAML
+        return FileKind.YAML
     return _by_lines(head)
 
 
@@ -124,19 +127,19 @@ def _telling(lines: list[str]) -> list[str]:
     return [line.rstrip("\r") for line in lines if not _BLANK_OR_COMMENT.match(line.rstrip("\r"))]
 
 
-def _by_lines(head: str) -> Kind | None:
+def _by_lines(head: str) -> FileKind | None:
     said = _telling(head.split("\n"))
     if not said:
         return None
     first = [line.split(None, 1)[0] for line in said if line.strip()]
     if all(word in DIRECTIVES for word in first):
-        return Kind.MODPROBE
+        return FileKind.MODPROBE
     if all(_ASSIGNMENT.match(line) for line in said):
-        return Kind.ENVIRONMENT
+        return FileKind.ENVIRONMENT
     if _SHELL_WORDS.search(head):
-        return Kind.SHELL
+        return FileKind.SHELL
     if len(said) == 1 and "=" in said[0] and (_BOOT_WORDS.search(said[0]) or _is_pasted(said[0])):
-        return Kind.CMDLINE
+        return FileKind.CMDLINE
     return None
 
 

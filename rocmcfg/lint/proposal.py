@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.judging.parameters import default_mask
 from rocmcfg.lint.assignment import Assignment, What
-from rocmcfg.lint.remark import Edit, Remark, Spelt
+from rocmcfg.lint.remark import Edit, Finding, Remark, Spelt
+from rocmcfg.lint.superseded import rivals
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.spelling import Spelling, hexint, parameter
@@ -72,33 +73,47 @@ def _name(found: Assignment, target: Spelling) -> str | None:
 
 
 def applied(text: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None) -> str:
-    """text[start:stop] with the edits in it; one that overlaps an earlier edit is left out."""
+    """text[start:stop] with the edits in it; what overlaps an earlier edit is left out."""
     parts, at = [], start
     for begin, end, new in sorted(set(edits)):
-        if begin >= at:
-            parts += [text[at:begin], new]
-            at = end
+        first, behind = begin, end
+        if not new and begin < at:  # two neighbours go, and the blank between them went with the first
+            first, behind = at, end + (text[end : end + 1] in (" ", "\t"))
+        if at <= first <= behind:
+            parts += [text[at:first], new]
+            at = behind
     return "".join(parts) + text[at:stop]
 
 
+def chosen(checked: Checked) -> list[Finding]:
+    """The findings whose proposals are made. Of several for one token, one counts: that another assignment
+    makes the token needless, else the gravest. What overrides a token that stays is not taken out."""
+    taken: list[Finding] = []
+    for finding in sorted(
+        checked.findings, key=lambda f: (f.start, not _loses(f), _ORDER[f.remark.severity], -f.stop)
+    ):
+        if finding.spelt.text is not None and (not taken or finding.start >= taken[-1].stop):
+            taken.append(finding)
+    removed = {(f.start, f.stop) for f in taken if f.spelt.text == ""}
+    needed = checked.needed | {
+        (group[-1].start, group[-1].stop)
+        for group in rivals(checked.assignments)
+        if any((each.start, each.stop) not in removed for each in group[:-1])
+    }
+    return [f for f in taken if f.spelt.text or _loses(f) or (f.start, f.stop) not in needed]
+
+
+def _loses(finding: Finding) -> bool:
+    return finding.spelt.text == "" and finding.remark.kind in ("conflict", "duplicate")
+
+
 def proposed(checked: Checked) -> str:
-    """The text with the proposals of its findings; of several for one token the gravest one counts."""
-    text = checked.source.text
-    edits: list[Edit] = []
+    """The text with the proposals of its findings."""
     statements = {(a.start, a.stop): a.statement for a in checked.assignments}
-    removed: set[tuple[int, int]] = set()
-    taken_to = -1
-    for finding in sorted(checked.findings, key=lambda f: (f.start, _ORDER[f.remark.severity], -f.stop)):
-        spelt = finding.spelt
-        if spelt.text is None or finding.start < taken_to or not spelt.edits:
-            continue
-        if spelt.text == "":
-            removed.add((finding.start, finding.stop))
-        else:
-            edits += spelt.edits
-        taken_to = finding.stop
-    edits += _removals(checked, removed, statements)
-    return applied(text, edits)
+    findings = chosen(checked)
+    edits = [edit for f in findings if f.spelt.text for edit in f.spelt.edits]
+    removed = {(f.start, f.stop) for f in findings if not f.spelt.text}
+    return applied(checked.source.text, [*edits, *_removals(checked, removed, statements)])
 
 
 def _removals(
@@ -144,9 +159,9 @@ def _line(checked: Checked, statement: tuple[int, int]) -> tuple[int, int]:
     return statement
 
 
-def diff(checked: Checked) -> str:
-    """A unified diff, empty where there is nothing to propose."""
-    before, after = checked.source.text, proposed(checked)
+def diff(checked: Checked, after: str) -> str:
+    """A unified diff from the text as it stands, empty where nothing changes."""
+    before = checked.source.text
     if before == after:
         return ""
     lines = difflib.unified_diff(

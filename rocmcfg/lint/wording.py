@@ -218,10 +218,10 @@ def _argument_name(verdict: Verdict, case: _Case) -> Remark:
         said = f"{name} without its module reaches nobody on a kernel command line"
         return warning("RC7102", said, instead=instead)
     said = f"{name} is no argument of the kernel that is known here"
-    if verdict.holds is None:  # it may be an argument of somebody else's driver
+    if verdict.holds is None or instead is None:  # it may be an argument of somebody else's driver
         return info("RC7102", said, f"Did you mean {verdict.names[0]}?")
-    why = f"{verdict.names[0]}={case.asked.value} is one. {verdict.why}"
-    return warning("RC7102", said, why, instead=instead)
+    written = str(instead).removeprefix(f"{Kind.KARG.value}.")
+    return warning("RC7102", said, f"{written} is one. {verdict.why}", instead=instead)
 
 
 def _variable_name(verdict: Verdict, case: _Case) -> Remark:

@@ -67,7 +67,9 @@ class Gpu:
 
 
 class Detection(NamedTuple):
-    """What a backend found of itself on a host. `evidence` says why; `proof` means the firmware says so."""
+    """What a backend found of itself on a host. `evidence` says why; `proof` means the firmware says so.
+    `renders` is the format of `rocmcfg render` for a system that is configured elsewhere, `lacks` a file
+    without which a loader that could be is not `supported`."""
 
     name: str
     title: str
@@ -75,18 +77,27 @@ class Detection(NamedTuple):
     proof: bool = False
     supported: bool = False
     manual: str = ""
+    renders: str = ""
+    lacks: str = ""
 
 
 @published(
-    "loader=loader.name", "supported", "evidence", "candidates=candidates.name", "initramfs=initramfs.name"
+    "loader=loader.name",
+    "supported",
+    "evidence",
+    "candidates=candidates.name",
+    "initramfs=initramfs.name",
+    "secure_boot",
 )
 class BootChain(NamedTuple):
-    """Which loader and initramfs generator the host uses. `loader` is None where none or several fit."""
+    """Which loader and initramfs generator the host uses. `loader` is None where none or several fit.
+    `secure_boot` is "on", "off" or "off, in setup mode"; empty where nobody says."""
 
     loader: Detection | None
     candidates: tuple[Detection, ...]
     initramfs: tuple[Detection, ...]
     refusal: str = ""
+    secure_boot: str = ""
 
     @property
     def supported(self) -> bool:
@@ -95,6 +106,19 @@ class BootChain(NamedTuple):
     @property
     def evidence(self) -> tuple[str, ...]:
         return self.loader.evidence if self.loader else ()
+
+    def against(self, one: Detection) -> tuple[str, ...]:
+        """Why one of the candidates is not what boots, or cannot be configured."""
+        found = []
+        if self.loader is None:
+            found.append("nothing proves that it boots")
+        elif one is not self.loader and one.proof:
+            found.append(f"{self.loader.title} comes first where both were started")
+        elif one is not self.loader and self.loader.proof:
+            found.append(f"{self.loader.evidence[-1]}")
+        elif one is not self.loader:
+            found.append("another one was asked for")
+        return (*found, *(() if one.supported else ("rocmcfg cannot configure it",)))
 
 
 @published("version=text", "rocm=rocm_text", "path=source")

@@ -69,9 +69,11 @@ def _text(content: bytes) -> str:
 
 @published("tool", "kind", "before", "after", "diff", "reason")
 class ToolChange(NamedTuple):
-    """Something that a program keeps for the host and changes: which one, and how it is taken back, says the
-    `Keeper` of this name (`backends.boot.contract`). `holds` is what it has to hold afterwards; `before` and
-    `after` are for the reader's eye."""
+    """A change to what the program `tool` keeps for the host; the `Keeper` of that name
+    (`backends.boot.contract`) knows how to look at it and to take it back. `holds` is what the program has to
+    hold afterwards; `before` and `after` are shown to the user. `ours` are all arguments that are or become
+    ours, where the program keeps them among others. `arms`: it makes the next boot a trial, so that nothing
+    may come after it."""
 
     tool: str
     argv: tuple[str, ...]
@@ -81,6 +83,17 @@ class ToolChange(NamedTuple):
     reason: str
     kind: Literal["modify"] = "modify"
     diff: str = ""
+    ours: str = ""
+    arms: bool = False
+
+    @property
+    def step(self) -> Activation:
+        """The run of the program, as one among others."""
+        return Activation(self.tool, (self.argv,), self.reason)
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        return self.argv[:1]
 
 
 @published("tool", "argv", "commands", "reason", "state")
@@ -107,6 +120,12 @@ class Activation(NamedTuple):
     def argv(self) -> tuple[str, ...]:
         """The only command of most."""
         return self.commands[0] if self.commands else ()
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The names of the programs that are run, once each: not `env`, which hands one a variable."""
+        words = ([word for word in argv if word != "env" and "=" not in word] for argv in self.commands)
+        return tuple(dict.fromkeys(first for first, *_ in words))
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -183,7 +202,7 @@ class Plan(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        return not self.changes and not self.due
+        return not self.changes and not self.due and not self.tools
 
     @property
     def due(self) -> tuple[Activation, ...]:

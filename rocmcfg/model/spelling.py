@@ -216,6 +216,12 @@ def feature(name: str, enabled: bool) -> Spelling:
     return Spelling(Kind.FEATURE, name, "true" if enabled else "false")
 
 
+def well_named(asked: Spelling) -> bool:
+    """Whether its name, and that of its module, may stand in a file or in a path."""
+    names = SAFE_VARIABLE if asked.kind is Kind.ENV else SAFE_NAME
+    return bool(names.match(asked.name) and (not asked.module or SAFE_MODULE.match(asked.module)))
+
+
 def split(text: str) -> Spelling:
     """What a text names, unchecked: for the catalogue and the known issues, whose texts tests hold right, and
     for names that somebody asks about. A name without a scope is a parameter without a module."""
@@ -223,7 +229,9 @@ def split(text: str) -> Spelling:
     given = value if equals else None
     scope, dot, name = key.partition(".")
     if scope in _SCOPES and dot:
-        return Spelling(_SCOPES[scope], name, given)
+        asked = Spelling(_SCOPES[scope], name, given)
+        switched = _SWITCH.get(value.lower()) if asked.kind is Kind.FEATURE else None
+        return asked if switched is None else feature(name, switched)
     return parameter(key if dot else f".{key}", given)
 
 
@@ -240,8 +248,8 @@ def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
         )
     if not equals and scope != "karg":
         return error("RC2001", f"--set {text!r} has no value", hint=f"write --set {key}=VALUE")
-    names = SAFE_VARIABLE if scope == "env" else SAFE_NAME
-    if not SAFE_MODULE.match(scope) or not names.match(name):
+    asked = split(text)
+    if not SAFE_MODULE.match(scope) or not well_named(asked._replace(name=name)):
         return error(
             "RC2002",
             f"--set {key!r}: not a name",
@@ -264,14 +272,11 @@ def parse(text: str) -> Spelling | ProfileValue | Diagnostic:
             location="--set",
             hint=f"write --set {key}=NUMBER; `rocmcfg profile show NAME` says of what",
         )
-    if scope == "feature":
-        enabled = _SWITCH.get(value.lower())
-        if enabled is not None:
-            return feature(name, enabled)
+    if scope == "feature" and asked.value not in ("true", "false"):
         return error(
             "RC2002",
             f"--set {key}: a feature is true or false, not {value!r}",
             location="--set",
             hint=f"write --set {key}=true or --set {key}=false",
         )
-    return split(text)
+    return asked

@@ -83,6 +83,7 @@ class Request(NamedTuple):
     any_gpu: bool = False
     via: str = ""
     boot_backend: str = ""
+    env_target: tuple[str, ...] = ()
 
 
 @published("setting", "reason")
@@ -161,6 +162,11 @@ class VerificationReport(NamedTuple):
         return ExitCode.PENDING if statuses <= PASSES | PENDING else ExitCode.DIFFERENCES
 
     @property
+    def program_due(self) -> bool:
+        """Whether a program is to be run before a reboot can do any good."""
+        return any(check.status is CheckStatus.PENDING_ACTIVATION for check in self.checks)
+
+    @property
     def status(self) -> Overall:
         """One word for the whole: the worst that was found."""
         if not self.checks and not self.record_lost:
@@ -186,7 +192,21 @@ def command_line(request: Request, root: str = "/") -> str:
     """The command that asks for the same again, for a reader to copy."""
     import shlex
 
-    words = ["rocmcfg", "apply"]
+    words = ["rocmcfg", "apply", *_asked(request)]
+    words += ["--boot-backend", request.boot_backend] if request.boot_backend else []
+    words += [word for name in request.env_target for word in ("--env-target", name)]
+    return shlex.join(words) + root_option(root)
+
+
+def render_line(request: Request, format: str) -> str:
+    """The command that prints the same as the configuration of a system that is built."""
+    import shlex
+
+    return shlex.join(["rocmcfg", "render", "--format", format, *_asked(request)])
+
+
+def _asked(request: Request) -> list[str]:
+    words: list[str] = []
     for option, values in (
         ("--profile", request.profiles),
         ("--set", request.set),
@@ -195,6 +215,4 @@ def command_line(request: Request, root: str = "/") -> str:
     ):
         words += [word for value in values for word in (option, value)]
     words += ["--unconditional"] * request.unconditional + ["--any-gpu"] * request.any_gpu
-    words += ["--via", request.via] if request.via else []
-    words += ["--boot-backend", request.boot_backend] if request.boot_backend else []
-    return shlex.join(words) + root_option(root)
+    return words + (["--via", request.via] if request.via else [])

@@ -49,7 +49,7 @@ def combine(
     """The settings of all profiles and --set; the values of the profiles' parameters, not yet compared with
     what they declare; and the problems. Two profiles that disagree are an error: module parameters hold for
     the whole module, so that there is no right choice."""
-    asked, given, problems = _asked(request, catalogue)
+    asked, numbers, problems = _asked(request, catalogue)
     chosen: dict[str, Setting] = {}
     for setting in (s for profile in profiles for s in profile.settings):
         canonical = _as_parameter(setting, catalogue)
@@ -72,7 +72,7 @@ def combine(
         old = chosen.get(id)
         chosen[id] = setting._replace(via=old.via) if old else setting
     problems += _contradictions(request, chosen)
-    return list(chosen.values()), given, problems
+    return list(chosen.values()), numbers, problems
 
 
 def _asked(
@@ -80,14 +80,14 @@ def _asked(
 ) -> tuple[dict[str, Setting], dict[str, int], list[Diagnostic]]:
     """What --set says, each once."""
     asked: dict[str, Setting] = {}
-    given: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     problems: list[Diagnostic] = []
     for parsed in map(parse_set, request.set):
         if isinstance(parsed, Diagnostic):
             problems.append(parsed)
         elif isinstance(parsed, ProfileValue):
-            if given.setdefault(parsed.name, parsed.value) != parsed.value:
-                problems.append(_twice(f"profile.{parsed.name}", given[parsed.name], parsed.value))
+            if numbers.setdefault(parsed.name, parsed.value) != parsed.value:
+                problems.append(_twice(f"profile.{parsed.name}", numbers[parsed.name], parsed.value))
         else:
             setting = _as_parameter(parsed, catalogue)
             other = asked.setdefault(setting.id, setting)
@@ -98,7 +98,7 @@ def _asked(
                 asked[setting.id] = other._replace(value=(*values, str(setting.value)))
             else:
                 problems.append(_twice(setting.id, other.value, setting.value))
-    return asked, given, problems
+    return asked, numbers, problems
 
 
 def _twice(id: str, first: object, second: object) -> Diagnostic:
@@ -165,10 +165,12 @@ def _declared(profiles: Sequence[Profile]) -> dict[str, list[ProfileParameter]]:
     return found
 
 
-def wrong_values(given: Mapping[str, int], profiles: Sequence[Profile], facts: Facts) -> Iterable[Diagnostic]:
-    """Problems with the given values. GPUs are counted where the host shows any that fit."""
+def wrong_numbers(
+    numbers: Mapping[str, int], profiles: Sequence[Profile], facts: Facts
+) -> Iterable[Diagnostic]:
+    """Problems with the numbers of `--set profile.NAME`; GPUs count where the host shows any that fit."""
     known = _declared(profiles)
-    for name, value in given.items():
+    for name, value in numbers.items():
         if name not in known:
             near = closest(name, list(known)) or list(known)
             yield error(
@@ -263,9 +265,9 @@ def forgotten(before: Iterable[str], request: Request, profiles: Sequence[Profil
             )
 
 
-def missing(setting: Setting, given: Mapping[str, int], profiles: Sequence[Profile]) -> str:
+def missing(setting: Setting, numbers: Mapping[str, int], profiles: Sequence[Profile]) -> str:
     """Why a setting cannot be had yet: which option it waits for. Empty where it has its value."""
-    if not isinstance(setting.value, Multiple) or setting.value.parameter in given:
+    if not isinstance(setting.value, Multiple) or setting.value.parameter in numbers:
         return ""
     name = setting.value.parameter
     parameter = _declared(profiles)[name][0]
@@ -273,11 +275,11 @@ def missing(setting: Setting, given: Mapping[str, int], profiles: Sequence[Profi
     return f"needs a value: --set profile.{name}={unit.upper()} ({parameter.summary.rstrip('.')})"
 
 
-def filled(setting: Setting, given: Mapping[str, int]) -> tuple[Setting, str]:
+def filled(setting: Setting, numbers: Mapping[str, int]) -> tuple[Setting, str]:
     """The setting with its number, and how it came about; as it is where it waits for none."""
     if not isinstance(setting.value, Multiple):
         return setting, ""
-    amount, times = given[setting.value.parameter], setting.value.times
+    amount, times = numbers[setting.value.parameter], setting.value.times
     value: int | str = amount * times
     note = f"{amount} (profile.{setting.value.parameter})" + (f" × {times} = {value}" if times > 1 else "")
     return setting._replace(value=value), note

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import environment, kernel_hook, modprobe
+from rocmcfg.backends import edits, environment, environment_targets, initramfs, kernel_hook, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Editor
 from rocmcfg.host.view import HostView, Unreadable
@@ -19,8 +19,8 @@ MARK = b"rocmcfg"  # in the first lines of every file that we write
 
 
 class OwnedFile(NamedTuple):
-    """A file that is ours alone, and what it shall hold; None: it shall not be there. With an `editor` it is
-    somebody else's, and `content` what shall be ours in it."""
+    """A file that is ours alone. `content` is what the file shall hold, None where there shall be none. With
+    an `editor` the file is somebody else's, and `content` is the part of it that shall be ours."""
 
     path: str
     content: bytes | None
@@ -30,9 +30,14 @@ class OwnedFile(NamedTuple):
 
 
 def owned_files(
-    view: HostView, loader: str, desired: Sequence[DesiredSetting], on_line: Sequence[DesiredSetting]
+    view: HostView,
+    loader: str,
+    desired: Sequence[DesiredSetting],
+    on_line: Sequence[DesiredSetting],
+    env_targets: Sequence[str] = (),
 ) -> list[OwnedFile]:
-    """`loader` is the backend that gets the arguments; what another one of ours had is taken away."""
+    """`loader` is the backend that gets the arguments; what another one of ours had is taken away, and so is
+    what readers of variables had that are not among `env_targets`."""
     options = [s for s in desired if s.channel is Channel.MODPROBE]
     variables = [s for s in desired if s.kind is Kind.ENV]
     driver = any(s.parameter for s in desired)
@@ -46,10 +51,15 @@ def owned_files(
     owned = [OwnedFile(path, on_boot[path], why, editor=registry.editor(path)) for path in on_boot]
     owned += [OwnedFile(path, None, "the trial is over: this is for good") for path in trial_paths()]
     owned.append(OwnedFile(modprobe.PATH, modprobe.propose(options), "module options: " + _ids(options)))
+    generator = initramfs.backend(initramfs.detect(view)) if options else None
+    for one in initramfs.backends():
+        copied = one.propose(wanted=one is generator)
+        owned += [OwnedFile(path, copied[path], f"has {one.NAME} copy {modprobe.PATH}") for path in copied]
     owned += [
         OwnedFile(file.path, environment.propose(file, variables), f"variables for {file.readers}")
         for file in environment.FILES
     ]
+    owned += _targets(view, env_targets, variables)
     owned += [
         OwnedFile(
             path,
@@ -64,13 +74,25 @@ def owned_files(
     return owned
 
 
+def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSetting]) -> list[OwnedFile]:
+    asked = environment_targets.chosen(names)
+    gone = "variables that this service gets no more"
+    owned = {path: OwnedFile(path, None, gone) for path in environment_targets.unit_files(view)}
+    for target in (*environment_targets.FIXED, *asked):
+        content = environment_targets.propose(target, variables) if target in asked else None
+        reason = f"variables for {target.readers} (--env-target {target.name})"
+        owned[target.path] = OwnedFile(target.path, content, reason, editor=edits.editor(target.path))
+    return list(owned.values())
+
+
 def _ids(settings: Sequence[DesiredSetting]) -> str:
     return ", ".join(dict.fromkeys(s.id for s in settings)) or "nothing any more"
 
 
 def kernel_paths() -> tuple[str, ...]:
     """The paths of ours that decide which arguments and module options the next kernel gets."""
-    return (*(path for name in registry.NAMES for path in registry.paths(name)), modprobe.PATH)
+    by_loader = dict.fromkeys(path for name in registry.NAMES for path in registry.paths(name))
+    return (*by_loader, modprobe.PATH, *(path for one in initramfs.backends() for path in one.OWNED))
 
 
 def replaces(changes: Iterable[FileChange]) -> bool:
@@ -83,23 +105,32 @@ def replaces(changes: Iterable[FileChange]) -> bool:
 
 
 def owned_paths() -> tuple[str, ...]:
-    """Every path that we may write on a host, as a whole or in part, apart from our own state."""
+    """Every path that we may write on a host, as a whole or in part, apart from our own state. One is a
+    pattern, as a shell expands it: the drop-ins of services."""
     return (
         *kernel_paths(),
         *trial_paths(),
         *(f.path for f in environment.FILES),
+        *(target.path for target in environment_targets.FIXED),
+        environment_targets.UNIT_FILES,
         *kernel_hook.PATHS,
     )
 
 
+def owned_on(view: HostView) -> tuple[str, ...]:
+    """The same for one host: the drop-ins of services that it has, in place of the pattern."""
+    fixed = (path for path in owned_paths() if path != environment_targets.UNIT_FILES)
+    return (*fixed, *environment_targets.unit_files(view))
+
+
 def whole_paths() -> tuple[str, ...]:
-    """Those that are ours as a whole; packaging/debian/rules asks for them, for the package's scripts."""
-    return tuple(path for path in owned_paths() if registry.editor(path) is None)
+    """The paths of files that are ours as a whole; packaging/debian/rules asks, for the package's scripts."""
+    return tuple(path for path in owned_paths() if edits.editor(path) is None)
 
 
 def trial_paths() -> tuple[str, ...]:
     """The paths of ours that are on a host during a trial only."""
-    return tuple(path for trial in registry.trials().values() for path in trial.FILES)
+    return tuple(dict.fromkeys(path for trial in registry.trials().values() for path in trial.FILES))
 
 
 def changes_to(
@@ -113,7 +144,7 @@ def changes_to(
 
 def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileChange | Diagnostic | None:
     """What makes a file what it shall be, or stands in the way; None where it is so already."""
-    if file.editor is not None and file.content is None and not _holds_ours(view, file):
+    if file.content is None and not _holds_ours(view, file):
         return None
     if view.is_symlink(file.path):
         return error(
@@ -138,18 +169,22 @@ def _change_to(view: HostView, file: OwnedFile, recorded: str | None) -> FileCha
         if current == file.content and (before is None or before.mode == file.mode):
             return None
         return FileChange(file.path, before, file.content, file.reason, file.mode)
-    if current == file.content:
-        return None
     content, edit = file.editor.put(before.content if before else b"", file.content)
+    if before is not None and content == before.content:
+        return None
     return FileChange(file.path, before, content, file.reason, before.mode if before else file.mode, edit)
 
 
 def _holds_ours(view: HostView, file: OwnedFile) -> bool:
-    """Whether there is something of ours in a file that others own, as far as it can be read."""
+    """Whether there is something to take away, as far as it can be seen: of a file that others own, our part.
+    A folder that only root may look into, as that of an EFI system partition, hides what is there."""
+    if file.editor is None:
+        return view.exists(file.path) or view.is_symlink(file.path)
     try:
-        return registry.own_part(file.path, view.read(file.path)) is not None
+        content = view.read(file.path)
     except Unreadable:
         return False
+    return content is not None and file.editor.put(content, None)[0] != content
 
 
 def _not_ours(file: OwnedFile, content: bytes, recorded: str | None) -> Diagnostic | None:

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends import environment_targets, initramfs, modprobe
+from rocmcfg.backends.boot import kept_arguments, registry
 from rocmcfg.backends.boot import menu as menus
-from rocmcfg.backends.boot import registry
-from rocmcfg.backends.environment import later_assignments
+from rocmcfg.backends.environment import Assignment, later_assignments
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, last
-from rocmcfg.model.plan import Activation, CommandLine, Plan, RowOutcome, SettingRow
+from rocmcfg.model.plan import Activation, CommandLine, Plan, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.spelling import same
 from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, unique_kargs
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
-from rocmcfg.planning.refusals import foreign_trouble, host_problems, newer_kernel, refused, unreadable_image
+from rocmcfg.planning.refusals import (
+    foreign_trouble,
+    host_problems,
+    image_problems,
+    newer_kernel,
+    refused,
+    unreadable_image,
+)
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state import reboot
-from rocmcfg.state.values import Observed, observe
+from rocmcfg.state.values import Configured, read_configured
 
 
 class Known(NamedTuple):
@@ -36,30 +43,42 @@ class Known(NamedTuple):
 
 def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, known: Known) -> Plan:
     """The plan, with every diagnostic. One that holds errors must not be carried out."""
-    observed = observe(view, known.facts)
+    observed = read_configured(view, known.facts)
     resolution = resolve(profiles, request, known.facts, known.catalogue, observed.effective)
-    made = _plan(view, tuple(profile.name for profile in profiles), resolution, observed, known)
+    names = tuple(profile.name for profile in profiles)
+    made = _plan(view, names, resolution, observed, known, request)
     another = newer_kernel(known.facts) if made.reboot_required and not made.empty else ()
     return made._replace(diagnostics=(*made.diagnostics, *another))
 
 
 def plan_of_approved(
-    view: HostView, names: tuple[str, ...], settings: Sequence[DesiredSetting], known: Known
+    view: HostView,
+    names: tuple[str, ...],
+    settings: Sequence[DesiredSetting],
+    known: Known,
+    request: Request,
 ) -> Plan:
-    """The same for settings that are on record, to the letter. What nobody is asked about is planned by this
-    alone: a profile may say something else by now, and whoever can write it has approved nothing."""
+    """A plan for settings that are on record, to the letter. What nobody is asked about must be planned by
+    this alone: a profile may say something else by now, and whoever can write one has approved nothing."""
     problems = tuple(refused(settings, known.facts, known.catalogue))
-    observed = observe(view, known.facts)
-    return _plan(view, names, Resolution(tuple(settings), (), problems), observed, known)
+    observed = read_configured(view, known.facts)
+    return _plan(view, names, Resolution(tuple(settings), (), problems), observed, known, request)
 
 
 def _plan(
-    view: HostView, names: tuple[str, ...], resolution: Resolution, observed: Observed, known: Known
+    view: HostView,
+    names: tuple[str, ...],
+    resolution: Resolution,
+    observed: Configured,
+    known: Known,
+    request: Request,
 ) -> Plan:
     facts, catalogue, receipt = known
+    env_targets = request.env_target
     desired = tuple(_adopt(setting._replace(adopted_from=""), observed) for setting in resolution.desired)
     problems = list(resolution.diagnostics)
-    problems += host_problems(view, facts, desired, catalogue)
+    entries = observed.boot.menu.entries if observed.boot is not None else ()
+    problems += host_problems(view, facts, desired, catalogue, entries, request)
     problems += foreign_trouble(observed, facts, catalogue)
 
     on_line = [s for s in desired if s.channel is Channel.CMDLINE and not s.adopted_from]
@@ -68,24 +87,42 @@ def _plan(
         backend = registry.backend(loader)
         problems += backend.preflight(view, observed.boot, [s.karg for s in unique_kargs(on_line)])
         problems += backend.unmanaged(view)
-    changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line), receipt)
+    variables = [s for s in desired if s.kind is Kind.ENV]
+    problems += environment_targets.problems(view, env_targets, variables)
+    changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line, env_targets), receipt)
     changed = {change.path for change in changes}
+    later = later_assignments(view) | environment_targets.later_assignments(view, env_targets)
     images, unproven = _images(view, observed, changed, known)
     problems += [*wrong, *unproven]
     return Plan(
         profiles=names,
         changes=tuple(changes),
-        activations=(*images, *_menu(view, loader, on_line, observed, changed)),
-        rows=tuple(_row(setting, observed, view) for setting in desired),
+        activations=(
+            *images,
+            *_menu(view, loader, on_line, observed, changed),
+            *environment_targets.activations(view, changed, "it reads variables that are changed here"),
+        ),
+        rows=tuple(_row(setting, observed, later) for setting in desired),
         skipped=resolution.skipped,
         diagnostics=tuple(dict.fromkeys(problems)),
         command_line=_command_line(observed, on_line),
         reboot_required=reboot.due(view, desired, receipt, replaced=replaces(changes)),
         boot_backend=loader,
+        tools=_kept(view, loader, on_line, observed),
     )
 
 
-def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
+def _kept(
+    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Configured
+) -> tuple[ToolChange, ...]:
+    """What the program that keeps this loader's arguments has to hold."""
+    if observed.boot is None or loader not in registry.KEEPERS:
+        return ()
+    wanted = [s.karg for s in unique_kargs(on_line)]
+    return kept_arguments.changes(view, registry.argument_keeper(loader), observed.boot, wanted)
+
+
+def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:
     """An argument that the user's own command line already has with this value is not written twice."""
     if setting.channel is not Channel.CMDLINE or (setting.text is None and setting.parameter):
         return setting
@@ -101,20 +138,24 @@ def _adopt(setting: DesiredSetting, observed: Observed) -> DesiredSetting:
 
 
 def _images(
-    view: HostView, observed: Observed, changed: Set[str], known: Known
+    view: HostView, observed: Configured, changed: Set[str], known: Known
 ) -> tuple[list[Activation], list[Diagnostic]]:
     """What builds the initramfs anew: only where an image carries the driver, its copy of modprobe.d acts.
-    And which images could not be proven to be right afterwards."""
-    generator = initramfs.backend(known.facts.boot.initramfs)
+    And which images would not come right, or could not be proven to."""
+    detected = known.facts.boot.initramfs
+    generator = initramfs.backend(detected)
     left = known.receipt.activations if known.receipt else {}
+    entries = observed.boot.menu.entries if observed.boot is not None else ()
     if modprobe.PATH not in changed and (
         generator is None or left.get(generator.TOOL) is not ActivationState.LEFT_TO_USER
     ):
         return [], []
     if generator is None:
         reason, skipped = "this host has no generator for one", ActivationState.SKIPPED
+        if observed.boot is not None and not initramfs.booted(view, entries):
+            reason = "no entry boots one: amdgpu is loaded from the system, and reads /etc/modprobe.d there"
         return [Activation("initramfs", (("initramfs",),), reason, state=skipped)], []
-    images = generator.images(view, "amdgpu", observed.boot.menu.entries if observed.boot else ())
+    images = generator.images(view, "amdgpu", entries)
     carrying = [image.path for image in images if image.carries]
     unseen = [image.path for image in images if image.carries is None]
     state = ActivationState.PLANNED
@@ -125,12 +166,17 @@ def _images(
     else:
         reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
         state = ActivationState.SKIPPED
-    due = [step._replace(state=state) for step in generator.activations(view, reason)]
-    return due, [unreadable_image(path) for path in unseen] if view.runs_tools else []
+    due = [step._replace(state=state) for step in generator.activations(view, reason, entries)]
+    if not view.runs_tools or modprobe.PATH not in changed:
+        return due, []
+    return due, [
+        *(unreadable_image(path, generator.LOOKS, initramfs.in_use(detected)[0].manual) for path in unseen),
+        *image_problems(view, generator, [image for image in images if image.carries]),
+    ]
 
 
 def _menu(
-    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Observed, changed: Set[str]
+    view: HostView, loader: str, on_line: Sequence[DesiredSetting], observed: Configured, changed: Set[str]
 ) -> Sequence[Activation]:
     """What generates the boot menu anew: where its sources change, or it does not hold what they say."""
     boot = observed.boot
@@ -150,7 +196,7 @@ def _menu(
     return ()
 
 
-def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> CommandLine | None:
+def _command_line(observed: Configured, on_line: Sequence[DesiredSetting]) -> CommandLine | None:
     if observed.boot is None:
         return None
     later = [karg.text for karg in observed.boot.later]
@@ -161,10 +207,11 @@ def _command_line(observed: Observed, on_line: Sequence[DesiredSetting]) -> Comm
     return CommandLine(tuple(before), (*first, *(s.karg for s in unique_kargs(on_line)), *later))
 
 
-def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> SettingRow:
-    """What the host has without us, and whether somebody else still wins after us."""
+def _row(setting: DesiredSetting, observed: Configured, variables: Mapping[str, Assignment]) -> SettingRow:
+    """What the host has without us, and whether somebody else still wins after us: of `variables`, those that
+    are read after ours."""
     if setting.kind is Kind.ENV:
-        later = later_assignments(view).get(setting.name)
+        later = variables.get(setting.name)
         if later and later.value != setting.text:
             return SettingRow(setting, later.value, later.source, RowOutcome.OVERRIDDEN)
         return SettingRow(setting, None, "", RowOutcome.APPLIED)
@@ -183,7 +230,7 @@ def _row(setting: DesiredSetting, observed: Observed, view: HostView) -> Setting
     return SettingRow(setting, own.value if own else None, own.source if own else "", RowOutcome.APPLIED)
 
 
-def _later_writer(setting: DesiredSetting, observed: Observed) -> Karg | None:
+def _later_writer(setting: DesiredSetting, observed: Configured) -> Karg | None:
     """The last foreign writer that comes after the place where we write."""
     if setting.channel is Channel.CMDLINE:
         return last(observed.boot.later, setting.parameter) if observed.boot else None
@@ -202,5 +249,8 @@ def stale(before: Plan, now: Plan) -> Iterable[str]:
     for path in sorted({*old, *new}):
         if old.get(path) != new.get(path):
             yield path
-    if [a.commands for a in before.due] != [a.commands for a in now.due]:
+    old_steps, new_steps = (
+        [*(a.commands for a in one.due), *(t.argv for t in one.tools)] for one in (before, now)
+    )
+    if old_steps != new_steps:
         yield "activations"

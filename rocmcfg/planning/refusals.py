@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.menu import Entry
+from rocmcfg.backends.initramfs import Generator, Image
 from rocmcfg.host.view import HostView
 from rocmcfg.judging.judge import judge
 from rocmcfg.judging.kernels import declarations
@@ -15,16 +18,24 @@ from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, join, split
 from rocmcfg.model.spelling import parameter
-from rocmcfg.model.state import Channel, DesiredSetting, Request, unique_kargs
+from rocmcfg.model.spelling import split as spelled
+from rocmcfg.model.state import Channel, DesiredSetting, Request, render_line, unique_kargs
 from rocmcfg.planning.combine import named
 from rocmcfg.planning.wording import worded
 from rocmcfg.records.receipt import Receipt
-from rocmcfg.state.values import Observed
+from rocmcfg.state.values import Configured
 
 
 def host_problems(
-    view: HostView, facts: Facts, desired: Sequence[DesiredSetting], catalogue: Catalogue
+    view: HostView,
+    facts: Facts,
+    desired: Sequence[DesiredSetting],
+    catalogue: Catalogue,
+    entries: Sequence[Entry],
+    request: Request,
 ) -> Iterable[Diagnostic]:
+    """`entries` are those of the boot menu, as far as it can be read; `request` is what the settings come
+    of."""
     if facts.container:
         yield error(
             "RC3010",
@@ -54,9 +65,10 @@ def host_problems(
             + ", ".join(kernel.release for kernel in facts.driven if not kernel.parameters),
         )
     if any(s.channel is Channel.CMDLINE for s in desired):
-        yield from _loader_problems(facts, [s for s in desired if s.channel is Channel.CMDLINE])
+        yield from _loader_problems(facts, [s for s in desired if s.channel is Channel.CMDLINE], request)
     if any(s.channel is Channel.MODPROBE for s in desired):
-        yield from _generator_problems(view, facts, [s for s in desired if s.channel is Channel.MODPROBE])
+        options = [s for s in desired if s.channel is Channel.MODPROBE]
+        yield from _generator_problems(view, facts, options, entries)
 
 
 def newer_kernel(facts: Facts) -> Iterable[Diagnostic]:
@@ -70,7 +82,9 @@ def newer_kernel(facts: Facts) -> Iterable[Diagnostic]:
         )
 
 
-def _loader_problems(facts: Facts, settings: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
+def _loader_problems(
+    facts: Facts, settings: Sequence[DesiredSetting], request: Request
+) -> Iterable[Diagnostic]:
     kargs = split(join(Karg(s.karg) for s in settings))
     loader = facts.boot.loader
     if loader is None:
@@ -85,51 +99,86 @@ def _loader_problems(facts: Facts, settings: Sequence[DesiredSetting]) -> Iterab
             else "or keep to modprobe.d where it serves: --via modprobe",
         )
     elif not loader.supported:
-        yield _by_hand("RC3015", loader, registry.manual_lines(loader, kargs), "the boot loader")
+        yield _by_hand("RC3015", loader, registry.manual_lines(loader, kargs), "the boot loader", request)
 
 
 def _generator_problems(
-    view: HostView, facts: Facts, settings: Sequence[DesiredSetting]
+    view: HostView, facts: Facts, settings: Sequence[DesiredSetting], entries: Sequence[Entry]
 ) -> Iterable[Diagnostic]:
     lines = "\n".join(
         f"  options {s.module} {s.parameter.partition('.')[2]}={s.text}" for s in unique_kargs(settings)
     )
-    unsupported = [d for d in facts.boot.initramfs if not d.supported]
-    if unsupported:
-        manual = f"write to /etc/modprobe.d/:\n{lines}\nthen: {unsupported[0].manual}"
-        yield _by_hand("RC3016", unsupported[0], manual, "the initramfs generator")
-    images = [name for name in view.names("/boot") if name.startswith(("initrd", "initramfs"))]
-    if images and not facts.boot.initramfs:
+    found = initramfs.in_use(facts.boot.initramfs)
+    if len(found) > 1:
+        yield error(
+            "RC3205",
+            f"{' and '.join(one.title for one in found)} are both here, and nothing proves which one makes "
+            "the images",
+            detail="\n".join(f"{one.name}: {', '.join(one.evidence)}" for one in found),
+            hint="remove the one that is not used; or keep to the kernel command line: --via cmdline",
+        )
+    elif found and not found[0].supported:
+        manual = f"write to /etc/modprobe.d/:\n{lines}\nthen: {found[0].manual}"
+        yield _by_hand("RC3016", found[0], manual, "the initramfs generator")
+    names = [name for name in view.names("/boot") if name.startswith(("initrd", "initramfs"))]
+    images = [*initramfs.booted(view, entries), *(f"/boot/{name}" for name in names)]
+    if images and not found:
         yield error(
             "RC3018",
             "there are initramfs images, and no generator that we know",
-            location=f"/boot/{images[0]}",
+            location=images[0],
             detail=f"the copy of modprobe.d in them would not be renewed; by hand:\n{lines}",
             hint="keep to the kernel command line: --via cmdline",
         )
 
 
-def unreadable_image(path: str) -> Diagnostic:
+def unreadable_image(path: str, looks: str, manual: str) -> Diagnostic:
     """Said before anything is written: afterwards nobody could tell whether the image holds what it shall."""
     return error(
         "RC3019",
         f"{path} cannot be looked into, so that nothing could prove that it was built anew",
         location=path,
-        hint=f"see what `lsinitramfs {path}` says; build it anew (sudo update-initramfs -u), or remove it "
+        hint=f"see what `{looks} {path}` says; build it anew ({manual}), or remove it "
         "where no kernel uses it; or keep to the kernel command line: --via cmdline",
     )
 
 
-def _by_hand(id: str, found: Detection, manual: str, what: str) -> Diagnostic:
+def image_problems(view: HostView, generator: Generator, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
+    """Why images that carry the driver would not get our options, said before anything is written."""
+    for image in carrying:
+        if not image.built:
+            yield error(
+                "RC3207",
+                f"{image.path} carries amdgpu, and is none that {generator.NAME} is known to write",
+                location=image.path,
+                detail="its copy of modprobe.d would stay as it is: it was copied or named by another "
+                "program, or the modules of its kernel are gone",
+                hint="keep to the kernel command line: --via cmdline; or remove the entry that boots it, "
+                "where it is a leftover",
+            )
+    yield from generator.preflight(view, carrying)
+
+
+def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request | None = None) -> Diagnostic:
+    proves = "`rocmcfg verify --profile NAME` then checks"
+    if found.renders and request is not None:
+        return error(
+            id,
+            f"this host is {found.title}: its own configuration says which arguments it boots with",
+            detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}",
+            hint=f"`{render_line(request, found.renders)}` prints it in its words; {proves} the host",
+        )
+    why = f"and {found.lacks} is missing" if found.lacks else "which rocmcfg cannot configure yet"
+    back = f"put {found.lacks} back, from its package or a copy; or " if found.lacks else ""
     return error(
         id,
-        f"{what} of this host is {found.title}, which rocmcfg cannot configure yet",
+        f"{what} of this host is {found.title}, {why}",
         detail=f"seen: {', '.join(found.evidence)}\nby hand: {manual}",
-        hint="add the lines by hand as shown; `rocmcfg verify --profile NAME` then checks them",
+        hint=f"{back}add the lines by hand as shown; {proves} them",
     )
 
 
-def foreign_trouble(observed: Observed, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
+def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) -> Iterable[Diagnostic]:
     """Values of others that would stop the driver: one bad value fails the load even if ours comes later."""
     modules = {*catalogue.modules(), *(module for kernel in facts.driven for module in kernel.parameters)}
     for karg in (*observed.options, *observed.kargs) if facts.driven else ():
@@ -193,5 +242,5 @@ def request_without(known: Receipt, harmful: Sequence[str]) -> Request:
     return asked._replace(
         with_=tuple(name for name in asked.with_ if not any(named(id, [name]) for id in harmful)),
         without=(*asked.without, *(id for id in harmful if id not in by_hand)),
-        set=tuple(s for s in asked.set if s.partition("=")[0] not in harmful),
+        set=tuple(text for text in asked.set if not named(spelled(text).id.removeprefix("karg."), harmful)),
     )

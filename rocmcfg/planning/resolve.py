@@ -18,7 +18,7 @@ from rocmcfg.model.facts import Driver, Facts
 from rocmcfg.model.profile import Multiple, Profile, Setting
 from rocmcfg.model.spelling import IllegalValue, ParamType, Spelling, as_number, closest, hexint, parameter
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, Request, Skipped
-from rocmcfg.planning.combine import combine, filled, misfits, missing, named, wrong_values
+from rocmcfg.planning.combine import combine, filled, misfits, missing, named, wrong_numbers
 from rocmcfg.planning.wording import is_caution, worded
 from rocmcfg.state.values import Effective
 
@@ -67,16 +67,16 @@ def resolve(
     """`base(parameter)` is the value that the host would have without us; masks are composed onto it."""
     shipped = frozenset(profile.name for profile in profiles if profile.shipped)
     work = _Work(facts, catalogue, request, base, shipped)
-    asked, given, problems = combine(profiles, request, catalogue)
+    asked, numbers, problems = combine(profiles, request, catalogue)
     work.problems += [*misfits(profiles, facts, any_gpu=request.any_gpu), *problems]
-    work.problems += wrong_values(given, profiles, facts)
+    work.problems += wrong_numbers(numbers, profiles, facts)
     settings = []
     for setting in _select(work, asked):
-        reason = missing(setting, given, profiles)
+        reason = missing(setting, numbers, profiles)
         if reason:
             work.skipped.append(Skipped(setting.id, reason, setting.profile))
             continue
-        complete, note = filled(setting, given)
+        complete, note = filled(setting, numbers)
         settings.append(complete)
         if note:
             work.notes[setting.id] = note

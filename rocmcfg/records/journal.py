@@ -149,7 +149,8 @@ def require_sight(view: HostView) -> None:
 
 
 def begin(host: Host, id: int, header: Begin) -> str:
-    """A new transaction, with its first line durable; its mark, which the programs that it runs carry."""
+    """Write the first line of a new transaction durably. Returns its mark: a word in the environment of every
+    program that the transaction runs, by which a recovery finds those that outlived it."""
     from secrets import token_hex
 
     host.require_lock()

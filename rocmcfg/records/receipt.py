@@ -32,7 +32,8 @@ class BadReceipt(RocmcfgError):
 
 class Receipt(NamedTuple):
     """`request` is what was asked for. `files` maps each path to the digest of its content; `activations` a
-    tool to how it ended."""
+    tool to how it ended. `deployment` is the one of several systems on this host that got the arguments; all
+    of them share /var, and so this receipt."""
 
     transaction: int
     profiles: tuple[str, ...]
@@ -42,6 +43,7 @@ class Receipt(NamedTuple):
     settings: tuple[DesiredSetting, ...]
     files: dict[Path, str]
     activations: dict[str, ActivationState]
+    deployment: str = ""
 
 
 def load(view: HostView) -> Receipt | None:
@@ -76,8 +78,10 @@ def parsed(noun: type[N], content: bytes, path: str, bad: Callable[[str], Rocmcf
 
 
 def dump(record: NamedTuple) -> bytes:
-    """A receipt, or another record, as the content of its file."""
-    document = {"schema_version": _VERSION, **encode(record)}
+    """A receipt, or another record, as the content of its file; without a field that holds its default."""
+    defaults = record._field_defaults
+    said = {n: value for n, value in encode(record).items() if n not in defaults or value != defaults[n]}
+    document = {"schema_version": _VERSION, **said}
     return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
 
 

@@ -55,6 +55,12 @@ FORMATS = {
     "cloud-init": Format(
         "cloud-init.yaml", "cloud-init", "give it as user-data; it reboots the new instance once"
     ),
+    # snapd, gadget/gadget.go (KernelCmdline): what a gadget appends; module options are arguments there
+    "ubuntu-core": Format(
+        "gadget.yaml",
+        "snapd for Ubuntu Core",
+        "merge it into meta/gadget.yaml, then build and refresh the gadget snap",
+    ),
     "kickstart": Format("kickstart.ks", "Anaconda", "%include it in the kickstart file"),
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends.environment import Assignment
-from rocmcfg.facts.system import Device, Hardware
+from rocmcfg.facts.system import Device, HostHardware
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.issue import KnownIssue
@@ -40,7 +40,7 @@ class Report(NamedTuple):
 
     version: str
     facts: Facts
-    hardware: Hardware
+    hardware: HostHardware
     parameters: tuple[tuple[SetParameter, str], ...]
     arguments: tuple[str, ...]
     other_arguments: int

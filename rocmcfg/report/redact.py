@@ -116,9 +116,9 @@ class Redactor:
 
     def __post_init__(self) -> None:
         for host in self.hosts:
-            self._learn("host", host, given=True)
+            self._learn("host", host, certain=True)
         for user in self.users:
-            self._learn("user", user, given=True)
+            self._learn("user", user, certain=True)
         for text, kind in self.secrets.items():
             if len(text) > 3 and text.lower() not in words("nobody"):
                 self._texts[_lower(text)] = kind
@@ -171,13 +171,13 @@ class Redactor:
             if found.taught and not _PRIVATE_USE.search(line, found.start, found.end):
                 self._learn(found.kind, line[found.start : found.end])
 
-    def _learn(self, kind: str, name: str, *, given: bool = False) -> None:
+    def _learn(self, kind: str, name: str, *, certain: bool = False) -> None:
         """`given`: by the host itself, which knows best what it is called."""
         for one in _names_of_host(name) if kind == "host" else (name,):
             word = _lower(one.strip())
             a_number = kind in ("serial", "secret") and len(word) > 5 and any(c.isdigit() for c in word)
             telling = not is_nobody(word) or a_number
-            if telling and 2 < len(word) <= _LONGEST and (given or not is_ordinary(word)):
+            if telling and 2 < len(word) <= _LONGEST and (certain or not is_ordinary(word)):
                 self._names.add(word, kind)
 
     def _hide(self, kind: str, hidden: str) -> str:

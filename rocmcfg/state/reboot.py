@@ -1,6 +1,7 @@
-"""Whether a reboot is due, by two questions: does the kernel run with what is wanted, and is what it was
-booted with still wanted? The second question needs the journals, which are root's alone; without them the
-files that change now answer it. Boot ids tell the boots apart, so that nothing has to be left in /run."""
+"""Whether a reboot is due: because the running kernel lacks a wanted value, or because it was booted with a
+value that is wanted no more. For the latter the journals say what it was booted with; only root may read
+them, and for others the files that change now must do. Boot ids tell the boots apart, so that nothing has to
+be left in /run."""
 
 from __future__ import annotations
 

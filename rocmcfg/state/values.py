@@ -14,11 +14,11 @@ from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import Karg, canonical, last, split
-from rocmcfg.model.spelling import same
+from rocmcfg.model.spelling import parameter, same, well_named
 from rocmcfg.model.trial import MARKER
 
 if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Observed as ObservedBoot
+    from rocmcfg.backends.boot.contract import Observed
     from rocmcfg.model.catalogue import Catalogue
     from rocmcfg.model.facts import Detection, Facts, Kernel
 
@@ -48,8 +48,10 @@ class Running:
         return self._view.is_dir(f"/sys/module/{canonical(module)}")
 
     def parameter(self, id: str) -> Now:
-        module, _, name = id.partition(".")
-        path = f"/sys/module/{canonical(module)}/parameters/{canonical(name)}"
+        asked = parameter(id)
+        path = f"/sys/module/{asked.module}/parameters/{asked.name}"
+        if not asked.module or not well_named(asked):
+            return Now(None, False)
         try:
             text = self._view.text(path)
         except Unreadable:
@@ -82,10 +84,10 @@ def effective(
     return Effective(writers[-1].value, writers[-1].source) if writers else Effective()
 
 
-class Observed(NamedTuple):
+class Configured(NamedTuple):
     """What the host's files say without us."""
 
-    boot: ObservedBoot | None
+    boot: Observed | None
     options: tuple[Karg, ...]
     builtin: bool
 
@@ -97,13 +99,13 @@ class Observed(NamedTuple):
         return effective(parameter, self.options, self.kargs, builtin=self.builtin)
 
 
-def observe(view: HostView, facts: Facts) -> Observed:
+def read_configured(view: HostView, facts: Facts) -> Configured:
     from rocmcfg.model.facts import Driver
 
     loader = facts.boot.loader
     seen = registry.backend(loader.name).observe(view) if loader and loader.supported else None
     builtin = bool(facts.driven) and all(k.driver is Driver.BUILTIN for k in facts.driven)
-    return Observed(seen, modprobe.read_options(view, include_ours=False), builtin)
+    return Configured(seen, modprobe.read_options(view, include_ours=False), builtin)
 
 
 class SetParameter(NamedTuple):
@@ -150,13 +152,13 @@ def deviations(
             now = running.parameter(karg.key)
             value = now.value if now.present else f"{karg.value}, ignored"
             found[karg.key] = SetParameter(karg.key, None, karg.source, value, ())
-    for parameter in catalogue.parameters.values():
-        default = default_of(parameter.id, kernel, catalogue)
-        if parameter.id in found or parameter.rewritten or parameter.computed or not default:
+    for known in catalogue.parameters.values():
+        default = default_of(known.id, kernel, catalogue)
+        if known.id in found or known.rewritten or known.computed or not default:
             continue
-        value = running.parameter(parameter.id).value
+        value = running.parameter(known.id).value
         if value is not None and not same(value, default):
-            found[parameter.id] = SetParameter(parameter.id, None, "", value, ())
+            found[known.id] = SetParameter(known.id, None, "", value, ())
     return tuple((one, default_of(one.name, kernel, catalogue)) for one in sorted(found.values()))
 
 

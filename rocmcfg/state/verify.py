@@ -3,10 +3,11 @@ and loads none of the heavy libraries: it is what people run after every boot.""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import environment, modprobe
+from rocmcfg.backends import edits, environment, environment_targets, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.menu import Entry, Menu
 from rocmcfg.backends.environment import Assignment
@@ -28,7 +29,6 @@ from rocmcfg.records.journal import TRANSACTIONS, digest
 from rocmcfg.records.receipt import Receipt, boot_id
 from rocmcfg.state.values import Effective, Now, Running, effective
 
-_ENV_FILES = tuple(file.path for file in environment.FILES)
 Verdict = tuple[CheckStatus, str]  # with the detail that a reader needs
 
 
@@ -73,6 +73,7 @@ def _look(
 ) -> _Host:
     reader = registry.reader(receipt.boot_backend) if receipt else registry.reader_on(view)
     variables = any(s.kind is Kind.ENV for s in settings)
+    targets = receipt.request.env_target if receipt else ()
     return _Host(
         view,
         Running(view),
@@ -80,10 +81,24 @@ def _look(
         reader.NAME if reader else "",
         reader.read(view) if reader else None,
         receipt,
-        {path: environment.read_assignments(view, path) for path in _ENV_FILES} if variables else {},
-        environment.later_assignments(view) if variables else {},
+        _env_files(view, receipt, targets) if variables else {},
+        environment.later_assignments(view) | environment_targets.later_assignments(view, targets)
+        if variables
+        else {},
         _environ(view, pid) if pid is not None else None,
     )
+
+
+def _env_files(
+    view: HostView, receipt: Receipt | None, targets: Sequence[str]
+) -> dict[str, dict[str, Assignment]]:
+    """By file, what it sets: of each that must hold every variable. Where nothing is applied any may do."""
+    if receipt is None:
+        return {"": {one.name: one for one in environment.for_everybody(view)}}
+    files = {file.path: environment.read_assignments(view, file.path) for file in environment.FILES}
+    for target in environment_targets.chosen(targets):
+        files |= environment_targets.read(view, target)
+    return files
 
 
 def verify_running(
@@ -125,7 +140,9 @@ def _changed_files(host: _Host) -> list[Diagnostic]:
             detail="it is gone" if host.view.read(path) is None else "its content was changed",
             hint="run verify as root: only root can tell whether an apply was interrupted"
             if unsure
-            else "`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it",
+            else "`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it"
+            if host.view.read(path) is not None or registry.editor(path) is None
+            else "put it back, from its package or a copy; then `rocmcfg apply` restores our lines in it",
         )
         for path in (host.receipt.files if host.receipt else {})
         if not _as_left(host, path)
@@ -137,7 +154,7 @@ def _as_left(host: _Host, path: str) -> bool:
         return True
     try:
         content, recorded = host.view.read(path), host.receipt.files[path]
-        return digest(content) == recorded or digest(registry.own_part(path, content)) == recorded
+        return digest(content) == recorded or digest(edits.own_part(path, content)) == recorded
     except Unreadable:
         return True
 
@@ -228,7 +245,18 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
 def _menu_lacks_it(host: _Host) -> Verdict:
     if host.menu is not None and _left(host, host.menu.tool):
         return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool} has not run since the apply"
+    given = host.receipt.deployment if host.receipt else ""
+    if given and host.menu is not None and given not in (entry.id for entry in host.menu.entries):
+        return CheckStatus.DRIFT, (
+            f"the deployment that got it ({_short(given)}) is not there: it was dropped, or was not put in "
+            "place when the host went down (journalctl -b -1 -u ostree-finalize-staged)"
+        )
     return CheckStatus.DRIFT, "the generated boot menu does not have it"
+
+
+def _short(deployment: str) -> str:
+    """As fedora-3c6dad6571….1"""
+    return re.sub(r"([0-9a-f]{10})[0-9a-f]+", r"\1…", deployment)
 
 
 def _proven(host: _Host, setting: DesiredSetting) -> bool:
@@ -340,22 +368,34 @@ def _karg_status(
 
 
 def _variable(host: _Host, setting: DesiredSetting) -> Check:
-    values = {path: host.env_files[path].get(setting.name) for path in _ENV_FILES}
+    values = {path: found.get(setting.name) for path, found in host.env_files.items()}
     wrong = [path for path, found in values.items() if found is None or found.value != setting.text]
-    edited = [path for path in _ENV_FILES if not _as_left(host, path)]
+    later = host.later.get(setting.name)
+    made = set(environment_targets.GENTOO.results)
+    if later is not None and set(wrong) <= made:
+        wrong = []  # what is made of our file and a later one holds what that says
+    changed = [path for path in values if not _as_left(host, path)]
     shown = values[wrong[0]] if wrong else next(iter(values.values()))
     configured = shown.value if shown else None
-    source = wrong[0] if wrong else _ENV_FILES[0]
+    source = wrong[0] if wrong else next(iter(values)) or (shown.source if shown else "")
+    generator = environment_targets.env_update("").tool
     running = host.pid_environment.get(setting.name) if host.pid_environment is not None else None
     status, detail = CheckStatus.IN_EFFECT, "new processes get it"
-    later = host.later.get(setting.name)
-    if wrong:
-        status, detail = CheckStatus.DRIFT, f"{wrong[0]} does not have it"
-    elif edited:  # a line before ours may end the file, or set the variable again
-        status, detail, source = CheckStatus.DRIFT, f"{edited[0]} was changed", edited[0]
+    if wrong and set(wrong) <= made and _left(host, generator):
+        status, detail = CheckStatus.PENDING_ACTIVATION, f"{generator} has not run since the apply"
+    elif wrong:
+        status, detail = CheckStatus.DRIFT, _not_set(wrong[0], shown)
+    elif changed:  # a line before ours may end the file, or set the variable again
+        status, detail, source = CheckStatus.DRIFT, f"{changed[0]} was changed", changed[0]
     elif later is not None and later.value != setting.text:
         source = later.source
         status, detail = CheckStatus.OVERRIDDEN, f"{source} sets it to {later.value}"
     elif host.pid_environment is not None and running != setting.text:
         status, detail = CheckStatus.DRIFT, "this process was started without it: start it anew"
     return Check(setting.id, setting.channel.value, setting.text, configured, running, status, source, detail)
+
+
+def _not_set(path: str, found: Assignment | None) -> str:
+    if found:
+        return f"{found.source} sets it to {found.value}"
+    return f"{path} does not have it" if path else "no file sets it for everybody"

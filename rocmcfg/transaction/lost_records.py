@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from rocmcfg.backends import edits
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.planning.owned import MARK, owned_paths, trial_paths
+from rocmcfg.planning.owned import MARK, owned_on, trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import JournalState
 from rocmcfg.transaction.programs import reading
@@ -15,15 +16,15 @@ def files_without_record(view: HostView) -> tuple[str, ...]:
     """The files that are ours by place and by mark; a file that cannot be read counts by its place. Files of
     a trial do not count while the trial is on record."""
     known = trial_paths() if view.exists(journal.TRIAL) else ()
-    return tuple(path for path in owned_paths() if path not in known and _ours(view, path))
+    return tuple(path for path in owned_on(view) if path not in known and _ours(view, path))
 
 
 def _ours(view: HostView, path: str) -> bool:
     try:
         content = view.read(path)
     except Unreadable:
-        return registry.editor(path) is None
-    own = registry.own_part(path, content)
+        return edits.editor(path) is None
+    own = edits.own_part(path, content)
     return own is not None and MARK in own[:400]
 
 
@@ -82,13 +83,24 @@ def beyond_undo(view: HostView, left: tuple[str, ...]) -> Diagnostic:
 
 def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
     """The commands that remove these files and what was generated from them."""
-    steps = []
+    steps: list[str] = []
     for loader in registry.trials().values():
         if set(paths) & set(loader.FILES):
-            steps.append("sudo " + " ".join(loader.keep(None)))
-    edited = [path for path in paths if registry.editor(path) is not None]
+            steps.append("sudo " + " ".join(loader.keeper(view).keep(None)))
+    for name in registry.KEEPERS:
+        reader = registry.reader(name)
+        if reader is None or not reader.here(view):
+            continue  # another loader's file may have the same name
+        ours = " ".join(karg.text for karg in registry.backend(name).observe(view).ours)
+        keeper = registry.argument_keeper(name)
+        if set(paths) & {*registry.paths(name)} and (held := keeper.held(view, ours)) is not None:
+            steps.append("sudo " + " ".join(keeper.keep(None, held)))
+    edited = [path for path in paths if edits.editor(path) is not None]
     whole = [path for path in paths if path not in edited]
     steps += [f"take the lines of rocmcfg out of {path}" for path in edited]
     steps += ["sudo rm " + " ".join(whole)] if whole else []
-    steps += ["sudo " + line for step in reading(view, set(paths), "") for line in step.lines]
-    return "; ".join(steps)
+    for step in reading(view, set(paths), ""):
+        steps += ["sudo " + line for line in step.lines]
+        if step.own and step.writes_at:
+            steps.append(f"take the arguments of rocmcfg, or its addons, out of {', '.join(step.writes_at)}")
+    return "; ".join(dict.fromkeys(steps))

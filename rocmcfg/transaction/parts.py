@@ -8,12 +8,12 @@ from dataclasses import replace
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Keeper
 from rocmcfg.host.view import Host, HostView, ToolFailed
-from rocmcfg.model.diagnostic import fail
+from rocmcfg.model.diagnostic import Diagnostic, fail
 from rocmcfg.model.plan import Activation, ToolChange
 from rocmcfg.model.state import ActivationState
 from rocmcfg.records import journal
 from rocmcfg.records.steps import FileChanged, Journal, ToolChanged
-from rocmcfg.transaction.programs import Progress, generate, run_tool
+from rocmcfg.transaction.programs import Progress, run_tool
 
 
 def altered(view: HostView, journals: Sequence[Journal]) -> list[str]:
@@ -26,6 +26,8 @@ def altered(view: HostView, journals: Sequence[Journal]) -> list[str]:
             found.append(path)
     expected: dict[str, str | None] = {}
     for keeper, step in (pair for one in journals for pair in _kept(one)):
+        if keeper.AMONG_OTHERS:
+            continue
         now = expected.get(step.tool, keeper.held(view))
         # an older rocmcfg did not write what it gave
         if step.after is not None and now not in (None, "", step.before, step.after):
@@ -68,21 +70,34 @@ def keeper_of(change: ToolChange) -> Keeper:
     return found
 
 
-def change_by_tool(host: Host, id: int, change: ToolChange, progress: Progress, mark: str) -> None:
+def change_by_tool(host: Host, id: int, change: ToolChange, progress: Progress, mark: str) -> Activation:
     """Raises ToolFailed, or RocmcfgError where the program ended well and holds something else."""
+    if not host.runs_tools:
+        return change.step._replace(state=ActivationState.LEFT_TO_USER)
     keeper = keeper_of(change)
-    state = host.state(keeper.BLOCK)
+    state = host.state(keeper.BLOCK) if keeper.BLOCK else None
     saved = journal.save(host, id, state) if state else None
-    journal.append(host, id, ToolChanged(change.tool, saved, keeper.held(host), change.holds))
-    run_tool(host, change.argv, progress, mark)
-    host.settle((keeper.BLOCK,))
-    if keeper.held(host) != change.holds:
+    journal.append(host, id, ToolChanged(change.tool, saved, keeper.held(host, change.ours), change.holds))
+    run_tool(host, change.argv, progress, mark, keeper.UNCHANGED)
+    host.settle(_written(keeper))
+    if keeper.held(host, change.ours) != change.holds:
         raise fail(
             "RC4315",
-            f"{change.tool} ended well, and {keeper.BLOCK} does not hold what it was given",
+            f"{change.tool} ended well, and {keeper.BLOCK or 'it'} does not hold what it was given",
             location=keeper.BLOCK,
             hint="run it by hand and see: " + " ".join(keeper.SHOWS),
         )
+    return change.step._replace(state=ActivationState.DONE)
+
+
+def _written(keeper: Keeper) -> tuple[str, ...]:
+    """What the program writes and does not put on the disk itself."""
+    return (keeper.BLOCK,) if keeper.BLOCK else ()
+
+
+def _ours(step: ToolChanged) -> str:
+    """The arguments that a transaction brought or took away."""
+    return f"{step.before or ''} {step.after or ''}"
 
 
 def _kept(found: Journal) -> list[tuple[Keeper, ToolChanged]]:
@@ -92,21 +107,34 @@ def _kept(found: Journal) -> list[tuple[Keeper, ToolChanged]]:
 
 
 def due_back(view: HostView, found: Journal) -> list[Activation]:
-    """The programs that take back what a transaction changed by them, where it is still there."""
-    oldest = {step.tool: (keeper, step) for keeper, step in _kept(found)}
-    return [
-        Activation(step.tool, (keeper.keep(step.before),), keeper.KEEPS, writes_at=(keeper.BLOCK,))
-        for keeper, step in oldest.values()
-        if keeper.held(view) != step.before
-    ]
+    """The programs to run again for an undo: those that still hold what the transaction had them hold."""
+    due = []
+    for keeper, step in {step.tool: (keeper, step) for keeper, step in _kept(found)}.values():
+        if step.saved is not None and keeper.damaged(view):
+            continue  # its block is put back first, and then it is asked again
+        now = keeper.held(view, _ours(step))
+        if now != step.before:
+            command = keeper.keep(step.before, now)
+            due.append(Activation(step.tool, (command,), keeper.KEEPS, writes_at=_written(keeper)))
+    return due
+
+
+def unable(view: HostView, found: Journal) -> list[Diagnostic]:
+    """Why a program could not take back now what a transaction changed by it."""
+    tools = {step.tool for step in due_back(view, found)} if view.runs_tools else ()
+    keepers = (registry.argument_keeper(name) for name in registry.KEEPERS)
+    return [problem for keeper in keepers if keeper.TOOL in tools for problem in keeper.unable(view)]
 
 
 def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation]:
     """First of all that is undone: without it, the rest does nothing."""
+    _blocks_back(host, found)
     due = due_back(host, found)
     for activation in due if host.runs_tools else ():
+        keeper = registry.keeper(activation.tool)
+        unchanged = keeper.UNCHANGED if keeper is not None else ()
         try:
-            generate(host, activation, progress, found.header.mark)
+            run_tool(host, activation.argv, progress, found.header.mark, unchanged)
         except ToolFailed:
             if not _blocks_back(host, found):
                 raise

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
-from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends import environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
@@ -26,7 +26,9 @@ def programs(view: HostView) -> dict[str, Activation]:
     """Every program that a transaction may run, by its name. An undo takes the command from here: a journal
     names programs, and does not say how to run them."""
     known = [step for backend in registry.backends() for step in backend.activations(view, AGAIN)]
-    known += [step for generator in initramfs.backends() for step in generator.activations(view, AGAIN)]
+    entries = registry.entries_here(view)
+    known += [step for one in initramfs.backends() for step in one.activations(view, AGAIN, entries)]
+    known += [environment_targets.env_update(AGAIN), environment_targets.daemon_reload(view, AGAIN)]
     return {activation.tool: activation for activation in known}
 
 
@@ -34,10 +36,12 @@ def reading(view: HostView, paths: AbstractSet[str], reason: str) -> list[Activa
     """The programs that generate something from these files of ours, whatever the host has of them."""
     due: list[Activation] = []
     for name in registry.NAMES:
-        if paths & registry.inputs(name):
+        if paths & registry.inputs(name) and registry.may_be_here(view, name):
             due += registry.backend(name).activations(view, reason)
-    if modprobe.PATH in paths:
-        due += [step for one in initramfs.backends() for step in one.activations(view, reason)]
+    generator = initramfs.backend(initramfs.detect(view)) if modprobe.PATH in paths else None
+    if generator is not None:
+        due += generator.activations(view, reason, registry.entries_here(view))
+    due += environment_targets.activations(view, paths, reason)
     return due
 
 
@@ -50,8 +54,11 @@ def timeout() -> float:
     return wanted if 0 < wanted < _LONGEST else _DEFAULT_TIMEOUT
 
 
-def run_tool(host: Host, argv: Sequence[str], progress: Progress, mark: str) -> None:
-    """Run a tool of the host to its end, with its transaction's mark. Raises ToolFailed."""
+def run_tool(
+    host: Host, argv: Sequence[str], progress: Progress, mark: str, fine: Sequence[int] = ()
+) -> None:
+    """Run a tool of the host to its end, with its transaction's mark. Raises ToolFailed, but not for an exit
+    status that is `fine`."""
     started = time.monotonic()
     limit = timeout()
 
@@ -68,7 +75,7 @@ def run_tool(host: Host, argv: Sequence[str], progress: Progress, mark: str) -> 
         )
     if result.status == 127 and "not found" in result.stderr:
         raise ToolFailed(result, "is not installed", "install the package that brings it")
-    if not result.ok:
+    if not result.ok and result.status not in fine:
         raise ToolFailed(
             result,
             f"failed with exit status {result.status}",

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends import edits, environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
@@ -41,7 +41,7 @@ class ThirdPartyEdit(RocmcfgError):
                     location=path,
                     hint="take the lines of rocmcfg out by hand, then run the command again; --force puts "
                     "the whole file back as it was (a copy stays in the transaction's folder)"
-                    if registry.editor(path) is not None
+                    if edits.editor(path) is not None
                     else "keep your lines elsewhere, then run the command again with --force, which drops "
                     "the edit (a copy stays in the transaction's folder)",
                 )
@@ -119,6 +119,8 @@ def undo(
                 journal.restore(host, found.id, step.before)
         if found.state is steps.JournalState.UNFINISHED:
             wait_for_survivors(host, found.header.mark, progress)
+        if unable := parts.unable(host, found):
+            raise RocmcfgError(*unable, exit_code=exit_code)
         begin_undo(host, found.id)
         try:
             for path in foreign:
@@ -149,6 +151,8 @@ def undo(
 def require_ours(view: HostView, found: steps.Journal) -> None:
     """Raises BadJournal where a journal names what is not ours to write or to run, whoever wrote it."""
     files = {*owned_paths(), journal.RECEIPT, journal.TRIAL}
+    named_here = (getattr(line, "path", "") for line in found.lines)
+    files |= {file for path in named_here if (file := environment_targets.unit_file(path))}
     folders = {path[:end] for path in files for end in range(1, len(path)) if path[end] == "/"}
     known = programs(view)
     for line in found.lines:
@@ -176,14 +180,15 @@ def require_ours(view: HostView, found: steps.Journal) -> None:
 
 
 def begin_undo(host: Host, id: int, together: Sequence[int] = ()) -> None:
-    """From here on the transaction is unfinished: a recovery takes it back, and those `together` with it."""
+    """Mark a transaction as unfinished, so that a recovery undoes it. `together` are the transactions that
+    the same rollback undoes: the recovery undoes them too."""
     host.require_lock()
     journal.append(host, id, steps.UndoBegun(host.user(), journal.now(), boot_id(host), tuple(together)))
 
 
 def begin_undos(host: Host, ids: Sequence[int]) -> None:
-    """Begin the undo of all of them before the first is done; the newest comes first, and its line names the
-    others, so that a power cut between two lines loses none."""
+    """Mark all of them as unfinished before the first one is undone, the newest first. The line of the newest
+    names the others, so that a power cut between two of these lines leaves none of them applied."""
     for id in ids:
         found = journal.read(host, id)  # None where a damaged one was moved away, as its error advises
         if found is not None and found.state is steps.JournalState.COMMITTED:
@@ -240,8 +245,8 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
 
 
 def _made_by_others(host: Host, found: steps.Journal) -> Iterator[Activation]:
-    """What generates results anew that were generated after the apply, and hold what is taken back. An image
-    that carried no driver then may carry it now, and our file with it."""
+    """The programs that make menus and images anew which somebody generated after the apply, and which still
+    hold the settings that the undo takes back. An image may carry the driver only since then."""
     for step in menu_with_ours(host, found):
         if host.runs_tools or step.own:
             yield step
@@ -250,9 +255,10 @@ def _made_by_others(host: Host, found: steps.Journal) -> Iterator[Activation]:
     generator = initramfs.backend(initramfs.detect(host))
     if modprobe.PATH not in found.files or generator is None or generator.TOOL in found.tools:
         return
-    images = generator.images(host, "amdgpu", registry.entries(host, found.header.expect.backend))
+    entries = registry.entries(host, found.header.expect.backend)
+    images = generator.images(host, "amdgpu", entries)
     if has_errors(generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))):
-        yield from generator.activations(host, "an image holds the options that were taken back")
+        yield from generator.activations(host, "an image holds the options that were taken back", entries)
 
 
 def menu_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ...]:

@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from rocmcfg.backends import edits, environment_targets
 from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error, warning
 from rocmcfg.model.kargs import Karg, contains
 from rocmcfg.model.plan import Activation, FileChange, Plan, RowOutcome, ToolChange
-from rocmcfg.model.state import ActivationState, Channel, Request
-from rocmcfg.planning.owned import owned_paths, trial_paths
+from rocmcfg.model.state import ActivationState, Channel, Kind, Request
+from rocmcfg.planning.owned import owned_on, trial_paths
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import reboot
@@ -65,7 +66,7 @@ class Purpose:
         before, after = (plan.command_line.before, plan.command_line.after) if plan.command_line else ((), ())
         place = registry.trial(plan.boot_backend)
         if place is not None and any(change.path in place.FILES for change in plan.changes):
-            before = (*before, place.TOKEN)
+            before = (*before, *place.PLACES)
         wanted = (
             row.setting.karg
             for row in plan.rows
@@ -80,12 +81,15 @@ class Purpose:
 
     def proof(self, host: Host) -> list[Diagnostic]:
         """What is wrong beyond the expectations, once the programs have run."""
-        del host
-        return []
+        if not host.runs_tools:
+            return []
+        set_by_us = [row.setting for row in self.plan.rows if row.outcome is not RowOutcome.OVERRIDDEN]
+        variables = [setting for setting in set_by_us if setting.kind is Kind.ENV]
+        return environment_targets.check(host, self.request.env_target, variables)
 
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:
         """The changes to our own state, in the order in which they are made."""
-        found = {path: registry.own_part(path, host.read(path)) for path in owned_paths()}
+        found = {path: edits.own_part(path, host.read(path)) for path in owned_on(host)}
         old = receipt.load_quietly(host)
         pending = {
             tool: state
@@ -103,9 +107,14 @@ class Purpose:
                 self.plan.settings,
                 {path: journal.digest(content) for path, content in found.items() if content is not None},
                 {**pending, **ran},
+                self._deployment(host),
             )
         )
         return [FileChange(receipt.PATH, host.state(receipt.PATH), content, "receipt")]
+
+    def _deployment(self, host: Host) -> str:
+        loader = self.plan.boot_backend
+        return registry.argument_keeper(loader).deployment(host) if loader in registry.KEEPERS else ""
 
     def log_line(self, done: Done) -> str:
         settings = " ".join(done.header.settings)
@@ -116,7 +125,8 @@ class Purpose:
 
 def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
     """The plan of a purpose, all of it or nothing. Raises RocmcfgError. The caller holds the lock and has
-    checked that the plan is fresh. Tool changes come last: a trial becomes one by them."""
+    checked that the plan is fresh. What programs keep comes after our files, and the receipt, which notes
+    for which deployment they keep it, behind it. A trial becomes one by the very last step."""
     plan = purpose.plan
     _preflight(host, plan)
     header = purpose.header(host)
@@ -130,6 +140,8 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
                 interrupts.check()
                 _change(host, id, change)
             activations = tuple(_activate(host, id, a, progress, mark) for a in plan.activations)
+            kept = (change_by_tool(host, id, tool, progress, mark) for tool in plan.tools if not tool.arms)
+            activations += tuple(kept)
             expect = header.expect
             problems = look_at_results(host, expect.backend, expect.wanted, expect.removed, activations)
             problems += purpose.proof(host)
@@ -139,7 +151,8 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             for change in purpose.records(host, done):
                 _change(host, id, change)
             for tool in plan.tools:
-                change_by_tool(host, id, tool, progress, mark)
+                if tool.arms:
+                    change_by_tool(host, id, tool, progress, mark)
             interrupts.check()
             journal.append(host, id, Committed())
             interrupts.done()
@@ -152,7 +165,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
 def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
     paths = [change.path for change in plan.changes] + [journal.STATE_DIR]
-    paths += [keeper_of(tool).BLOCK for tool in plan.tools]
+    paths += [block for tool in plan.tools if (block := keeper_of(tool).BLOCK)]
     if host.runs_tools:
         paths += [output for activation in plan.due for output in activation.outputs]
     problems = [
@@ -165,17 +178,18 @@ def _preflight(host: Host, plan: Plan) -> None:
         for path in paths
         if (reason := host.writable_problem(path))
     ]
-    programs: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
+    steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
         problems += [
             error(
                 "RC3005",
-                f"{program.argv[0]} is not installed",
-                detail=program.reason,
+                f"{program} is not installed",
+                detail=step.reason,
                 hint="install the package that brings it, then run the command again",
             )
-            for program in programs
-            if program.argv and not host.has_tool(program.argv[0])
+            for step in steps
+            for program in step.programs
+            if not host.has_tool(program)
         ]
     if problems:
         raise RocmcfgError(*dict.fromkeys(problems))
@@ -229,9 +243,10 @@ def _activate(host: Host, id: int, activation: Activation, progress: Progress, m
 def _clear(host: Host, boot_backend: str, progress: Progress, mark: str) -> None:
     """Take out what a boot loader still holds for one boot, from whichever trial."""
     loader = registry.trial(boot_backend)
-    if loader is not None and host.runs_tools and loader.held(host) is not None:
-        run_tool(host, loader.keep(None), progress, mark)
-        host.settle((loader.BLOCK,))
+    keeper = loader.keeper(host) if loader is not None and host.runs_tools else None
+    if keeper is not None and keeper.held(host) is not None:
+        run_tool(host, keeper.keep(None), progress, mark)
+        host.settle((keeper.BLOCK,))
 
 
 def _rolled_back(host: Host, id: int, cause: BaseException, progress: Progress) -> BaseException:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rocmcfg.backends import initramfs, modprobe
+from rocmcfg.backends import edits, initramfs, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail
@@ -41,7 +41,7 @@ class Undo(NamedTuple):
 
 
 def joined(done: Sequence[Undo]) -> Undo:
-    """Several that were undone one after the other, as one."""
+    """Several undos, done one after the other, as one."""
     return Undo(
         tuple(one for undo in done for one in undo.journals),
         tuple({change.path: change for undo in done for change in undo.changes}.values()),
@@ -74,6 +74,8 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     foreign = recovery.edited(view, chosen)
     if foreign and not force:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
+    if unable := [problem for one in chosen for problem in parts.unable(view, one)]:
+        raise RocmcfgError(*dict.fromkeys(unable))
     planned = plan_of(view, chosen)
     if not chosen or len(chosen) < len(committed):
         return planned
@@ -87,7 +89,7 @@ def _last(committed: Sequence[Journal]) -> list[Journal]:
 
 def _left_after(view: HostView, changes: Iterable[FileChange]) -> tuple[Diagnostic, ...]:
     """Where all is taken back, files of ours that were there before the first record stay."""
-    gone = {change.path for change in changes if registry.own_part(change.path, change.after) is None}
+    gone = {change.path for change in changes if edits.own_part(change.path, change.after) is None}
     left = tuple(path for path in files_without_record(view) if path not in gone)
     return (replace(beyond_undo(view, left), severity=Severity.WARNING),) if left else ()
 
@@ -196,4 +198,4 @@ def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:
     entries = registry.entries(view, chosen[0].header.expect.backend)
     if generator is None or all(i.carries is False for i in generator.images(view, "amdgpu", entries)):
         return []
-    return list(generator.activations(view, "an image holds the options that are taken back"))
+    return list(generator.activations(view, "an image holds the options that are taken back", entries))

@@ -183,7 +183,7 @@ def _note_end(host: Host, found: Trial, one: steps.Journal) -> Diagnostic:
     seen = evidence(host, found)
     loader = registry.trial(found.boot_backend)
     event = steps.Event.NOT_CONFIRMED
-    if loader is not None and loader.held(host) and seen.source != "journal":
+    if loader is not None and loader.keeper(host).held(host) and seen.source != "journal":
         event = steps.Event.NOT_TRIED
         text = "it never began: the boot loader still had its arguments"
         seen = seen._replace(source="none", boot_id="", text=text, lines=())

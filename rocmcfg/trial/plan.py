@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from rocmcfg.backends import edits
 from rocmcfg.backends.boot import registry
 from rocmcfg.facts.gpus import driven_gpus
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
@@ -20,7 +21,7 @@ from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt, boot_id, dump
 from rocmcfg.records.steps import Begin, Expectations, JournalState, OneBoot, UndoBegun
 from rocmcfg.state import reboot
-from rocmcfg.state.values import Observed, Running, default_of, observe, trial_token
+from rocmcfg.state.values import Configured, Running, default_of, read_configured, trial_token
 from rocmcfg.transaction.transaction import Done, Purpose
 from rocmcfg.trial import record
 
@@ -35,7 +36,7 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
     force needs no trial."""
     if made.empty:
         return made, None
-    observed = observe(view, known.facts)
+    observed = read_configured(view, known.facts)
     rows = tuple(  # the command line beats modprobe.d, and needs no initramfs
         row._replace(setting=row.setting._replace(channel=Channel.CMDLINE))
         for row in made.rows
@@ -57,22 +58,23 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
     if loader is not None and observed.boot is not None:
         problems += loader.problems(view, observed.boot, arguments)
         owned = [
-            OwnedFile(path, content, "what makes a trial of one boot", mode)
-            for path, (content, mode) in loader.propose().items()
+            OwnedFile(path, content, "what makes a trial of one boot", mode, edits.editor(path))
+            for path, (content, mode) in loader.propose(view, observed.boot, arguments).items()
         ]
         changes, wrong = changes_to(view, owned, known.receipt)
         problems += wrong
     line = made.command_line
     tried = TrialPlan(arguments, token, terms, driven_gpus(view), tuple(kept), made.settings)
+    places = loader.PLACES if loader is not None else ()
     why = "the boot menu gets a place for one boot's arguments"
     return made._replace(
         changes=tuple(changes),
-        activations=registry.backend(made.boot_backend).activations(view, why) if loader else (),
+        activations=registry.backend(made.boot_backend).activations(view, why) if places else (),
         rows=rows,
         diagnostics=tuple(dict.fromkeys((*said, *problems))),
         command_line=CommandLine(line.before, (*line.before, *arguments)) if line else None,
         reboot_required=True,
-        tools=(loader.arming(arguments),) if loader else (),
+        tools=(loader.arming(view, arguments),) if loader else (),
     ), tried
 
 
@@ -195,7 +197,7 @@ def _not_as_this_boot(view: HostView, known: Known) -> Iterable[Diagnostic]:
 
 
 def _taken_away(
-    made: Plan, observed: Observed, known: Known
+    made: Plan, observed: Configured, known: Known
 ) -> tuple[list[DesiredSetting], list[Diagnostic]]:
     """What is applied now and not wanted any more stays on the command line of the trial. A parameter gets,
     behind it, the value that it would have without us; another argument stays in force, which is remarked."""
@@ -247,7 +249,8 @@ class OfOneBoot(Purpose):
         return super().header(host)._replace(trial=OneBoot(self.tried.token, self.tried.arguments))
 
     def expectations(self) -> Expectations:
-        return Expectations(self.plan.boot_backend, (self.loader.TOKEN,), (self.loader.TOKEN,), ())
+        places = self.loader.PLACES
+        return Expectations(self.plan.boot_backend, places, places, ())
 
     def proof(self, host: Host) -> list[Diagnostic]:
         return self.loader.check(host, self.tried.arguments)

@@ -32,7 +32,7 @@ class BadTrial(RocmcfgError):
         )
 
 
-class InForce(RocmcfgError):
+class TrialOnRecord(RocmcfgError):
     """Nothing else may be applied as long as a trial is on record."""
 
     def __init__(self, trial: Trial, found: Stage) -> None:
@@ -59,7 +59,7 @@ class InForce(RocmcfgError):
 def require_none(view: HostView) -> None:
     found = load(view)
     if found is not None:
-        raise InForce(found, stage(view, found))
+        raise TrialOnRecord(found, stage(view, found))
 
 
 def load(view: HostView) -> Trial | None:
@@ -108,7 +108,7 @@ def waits(view: HostView, trial: Trial) -> bool:
     """Whether the boot loader has its arguments for the next boot; True also where only root may look."""
     loader = registry.trial(trial.boot_backend)
     try:
-        return loader is not None and bool(loader.held(view))
+        return loader is not None and bool(loader.keeper(view).held(view))
     except Unreadable:
         return True
 

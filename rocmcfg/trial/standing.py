@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rocmcfg.backends import edits
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import BootTrial
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
@@ -111,10 +112,16 @@ def _stage(view: HostView, one: Journal) -> Stage:
 def plan_without(view: HostView, *, force: bool) -> Plan:
     """A plan that only takes away what trials leave on a host. Raises where somebody else's work is in the
     place of our files, unless `force` takes it away as well."""
-    place = next((name for name, loader in registry.trials().items() if _there(view, loader)), "")
+    left = [name for name, loader in registry.trials().items() if _there(view, loader)]
+    here = [name for name in left if (menu := registry.reader(name)) is not None and menu.here(view)]
+    place = next(iter((*here, *left)), "")  # two loaders may share a file
     loader = registry.trial(place)
     files = loader.FILES if loader is not None else ()
     owned = [OwnedFile(path, None, "what is left of a trial") for path in files]
+    reader = registry.reader(place)
+    for path, editor in reader.EDITED.items() if reader is not None else ():
+        applied = edits.own_part(path, view.read(path))
+        owned.append(OwnedFile(path, applied, "what is left of a trial", editor=editor))
     changes, wrong = changes_to(view, owned, None)
     if wrong and not force:
         raise RocmcfgError(*wrong)
@@ -135,7 +142,7 @@ def anything_left(view: HostView) -> bool:
 
 def _there(view: HostView, loader: BootTrial) -> bool:
     try:
-        armed = bool(loader.held(view))
+        armed = bool(loader.keeper(view).held(view))
     except Unreadable:
         armed = False
     return armed or any(view.exists(path) or view.is_symlink(path) for path in loader.FILES)

@@ -7,8 +7,11 @@
     undoing      the way back                           rocmcfg rollback, reject; recover, at every boot
     status       one look at a host                     rocmcfg status
     profiles     explained, validated, started, as text rocmcfg profile, env, run
+    diagnosing   what a log and a host say              rocmcfg doctor
+    reporting    a host for an issue tracker            rocmcfg report
     explaining   one name of the catalogue              rocmcfg explain
     linting      files that set something, judged       rocmcfg lint
 
-Each is imported by the command that needs it and by nothing else, since start-up time is a feature.
+A command imports the one that it needs, and no other: start-up time is a feature. `aftermath` tells how a
+stopped command has left the host.
 """

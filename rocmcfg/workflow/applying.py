@@ -58,7 +58,8 @@ def apply(
         unsafe = [replace(d, severity=Severity.ERROR) for d in made.diagnostics if d.id == "RC4303"]
         if unsafe:
             raise RocmcfgError(*unsafe)
-        if not made.changes and not (made.due and host.runs_tools) and not record_due(host):
+        to_run = host.runs_tools and (made.due or made.tools)
+        if not made.changes and not to_run and not record_due(host):
             left = [step._replace(state=ActivationState.LEFT_TO_USER) for step in made.due]
             skipped = [step for step in made.activations if step not in made.due]
             return planned._replace(plan=made._replace(activations=(*left, *skipped)))
@@ -141,7 +142,7 @@ def _withdraw(
     ]
     try:
         apply(host, request, lambda _: True, progress, asks=False, approved=approved)
-    except trial.InForce:  # what the trial would fall back to must load on this kernel as well
+    except trial.TrialOnRecord:  # what the trial would fall back to must load on this kernel as well
         from rocmcfg.workflow.undoing import reject
 
         reject(host, lambda _: True, progress, force=True)

@@ -107,6 +107,7 @@ def diagnose(
     """`paths` are logs that the user names; without one, this host's own are read, with `this_boot` only the
     kernel's of the boot that runs now. `environment` is the caller's; empty for another root. Raises
     RocmcfgError where none of the named logs can be read."""
+    from rocmcfg.backends.environment import set_variables
     from rocmcfg.doctor import host_checks, log_lines
     from rocmcfg.doctor.judging import origin, workarounds
     from rocmcfg.doctor.judging.ranking import covered, rank
@@ -138,7 +139,7 @@ def diagnose(
         pass  # it is root's; the settings are judged by what the host shows
     except RocmcfgError as problem:  # the logs are worth reading all the same
         problems += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
-    variables = host_checks.set_variables(view, environment)
+    variables = set_variables(view, environment)
     state = workarounds.HostState(Running(view), variables, receipt.settings if receipt else ())
     ranked = rank(every, scanner.hits, where, state, known, firmware)
     asked = receipt.request if receipt else Request()

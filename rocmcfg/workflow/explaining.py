@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rocmcfg.explain.explain import explain, explain_new
+from rocmcfg.explain.explain import as_parameter, explain
 from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.host.view import HostView
+from rocmcfg.judging.names import MODULE_OF_TRAPS
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.model.facts import Driver, Facts, Kernel, Machine
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
+from rocmcfg.model.spelling import split
 from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
 
 
@@ -49,8 +51,10 @@ def explain_name(
     if text.startswith("Cijk_"):
         return _kernel_name(text)
     known = catalogue.load()
-    name, equals, value = text.partition("=")
-    facts = collect_facts(view, modules=() if versions else _modules(name), name_system=False)
+    asked = split(text)
+    meant = as_parameter(asked)
+    modules = (meant.module,) if meant is not None else (MODULE_OF_TRAPS,)
+    facts = collect_facts(view, modules=() if versions else modules, name_system=False)
     running = Running(view)
 
     def seen(id: str) -> bool | None:
@@ -58,21 +62,12 @@ def explain_name(
             return None
         return running.parameter(id).present
 
-    question = Question(
-        name,
-        value if equals else None,
-        Machine(_kernels(facts, versions, known), facts.gpus),
-        known,
-        catalogue.known_issues(),
-        seen,
-    )
-    try:
-        found = explain(question)
-    except RocmcfgError:
-        new = _new(view, question)
-        if new is None:
-            raise
-        found = new
+    def modinfo(kernel: Kernel, module: str) -> str:
+        result = view.query(("modinfo", "-k", kernel.release, "-F", "parm", module))
+        return result.stdout if result is not None and result.ok else ""
+
+    machine = Machine(_kernels(facts, versions, known), facts.gpus)
+    found = explain(Question(asked, machine, known, catalogue.known_issues(), seen, modinfo))
     values = _values(view, found, facts, known, environment or {})
     return Explained(found, _users(view, found.name), *values)
 
@@ -96,15 +91,6 @@ def _kernel_name(text: str) -> Explained:
     return Explained(Explanation(found.name, "kernel", summary, tuple(remarks)))
 
 
-def _modules(name: str) -> tuple[str, ...]:
-    """The module whose parameters modinfo is asked for: amdgpu, unless the name says another."""
-    from rocmcfg.model.spelling import SAFE_MODULE
-
-    module, dot, _ = name.removeprefix("karg.").partition(".")
-    other = dot and module not in ("feature", "env", "karg") and SAFE_MODULE.match(module)
-    return (module.replace("-", "_"),) if other else ("amdgpu",)
-
-
 def _kernels(facts: Facts, versions: Sequence[str], known: Catalogue) -> tuple[Kernel, ...]:
     from rocmcfg.facts.kernels import named_kernel
 
@@ -114,41 +100,12 @@ def _kernels(facts: Facts, versions: Sequence[str], known: Catalogue) -> tuple[K
     return facts.driven or (Kernel(f"{newest} (none is installed here)", newest, Driver.MODULE),)
 
 
-def _new(view: HostView, question: Question) -> Explanation | None:
-    """A parameter that this host has and the catalogue lacks."""
-    id = question.name.removeprefix("karg.").replace("-", "_")
-    id = id if "." in id else f"amdgpu.{id}"
-    module, _, name = id.partition(".")
-    declared = [k for k in question.machine.kernels if name in k.parameters.get(module, {})]
-    if not declared and question.seen(id) is not True:
-        return None
-    return explain_new(question, id, _description(view, declared[-1], module, name) if declared else "")
-
-
-def _description(view: HostView, kernel: Kernel, module: str, name: str) -> str:
-    """What modinfo says, up to the type; a description may go over several lines."""
-    result = view.query(("modinfo", "-k", kernel.release, "-F", "parm", module))
-    if result is None or not result.ok:
-        return ""
-    own = dict(kernel.parameters.get(module, {}))
-    said: list[str] = []
-    for line in result.stdout.splitlines():
-        first, colon, rest = line.partition(":")
-        if colon and first in own:
-            if said:
-                break
-            said = [rest] if first == name else []
-        elif said:
-            said.append(line.strip())
-    return " ".join(said).removesuffix(f" ({own.get(name, '')})").strip()
-
-
 def _values(
     view: HostView, found: Explanation, facts: Facts, known: Catalogue, environment: Mapping[str, str]
 ) -> tuple[str | None, str, str | None]:
     name = found.name.partition(".")[2]
     if found.kind == "variable":
-        from rocmcfg.doctor.host_checks import set_variables
+        from rocmcfg.backends.environment import set_variables
 
         value, source = set_variables(view, {}).get(name, (None, ""))
         return value, source, environment.get(name)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.lint import proposal, together
-from rocmcfg.lint.check import Checked, check
-from rocmcfg.lint.kinds import Kind
+from rocmcfg.lint import proposal, superseded
+from rocmcfg.lint.check import Checked, check, mended
+from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
 from rocmcfg.lint.wording import Knowledge
@@ -22,7 +22,14 @@ LIMIT = 16 << 20  # bytes of one file; a text of settings is never larger
 # Remarks that a look into the kernel's own module may change.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
 _SET_BY_US = frozenset(
-    {Kind.GRUB_DEFAULTS, Kind.CMDLINE, Kind.MODPROBE, Kind.BOOT_ENTRY, Kind.ENVIRONMENT, Kind.PROFILE}
+    {
+        FileKind.GRUB_DEFAULTS,
+        FileKind.CMDLINE,
+        FileKind.MODPROBE,
+        FileKind.BOOT_ENTRY,
+        FileKind.ENVIRONMENT,
+        FileKind.PROFILE,
+    }
 )
 
 
@@ -66,13 +73,14 @@ def lint(
     versions = tuple(named_kernel(release, "RC7004") for release in kernels)
     problems: list[Diagnostic] = []
     texts = _named(files, problems) if files else _of_host(view, problems)
-    checked = _check(view, texts, Machine(versions, gpus), own=not files)
+    checked, knowledge = _check(view, texts, Machine(versions, gpus), own=not files)
     findings = [f for each in checked for f in each.findings]
     for each in checked:
         if each.left_out:
             said = f"{each.file} has more findings: {each.left_out} are not told"
             problems.append(info("RC7002", said, location=each.file))
-    diffs = [Proposal(each.file, proposal.diff(each)) for each in checked] if fix else []
+    pairs = ((each, mended(each, knowledge)) for each in checked) if fix else ()
+    diffs = [Proposal(each.file, proposal.diff(each, text)) for each, text in pairs]
     return Linted(
         tuple(findings),
         len(checked),
@@ -83,7 +91,9 @@ def lint(
     )
 
 
-def _check(view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, own: bool) -> list[Checked]:
+def _check(
+    view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, own: bool
+) -> tuple[list[Checked], Knowledge]:
     """modinfo is asked only where the catalogue would accuse: it knows less than the module itself."""
     knowledge = _knowledge(view, asked, ask_modinfo=False)
     checked = [check(path, text, knowledge) for path, text in texts]
@@ -96,8 +106,8 @@ def _check(view: HostView, texts: Sequence[tuple[str, str]], asked: Machine, *, 
         knowledge = _knowledge(view, asked, ask_modinfo=True)
         checked = [check(path, text, knowledge) for path, text in texts]
     if own:
-        together.compare_files(checked, knowledge)
-    return checked
+        superseded.compare_files(checked, knowledge)
+    return checked, knowledge
 
 
 def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledge:
@@ -177,7 +187,7 @@ def _host_paths(view: HostView) -> list[str]:
 
 
 def _command(checked: Sequence[Checked]) -> str:
-    proposed = (f.spelt.setting for each in checked if each.kind in _SET_BY_US for f in each.findings)
+    proposed = (f.spelt.setting for each in checked if each.kind in _SET_BY_US for f in proposal.chosen(each))
     settings = dict.fromkeys(s for s in proposed if s and isinstance(parse(s), Spelling))
     return " ".join(["rocmcfg plan", *(f"--set {setting}" for setting in settings)]) if settings else ""
 

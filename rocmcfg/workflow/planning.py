@@ -130,7 +130,7 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     modules = modules_of(approved.settings)
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules)
     known = Known(facts, catalogue.load(), receipt_or_none(view))
-    made = plan_of_approved(view, approved.profiles, approved.settings, known)
+    made = plan_of_approved(view, approved.profiles, approved.settings, known, request)
     require_no_errors(made.diagnostics)
     return Planned(made, request, facts, ())
 

@@ -37,13 +37,13 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     from rocmcfg.planning.resolve import resolve
     from rocmcfg.rendering.formats import FORMATS, of_settings
     from rocmcfg.rendering.formats import render as rendered
-    from rocmcfg.state.values import Effective, observe
+    from rocmcfg.state.values import Effective, read_configured
     from rocmcfg.workflow.planning import collect_facts, errors_first
 
     known = catalogue.load()
     given = machine != Options()
     facts = _said(machine, known) if given else collect_facts(view)
-    base = (lambda _: Effective()) if given else observe(view, facts).effective
+    base = (lambda _: Effective()) if given else read_configured(view, facts).effective
     names, remarks = expand_auto(view, request, facts.gpus)
     resolution = resolve(profiles.load(view, names), request, facts, known, base)
     problems = errors_first((*remarks, *resolution.diagnostics))

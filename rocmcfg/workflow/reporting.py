@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Packages whose version decides what a GPU does, by the tool that knows them.
 _PACKAGES = ("firmware-amd-graphics", "linux-firmware", "linux-firmware-amdgpu", "amd-gpu-firmware")
 # Of doctor's diagnostics, those that are about reading logs, and not about the host.
-_UNREAD = ("RC8001", "RC8002", "RC8006")
+_UNREAD = ("RC8001", "RC8002", "RC8006", "RC8007")
 _EXCERPT = 120  # lines of a log that the text shows
 _BUNDLED = 20_000  # lines of a log that a bundle holds
 _LONG = 64 << 10  # bytes of a line of them; of a longer one the rest says nothing of a GPU

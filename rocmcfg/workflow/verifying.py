@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocmcfg.host.view import HostView
-from rocmcfg.model.diagnostic import Severity, info
+from rocmcfg.model.diagnostic import ExitCode, Severity, info
 from rocmcfg.model.state import VerificationReport
 from rocmcfg.model.trial import Stage
 from rocmcfg.records import receipt
@@ -70,8 +70,13 @@ def _verify_profiles(
     if known is not None and set(known.profiles) == {profile.name for profile in loaded}:
         return check(view, known.settings, known, known.profiles, pid)
     facts = collect_facts(view, gpus=gpus)
-    made = make_plan(view, loaded, Request(any_gpu=True), Known(facts, catalogue.load(), known))
-    # remarks of a plan are about an apply, and nothing is applied here
-    told = [d for d in errors_first(made.diagnostics) if d.severity is not Severity.INFO]
+    made = make_plan(
+        view, loaded, Request(tuple(wanted), any_gpu=True), Known(facts, catalogue.load(), known)
+    )
     report = check(view, made.settings, None, made.profiles, pid)
+    # remarks of a plan are about an apply, and so is how a system that is built gets what it has already
+    renders = facts.boot.loader is not None and facts.boot.loader.renders
+    done = renders and report.exit_code is not ExitCode.DIFFERENCES
+    told = [d for d in errors_first(made.diagnostics) if d.severity is not Severity.INFO]
+    told = [d for d in told if not (done and d.id == "RC3015")]
     return report._replace(diagnostics=(*told, *report.diagnostics))

@@ -14,7 +14,9 @@ from typing import NamedTuple
 import pytest
 
 from rocmcfg.backends import environment
-from rocmcfg.backends.boot.grub import backend, trial
+from rocmcfg.backends.boot.grub import backend
+from rocmcfg.backends.boot.grub.trial import TRIAL
+from rocmcfg.backends.boot.grub_files import environment_block
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.doctor.reading.logs import unpacked
 from rocmcfg.doctor.reading.scan import Scanner
@@ -61,7 +63,7 @@ class Reader(NamedTuple):
 
 
 def _menu(host: LocalHost) -> object:
-    return backend.observe(host), backend.unmanaged(host), trial.check(host, ["a=1"])
+    return backend.observe(host), backend.unmanaged(host), TRIAL.check(host, ["a=1"])
 
 
 def _defaults(host: LocalHost) -> object:
@@ -135,7 +137,9 @@ READERS = {
         "a:b:",
     ),
     "mounts": Reader(
-        "proc/mounts", ("a /boot ext4 rw\n", "a ", "\n"), lambda h: trial._mount_of(h, "/boot/grub")
+        "proc/mounts",
+        ("a /boot ext4 rw\n", "a ", "\n"),
+        lambda h: environment_block._mount_of(h, "/boot/grub"),
     ),
     "profile": Reader("etc/rocmcfg/profiles/a.toml", KEYS, _toml),
     "a table of a profile": Reader("etc/rocmcfg/profiles/a.toml", ("a.", "a,", "a={"), _toml, "k = {"),

@@ -6,39 +6,65 @@ from types import SimpleNamespace
 
 import pytest
 
-from rocmcfg.backends import initramfs
+from rocmcfg.backends import edits, initramfs, marked_lines
 from rocmcfg.backends.boot import (
     appended_assignment,
+    bootc,
     grub,
     grub_bls,
     grub_mkconfig,
+    kernelstub,
     limine,
     marked_arguments,
+    proxmox_boot_tool,
     refind,
     registry,
+    rpm_ostree,
     sdboot_manage,
+    sdbootutil,
     systemd_boot,
     uki,
 )
-from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter
+from rocmcfg.backends.boot.bootc import backend as bootc_backend
+from rocmcfg.backends.boot.bootc import reader as bootc_reader
+from rocmcfg.backends.boot.contract import (
+    ArgumentKeeper,
+    BootBackend,
+    BootReader,
+    BootTrial,
+    Editor,
+    EntryWriter,
+)
 from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
-from rocmcfg.backends.boot.grub import trial as grub_trial
+from rocmcfg.backends.boot.grub.trial import TRIAL as GRUB_TRIAL
 from rocmcfg.backends.boot.grub_bls import backend as bls_backend
 from rocmcfg.backends.boot.grub_bls import reader as bls_reader
+from rocmcfg.backends.boot.grub_bls.trial import TRIAL as BLS_TRIAL
 from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
+from rocmcfg.backends.boot.grub_mkconfig.trial import TRIAL as MKCONFIG_TRIAL
+from rocmcfg.backends.boot.kernelstub import backend as kernelstub_backend
+from rocmcfg.backends.boot.kernelstub import reader as kernelstub_reader
 from rocmcfg.backends.boot.limine import backend as limine_backend
 from rocmcfg.backends.boot.limine import reader as limine_reader
+from rocmcfg.backends.boot.proxmox_boot_tool import backend as proxmox_backend
+from rocmcfg.backends.boot.proxmox_boot_tool import reader as proxmox_reader
 from rocmcfg.backends.boot.refind import backend as refind_backend
 from rocmcfg.backends.boot.refind import reader as refind_reader
+from rocmcfg.backends.boot.rpm_ostree import backend as rpm_ostree_backend
+from rocmcfg.backends.boot.rpm_ostree import reader as rpm_ostree_reader
 from rocmcfg.backends.boot.sdboot_manage import backend as sdboot_backend
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
+from rocmcfg.backends.boot.sdboot_manage.trial import TRIAL as SDBOOT_TRIAL
+from rocmcfg.backends.boot.sdbootutil import backend as sdbootutil_backend
+from rocmcfg.backends.boot.sdbootutil import reader as sdbootutil_reader
 from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
+from rocmcfg.backends.boot.systemd_boot.trial import TRIAL as SYSTEMD_BOOT_TRIAL
 from rocmcfg.backends.boot.uki import backend as uki_backend
 from rocmcfg.backends.boot.uki import reader as uki_reader
-from rocmcfg.backends.initramfs import Generator, initramfs_tools
+from rocmcfg.backends.initramfs import Generator, booster, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.host.local import LocalHost
 from rocmcfg.planning.owned import owned_files, owned_paths
 from tests.backends.settings import SETTINGS
@@ -53,6 +79,11 @@ BACKENDS: tuple[BootBackend, ...] = (
     sdboot_backend,
     bls_backend,
     refind_backend,
+    bootc_backend,
+    rpm_ostree_backend,
+    sdbootutil_backend,
+    kernelstub_backend,
+    proxmox_backend,
 )
 READERS: tuple[BootReader, ...] = (
     grub_reader,
@@ -63,9 +94,21 @@ READERS: tuple[BootReader, ...] = (
     sdboot_reader,
     bls_reader,
     refind_reader,
+    bootc_reader,
+    rpm_ostree_reader,
+    sdbootutil_reader,
+    kernelstub_reader,
+    proxmox_reader,
 )
-TRIALS: tuple[BootTrial, ...] = (grub_trial,)
-EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments)
+KEEPERS: tuple[ArgumentKeeper, ...] = (bootc_backend, rpm_ostree_backend, kernelstub_backend)
+TRIALS: tuple[BootTrial, ...] = (
+    GRUB_TRIAL,
+    MKCONFIG_TRIAL,
+    SYSTEMD_BOOT_TRIAL,
+    SDBOOT_TRIAL,
+    BLS_TRIAL,
+)
+EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
 WRITERS: tuple[EntryWriter, ...] = (
     limine_backend,
     uki_backend,
@@ -74,7 +117,7 @@ WRITERS: tuple[EntryWriter, ...] = (
     bls_backend,
     refind_backend,
 )
-GENERATORS: tuple[Generator, ...] = (initramfs_tools,)
+GENERATORS: tuple[Generator, ...] = (initramfs_tools, dracut, mkinitcpio, booster)
 
 
 def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
@@ -82,11 +125,13 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert tuple(registry.reader(name) for name in registry.NAMES) == READERS
     assert tuple(registry.trials().values()) == TRIALS
     assert initramfs.backends() == GENERATORS
-    assert {editor for one in READERS for editor in one.EDITED.values()} == set(EDITORS)
+    assert tuple(map(registry.argument_keeper, registry.KEEPERS)) == KEEPERS
+    packages = (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
     assert all(
-        one.__doc__
-        for one in (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
+        one.__doc__ for one in (*packages, bootc, rpm_ostree, sdbootutil, kernelstub, proxmox_boot_tool)
     )
+    assert {editor for one in READERS for editor in one.EDITED.values()} == {*EDITORS} - {marked_lines}
+    assert edits.editor("/etc/environment") is EDITORS[-1]
     assert tuple(map(registry.writer, registry.WRITERS)) == WRITERS
 
 
@@ -100,11 +145,20 @@ def test_it_proposes_just_the_paths_that_it_declares(backend: BootBackend) -> No
         assert any(proposed.values()) == bool(settings)  # not all: what is to be used depends on the host
 
 
+@pytest.mark.parametrize("generator", GENERATORS, ids=lambda one: one.NAME)
+def test_a_generator_proposes_just_its_own_files_and_has_one_step_of_its_name(generator: Generator) -> None:
+    for wanted in (True, False):
+        proposed = generator.propose(wanted=wanted)
+        assert (*proposed,) == generator.OWNED
+        assert all((content is not None) == wanted for content in proposed.values())
+    (step,) = generator.activations(LocalHost("/nonexistent"), "why")
+    assert (step.tool, step.reason) == (generator.TOOL, "why")
+
+
 def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> None:
     """The scripts of the Debian package name them, and undo.sh moves them."""
-    edited = {path for one in READERS for path in one.EDITED}
-    assert edited
-    assert edited == {path for path in owned_paths() if registry.editor(path) is not None}
+    edited = {*(path for one in READERS for path in one.EDITED), "/etc/environment"}
+    assert edited == {path for path in owned_paths() if edits.editor(path) is not None}
 
 
 def test_the_scripts_of_the_debian_package_know_our_part_of_a_file_of_others() -> None:
@@ -112,6 +166,7 @@ def test_the_scripts_of_the_debian_package_know_our_part_of_a_file_of_others() -
     for name in ("prerm", "postrm"):
         script = (SOURCE / f"packaging/debian/rocmcfg.{name}").read_text()
         assert f"if grep -qsxF '{comment}' /etc/default/grub; then" in script, name
+        assert f"if grep -qsxF '{marked_lines.BEGIN}' /etc/environment; then" in script, name
 
 
 @pytest.mark.parametrize("loader", ["one", "other"])

@@ -142,11 +142,16 @@ def steps(case: Case) -> Iterator[tuple[Path, Said]]:
             yield place / "host", said
 
 
-def _stage(case: Case, place: Path) -> Stage:
+def lay_out(case: Case, place: Path) -> recorded.Recorded:
+    """The host of a case, as `host` below a folder."""
     host = recorded.build(case.host, place)
     for overlay in case.trees:
         shutil.copytree(overlay, place / "host", symlinks=True, dirs_exist_ok=True)
-    return Stage(place, host, case.tools)
+    return host
+
+
+def _stage(case: Case, place: Path) -> Stage:
+    return Stage(place, lay_out(case, place), case.tools)
 
 
 def _tree(root: Path) -> Tree:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from rocmcfg.model.spelling import stored
 from rocmcfg.model.state import Kind
 from rocmcfg.planning.combine import parse_set
 from tests.catalogue.issue_rules import mistakes
+from tests.support.tools import require_tool
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / "rocmcfg" / "knowledge" / "data" / "issues"
@@ -82,7 +82,6 @@ SIGNATURES = [(issue, signature) for issue in KNOWN for signature in issue.signa
 SETTINGS = [(issue.id, str(text)) for issue in KNOWN for text in issue.workaround.settings]
 # Two issues that mean to read the same line: the general slip, and the one that costs memory.
 SHARED = {("lint-unknown-param", "strix-vram-limit-ttm")}
-needs_grep = pytest.mark.skipif(shutil.which("grep") is None, reason="no grep")
 each_issue = pytest.mark.parametrize("issue", KNOWN, ids=lambda issue: issue.id)
 
 
@@ -93,7 +92,7 @@ def document(id: str) -> dict[str, Any]:
 def grep(pattern: str, lines: list[str]) -> list[str]:
     """What `grep -E` finds, in the locale in which doctor runs it."""
     done = subprocess.run(
-        ["grep", "-aE", "-e", pattern],
+        [require_tool("grep", "grep"), "-aE", "-e", pattern],
         input="".join(f"{line}\n" for line in lines),
         env={"LC_ALL": "C", "PATH": os.environ["PATH"]},
         capture_output=True,
@@ -132,7 +131,6 @@ def test_the_schema_takes_the_file(issue: KnownIssue) -> None:
     assert "/home/" not in (FOLDER / f"{issue.id}.toml").read_text()
 
 
-@needs_grep
 @each_issue
 def test_python_and_grep_both_find_the_sample_lines(issue: KnownIssue) -> None:
     for signature in issue.signatures:
@@ -153,7 +151,6 @@ def test_whatever_a_pattern_matches_holds_one_of_its_literals(pattern: str, data
     assert any(literal.decode() in line for literal in literals(pattern))
 
 
-@needs_grep
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(SIGNATURES), st.data())
 def test_python_and_grep_agree_on_lines_that_are_nearly_right(

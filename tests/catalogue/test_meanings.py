@@ -220,7 +220,7 @@ def test_right_lines_are_known_and_right(text: str) -> None:
     ["iommu=passthrough", "amd_iommu=pt", "amd_iommu=on", "pci=noast", "pcie_aspm=performance",
      "pcie_aspm.policy=perf", "numa_balancing=0", "transparent_hugepage=on", "amd_pstate=epp"],
 )  # fmt: skip
-def test_wrong_values_are_told_apart(text: str) -> None:
+def test_wrong_numbers_are_told_apart(text: str) -> None:
     name, _, value = text.partition("=")
     assert not takes(KNOWN.arguments[name], value)
 
@@ -267,7 +267,7 @@ def test_right_values_of_variables_are_taken(text: str) -> None:
      "MIOPEN_DEBUG_CONV_GEMM='0'", "MIOPEN_FIND_MODE=4", "AMD_SERIALIZE_KERNEL=4", "HIP_VISIBLE_DEVICES=all",
      "PYTORCH_ALLOC_CONF=expandable_segments=True"],
 )  # fmt: skip
-def test_wrong_values_of_variables_are_told_apart(text: str) -> None:
+def test_wrong_numbers_of_variables_are_told_apart(text: str) -> None:
     name, _, value = text.partition("=")
     assert not takes(KNOWN.variables[name], value)
 

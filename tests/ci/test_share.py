@@ -17,7 +17,7 @@ from tests.support.program import SOURCE
 from tests.support.tools import require_tool
 
 FOLDERS = ("vm", "packages", "ansible", "crash")
-TRIAL, LINT = "rocmcfg/trial/trying.py", "rocmcfg/lint/rules.py"
+TRIAL, LINT = "rocmcfg/trial/ends.py", "rocmcfg/lint/wording.py"
 
 
 @pytest.fixture(scope="module")

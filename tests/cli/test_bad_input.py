@@ -251,9 +251,9 @@ def test_a_name_with_a_character_that_a_boot_file_must_not_see(root: Path, befor
 def test_a_set_that_does_not_say_what(root: Path, before: Tree, text: str) -> None:
     found = rocmcfg("apply", "--root", root, "--yes", "--set", text)
     assert found.code == 2
-    assert "does not say what to set" in found.err
+    assert "error[RC2001]" in found.err
     as_json = rocmcfg("apply", "--root", root, "--yes", "--json", "--set", text)
-    assert (as_json.code, as_json.ids) == (2, ["RC0001"])
+    assert (as_json.code, as_json.ids) == (2, ["RC2001"])
     assert tree(root) == before
 
 

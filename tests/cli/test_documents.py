@@ -142,6 +142,10 @@ def test_schema_prints_what_the_models_are() -> None:
     assert "did you mean verify?" in wrong.err
 
 
+def test_an_unknown_schema_is_told_in_a_document() -> None:
+    assert rocmcfg("schema", "nosuch", "--json").ids == ["RC0002"]
+
+
 def test_diagnostics_have_all_fields_of_the_contract(tmp_path: Path) -> None:
     found = rocmcfg("plan", "--profile", "gfx1100", "--root", debian_grub_host(tmp_path), "--json")
     for row in found.document["diagnostics"]:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, command, problem, process, rocmcfg
-from tests.support.tools import HANG
+from tests.support.tools import HANG, require_tool
 
 # every character that a value may have (rocmcfg.model.spelling.SAFE_VALUE)
 EVERY = "AZaz09._,:;@%+=/-"
@@ -45,15 +45,11 @@ def after(shell: list[str], script: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("shell", ["dash", "bash", "zsh", "sh"])
 def test_a_posix_shell_reads_sh(shell: str) -> None:
-    if not shutil.which(shell):
-        pytest.skip(f"no {shell} here")
-    assert after([shell, "-c"], env("sh")) == WANTED
+    assert after([require_tool(shell, shell), "-c"], env("sh")) == WANTED
 
 
 def test_fish_reads_fish() -> None:
-    if not shutil.which("fish"):
-        pytest.skip("no fish here")
-    assert after(["fish", "--no-config", "-c"], env("fish")) == WANTED
+    assert after([require_tool("fish", "fish"), "--no-config", "-c"], env("fish")) == WANTED
 
 
 def test_fish_lines_are_quoted_where_fish_would_read_more_than_a_word() -> None:

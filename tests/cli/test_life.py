@@ -142,7 +142,10 @@ def test_status_says_what_is_in_force_and_what_comes_next(sample: Path) -> None:
     assert "none applied" in found.out
     assert "Next: rocmcfg plan --profile gfx1201" in found.out
     rocmcfg("apply", "--profile", "auto", "--root", sample, "--yes")
+    assert "Next: run what apply left to you" in rocmcfg("recover", "--root", sample).out
+    assert f"`rocmcfg doctor --root {sample}`" in " ".join(rocmcfg("status", "--root", sample).out.split())
     simulate(sample, "--update-grub")
+    assert "Next: reboot that host" in rocmcfg("recover", "--root", sample).out
     found = rocmcfg("status", "--root", sample, "--json")
     assert found.document["reboot_required"] is True
     assert found.document["profiles"] == ["gfx1201"]

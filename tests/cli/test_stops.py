@@ -205,8 +205,10 @@ class Rubbish(QuickHost):
             return CommandResult(tuple(argv), 1, "", "cpio: premature end of archive")
         return super().query(argv)
 
-    def unpack(self, argv: Sequence[str], wanted: Sequence[str]) -> dict[str, bytes] | None:
-        return None if argv[-1].endswith("-OLD") else super().unpack(argv, wanted)
+    def unpack(
+        self, argv: Sequence[str], wanted: Sequence[str], *, here: bool = False
+    ) -> dict[str, bytes] | None:
+        return None if argv[-1].endswith("-OLD") else super().unpack(argv, wanted, here=here)
 
 
 def test_an_image_that_nobody_can_look_into_is_refused_beforehand(root: Path) -> None:

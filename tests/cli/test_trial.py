@@ -96,10 +96,11 @@ def test_what_makes_no_sense_is_a_usage_error(root: Path, arguments: tuple[str, 
 
 
 def test_without_a_trial_there_is_nothing_to_confirm_and_nothing_to_reject(root: Path) -> None:
-    found = run(root, "confirm", "--yes")
-    assert (found.code, "RC4320" in found.err) == (1, True)
-    found = run(root, "reject", "--yes")
-    assert (found.code, found.out) == (0, "Nothing to reject: no trial is on record.\n")
+    for yes in ((), ("--yes",)):
+        found = run(root, "confirm", *yes)
+        assert (found.code, "RC4320" in found.err) == (1, True)
+        found = run(root, "reject", *yes)
+        assert (found.code, found.out) == (0, "Nothing to reject: no trial is on record.\n")
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", "{}", "\x00", '{"schema_version": 1}'])

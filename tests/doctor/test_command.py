@@ -310,6 +310,12 @@ def test_a_directory_is_no_log_and_the_help_says_what_is(host: Path) -> None:
     assert "name a file" in problem(rocmcfg("doctor", "--log", host, "--root", host), "RC3001", 1)
 
 
+def test_an_empty_log_is_named(host: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.log").touch()
+    found = rocmcfg("doctor", "--log", tmp_path / "empty.log", "--root", host, "--json")
+    assert (found.code, found.ids) == (0, ["RC8007"])
+
+
 def test_zstd_is_refused_with_the_way_out(host: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.zst"
     log.write_bytes(b"\x28\xb5\x2f\xfd" + b"x" * 100)

@@ -43,10 +43,22 @@ def test_settings_that_wait_for_a_reboot_or_were_lost(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
     settings = ("--set", "amdgpu.runpm=0", "--set", "env.HSA_ENABLE_SDMA=0")
     assert rocmcfg("apply", *settings, "--root", root, "--yes").code == 0
-    assert "amdgpu.runpm" in checks(root)["RC8101"].summary
+    waiting = checks(root)["RC8101"]
+    assert "amdgpu.runpm" in waiting.summary
+    assert waiting.hint.startswith("run what apply left to you, then reboot that host; "), (
+        "update-grub is due"
+    )
     for path in ("etc/environment.d/90-rocmcfg.conf", "etc/profile.d/zz-rocmcfg.sh", "etc/rocmcfg/env"):
         (root / path).unlink()
     assert "HSA_ENABLE_SDMA" in checks(root)["RC8102"].summary
+
+
+def test_a_transaction_that_was_cut_off_is_said_and_nothing_of_what_it_wrote(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    assert rocmcfg("apply", "--set", "amdgpu.runpm=0", "--root", root, "--yes").code == 0
+    (journal,) = (root / "var/lib/rocmcfg/transactions").glob("*/journal*")
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
+    assert list(checks(root)) == ["RC4021"]
 
 
 def test_two_files_that_set_one_parameter_differently(tmp_path: Path) -> None:

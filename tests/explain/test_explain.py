@@ -18,7 +18,9 @@ from rocmcfg.knowledge import catalogue
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.facts import Driver, Gpu, Kernel, Machine
 from rocmcfg.model.issue import KnownIssue
+from rocmcfg.model.spelling import split
 from rocmcfg.model.version import KernelVersion, parse_kernel
+from rocmcfg.state.values import Running
 from rocmcfg.workflow.explaining import Explained, explain_name
 from tests.support.hosts import debian_grub_host
 
@@ -38,7 +40,7 @@ def ask(
     assert version is not None
     gpus = tuple(Gpu(name, name, "kfd", integrated=name in APUS) for name in gfx)
     machine = Machine((Kernel(kernel, version, Driver.MODULE),), gpus)
-    return Question(name, value, machine, KNOWN, known_issues)
+    return Question(split(name)._replace(value=value), machine, KNOWN, known_issues)
 
 
 @pytest.fixture
@@ -97,6 +99,8 @@ def test_who_sets_it_here_and_which_profiles_use_it(host: LocalHost) -> None:
     [
         ("gtt_size", "ttm.pages_limit"),
         ("amdgpu.gtt_size=8192", "ttm.pages_limit=2097152"),
+        ("karg.amdgpu.gtt_size=8192", "ttm.pages_limit=2097152"),
+        ("karg.runpm=0", "amdgpu.runpm=0"),
         ("cwsr=0", "amdgpu.cwsr_enable=0"),
         ("TORCH_USE_HIPBLASLT", "TORCH_BLAS_PREFER_HIPBLASLT"),
         ("amd_iommu=pt", "karg.iommu=pt"),
@@ -133,6 +137,16 @@ def test_a_misspelt_name_gets_the_nearest_ones(host: LocalHost) -> None:
     with pytest.raises(RocmcfgError) as stop:
         explain_name(host, "cwsr_enabel")
     assert "cwsr_enable" in stop.value.diagnostics[0].hint
+
+
+@pytest.mark.parametrize(
+    "text", ["", "=", "=1", "amdgpu.", "karg.", "env.", "ttm.=1", "amdgpu.../initstate", "../amdgpu.runpm"]
+)
+def test_what_is_no_name_is_not_looked_for_in_a_path(host: LocalHost, text: str) -> None:
+    assert not Running(host).parameter(text).present
+    with pytest.raises(RocmcfgError) as stop:
+        explain_name(host, text)
+    assert stop.value.diagnostics[0].id == "RC6001"
 
 
 def test_a_kernel_that_is_none_is_refused(host: LocalHost) -> None:
@@ -274,7 +288,7 @@ def test_the_variable_of_one_kfd_node_is_known() -> None:
 def test_what_only_amds_driver_has_is_no_accusation_where_that_driver_is() -> None:
     kernel = Kernel("6.8.0", KernelVersion((6, 8, 0, 0)), Driver.MODULE)
     for dkms, present in ((False, False), (True, None)):
-        question = Question("no_evict", None, Machine((replace(kernel, dkms=dkms),)), KNOWN)
+        question = Question(split("no_evict"), Machine((replace(kernel, dkms=dkms),)), KNOWN)
         assert explain(question).kernels[0].present is present
 
 

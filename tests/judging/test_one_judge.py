@@ -14,10 +14,10 @@ from rocmcfg.doctor.log_lines import unknown_parameter
 from rocmcfg.explain.explain import explain
 from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.judging.judge import judge
-from rocmcfg.judging.verdict import About, Verdict
+from rocmcfg.judging.verdict import OF_THE_NAME, About, Verdict
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint.check import check
-from rocmcfg.lint.kinds import Kind as FileKind
+from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
@@ -81,12 +81,16 @@ def lint_says(asked: Spelling, on: Machine) -> list[Finding]:
     return check("a", f"{text}\n", Knowledge(KNOWN, on), kind=kind).findings
 
 
-def explain_says(asked: Spelling, on: Machine) -> Explanation | None:
-    kernels = on.kernels or (kernel("7.3.4"),)  # as `explain` does where none is installed
+def of_explain(on: Machine) -> Machine:
+    """As `explain` does where no kernel is installed."""
+    return on if on.kernels else on._replace(kernels=(kernel("7.3.4"),))
+
+
+def explain_says(asked: Spelling, on: Machine) -> Explanation | Diagnostic:
     try:
-        return explain(Question(asked.id, asked.value, Machine(kernels, on.gpus), KNOWN))
-    except RocmcfgError:
-        return None
+        return explain(Question(asked, of_explain(on), KNOWN))
+    except RocmcfgError as stop:
+        return stop.diagnostics[0]
 
 
 # -- what is drawn ----------------------------------------------------------------------------------------
@@ -105,6 +109,8 @@ def rows() -> Iterator[Spelling]:
         own |= {epoch.default for epoch in parameter.epochs}
         own |= {"0xfffd3fff", "0xffffffff", "0x4000"} if parameter.mask else set()
         yield from (split(f"{parameter.id}={v}") for v in (*common, *sorted(own)) if SAFE_VALUE.match(v))
+        yield split(f"karg.{parameter.name}=0")
+        yield split(f"karg.{parameter.module}u.{parameter.name}=0")
     for argument in KNOWN.arguments.values():
         own = {*argument.values, *(v for trap in argument.traps for v in trap.values)}
         own |= {f"{argument.values[0]},bogus"} if argument.words_join else set()
@@ -115,7 +121,7 @@ def rows() -> Iterator[Spelling]:
         own = {*variable.values, variable.default, *(v for trap in variable.traps for v in trap.values)}
         yield from (split(f"env.{variable.name}={v}") for v in (*common, *sorted(own)) if SAFE_VALUE.match(v))
     for feature in KNOWN.features:
-        yield from (split(f"feature.{feature}={word}") for word in ("true", "false"))
+        yield from (split(f"feature.{feature}={word}") for word in ("true", "false", "on", "2", "yes"))
     for trap in KNOWN.traps:
         name, _, value = trap.partition("=")
         yield split(f"karg.{name}={value}" if value else f"amdgpu.{name}=1")
@@ -156,7 +162,7 @@ SAME = {
     About.ABSENT: ({"RC7117"}, {"RC2102", "RC2103"}),
     About.BUILD_ONLY: ({"RC7106"}, {"RC2050"}),
     About.DEPRECATED: ({"RC7107"}, {"RC2108", "RC2050"}),
-    About.ILLEGAL: ({"RC7103"}, {"RC2104", "RC2106", "RC2017", "RC2051"}),
+    About.ILLEGAL: ({"RC7103"}, {"RC2104", "RC2106", "RC2017", "RC2051", "RC2002"}),
     About.OUT_OF_RANGE: ({"RC7103"}, {"RC2105"}),
     About.OCTAL: ({"RC7116"}, {"RC2050"}),
     About.PRESENCE_ONLY: ({"RC7105"}, {"RC2018"}),
@@ -195,21 +201,40 @@ def contradictions(asked: Spelling, on: Machine) -> Iterator[str]:
     stops = any(finding.remark.severity is Severity.ERROR for finding in found)
     if stops and not refused:
         yield "lint says that the driver does not load, and plan takes it"
-    yield from _explained(asked, on, verdicts, explain_says(asked, on))
+    for verdict in verdicts:
+        if asked.kind is Kind.KARG and verdict.instead and verdict.about in OF_THE_NAME:
+            # of what may be somebody else's, nothing is changed
+            if verdict.holds and verdict.instead not in [finding.remark.instead for finding in found]:
+                yield f"lint does not propose {verdict.instead}"
+            if not any(str(verdict.instead) in diagnostic.hint for diagnostic in planned):
+                yield f"plan does not propose {verdict.instead}"
+    yield from _explained(asked, of_explain(on), explain_says(asked, on))
 
 
-def _explained(
-    asked: Spelling, on: Machine, verdicts: list[Verdict], said: Explanation | None
-) -> Iterator[str]:
+def _explained(asked: Spelling, on: Machine, said: Explanation | Diagnostic) -> Iterator[str]:
+    verdicts = judge(asked, on, KNOWN)
     unknown = any(v.about in (About.UNKNOWN, About.UNKNOWN_MODULE) for v in verdicts)
-    if (said is None) and not unknown and verdicts:
-        yield "explain knows nothing of it"
-    if said is None or said.kind == "misnomer":
+    proposals = [
+        v.instead.name if asked.kind is Kind.ENV and v.about in OF_THE_NAME else str(v.instead)
+        for v in verdicts
+        if v.instead is not None
+    ]
+    if isinstance(said, Diagnostic):
+        misnamed = any(v.about is About.MISNAMED and not v.why for v in verdicts)
+        if verdicts and not unknown and not misnamed:
+            yield "explain knows nothing of it"
+        if proposals and not any(proposal in said.hint for proposal in proposals):
+            yield f"explain does not propose {proposals}: {said.hint}"
+        return
+    if proposals and said.instead not in proposals:
+        yield f"explain does not propose {proposals}: {said.instead}"
+    if said.kind == "misnomer":
         return
     if unknown:
         yield "explain knows a name that nothing has"
+    yield from _explained_value(asked, verdicts, said)
     illegal = next((v for v in verdicts if v.about is About.ILLEGAL), None)
-    if asked.kind is Kind.PARAMETER and on.kernels:
+    if asked.kind is Kind.PARAMETER:
         refusing = any(one.verdict for one in said.kernels)
         if refusing != (illegal is not None and illegal.holds is True):
             yield f"explain: {'refused' if refusing else 'taken'}"
@@ -217,13 +242,28 @@ def _explained(
         absent = next((v for v in verdicts if v.about is About.ABSENT), None)
         if absent is not None and lacking != set(absent.kernels):
             yield "explain has it on other kernels"
-    elif asked.kind in (Kind.KARG, Kind.ENV) and illegal is not None and not said.verdict:
-        yield "explain takes a value that is none"
     nothing = next((v for v in verdicts if v.about is About.NO_EFFECT), None)
     if nothing is not None and nothing.holds is True and said.acts_here is not False:
         yield "explain: it acts here"
     if nothing is not None and nothing.holds is None and said.acts_here is not None:
         yield "explain is sure where it acts"
+
+
+def _explained_value(asked: Spelling, verdicts: list[Verdict], said: Explanation) -> Iterator[str]:
+    """What `explain` says of a value: that it is refused, a trap or a mask, each where the judge says so."""
+    abouts = {verdict.about for verdict in verdicts}
+    refused = {About.OUT_OF_RANGE} if asked.kind is Kind.PARAMETER else {About.ILLEGAL}
+    refused |= {About.MISNAMED} if asked.kind is Kind.KARG else set()
+    passed_over = asked.kind is Kind.KARG and any(not verdict.strict for verdict in verdicts)
+    if bool(said.verdict) != bool(abouts & refused or passed_over):
+        yield f"explain: {said.verdict or 'takes a value that is none'}"
+    here = {caution.summary: caution.here for caution in said.traps}
+    for verdict in verdicts:
+        if verdict.about is About.TRAP and here.get(verdict.why, False) is not verdict.holds:
+            yield f"explain does not say {verdict.why}"
+    changed = any(bit.on != bit.default for bit in said.bits) or said.unnamed
+    if About.SIDE_EFFECT in abouts and not changed:
+        yield "explain: the mask changes nothing"
 
 
 def test_no_two_of_them_contradict_each_other() -> None:
@@ -249,7 +289,7 @@ def test_beside_a_gpu_that_nobody_knows_nothing_is_without_effect(name: str) -> 
     assert not [f for f in lint_says(asked, UNKNOWN_BESIDE) if "does nothing on" in f.remark.summary]
     assert not [d for d in plan_says(asked, UNKNOWN_BESIDE) if "has no effect on" in d.summary]
     said = explain_says(asked, UNKNOWN_BESIDE)
-    assert said is not None
+    assert isinstance(said, Explanation)
     assert said.acts_here is not False
 
 
@@ -260,7 +300,7 @@ def test_capitals_count_in_the_words_of_amd_iommu() -> None:
     (told,) = plan_says(asked, Machine())
     said = explain_says(asked, Machine())
     assert (finding.remark.id, told.id, told.severity) == ("RC7103", "RC2051", Severity.WARNING)
-    assert said is not None
+    assert isinstance(said, Explanation)
     assert said.verdict
     assert not said.meaning
     assert not lint_says(split("karg.amd_iommu=fullflush"), Machine())

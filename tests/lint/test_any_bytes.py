@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rocmcfg.knowledge import catalogue
 from rocmcfg.lint import proposal
 from rocmcfg.lint.check import Checked, check
-from rocmcfg.lint.kinds import Kind
+from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.source import decode
 from rocmcfg.lint.wording import Knowledge
 from tests.lint.judging import machine
@@ -52,14 +52,14 @@ def _hold(checked: Checked) -> None:
             assert finding.start <= start <= stop <= finding.stop, finding
         if finding.spelt.text is not None:
             assert finding.spelt.edits
-    proposal.diff(checked)
+    proposal.diff(checked, proposal.proposed(checked))
 
 
 @settings(max_examples=400)
-@given(TEXTS, st.sampled_from(list(Kind)))
-@example("`amdgpu.gfxoff=0`".encode("utf-16"), Kind.MARKDOWN)
-@example(b"import os\n\x0cos.environ['TORCH_USE_HIPBLASLT'] = '1'", Kind.PYTHON)
-def test_any_text_of_any_kind(content: bytes, kind: Kind) -> None:
+@given(TEXTS, st.sampled_from(list(FileKind)))
+@example("`amdgpu.gfxoff=0`".encode("utf-16"), FileKind.MARKDOWN)
+@example(b"import os\n\x0cos.environ['TORCH_USE_HIPBLASLT'] = '1'", FileKind.PYTHON)
+def test_any_text_of_any_kind(content: bytes, kind: FileKind) -> None:
     _hold(check("x", decode(content), KNOWLEDGE, kind=kind))
 
 
@@ -79,8 +79,8 @@ HUGE = [
 
 
 @pytest.mark.bulk
-@pytest.mark.parametrize("kind", list(Kind))
-def test_no_text_takes_longer_than_its_length(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", list(FileKind))
+def test_no_text_takes_longer_than_its_length(kind: FileKind) -> None:
     """A regular expression or a search that looks twice shows in how the time grows."""
     for piece in HUGE:
 

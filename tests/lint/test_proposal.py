@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from rocmcfg.knowledge import catalogue
 from rocmcfg.lint import proposal
+from rocmcfg.lint.check import check, mended
+from rocmcfg.lint.wording import Knowledge
 from tests.lint.judging import judged, machine
 
 CASES = {
@@ -36,6 +39,26 @@ CASES = {
         "Set `amdgpu.ppfeaturemask=0xfff73fff` and amdgpu.sg_display=0.\n",
     ),
     "CRLF": ("a.env", "A=b\r\nTORCH_USE_HIPBLASLT=0\r\n", "A=b\r\nTORCH_BLAS_PREFER_HIPBLASLT=0\r\n"),
+    "a mask that loses, beside one that does nothing there": (
+        "cmdline",
+        "quiet amdgpu.dcdebugmask=0xfff amdgpu.dcdebugmask=0x10\n",
+        "quiet\n",
+    ),
+    "a mask of a default without bits": (
+        "cmdline",
+        "amdgpu.dcdebugmask=0xfff\n",
+        "amdgpu.dcdebugmask=0xfff\n",
+    ),
+    "the default that wins over what recovery entries get": (
+        "/etc/default/grub",
+        'GRUB_CMDLINE_LINUX="amdgpu.runpm=1"\nGRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runpm=-1"\n',
+        'GRUB_CMDLINE_LINUX="amdgpu.runpm=1"\nGRUB_CMDLINE_LINUX_DEFAULT="amdgpu.runpm=-1"\n',
+    ),
+    "neighbours of which the first one stands at the start": (
+        "cmdline",
+        "amdgpu.runpm=0 amdgpu.runpm=0 amdgpu.runpm=1 amdgpu.runpm=0\n",
+        "amdgpu.runpm=0\n",
+    ),
     "nothing": ("a.env", "HSA_XNACK=$X\n", "HSA_XNACK=$X\n"),
 }
 
@@ -47,9 +70,15 @@ def test_a_proposal(name: str) -> None:
     assert proposal.proposed(checked) == after
     again = judged(file, after, machine("gfx1100"))
     assert proposal.proposed(again) == after, "what is proposed has nothing left to propose"
-    assert bool(proposal.diff(checked)) == (before != after)
+    assert bool(proposal.diff(checked, after)) == (before != after)
 
 
 def test_quotes_that_docker_takes_for_part_of_a_value_are_not_doubled() -> None:
     (finding,) = judged("env.list", 'TORCH_USE_HIPBLASLT="0"\n').findings
     assert finding.spelt.text == 'TORCH_BLAS_PREFER_HIPBLASLT="0"'
+
+
+def test_what_a_proposal_calls_for_is_proposed_with_it() -> None:
+    knowledge = Knowledge(catalogue.load(), machine("gfx1100"))
+    checked = check("cmdline", "amdgpu.lockup_timout=1 amdgpu.lockup_timeout=2\n", knowledge)
+    assert mended(checked, knowledge) == "amdgpu.lockup_timeout=2\n"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from rocmcfg.lint.kinds import Kind
+from rocmcfg.lint.kinds import FileKind
 from tests.lint.judging import judged
 
 # file name, kind, text, [(line, column, token, class)]; the tokens are the same few so that readers compare
 GFXOFF = "unknown"
-CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
+CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
     "grub defaults": (
         "/etc/default/grub",
-        Kind.GRUB_DEFAULTS,
+        FileKind.GRUB_DEFAULTS,
         "GRUB_TIMEOUT=5\n#GRUB_CMDLINE_LINUX=\"amdgpu.gfxoff=0\"\n"
         "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet \\\n  amdgpu.gfxoff=0 root=/dev/x\"\n"
         "GRUB_CMDLINE_XEN=\"iommu=verbose amd_iommu=pt\"\nGRUB_CMDLINE_LINUX+=' amd_iommu=pt'\n",
@@ -20,37 +20,37 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "grub defaults in a drop-in with CRLF": (
         "x/etc/default/grub.d/50.cfg",
-        Kind.GRUB_DEFAULTS,
+        FileKind.GRUB_DEFAULTS,
         "GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT\tamdgpu.gfxoff=0\"\r\n",
         [(1, 57, "amdgpu.gfxoff=0", GFXOFF)],
     ),
     "grub.cfg": (
         "/boot/grub/grub.cfg",
-        Kind.GRUB_CFG,
+        FileKind.GRUB_CFG,
         "menuentry 'Debian' {\n\tlinux\t/boot/vmlinuz-6.12 root=UUID=1 ro amdgpu.gfxoff=0\n\tinitrd /i\n}\n",
         [(2, 42, "amdgpu.gfxoff=0", GFXOFF)],
     ),
     "boot entry": (
         "/boot/loader/entries/a.conf",
-        Kind.BOOT_ENTRY,
+        FileKind.BOOT_ENTRY,
         "title Arch\nlinux /vmlinuz\noptions root=/dev/x rw amdgpu.gfxoff=0\noptions amd_iommu=pt\n",
         [(3, 24, "amdgpu.gfxoff=0", GFXOFF), (4, 9, "amd_iommu=pt", "misspelt")],
     ),
     "command line": (
         "/proc/cmdline",
-        Kind.CMDLINE,
+        FileKind.CMDLINE,
         "BOOT_IMAGE=/v root=/dev/x amdgpu.gfxoff=0 -- amd_iommu=pt amdgpu.noretry=0\n",
         [(1, 27, "amdgpu.gfxoff=0", GFXOFF), (1, 59, "amdgpu.noretry=0", "inverted")],
     ),
     "a quoted value": (
         "cmdline",
-        Kind.CMDLINE,
+        FileKind.CMDLINE,
         'quiet "amdgpu.gfxoff=0" dyndbg="file x +p" amdgpu.noretry="0"\n',
         [(1, 7, '"amdgpu.gfxoff=0"', GFXOFF), (1, 44, 'amdgpu.noretry="0"', "inverted")],
     ),
     "modprobe.d": (
         "/etc/modprobe.d/amdgpu.conf",
-        Kind.MODPROBE,
+        FileKind.MODPROBE,
         "# options amdgpu gfxoff=0\noptions nvidia gfxoff=0\noptions amdgpu runpm=0 \\\n gfxoff=0\n"
         "option amdgpu noretry=0\noptions amdgpu.runpm=0\noptions amdgpu dc=1 # why\n",
         [
@@ -63,7 +63,7 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "environment.d": (
         "/etc/environment.d/50.conf",
-        Kind.ENVIRONMENT,
+        FileKind.ENVIRONMENT,
         "PATH=/bin\n# TORCH_USE_HIPBLASLT=1\nTORCH_USE_HIPBLASLT=1\nPYTORCH_NO_HIP_MEMORY_CACHING='0'\n",
         [
             (3, 1, "TORCH_USE_HIPBLASLT=1", "unknown"),
@@ -72,13 +72,13 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "what a process has": (
         "/proc/12/environ",
-        Kind.ENVIRONMENT,
+        FileKind.ENVIRONMENT,
         "PATH=/bin\nTORCH_USE_HIPBLASLT=1\n",
         [(2, 1, "TORCH_USE_HIPBLASLT=1", "unknown")],
     ),
     "script": (
         "a.sh",
-        Kind.SHELL,
+        FileKind.SHELL,
         "#!/bin/sh\n# export TORCH_USE_HIPBLASLT=0\nexport A=1 TORCH_USE_HIPBLASLT=\"0\"  # x\n"
         "MIOPEN_DEBUG_CONV_GEMM=0 TORCH_USE_HIPBLASLT=0 \\\n  python x.py\nenv -i TORCH_USE_HIPBLASLT=1 x\n"
         "unset TORCH_USE_HIPBLASLT\ngrep amdgpu.gfxoff=0 /proc/cmdline\n",
@@ -90,7 +90,7 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "files that a script writes": (
         "a.sh",
-        Kind.SHELL,
+        FileKind.SHELL,
         "cat <<'EOF' | sudo tee /etc/modprobe.d/x.conf\noptions amdgpu gfxoff=0\nEOF\n"
         "echo \"options amdgpu gfxoff=0\" > /etc/modprobe.d/y.conf\n"
         "sed -i 's/\\(CMDLINE.*\\)\"/\\1 amdgpu.gfxoff=0\"/' /etc/default/grub\n"
@@ -109,13 +109,13 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "fish and csh": (
         "config.fish",
-        Kind.SHELL,
+        FileKind.SHELL,
         "set -gx TORCH_USE_HIPBLASLT 0\nset TORCH_USE_HIPBLASLT 0\nsetenv TORCH_USE_HIPBLASLT 1\n",
         [(1, 9, "TORCH_USE_HIPBLASLT 0", "unknown"), (3, 8, "TORCH_USE_HIPBLASLT 1", "unknown")],
     ),
     "Dockerfile": (
         "Dockerfile",
-        Kind.DOCKERFILE,
+        FileKind.DOCKERFILE,
         "FROM rocm\nARG TORCH_USE_HIPBLASLT=1\nENV A=b \\\n  # no\n  TORCH_USE_HIPBLASLT=1\n"
         "ENV TORCH_USE_HIPBLASLT 0\nRUN PYTORCH_ROCM_ARCH=gfx1030 python setup.py install\n"
         "RUN docker run -e TORCH_USE_HIPBLASLT=1 x\n",
@@ -128,7 +128,7 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "compose": (
         "compose.yaml",
-        Kind.YAML,
+        FileKind.YAML,
         "services:\n  a:\n    environment:\n      - \"TORCH_USE_HIPBLASLT=1\"\n      - A=b\n"
         "  b:\n    environment:\n      TORCH_USE_HIPBLASLT: '0'  # why\n"
         "env:\n  - name: TORCH_USE_HIPBLASLT\n    value: \"1\"\n",
@@ -140,7 +140,7 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "unit": (
         "/etc/systemd/system/a.service",
-        Kind.UNIT,
+        FileKind.UNIT,
         "[Service]\nEnvironment=\"TORCH_USE_HIPBLASLT=1\" A=b \\\n  TORCH_USE_HIPBLASLT=1\n#Environment=A=1\n"
         "ExecStart=/usr/bin/env TORCH_USE_HIPBLASLT=0 x\n",
         [
@@ -152,7 +152,7 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "Python": (
         "a.py",
-        Kind.PYTHON,
+        FileKind.PYTHON,
         "import os\nx = 'ü'; os.environ['TORCH_USE_HIPBLASLT'] = \"1\"\n"
         "os.putenv('TORCH_USE_HIPBLASLT', '0')\n"
         "os.environ.update({'A': 'b', 'TORCH_USE_HIPBLASLT': '1'})\n"
@@ -167,13 +167,13 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "Python that is none": (
         "a.py",
-        Kind.PYTHON,
+        FileKind.PYTHON,
         "import os\nprint 'x'\nos.environ['TORCH_USE_HIPBLASLT'] = '1'\n",
         [(3, 4, "environ['TORCH_USE_HIPBLASLT'] = '1'", "unknown")],
     ),
     "Python that joins": (
         "a.py",
-        Kind.PYTHON,
+        FileKind.PYTHON,
         "import os\nos.environ.update(TORCH_USE_HIPBLASLT='0', A='b')\n"
         "os.environ |= {'TORCH_USE_HIPBLASLT': '0'}\nx = dict(os.environ, TORCH_USE_HIPBLASLT='1')\n"
         "y = os.environ | {'TORCH_USE_HIPBLASLT': '1'}\nz = dict(a, TORCH_USE_HIPBLASLT='1')\n",
@@ -186,56 +186,56 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "quotes of a YAML list": (
         "compose.yml",
-        Kind.YAML,
+        FileKind.YAML,
         "environment:\n  - MIOPEN_DEBUG_CONV_GEMM=\"0\"\n  - \"MIOPEN_DEBUG_CONV_GEMM=0\"\n"
         "  - MIOPEN_DEBUG_CONV_GEMM=0 # why\n",
         [(2, 5, 'MIOPEN_DEBUG_CONV_GEMM="0"', "illegal_value")],
     ),
     "YAML between braces": (
         "compose.yml",
-        Kind.YAML,
+        FileKind.YAML,
         "environment: {A: b, TORCH_USE_HIPBLASLT: 0, HSA_USE_SVM: \"0\"}\n",
         [(1, 21, "TORCH_USE_HIPBLASLT: 0", "unknown"), (1, 45, 'HSA_USE_SVM: "0"', "misread")],
     ),
     "docker --env-file": (
         "env.list",
-        Kind.DOCKER_ENV,
+        FileKind.DOCKER_ENV,
         "A=b\nMIOPEN_DEBUG_CONV_GEMM='0'\nMIOPEN_DEBUG_CONV_FFT=0\n",
         [(2, 1, "MIOPEN_DEBUG_CONV_GEMM='0'", "illegal_value")],
     ),
     "continued lines of grub.cfg": (
         "grub.cfg",
-        Kind.GRUB_CFG,
+        FileKind.GRUB_CFG,
         "menuentry 'x' {\n linux /vmlinuz root=x \\\n  amdgpu.gfxoff=0 \\\n  quiet\n}\n",
         [(3, 3, "amdgpu.gfxoff=0", GFXOFF)],
     ),
     "rEFInd": (
         "/boot/refind_linux.conf",
-        Kind.BOOT_ENTRY,
+        FileKind.BOOT_ENTRY,
         "# \"no\" \"amdgpu.gfxoff=0\"\n\"Boot\"  \"ro amdgpu.gfxoff=0\"\n\"Other\" \"ro amdgpu.gfxoff=1\"\n",
         [(2, 13, "amdgpu.gfxoff=0", GFXOFF), (3, 13, "amdgpu.gfxoff=1", GFXOFF)],
     ),
     "sdboot-manage": (
         "/etc/sdboot-manage.conf",
-        Kind.GRUB_DEFAULTS,
+        FileKind.GRUB_DEFAULTS,
         "LINUX_OPTIONS=\"quiet amdgpu.gfxoff=0\"\n",
         [(1, 22, "amdgpu.gfxoff=0", GFXOFF)],
     ),
     "a script in a script": (
         "a.sh",
-        Kind.SHELL,
+        FileKind.SHELL,
         "bash -c \"TORCH_USE_HIPBLASLT=0 python x\"\n",
         [(1, 10, "TORCH_USE_HIPBLASLT=0", "unknown")],
     ),
     "words whose blanks were lost": (
         "a.txt",
-        Kind.MARKDOWN,
+        FileKind.MARKDOWN,
         "It ran with A=1.TORCH_USE_HIPBLASLT=1was tried.\n",
         [(1, 17, "TORCH_USE_HIPBLASLT=1", "unknown")],
     ),
     "notebook": (
         "a.ipynb",
-        Kind.NOTEBOOK,
+        FileKind.NOTEBOOK,
         '{"cells": [{"cell_type": "markdown", "source": ["Set `amdgpu.gfxoff=0`"]},\n'
         ' {"outputs": [{"text": ["TORCH_USE_HIPBLASLT=5"]}], "cell_type": "code", "source": [\n'
         '"import os\\n",\n"os.environ[\\"TORCH_USE_HIPBLASLT\\"] = \\"0\\"\\n",\n'
@@ -251,7 +251,7 @@ CASES: dict[str, tuple[str, Kind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "document": (
         "post.md",
-        Kind.MARKDOWN,
+        FileKind.MARKDOWN,
         "ü `amdgpu.gfxoff=0` and amdgpu.gfxoff=1, `noretry=0`.\n\n> ```sh\n> $ export TORCH_USE_HIPBLASLT=1\n"
         "> TORCH_USE_HIPBLASLT=1\n> ```\n\n```diff\n-amdgpu.gfxoff=0\n+amdgpu.gfxoff=0\n```\n"
         "```ini\nEnvironment='TORCH_USE_HIPBLASLT=1'\n```\n```\nCMD=\"quiet amdgpu.gfxoff=0\"\n```\n",

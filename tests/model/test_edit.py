@@ -73,6 +73,30 @@ def test_ours_that_others_took_out_is_gone_already() -> None:
     assert Edit(OTHER, OURS).undone(b"A=1\n" + OTHER) == b"A=1\n" + OTHER
 
 
+@given(FOREIGN, FOREIGN)
+def test_every_copy_of_ours_is_ours_and_one_takes_their_place(between: bytes, after: bytes) -> None:
+    content = b"A=1\n" + OURS + between + b"\n" + OURS + after
+    assert appended_assignment.own(content) == OURS + OURS, "not as it was left"
+    written, edit = appended_assignment.put(content, OTHER)
+    assert written == b"A=1\n" + OTHER + between + b"\n" + after
+    assert edit.undone(written) == content
+
+
+@pytest.mark.parametrize(
+    ("text", "goes_on"),
+    [
+        ("A=a\\", True),
+        ("A=a\\\n", True),
+        ("A=a\\\\\n", False),
+        ("A=a # x\\\n", False),
+        ("A=a\\\n\n", False),
+        ("", False),
+    ],
+)
+def test_a_line_that_takes_the_next_for_a_part_of_itself(text: str, goes_on: bool) -> None:
+    assert appended_assignment.continued(text) is goes_on
+
+
 def test_the_lines_around_ours_keep_their_numbers() -> None:
     text = "A=1\n" + OURS.decode() + "B=2\nC=3"
     before, ours, after = appended_assignment.around(text)

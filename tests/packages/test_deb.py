@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import registry
+from rocmcfg.backends import edits
 from rocmcfg.planning.owned import owned_paths
 
 from .conftest import DEB, build_deb
@@ -73,7 +73,7 @@ def test_the_maintainer_scripts_are_plain_posix_shell(scripts: Path) -> None:
 def test_the_maintainer_scripts_know_every_file_that_apply_writes(scripts: Path) -> None:
     for name, lists in (("prerm", 2), ("postrm", 1)):  # one is in the script that prerm leaves behind
         found = re.findall(r"for file in (/.*); do", (scripts / name).read_text())
-        whole = {path for path in owned_paths() if registry.editor(path) is None}
+        whole = {path for path in owned_paths() if edits.editor(path) is None}
         assert [set(paths.split()) for paths in found] == [whole] * lists, name
 
 

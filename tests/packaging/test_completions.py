@@ -156,7 +156,7 @@ TYPED = {
     "rocmcfg env --root host -p mine --without a": "rocmcfg env --root host -p mine --without amdgpu.runpm ",
     "rocmcfg explain pcie_gen_c": "rocmcfg explain pcie_gen_cap ",
     "rocmcfg apply --via mod": "rocmcfg apply --via modprobe ",
-    "rocmcfg apply --boot-backend grub-": "rocmcfg apply --boot-backend grub-mkconfig ",
+    "rocmcfg apply --boot-backend grub-m": "rocmcfg apply --boot-backend grub-mkconfig ",
     "rocmcfg schema profile-f": "rocmcfg schema profile-file ",
     "rocmcfg doctor --gfx gfx95": "rocmcfg doctor --gfx gfx950 ",
     "rocmcfg doctor --root=ho": "rocmcfg doctor --root=ho",  # home and host

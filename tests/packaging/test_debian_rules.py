@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from rocmcfg.backends.boot import registry
+from rocmcfg.backends import edits
 from rocmcfg.planning.owned import owned_paths
 from tests.support.program import SOURCE
 
@@ -18,4 +18,4 @@ def test_the_program_says_which_files_are_its_own() -> None:
     done = subprocess.run(
         [sys.executable, "-B", "-c", asked[0]], cwd=SOURCE, capture_output=True, text=True, check=True
     )
-    assert done.stdout.split() == sorted(path for path in owned_paths() if registry.editor(path) is None)
+    assert done.stdout.split() == sorted(path for path in owned_paths() if edits.editor(path) is None)

@@ -185,11 +185,11 @@ def test_no_line_of_a_log_ends_its_block(lines: list[str]) -> None:
 
 
 def _empty(*excerpts: Excerpt) -> Report:
-    from rocmcfg.facts.system import Hardware
+    from rocmcfg.facts.system import HostHardware
     from rocmcfg.model.facts import BootChain, Facts, Os
 
     facts = Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True)
-    hardware = Hardware("", None, "", "", "", ())
+    hardware = HostHardware("", None, "", "", "", ())
     return Report("0", facts, hardware, (), (), 0, (), (), "", "", (), (), excerpts, {})
 
 

@@ -1,7 +1,8 @@
 """A reboot of a fake tree: what GRUB and the kernel would make of its files, and no more.
 
-GRUB runs what 01_rocmcfg_trial printed into the menu: `rocmcfg_next` of the block is emptied and goes to the
-command line of this boot. That the real GRUB does so is shown by the tests in real guests.
+GRUB runs what 01_rocmcfg_trial printed into the menu, or what user.cfg beside it holds: `rocmcfg_next` of the
+block is emptied and goes to the command line of this boot. That the real GRUB does so is shown by the tests
+in real guests, and by those of the loader alone.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ def enable_unit(root: Path) -> None:
     (wants / unit.name).symlink_to("/usr/lib/systemd/system/rocmcfg-trial.service")
 
 
-def next_boot(root: Path) -> str:
+def next_boot(root: Path, block: str = BLOCK) -> str:
     """`rocmcfg_next` of the block, empty where there is none."""
-    if not (root / BLOCK).exists():
+    if not (root / block).exists():
         return ""
     listed = subprocess.run(
-        ["grub-editenv", root / BLOCK, "list"], capture_output=True, text=True, check=True
+        ["grub-editenv", root / block, "list"], capture_output=True, text=True, check=True
     )
     found = re.search(r"^rocmcfg_next=(.*)$", listed.stdout, re.M)
     return found[1] if found else ""
@@ -48,12 +49,19 @@ def grub_line(root: Path) -> str:
     """The command line that GRUB gives to the first entry of its menu; the block is changed as GRUB does."""
     menu = next(path for path in (root / "boot/grub/grub.cfg", root / "boot/grub2/grub.cfg") if path.exists())
     text = menu.read_text()
-    given = next_boot(root) if "save_env rocmcfg_next" in text else ""
+    user = menu.with_name("user.cfg")
+    hooks = text + (user.read_text() if "user.cfg" in text and user.exists() else "")
+    block = str(menu.with_name("grubenv").relative_to(root))
+    given = next_boot(root, block) if "save_env rocmcfg_next" in hooks else ""
     if given:
-        subprocess.run(["grub-editenv", root / BLOCK, "set", "rocmcfg_next="], check=True)
-    entry = re.search(r"^\s*linux\s+(\S+) (.*)$", text, re.M)
-    assert entry is not None
-    return " ".join(f"BOOT_IMAGE={entry[1]} {entry[2].replace('$rocmcfg_trial', given)}".split())
+        subprocess.run(["grub-editenv", root / block, "set", "rocmcfg_next="], check=True)
+    if re.search(r"^\s*blscfg$", text, re.M):
+        text = max((path.name, path.read_text()) for path in (root / "boot/loader/entries").glob("*.conf"))[1]
+    kernel = re.search(r"^\s*linux\s+(\S+)", text, re.M)
+    options = re.search(r"^(?:\s*linux\s+\S+|options) +(\S.*)$", text, re.M)
+    assert kernel is not None
+    assert options is not None
+    return " ".join(f"BOOT_IMAGE={kernel[1]} {options[1].replace('$rocmcfg_trial', given)}".split())
 
 
 def boot(root: Path, line: str, boot_id: str) -> None:

@@ -12,8 +12,17 @@ update-initramfs   mkinitramfs copies all of /etc/modprobe.d, whatever else the 
                    grub-mkconfig runs the programs of /etc/grub.d in order and frames what each prints; of
                    them the stand-in runs those of rocmcfg alone, before the entries.
 grub-mkconfig -o MENU, grub2-mkconfig   the same as GRUB itself has it, without drop-ins.
-grub-editenv       the real one, on the tree's own block (`-` is /boot/grub/grubenv).
+grub-editenv       the real one, on the tree's own block (`-` is /boot/grub/grubenv), also as grub2-editenv.
 lsinitramfs, unmkinitramfs   list and unpack an uncompressed newc archive.
+dracut --rebuild OLD NEW RELEASE   copies /etc/modprobe.d in host-only mode alone, and what a configuration
+                   names in install_optional_items (dracut 106, modules.d/90kernel-modules/module-setup.sh and
+                   dracut.sh); lsinitrd lists as `ls -l` does, --file prints one file, and nothing with status
+                   0 where there is none.
+mkinitcpio -P      makes the images of each preset, as a shell would read it; one that fails does not keep the
+                   others from being made, and is told by status 1 (v41, process_preset). The hook modconf
+                   copies *.conf of /etc/modprobe.d (install/modconf). lsinitcpio --list, --extract.
+booster build      writes the options of the modules that it has to etc/booster.init.yaml (0.13,
+                   generator/kmod.go and generator.go); ls and cat look into an image.
 
 They are no oracle: what GRUB, kmod and initramfs-tools really do is shown by the tests in real guests.
 """
@@ -41,8 +50,11 @@ printf '%s\\0%s' "$GRUB_CMDLINE_LINUX" "$GRUB_CMDLINE_LINUX_DEFAULT"
 
 
 _OURS = "/etc/grub.d/01_rocmcfg_trial"
+_GENERATORS = ("update-initramfs", "dracut", "mkinitcpio", "booster")
 # Those that change something, by their first word.
-TOOLS = ("update-grub", "grub-mkconfig", "grub2-mkconfig", "update-initramfs", "grub-editenv")
+TOOLS = ("update-grub", "grub-mkconfig", "grub2-mkconfig", "grub-editenv", "grub2-editenv", *_GENERATORS)
+LOOKS = ("lsinitramfs", "lsinitrd", "lsinitcpio", "booster")
+EVERYWHERE = ("mv",)
 
 
 def update_grub(root: Path) -> int:
@@ -89,8 +101,8 @@ def _without_printed(text: str) -> str:
     return re.sub(rf"### BEGIN {_OURS} ###\n.*?### END {_OURS} ###\n\n", "", text, flags=re.S)
 
 
-def grub_editenv(root: Path, arguments: list[str]) -> int:
-    block = root / "boot/grub/grubenv"
+def grub_editenv(root: Path, name: str, arguments: list[str]) -> int:
+    block = root / "boot" / name.partition("-")[0] / "grubenv"
     return subprocess.run(["grub-editenv", block, *arguments[1:]], check=False).returncode
 
 
@@ -99,18 +111,103 @@ def update_initramfs(root: Path) -> int:
     if re.search(r"^update_initramfs=no", settings, re.M):
         print("update-initramfs: Not updating initramfs.")
         return 0
-    options = {
-        f"etc/modprobe.d/{path.name}": path.read_bytes()
-        for path in sorted((root / "etc/modprobe.d").glob("*"))
-        if path.is_file()
-    }
+    options = _modprobe_d(root)
     images = [
         path for path in (root / "boot").glob("initrd.img-*") if path.suffix != ".new"
     ]  # left by a kill
     for image in sorted(images):
-        kept = {n: c for n, c in unpacked(image).items() if not n.startswith("etc/modprobe.d/")}
-        _replace(image, _archive(kept | options))
+        _replace(image, _archive(_without_options(image) | options))
     return 0
+
+
+def dracut(root: Path, arguments: list[str]) -> int:
+    old, new, release = arguments[-3:]
+    settings = "".join(
+        path.read_text()
+        for folder in ("usr/lib/dracut/dracut.conf.d", "etc/dracut.conf.d")
+        for path in sorted((root / folder).glob("*.conf"))
+    )
+    found = _modprobe_d(root) if 'hostonly="yes"' in settings else {}
+    for items in re.findall(r'^install_optional_items\+="([^"]*)"', settings, re.M):
+        found |= {
+            p.lstrip("/"): (root / p.lstrip("/")).read_bytes()
+            for p in items.split()
+            if (root / p[1:]).exists()
+        }
+    if not (root / "usr/lib/modules" / release).is_dir():
+        print(f"dracut[F]: Cannot find module directory /lib/modules/{release}", file=sys.stderr)
+        return 1
+    (root / new.lstrip("/")).write_bytes(_archive(_without_options(root / old.lstrip("/")) | found))
+    return 0
+
+
+def mkinitcpio(root: Path, arguments: list[str]) -> int:
+    if arguments[0] != "-P":
+        return _mkinitcpio(root, arguments[arguments.index("-g") + 1])
+    status = 0
+    for preset in sorted((root / "etc/mkinitcpio.d").glob("*.preset")):
+        script = '. "$1"; for p in "${PRESETS[@]}"; do i=${p}_image; echo "${!i}"; done'
+        said = subprocess.run(
+            ["bash", "-c", script, "bash", preset], capture_output=True, text=True, check=True
+        )
+        for image in said.stdout.split():
+            print(f"==> Building image from preset: /{preset.relative_to(root)}")
+            status |= _mkinitcpio(root, image)
+    return status
+
+
+def _mkinitcpio(root: Path, path: str) -> int:
+    image = root / path.lstrip("/")
+    settings = [root / "etc/mkinitcpio.conf", *sorted((root / "etc/mkinitcpio.conf.d").glob("*.conf"))]
+    script = 'for f; do . "$f"; done; echo "${HOOKS[@]}"'
+    hooks = subprocess.run(
+        ["bash", "-c", script, "bash", *settings], capture_output=True, text=True, check=True
+    )
+    if not image.exists():
+        print(f"==> ERROR: Invalid option -g -- '{path}' must be writable", file=sys.stderr)
+        return 1
+    found = _modprobe_d(root, "*.conf") if "modconf" in hooks.stdout.split() else {}
+    _replace(image, _archive(_without_options(image) | found))
+    return 0
+
+
+def booster(root: Path, arguments: list[str]) -> int:
+    image = root / arguments[-1].lstrip("/")
+    options: dict[str, list[str]] = {}
+    for folder in ("usr/lib/modprobe.d", "etc/modprobe.d", "run/modprobe.d"):
+        for path in sorted((root / folder).glob("*")):
+            for module, text in re.findall(r"^options (\S+) (.*)", path.read_text(), re.M):
+                options.setdefault(module, []).append(text)
+    files = unpacked(image)
+    carried = {Path(name).name.split(".")[0] for name in files}
+    lines = [f"    {m}: {' '.join(texts)}\n" for m, texts in sorted(options.items()) if m in carried]
+    text = "mounttimeout: 180\n" + ("modprobeoptions:\n" if lines else "") + "".join(lines)
+    _replace(image, _archive(files | {"etc/booster.init.yaml": text.encode()}))
+    return 0
+
+
+def _modprobe_d(root: Path, pattern: str = "*") -> dict[str, bytes]:
+    found = sorted((root / "etc/modprobe.d").glob(pattern))
+    return {f"etc/modprobe.d/{path.name}": path.read_bytes() for path in found if path.is_file()}
+
+
+def _without_options(image: Path) -> dict[str, bytes]:
+    return {name: text for name, text in unpacked(image).items() if not name.startswith("etc/modprobe.d/")}
+
+
+def look(root: Path, argv: list[str]) -> tuple[int, str]:
+    """What a program that looks into an image prints, with its status."""
+    name = argv[-1] if argv[:2] == ["booster", "cat"] or argv[1] == "--file" else ""
+    image = root / (argv[2] if argv[:2] == ["booster", "cat"] else argv[-1]).lstrip("/")
+    if not image.read_bytes().startswith(b"070701"):
+        return 1, ""
+    files = unpacked(image)
+    if argv[0] == "lsinitrd" and argv[1] == "--file":
+        return 0, files.get(argv[2], b"").decode()
+    if name:
+        return (0, files[name].decode()) if name in files else (1, "")
+    before = "-rw-r--r--   1 root     root            5 Jan  1  1970 " if argv[0] == "lsinitrd" else ""
+    return 0, "".join(f"{before}{path}\n" for path in files)
 
 
 def unpacked(image: Path) -> dict[str, bytes]:
@@ -157,21 +254,33 @@ def _replace(path: Path, content: bytes) -> None:
         raise
 
 
+def move(root: Path, arguments: list[str]) -> int:
+    """mv -f OLD NEW"""
+    old, new = (root / path.lstrip("/") for path in arguments[-2:])
+    os.replace(old, new)
+    return 0
+
+
+def run(root: Path, argv: list[str]) -> int:
+    tool, *arguments = argv
+    if tool in ("grub-editenv", "grub2-editenv"):
+        return grub_editenv(root, tool, arguments)
+    with_arguments = {
+        "grub-mkconfig": grub_mkconfig,
+        "grub2-mkconfig": grub_mkconfig,
+        "dracut": dracut,
+        "mkinitcpio": mkinitcpio,
+        "booster": booster,
+        "mv": move,
+    }
+    if tool in with_arguments:
+        return with_arguments[tool](root, arguments)
+    return {"update-grub": update_grub, "update-initramfs": update_initramfs}[tool](root)
+
+
 def main() -> int:
     tool, root, *arguments = sys.argv[1:]
-    if tool == "update-grub":
-        return update_grub(Path(root))
-    if tool in ("grub-mkconfig", "grub2-mkconfig"):
-        return grub_mkconfig(Path(root), arguments)
-    if tool == "update-initramfs":
-        return update_initramfs(Path(root))
-    if tool == "grub-editenv":
-        return grub_editenv(Path(root), arguments)
-    if tool == "lsinitramfs":
-        print("\n".join(unpacked(Path(root + arguments[-1]))))
-        return 0
-    print(f"fake_tools: no {tool}", file=sys.stderr)
-    return 64
+    return run(Path(root), [tool, *arguments])
 
 
 if __name__ == "__main__":

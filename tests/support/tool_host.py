@@ -8,6 +8,7 @@ is real.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -34,6 +35,9 @@ class ToolHost(LocalHost):
     def runs_tools(self) -> bool:
         return True
 
+    def has_tool(self, name: str) -> bool:
+        return name in fake_tools.EVERYWHERE or super().has_tool(name)
+
     def _own(self, name: str) -> Path | None:
         """The program of the test that stands for the one of this name."""
         found = self.tools / name if self.tools else None
@@ -44,10 +48,10 @@ class ToolHost(LocalHost):
         if own is not None:
             found = runner.query((str(own), self.root, *argv[1:]))
             return found and found._replace(argv=tuple(argv))
-        if argv[0] == "lsinitramfs":
-            listing = "\n".join(fake_tools.unpacked(Path(self.root + argv[-1])))
-            return CommandResult(tuple(argv), 0, listing, "")
-        if argv[0] == "grub-probe":  # prints nothing for a plain partition, and the file system's name
+        if argv[0] in fake_tools.LOOKS:
+            status, said = fake_tools.look(Path(self.root), list(argv))
+            return CommandResult(tuple(argv), status, said, "")
+        if argv[0] in ("grub-probe", "grub2-probe"):  # nothing for a plain partition, and the file system
             return CommandResult(tuple(argv), 0, self.probed[argv[1].partition("=")[2]], "")
         return None
 
@@ -59,13 +63,14 @@ class ToolHost(LocalHost):
     def execute(
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
     ) -> CommandResult:
-        if not self.has_tool(argv[0]):
-            return CommandResult(tuple(argv), 127, "", f"{argv[0]}: not found")
-        own = self._own(argv[0])
+        tool, *arguments = _bare(argv)
+        if not self.has_tool(tool):
+            return CommandResult(tuple(argv), 127, "", f"{tool}: not found")
+        own = self._own(tool)
         if own is not None:
-            command: tuple[str, ...] = (str(own), self.root, *argv[1:])
+            command: tuple[str, ...] = (str(own), self.root, *arguments)
         else:
-            command = (sys.executable, "-IS", fake_tools.__file__, argv[0], self.root, *argv[1:])
+            command = (sys.executable, "-IS", fake_tools.__file__, tool, self.root, *arguments)
         result = runner.execute(command, timeout=timeout, progress=progress, mark=mark)
         return CommandResult(tuple(argv), result.status, result.stdout, result.stderr)
 
@@ -74,7 +79,10 @@ class ToolHost(LocalHost):
         if os.environ.get(SETTLES):
             super().settle(paths)
 
-    def unpack(self, argv: Sequence[str], wanted: Sequence[str]) -> dict[str, bytes] | None:
+    def unpack(
+        self, argv: Sequence[str], wanted: Sequence[str], *, here: bool = False
+    ) -> dict[str, bytes] | None:
+        del here
         files = fake_tools.unpacked(Path(self.root + argv[-1]))
         return {name: files[name] for name in wanted if name in files}
 
@@ -85,18 +93,14 @@ class QuickHost(ToolHost):
     def execute(
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
     ) -> CommandResult:
-        if self._own(argv[0]) is not None:
+        if self._own(_bare(argv)[0]) is not None:
             return super().execute(argv, timeout=timeout, progress=progress, mark=mark)
-        if argv[0] == "grub-editenv":
-            return CommandResult(
-                tuple(argv), fake_tools.grub_editenv(Path(self.root), list(argv[1:])), "", ""
-            )
-        if argv[0] in ("grub-mkconfig", "grub2-mkconfig"):
-            return CommandResult(
-                tuple(argv), fake_tools.grub_mkconfig(Path(self.root), list(argv[1:])), "", ""
-            )
-        tool = {"update-grub": fake_tools.update_grub, "update-initramfs": fake_tools.update_initramfs}
-        return CommandResult(tuple(argv), tool[argv[0]](Path(self.root)), "", "")
+        return CommandResult(tuple(argv), fake_tools.run(Path(self.root), _bare(argv)), "", "")
+
+
+def _bare(argv: Sequence[str]) -> list[str]:
+    """Without `env NAME=VALUE` before it."""
+    return list(argv) if argv[0] != "env" else [*itertools.dropwhile(lambda word: "=" in word, argv[1:])]
 
 
 def main() -> None:

@@ -31,11 +31,15 @@ class KernelArgs:
 
     TOOL, BLOCK, KEEPS = "kernelargs", STATE, "the arguments that every kernel gets"
     SHOWS = ("kernelargs", "list")
+    UNCHANGED = (77,)
+    AMONG_OTHERS = False
 
-    def held(self, view: HostView) -> str | None:
+    def held(self, view: HostView, ours: str = "") -> str | None:
+        del ours
         return view.text(STATE) or None
 
-    def keep(self, wanted: str | None) -> tuple[str, ...]:
+    def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
+        del held
         return ("kernelargs", "clear") if wanted is None else ("kernelargs", "put", wanted)
 
     def damaged(self, view: HostView) -> bool:

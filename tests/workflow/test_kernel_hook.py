@@ -14,6 +14,8 @@ from rocmcfg.host import runner
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.state import Request
+from rocmcfg.planning.refusals import request_without
+from rocmcfg.records import receipt
 from rocmcfg.workflow.applying import apply, check_kernel
 from rocmcfg.workflow.planning import plan
 from tests.support.hosts import debian_grub_host
@@ -78,15 +80,20 @@ def test_a_parameter_that_the_new_kernel_lacks_is_told(host: ModinfoHost) -> Non
     assert "cwsr_enable=0" in (root / DROP_IN).read_text(), "an ignored parameter harms nobody"
 
 
-def test_a_value_that_would_stop_the_new_kernels_driver_is_withdrawn(host: ModinfoHost) -> None:
+@pytest.mark.parametrize("runpm", ["amdgpu.runpm=-2", "karg.amdgpu.runpm=-2"])
+def test_a_value_that_would_stop_the_new_kernels_driver_is_withdrawn(host: ModinfoHost, runpm: str) -> None:
     """-2 is a legal runpm for type int and stops a driver whose type is uint."""
-    root = applied(host, "amdgpu.cwsr_enable=0", "amdgpu.runpm=-2")
+    root = applied(host, "amdgpu.cwsr-enable=0", runpm)
     install_kernel(root, NEW, {**TYPES, "runpm": "uint"})
     assert checked(host) == ["RC2104", "RC4042"]
     text = (root / DROP_IN).read_text()
     assert "cwsr_enable=0" in text
     assert "runpm" not in text
     assert checked(host) == [], "the second run has nothing left to do"
+    left = receipt.load(host)
+    assert left is not None
+    assert left.request.set == ("amdgpu.cwsr-enable=0",)
+    assert request_without(left, ["amdgpu.cwsr_enable"]).set == ()
 
 
 def test_what_was_added_with_an_option_is_withdrawn_like_the_rest(host: ModinfoHost) -> None:

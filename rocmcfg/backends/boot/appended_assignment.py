@@ -2,7 +2,8 @@
 adds to what a variable holds, or an element of an array; two more for each further one.
 
 For files that have no directory of drop-ins. The lines are found again by their comment, wherever others have
-moved them.
+moved them. During a trial a variable of the boot loader stands last in what is added; it is none of what is
+applied, and counts as none of our part.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from rocmcfg.model.edit import Edit, appended
 
 _COMMENT = b"# Written by rocmcfg, with the next line. Undo: sudo rocmcfg rollback\n"
 _ASSIGNMENT = rb'(?:(\w+)="\$\{\1:\+\$\1 \}|\w+\[[^]\n]*\]\+=" )[^\n]*(?:\n|\Z)'
+_VARIABLE = re.compile(rb' ?\\\$\w+(?="\n?\Z)')
 _OWN = re.compile(rb"^(?:" + re.escape(_COMMENT) + rb"(?:" + _ASSIGNMENT + rb")?)+", re.MULTILINE)
 
 
@@ -23,19 +25,46 @@ def lines(name: str, added: str) -> bytes:
 
 
 def own(content: bytes) -> bytes | None:
-    """Our lines of the file; None where it has none."""
-    found = _OWN.search(content)
-    return found[0] if found else None
+    """Our lines of the file, with every copy that others made of them; None where it has none, or none but
+    those of a trial."""
+    return b"".join(_applied(found[0]) for found in _OWN.finditer(content)) or None
+
+
+def _applied(part: bytes) -> bytes:
+    """Our lines without a trial's variable; empty where nothing else is in them."""
+    left = _VARIABLE.sub(b"", part)
+    return left if left == part or not left.rstrip().endswith(b' }"') else b""
+
+
+def with_variable(part: bytes | None, name: str, variable: str) -> bytes:
+    """Our lines with a variable of the boot loader behind what is applied; the shell must not expand it."""
+    if part is None:
+        return lines(name, f"\\{variable}")
+    before, quote, end = part.rpartition(b'"')
+    return before + f" \\{variable}".encode() + quote + end
+
+
+def without_variable(text: str) -> str:
+    found = _OWN.search(text.encode())
+    return text.replace(found[0].decode(), _applied(found[0]).decode() or "\n\n") if found else text
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    """The file with `wanted` as our part of it, or without any, and the edit that makes it so."""
-    found = _OWN.search(content)
+    """The file with `wanted` as our part of it, or without any, and the edit that makes it so: one, from the
+    first copy of our lines to the last."""
+    found = list(_OWN.finditer(content))
     if found:
-        edit = Edit(found[0], wanted or b"")
-        return content[: found.start()] + edit.inserted + content[found.end() :], edit
+        start, end = found[0].start(), found[-1].end()
+        edit = Edit(content[start:end], (wanted or b"") + _OWN.sub(b"", content[start:end]))
+        return content[:start] + edit.inserted + content[end:], edit
     edit = Edit(b"", appended(content, wanted) if wanted else b"")
     return content + edit.inserted, edit
+
+
+def continued(text: str) -> bool:
+    """Whether the last line takes the next one, however the file ends, for a part of itself."""
+    last = text.removesuffix("\n").rpartition("\n")[2]
+    return bool(re.search(r"(?<!\\)(?:\\\\)*\\\Z", last)) and not re.search(r"(?:^|\s)#", last)
 
 
 def around(text: str) -> tuple[str, str, str]:

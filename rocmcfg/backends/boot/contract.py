@@ -98,35 +98,65 @@ class EntryWriter(Protocol):
 class Keeper(Protocol):
     """A program that keeps something of ours for the host, where no file of ours could say it. `TOOL` is its
     name, `BLOCK` the file in which it keeps things: saved before every change, put back where it was left
-    damaged. `KEEPS` says in words what is kept there, `SHOWS` is the command that shows it."""
+    damaged; empty where that is no file. `KEEPS` says in words what is kept there, `SHOWS` is the command
+    that shows it. `UNCHANGED` are the exit statuses, besides 0, that say that nothing was to be done.
+
+    `AMONG_OTHERS`: what it keeps are arguments, ours beside those of others, and it does not know whose each
+    of them is. Taking ours back loses nothing of theirs."""
 
     TOOL: str
     BLOCK: str
     KEEPS: str
     SHOWS: tuple[str, ...]
+    UNCHANGED: tuple[int, ...]
+    AMONG_OTHERS: bool
 
-    def held(self, view: HostView) -> str | None:
-        """What the program holds of ours; None where it holds nothing, empty where that was used up. Raises
-        Unreadable."""
+    def held(self, view: HostView, ours: str = "") -> str | None:
+        """What the program holds of ours; None where it holds nothing, empty where that was used up. `ours`
+        are the arguments that count as such `AMONG_OTHERS`. Raises Unreadable."""
 
-    def keep(self, wanted: str | None) -> tuple[str, ...]:
-        """The command after which the program holds `wanted`, and nothing else of ours."""
+    def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
+        """The command after which the program holds `wanted` in place of `held`, and nothing else of ours."""
 
     def damaged(self, view: HostView) -> bool:
         """Whether nobody could read its block any more. Raises Unreadable."""
 
 
-class BootTrial(Keeper, Protocol):
-    """Arguments that the loader gives to the next boot alone: it forgets them as it boots. `TOKEN` is the
-    word on every normal entry in whose place the loader puts them, `FILES` are those of ours that do so."""
+class ArgumentKeeper(Keeper, Protocol):
+    """A backend whose program keeps the arguments themselves. What is asked for is in a file of ours all the
+    same (`kept_arguments.CARRIER`), and the program gets it by one command, last of all that is done."""
 
-    TOKEN: str
+    def unable(self, view: HostView) -> list[Diagnostic]:
+        """Why the program cannot be asked for a change now, before anything is begun."""
+        ...
+
+    def deployment(self, view: HostView) -> str:
+        """Which of the systems on this host the program gives the arguments to; empty where there is one."""
+        ...
+
+
+class BootTrial(Protocol):
+    """Arguments that the loader gives to the next boot alone: it forgets them as it boots. `PLACES` are the
+    words on every normal entry in whose place the loader puts them; none where the trial is an entry of its
+    own. `FILES` are those of ours that are there during a trial only, `KEEPERS` all that may hold what makes
+    the next boot the trial."""
+
+    PLACES: tuple[str, ...]
     FILES: tuple[str, ...]
+    KEEPERS: tuple[Keeper, ...]
 
-    def propose(self) -> Mapping[str, tuple[bytes, int]]:
-        """What `FILES` hold during a trial: content and mode by path."""
+    def keeper(self, view: HostView) -> Keeper:
+        """The one of this host."""
+        ...
 
-    def arming(self, arguments: Sequence[str]) -> ToolChange:
+    def propose(
+        self, view: HostView, observed: Observed, arguments: Sequence[str]
+    ) -> Mapping[str, tuple[bytes, int]]:
+        """What shall be ours during a trial: content, and the mode of a new file, by path. The whole file, or
+        our part of one that others own."""
+        ...
+
+    def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
         """The one step that makes the next boot the trial; what comes before it does nothing alone."""
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:

@@ -15,13 +15,14 @@ from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.menu import Menu, Role, behind_separator, size, too_long
-from rocmcfg.host.view import Host, HostView, text_or_empty
+from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, size, too_long
+from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import Karg, contains, split
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, unique_kargs
 
+MISSING = "there is no such file; is its partition mounted?"
 CARRIER = "/etc/rocmcfg/kernel-arguments"
 CMDLINE = "/etc/kernel/cmdline"
 # a file with entries as it has to be: from what it holds, and our part, or None for no part of ours
@@ -39,10 +40,31 @@ class Line(NamedTuple):
 def menu(view: HostView) -> Menu:
     """A partition for root's eyes alone hides its entries (the mode of most ESPs)."""
     entries = loader_entries.read(view, machine_id(view))
-    hidden = [mounted for mounted in loader_entries.PARTITIONS if view.hidden(mounted)]
-    unreadable = f"only root may look into {hidden[0]}" if hidden and not entries else ""
-    folder = next(iter(loader_entries.folders(view)), hidden[0] if hidden else "/boot/loader/entries")
+    hidden = _hidden(view)
+    unreadable = f"only root may look into {hidden}" if hidden and not entries else ""
+    folder = next(iter(loader_entries.folders(view)), hidden or "/boot/loader/entries")
     return Menu(entries, unreadable, folder, "", CARRIER, "an entry without a line of options")
+
+
+def menu_of(
+    view: HostView, paths: Sequence[str], name: str, entries: Callable[[str, str], Iterable[Entry]]
+) -> Menu:
+    """The same of files that hold several entries each, of this `name`: `entries` gives those of a path and
+    its text."""
+    seen: list[Entry] = []
+    hidden = _hidden(view)
+    unreadable = "" if paths else f"only root may look into {hidden}" if hidden else MISSING
+    for path in paths:
+        try:
+            seen += entries(path, view.text(path) or "")
+        except Unreadable as problem:
+            unreadable = problem.reason
+    path = next(iter(paths), f"{hidden or '/boot'}/{name}")
+    return Menu(tuple(seen), unreadable, path, "", CARRIER, "an edit of that file")
+
+
+def _hidden(view: HostView) -> str:
+    return next(filter(view.hidden, loader_entries.PARTITIONS), "")
 
 
 def from_cmdline(view: HostView) -> list[tuple[Karg, ...]]:
@@ -73,37 +95,45 @@ def asked(view: HostView) -> str:
 
 
 def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+    kargs = " ".join(setting.karg for setting in unique_kargs(settings))
+    return {**propose_carrier(settings), CMDLINE: marked_arguments.part(kargs) if kargs else None}
+
+
+def propose_carrier(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+    """The file of ours, with the reason for each argument."""
     from rocmcfg.backends.templates import HEAD, reason
 
-    if not settings:
-        return {CARRIER: None, CMDLINE: None}
     kargs = " ".join(setting.karg for setting in unique_kargs(settings))
     content = "".join([HEAD, *map(reason, settings), kargs, "\n"])
-    return {CARRIER: content.encode(), CMDLINE: marked_arguments.part(kargs)}
+    return {CARRIER: content.encode() if kargs else None}
 
 
 def activation(name: str, reason: str, folders: Sequence[str]) -> Activation:
     return Activation(name, (), reason, writes_at=tuple(folders), own=True)
 
 
-def write(host: Host) -> None:
-    """As `contract.EntryWriter`, for entries that are a file each."""
+def write(host: Host, variable: str = "") -> None:
+    """As `contract.EntryWriter`, for entries that are a file each. A variable of the loader stands behind
+    what is applied."""
 
     def rewrite(role: Role) -> Rewrite:
-        return lambda content, ours: loader_entries.with_arguments(
-            content, ours if role is Role.NORMAL else None
-        )
+        def rewritten(content: bytes, ours: bytes | None) -> bytes:
+            if role is Role.TRIAL:
+                return content
+            return loader_entries.with_arguments(content, ours if role is Role.NORMAL else None)
 
-    rewrite_files(
-        host, ((path, rewrite(one.role)) for path, one in loader_entries.files(host, machine_id(host)))
-    )
+        return rewritten
+
+    found = loader_entries.files(host, machine_id(host))
+    rewrite_files(host, ((path, rewrite(one.role)) for path, one in found), variable)
 
 
-def rewrite_files(host: Host, files: Iterable[tuple[str, Rewrite]]) -> None:
+def rewrite_files(host: Host, files: Iterable[tuple[str, Rewrite]], variable: str = "") -> None:
     """What came into an entry that shall stay as it is, is taken out of it."""
-    kargs = asked(host)
+    kargs = f"{asked(host)} {variable}".strip()
     ours = marked_arguments.part(kargs) if kargs else None
     for path, rewrite in files:
+        host.discard_temporary(path)
         before = host.state(path)
         content = rewrite(before.content, ours) if before else b""
         if before is not None and content != before.content:
@@ -116,6 +146,25 @@ def preflight(observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
     longest = max((size([*(k.text for k in (*one.before, *one.after)), *marked]) for one in lines), default=0)
     yield from too_long(longest, observed.menu.path, "shorten the options of the entries")
     yield from behind_separator(observed.foreign, kargs)
+
+
+def nothing_to_set(menu: Menu, hint: str) -> Iterator[Diagnostic]:
+    """Where the file could be read, and no entry in it is to get the arguments."""
+    if menu.unreadable == MISSING:
+        yield error(
+            "RC3121",
+            f"cannot use {menu.path}: {menu.unreadable}",
+            location=menu.path,
+            hint="mount the EFI system partition, then run the command again",
+        )
+    elif not menu.unreadable and not menu.normal:
+        yield error(
+            "RC3122",
+            f"no entry of {menu.path} is for everyday use of this system",
+            location=menu.path,
+            detail="\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries),
+            hint=hint,
+        )
 
 
 def with_their_own(images: Sequence[str]) -> list[Diagnostic]:

@@ -11,14 +11,22 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocmcfg.backends.boot import marked_arguments
+from rocmcfg.backends.boot import marked_arguments, roles
 from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import split
 
 # Where the EFI system partition, and /boot of its own beside it (XBOOTLDR), are mounted: bootctl(1)
 PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
+# The entry of a trial. Of entries without a sort-key the one with the lower name stands further down, and a
+# dash is lower than all other characters (systemd, strverscmp_improved). The underscore counts for nothing,
+# and keeps programs from taking the name for an option.
+TRIAL_ID = "_-rocmcfg-trial"
 _COUNTER = re.compile(r"\+[0-9]+(?:-[0-9]+)?\Z")  # Automatic Boot Assessment: tries left, tries done
+# A line that is ours as a whole: two blanks tell it from one of others that was empty. It ends as the file
+# did before.
+_LINE = b"options "
+_OWN_LINE = re.compile(rb"(?:^options \n|\noptions \Z)", re.MULTILINE)
 _BOOTS = ("linux", "efi", "uki")
 _PATHS = (*_BOOTS, "initrd")  # on the entry's own partition, with or without a slash before them
 
@@ -60,10 +68,11 @@ def parse(path: str, text: str) -> EntryFile:
 
 
 def with_arguments(content: bytes, ours: bytes | None) -> bytes:
-    """An entry with our part on its last line of options, or without any. Without such a line it stays as it
-    is: what it starts takes no arguments."""
+    """An entry with our part on its last line of options, or without any. One that boots a kernel and has no
+    such line gets one at its end; what else has none takes no arguments, and stays as it is."""
     while marked_arguments.own(content) is not None:
         content, _ = marked_arguments.put(content, None)
+    content = _OWN_LINE.sub(b"", content)
     lines = content.splitlines(keepends=True)
     last = next(
         (n for n in reversed(range(len(lines))) if lines[n].split(maxsplit=1)[:1] == [b"options"]), None
@@ -71,6 +80,9 @@ def with_arguments(content: bytes, ours: bytes | None) -> bytes:
     if ours is not None and last is not None:
         line = lines[last].rstrip()
         lines[last] = line + ours + lines[last][len(line) :]
+    elif ours is not None and any(line.split(maxsplit=1)[:1] == [b"linux"] for line in lines):
+        ended = content.endswith(b"\n")
+        lines.append((b"" if ended else b"\n") + _LINE + ours + (b"\n" if ended else b""))
     return b"".join(lines)
 
 
@@ -80,17 +92,21 @@ def entry_id(path: str) -> str:
 
 
 def read(view: HostView, machine_id: str = "") -> tuple[Entry, ...]:
-    """The entries of all partitions. One that names another machine is none of this system's."""
+    """The entries of all partitions. One that names another machine, or another root file system, is none of
+    this system's."""
     return tuple(entry for _, entry in files(view, machine_id))
 
 
 def files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
     """The same, each with its path."""
+    root = roles.root_of(view)
     for folder in folders(view):
         for name in view.names(folder):
             path = f"{folder}/{name}"
             if name.endswith(".conf") and (text := view.text(path)) is not None:
-                yield path, _entry(parse(path, text), machine_id)
+                entry = _entry(parse(path, text), machine_id)
+                foreign = roles.another_root(entry.kargs, root)
+                yield path, entry._replace(role=Role.FOREIGN) if foreign else entry
 
 
 def folders(view: HostView) -> tuple[str, ...]:
@@ -112,6 +128,8 @@ def _entry(file: EntryFile, machine_id: str) -> Entry:
 
 
 def _role(file: EntryFile, machine_id: str) -> Role:
+    if file.id == TRIAL_ID:
+        return Role.TRIAL
     of = file.first.get("machine-id", "").replace("-", "").lower()
     if (
         not file.boots

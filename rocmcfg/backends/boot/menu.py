@@ -17,6 +17,7 @@ class Role(str, Enum):
     NORMAL = "normal"
     RECOVERY = "recovery"  # stays as it is: it must boot whatever we write
     SNAPSHOT = "snapshot"  # an older state of this system
+    TRIAL = "trial"  # what one boot is to get
     FOREIGN = "foreign"  # another system, or an entry that somebody wrote by hand
 
 
@@ -81,6 +82,27 @@ def too_long(length: int, location: str, hint: str) -> Iterable[Diagnostic]:
             f"the kernel command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
             location=location,
             hint=f"{hint}, or write module parameters to modprobe.d instead: --via modprobe",
+        )
+
+
+def not_asked_for(
+    menu: Menu, told: Sequence[Karg], found_out: Sequence[str], program: str, where: str
+) -> Iterable[Diagnostic]:
+    """What a program takes away that writes the options of entries as a whole: `told` is what its files ask
+    for, `found_out` are names of arguments that it adds by itself."""
+    surplus = [
+        karg.text
+        for entry in menu.normal
+        for karg in entry.kargs
+        if karg.name not in found_out and not contains(told, karg.text)
+    ]
+    if surplus:
+        yield error(
+            "RC3147",
+            f"boot entries have arguments that no file asks for, and {program} would take them away: "
+            + ", ".join(dict.fromkeys(surplus)),
+            location=menu.path,
+            hint=f"have them in {where}, or take them out of the entries; then run the command again",
         )
 
 

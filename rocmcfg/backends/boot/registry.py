@@ -13,7 +13,15 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg, join
 
 if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import BootBackend, BootReader, BootTrial, Editor, EntryWriter, Keeper
+    from rocmcfg.backends.boot.contract import (
+        ArgumentKeeper,
+        BootBackend,
+        BootReader,
+        BootTrial,
+        Editor,
+        EntryWriter,
+        Keeper,
+    )
     from rocmcfg.backends.boot.menu import Entry
     from rocmcfg.model.facts import BootChain, Detection
 
@@ -26,10 +34,19 @@ NAMES = (
     "sdboot-manage",
     "grub-bls",
     "refind",
+    "bootc",
+    "rpm-ostree",
+    "sdbootutil",
+    "kernelstub",
+    "proxmox-boot-tool",
 )
-_TRIALS = ("grub",)  # those of them that can boot something once
+_READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
+_TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
+KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keeps the arguments
+# those that exclude every other one, whatever files of another loader lie around; the first one here counts
+_DECISIVE = ("bootc", "rpm-ostree", "proxmox-boot-tool", "kernelstub", "sdbootutil")
 
 
 def backend(name: str) -> BootBackend:
@@ -55,8 +72,13 @@ def entries(view: HostView, name: str) -> tuple[Entry, ...]:
     return _reader(name).read(view).entries if name in NAMES else ()
 
 
+def entries_here(view: HostView) -> tuple[Entry, ...]:
+    """The same of every loader whose menu this host has, whichever of them boots."""
+    return tuple(entry for one in map(_reader, NAMES) if one.here(view) for entry in one.read(view).entries)
+
+
 def editor(path: str) -> Editor | None:
-    """Who knows our part of a file that somebody else owns; None for a path that is ours as a whole."""
+    """Who knows our part of a file that a loader reads and somebody else owns; None for any other path."""
     return next((one.EDITED[path] for one in map(_reader, NAMES) if path in one.EDITED), None)
 
 
@@ -71,15 +93,12 @@ def inputs(name: str) -> set[str]:
     return {*paths(name), *(found.FILES if found is not None else ())}
 
 
-def own_part(path: str, content: bytes | None) -> bytes | None:
-    """What of a file's content is ours: all of it, but for a file that others own. None: nothing."""
-    known = editor(path)
-    return known.own(content) if known is not None and content is not None else content
-
-
 def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
-    return cast("BootTrial", _module(name, "trial")) if name in _TRIALS else None
+    if name not in _TRIALS:
+        return None
+    found: BootTrial = vars(_module(name, "trial"))["TRIAL"]
+    return found
 
 
 def trials() -> dict[str, BootTrial]:
@@ -93,7 +112,13 @@ def keeper(tool: str) -> Keeper | None:
 
 
 def keepers() -> tuple[Keeper, ...]:
-    return tuple(trials().values())
+    once = dict.fromkeys(one for loader in trials().values() for one in loader.KEEPERS)
+    return (*once, *map(argument_keeper, KEEPERS))
+
+
+def argument_keeper(name: str) -> ArgumentKeeper:
+    """The program that keeps the arguments of this loader."""
+    return cast("ArgumentKeeper", _module(name, "backend"))
 
 
 def writer(name: str) -> EntryWriter:
@@ -102,8 +127,25 @@ def writer(name: str) -> EntryWriter:
 
 
 def reader_on(view: HostView) -> BootReader | None:
-    """The reader of the menu that this host has; None where it has none that we know."""
-    return next((one for one in map(_reader, NAMES) if one.here(view)), None)
+    """The reader of the menu that this host has; None where it has none that we know, or something above its
+    loader owns the arguments. Of several the one that the firmware names, since others leave their menus."""
+    from rocmcfg.backends.boot import recognised
+
+    declared = next((one for one in map(_reader, _DECISIVE) if one.here(view)), None)
+    above = recognised.decisive(view) if declared is None else None
+    if above is not None and above.name in _READ:
+        return cast("BootReader", importlib.import_module(f"rocmcfg.backends.boot.{above.name}"))
+    if declared is not None or above is not None:
+        return declared
+    told = recognised.variable_text(view, "LoaderInfo").lower()
+    names = sorted(NAMES, key=lambda name: not told.startswith(name))
+    return next((one for one in map(_reader, names) if one.here(view)), None)
+
+
+def may_be_here(view: HostView, name: str) -> bool:
+    """Whether this loader could have made something of our files: one that excludes all others leaves no
+    doubt."""
+    return name not in _DECISIVE or _reader(name).here(view)
 
 
 def _module(name: str, part: str) -> object:
@@ -114,10 +156,17 @@ def _module(name: str, part: str) -> object:
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
     """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
+    from rocmcfg.backends.boot import secure_boot
+
+    return _chain(view, initramfs, forced)._replace(secure_boot=secure_boot.state(view))
+
+
+def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> BootChain:
     from rocmcfg.backends.boot import recognised
     from rocmcfg.model.facts import BootChain
 
-    decisive = recognised.decisive(view)
+    declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
+    decisive = next(declared, None) or recognised.decisive(view)
     if decisive is not None and not forced:
         return BootChain(decisive, (decisive,), initramfs)
     found = (one.detect(view) for one in backends())

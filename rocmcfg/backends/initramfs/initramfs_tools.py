@@ -7,29 +7,33 @@ update-initramfs (`update_initramfs=no` and a read-only /boot end with exit stat
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rocmcfg.backends.boot.menu import Entry
-from rocmcfg.backends.initramfs import Image, booted
+from rocmcfg.backends.initramfs import Image, asked, booted, carried, differs, unproven
 from rocmcfg.host.view import Host, HostView, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 
 NAME = "initramfs-tools"
 TOOL = "update-initramfs"
+LOOKS = "lsinitramfs"
+_UNPACKS = "unmkinitramfs"
+OWNED: tuple[str, ...] = ()
 _PROGRAM = "/usr/sbin/update-initramfs"
 _MARKS = ("/etc/initramfs-tools", _PROGRAM)
+_HOOK = "/etc/kernel/postinst.d/initramfs-tools"
 _RUNS_DRACUT = re.compile(r"^[ \t]*(?:if[ \t]+)?dracut\b", re.M)
 _IMAGE = re.compile(r"^initrd\.img-(.+)$")
-# How a module may lie in an image: usr-merged or not, compressed or not, the kernel's own or DKMS.
-_MODULE = r"(?:^|/)lib/modules/[^/]+/.*/{name}\.ko(?:\.(?:xz|zst|gz))?$"
 
 
 def detect(view: HostView) -> Detection | None:
     if not all(view.exists(mark) for mark in _MARKS) or _is_of_dracut(view):
         return None
-    return Detection(NAME, NAME, _MARKS, supported=True, manual="sudo update-initramfs -u -k all")
+    hooks = (_HOOK,) if view.exists(_HOOK) else ()
+    manual = "sudo update-initramfs -u -k all"
+    return Detection(NAME, NAME, (*_MARKS, *hooks), proof=bool(hooks), supported=True, manual=manual)
 
 
 def _is_of_dracut(view: HostView) -> bool:
@@ -37,6 +41,11 @@ def _is_of_dracut(view: HostView) -> bool:
     its /etc behind: only what the program runs tells them apart."""
     text = text_or_empty(view, _PROGRAM)
     return bool(_RUNS_DRACUT.search(text)) and "mkinitramfs" not in text
+
+
+def propose(*, wanted: bool) -> Mapping[str, bytes | None]:
+    del wanted
+    return {}
 
 
 def images(view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
@@ -50,17 +59,18 @@ def images(view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[
 
 
 def _carries(view: HostView, path: str, module: str) -> bool | None:
-    listing = view.query(("lsinitramfs", path))
-    if listing is None or not listing.ok:
-        return None
-    # initramfs file names use the spelling of the file, where - and _ both occur
-    pattern = re.compile(_MODULE.format(name=re.escape(module).replace("_", "[-_]")))
-    return any(pattern.search(line) for line in listing.stdout.splitlines())
+    listing = asked(view, (LOOKS, path))
+    return None if listing is None else carried(listing, module)
 
 
-def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
+def preflight(view: HostView, carrying: Sequence[Image]) -> list[Diagnostic]:
+    del view, carrying
+    return []
+
+
+def activations(view: HostView, reason: str, entries: Sequence[Entry] = ()) -> tuple[Activation, ...]:
     """For all kernels: plain -u rebuilds the newest one only."""
-    del view
+    del view, entries
     return (Activation(TOOL, ((TOOL, "-u", "-k", "all"),), reason, writes_at=("/boot",)),)
 
 
@@ -70,27 +80,17 @@ def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | Non
     for image in found:
         if image.carries is False:
             continue
-        unpacked = host.unpack(("unmkinitramfs", image.path), (inside,))
+        unpacked = host.unpack((_UNPACKS, image.path), (inside,))
         if unpacked is None:
-            problems.append(
-                warning(
-                    "RC3203",
-                    f"{image.path} cannot be unpacked to prove that it holds {path}",
-                    location=image.path,
-                    hint="try unmkinitramfs on it by hand",
-                )
-            )
-        elif unpacked.get(inside) != expected:
-            lacks = "lacks" if inside not in unpacked else "has an old copy of"
-            said = "still has" if expected is None else lacks
-            problems.append(
-                error(
-                    "RC3204",
-                    f"{image.path} {said} {path}",
-                    location=image.path,
-                    detail="update-initramfs ended without an error and did not rebuild it",
-                    hint="see update_initramfs= in /etc/initramfs-tools/update-initramfs.conf, and whether "
-                    "/boot is mounted read-only",
-                )
-            )
+            problems.append(unproven(image, path, _UNPACKS))
+            continue
+        problems += differs(
+            image,
+            path,
+            unpacked.get(inside),
+            expected,
+            why="update-initramfs ended without an error and did not rebuild it",
+            hint="see update_initramfs= in /etc/initramfs-tools/update-initramfs.conf, and whether "
+            "/boot is mounted read-only",
+        )
     return problems

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from rocmcfg.doctor.judging.conditions import Reason, conditions, fixes
 from rocmcfg.doctor.judging.origin import Origin
-from rocmcfg.doctor.judging.workarounds import HostState, applied, in_force
+from rocmcfg.doctor.judging.workarounds import HostState, applied, where_in_force
 from rocmcfg.doctor.reading.scan import Hits
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
@@ -145,7 +145,9 @@ def _judge(
     kargs = where.log.kargs_at(position)
     settings = issue.workaround.settings
     tried = tuple(
-        InForce(setting, place) for setting in settings if (place := in_force(setting, kargs, then, known))
+        InForce(setting, place)
+        for setting in settings
+        if (place := where_in_force(setting, kargs, then, known))
     )
     score *= _damped(issue, len(tried))
     waiting = tuple(

@@ -30,7 +30,7 @@ class HostState:
     applied: Sequence[DesiredSetting] = ()
 
 
-def in_force(
+def where_in_force(
     setting: Spelling, kargs: Sequence[Karg] | None, host: HostState | None, known: Catalogue
 ) -> str:
     """Where a setting is in force; empty where it is not or cannot be told.
@@ -57,7 +57,7 @@ def applied(setting: Spelling, host: HostState, known: Catalogue) -> str:
     has not applied."""
     if not any(_is(setting, one, known) for one in host.applied):
         return ""
-    if in_force(setting, None, host, known):
+    if where_in_force(setting, None, host, known):
         return "applied since, and in force now"
     return "applied, not in effect before the reboot"
 

@@ -103,7 +103,12 @@ def read_named(scanner: Scanner, paths: Sequence[str], progress: Callable[[str],
     problems: list[Diagnostic] = []
     for path in paths:
         try:
-            problems += _read(scanner, named(path), progress)
+            source = named(path)
+            problems += _read(scanner, source, progress)
+            if not scanner.logs[-1].size and not scanner.logs[-1].problem:
+                problems.append(
+                    warning("RC8007", f"{source.name} is empty", hint="name a log with lines in it")
+                )
         except Unreadable as problem:
             problems += problem.diagnostics
     if not scanner.logs:
@@ -133,7 +138,7 @@ def _nothing_readable(view: HostView) -> Diagnostic:
         if view.is_dir("/var/log/journal"):
             command = f"journalctl -k -D {view.root.rstrip('/')}/var/log/journal | rocmcfg doctor --log -"
             return warning("RC8001", summary, hint=f"its journal is binary: {command} --root {view.root}")
-        return warning("RC8001", summary, hint="name a log: rocmcfg doctor --log FILE")
+        return warning("RC8001", summary, hint=f"name a log: rocmcfg doctor --log FILE --root {view.root}")
     return warning(
         "RC8001",
         summary,

@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from rocmcfg.doctor.reading.lines import LONGEST, Block, blocks
 from rocmcfg.host.atomic import write_all
-from rocmcfg.host.files import plain_file, scratch_file
+from rocmcfg.host.files import plain_file, read_into, scratch_file
 from rocmcfg.model.published import published
 
 # Bytes of the first segment and of the most: the start of a grep takes 4 ms. In between they double, since a
@@ -112,8 +112,7 @@ class Segments:
         file, at, size, end = segment.file, self._log.size, 0, -1
         file.truncate(SIZE)
         with suppress(OSError):  # of a damaged file the reader of blocks tells
-            while count := os.preadv(self._plain, [segment.memory[size : self._size]], at + size):
-                size += count
+            size = read_into(self._plain, at, segment.memory[: self._size])
             end = _whole_lines(segment.mapped, size) if size else 0
         if end < 0:
             self._plain = None

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from rocmcfg.lint import kinds
 from rocmcfg.lint.assignment import Reading, Where
-from rocmcfg.lint.kinds import Kind
+from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.readers import (
     environment,
     kernel,
@@ -20,25 +20,32 @@ from rocmcfg.lint.readers import (
 )
 from rocmcfg.lint.source import Span
 
-_READERS: dict[Kind, Callable[[Span, Reading, Where], None]] = {
-    Kind.GRUB_DEFAULTS: shell.read,
-    Kind.GRUB_CFG: kernel.read_grub_cfg,
-    Kind.BOOT_ENTRY: kernel.read_entry,
-    Kind.CMDLINE: kernel.read_cmdline,
-    Kind.MODPROBE: kernel.read_modprobe,
-    Kind.ENVIRONMENT: environment.read,
-    Kind.DOCKER_ENV: functools.partial(environment.read, verbatim=True),
-    Kind.PROFILE: shell.read,
-    Kind.SHELL: shell.read,
-    Kind.UNIT: environment.read_unit,
-    Kind.DOCKERFILE: environment.read_dockerfile,
-    Kind.YAML: environment.read_yaml,
-    Kind.PYTHON: python.read,
-    Kind.NOTEBOOK: notebook.read,
-    Kind.MARKDOWN: markdown.read,
+_READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
+    FileKind.GRUB_DEFAULTS: shell.read,
+    FileKind.GRUB_CFG: kernel.read_grub_cfg,
+    FileKind.BOOT_ENTRY: kernel.read_entry,
+    FileKind.CMDLINE: kernel.read_cmdline,
+    FileKind.MODPROBE: kernel.read_modprobe,
+    FileKind.ENVIRONMENT: environment.read,
+    FileKind.DOCKER_ENV: functools.partial(environment.read, verbatim=True),
+    FileKind.PROFILE: shell.read,
+    FileKind.SHELL: shell.read,
+    FileKind.UNIT: environment.read_unit,
+    FileKind.DOCKERFILE: environment.read_dockerfile,
+    FileKind.YAML: environment.read_yaml,
+    FileKind.PYTHON: python.read,
+    FileKind.NOTEBOOK: notebook.read,
+    FileKind.MARKDOWN: markdown.read,
 }
 # Files that their reader takes as one: of two values of a name, the later one is the value.
-_AS_ONE = set(Kind) - {Kind.SHELL, Kind.DOCKERFILE, Kind.YAML, Kind.PYTHON, Kind.NOTEBOOK, Kind.MARKDOWN}
+_AS_ONE = set(FileKind) - {
+    FileKind.SHELL,
+    FileKind.DOCKERFILE,
+    FileKind.YAML,
+    FileKind.PYTHON,
+    FileKind.NOTEBOOK,
+    FileKind.MARKDOWN,
+}
 _BUILDS = re.compile(
     r"setup\.py|\bpip3?\b[^\n]{0,80}?\b(?:install|wheel)\b|\bcmake\b|\bninja\b|\bmake\b|-m build"
     r"|docker build|\bhipcc\b|bdist_wheel|buildx|build_amd|meson"
@@ -50,7 +57,7 @@ def builds(text: str) -> bool:
     return bool(_BUILDS.search(text))
 
 
-def read(kind: Kind, piece: Span, out: Reading) -> None:
+def read(kind: FileKind, piece: Span, out: Reading) -> None:
     where = Where(scope="file" if kind in _AS_ONE else "", builds=builds(piece.text))
     _READERS[kind](piece, out, where)
 
@@ -64,10 +71,10 @@ def read_block(path: str, piece: Span, out: Reading, where: Where) -> None:
     """An example in a document. One without a known language, and lines that its language has not, are read
     line by line."""
     kind = kinds.by_path(path) if path else kinds.by_content(piece.text)
-    if kind in (None, Kind.MARKDOWN):
+    if kind in (None, FileKind.MARKDOWN):
         lines.read(piece, out, where)
         return
     before = len(out.assignments)
     _READERS[kind](piece, out, where)
-    if len(out.assignments) == before and kind in (Kind.PYTHON, Kind.ENVIRONMENT):
-        (environment.read if kind is Kind.PYTHON else lines.read)(piece, out, where)
+    if len(out.assignments) == before and kind in (FileKind.PYTHON, FileKind.ENVIRONMENT):
+        (environment.read if kind is FileKind.PYTHON else lines.read)(piece, out, where)

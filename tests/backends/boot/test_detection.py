@@ -156,3 +156,17 @@ def test_sdboot_manage_stands_for_the_systemd_boot_below_it(tmp_path: Path) -> N
     extra = {**programs("usr/bin/sdboot-manage"), "etc/sdboot-manage.conf": ""}
     found = detect(other_host(tmp_path, "arch-systemd-boot", extra=extra))
     assert [one.name for one in found.candidates] == ["sdboot-manage"]
+
+
+@pytest.mark.parametrize(
+    ("told", "read"), [("Limine 12.8.0", "limine"), ("systemd-boot 258.2", "systemd-boot"), ("", "limine")]
+)
+def test_of_several_menus_the_one_that_the_firmware_names_is_read(
+    tmp_path: Path, told: str, read: str
+) -> None:
+    files = {**arch_systemd_boot(), "boot/limine.conf": "", **firmware(told)}
+    if not told:
+        files = {p: f for p, f in files.items() if "LoaderInfo" not in p}
+    found = registry.reader_on(LocalHost(str(make_root(tmp_path, files))))
+    assert found is not None
+    assert read == found.NAME

@@ -14,6 +14,7 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.model.facts import Detection
 from tests.backends.settings import KARGS, SETTINGS
 from tests.support.hosts import MKCONFIG, File, debian_grub_host, other_host, programs
+from tests.support.program import rocmcfg
 from tests.support.real_mkconfig import Mkconfig
 from tests.support.tools import require_tool, run
 
@@ -127,6 +128,41 @@ def test_what_others_add_behind_ours_is_told_apart(tmp_path: Path) -> None:
     assert [k.text for k in found.foreign] == ["loglevel=3", "quiet", "amdgpu.runpm=1"]
     assert [k.text for k in found.future or ()][-1] == "amdgpu.runpm=1"
     assert backend.preflight(view(root), found, KARGS) == []
+
+
+def test_what_would_take_our_lines_for_a_part_of_itself_is_refused(tmp_path: Path) -> None:
+    root = other_host(tmp_path, "arch-grub")
+    with (root / DEFAULTS).open("a") as stream:
+        stream.write("FOO=a\\")
+    found = rocmcfg("apply", "--set", "amdgpu.runpm=0", "--root", root, "--yes", "--json")
+    assert (found.code, found.ids[0]) == (1, "RC3119")
+    assert (root / DEFAULTS).read_text().endswith("FOO=a\\")
+
+
+def test_a_copy_of_our_lines_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    root = other_host(tmp_path, "arch-grub")
+    assert rocmcfg("apply", "--set", "amdgpu.runpm=0", "--root", root, "--yes").code == 0
+    with (root / DEFAULTS).open("a") as stream:
+        stream.writelines((root / DEFAULTS).read_text().splitlines(keepends=True)[-2:])
+    before = (root / DEFAULTS).read_bytes()
+    found = rocmcfg("apply", "--set", "amdgpu.runpm=1", "--root", root, "--yes", "--json")
+    assert found.code == 1
+    assert "RC4002" in found.ids
+    assert (root / DEFAULTS).read_bytes() == before
+
+
+def test_a_file_of_defaults_that_is_gone_is_asked_for(tmp_path: Path) -> None:
+    root = other_host(tmp_path, "arch-grub")
+    settings = ("--set", "amdgpu.runpm=0", "--root", root)
+    assert rocmcfg("apply", *settings, "--yes").code == 0
+    (root / DEFAULTS).unlink()
+    assert "and /etc/default/grub is missing" in " ".join(rocmcfg("plan", *settings).err.split())
+    said = rocmcfg("verify", "--root", root, "--json").document["diagnostics"]
+    (gone,) = [d for d in said if d["id"] == "RC5001"]
+    assert gone["hint"].startswith("put it back, from its package or a copy; then `rocmcfg apply --root")
+    (root / DEFAULTS).write_text("GRUB_TIMEOUT=1\n")
+    assert rocmcfg("apply", *settings, "--yes").code == 0, "as both hints say"
+    assert "amdgpu.runpm=0" in (root / DEFAULTS).read_text()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub import trial
+from rocmcfg.backends.boot.grub import reader
+from rocmcfg.backends.boot.grub.trial import TRIAL
+from rocmcfg.backends.boot.grub_files.environment_block import GRUB
+from rocmcfg.backends.boot.grub_files.trial import SCRIPT
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.local import LocalHost
 from tests.support.tools import require_tool
@@ -18,7 +21,7 @@ NOTHING = Observed(Menu((), "", "", "", "", ""), (), (), (), ())
 
 def written(tmp_path: Path) -> dict[str, Path]:
     found = {}
-    for path, (content, mode) in trial.propose().items():
+    for path, (content, mode) in TRIAL.propose(LocalHost(str(tmp_path)), NOTHING, ()).items():
         assert content is not None
         place = tmp_path / path.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +32,7 @@ def written(tmp_path: Path) -> dict[str, Path]:
 
 
 def test_what_the_script_prints_is_grub_s_language(tmp_path: Path) -> None:
-    script = written(tmp_path)[trial.SCRIPT]
+    script = written(tmp_path)[SCRIPT]
     printed = subprocess.run([script], capture_output=True, text=True, check=True).stdout
     check = require_tool("grub-script-check", "grub-common")
     assert subprocess.run([check], input=printed, text=True, check=False).returncode == 0
@@ -40,7 +43,7 @@ def test_what_the_script_prints_is_grub_s_language(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shell", ["dash", "bash"])
 def test_the_drop_in_adds_the_variable_and_not_its_value(tmp_path: Path, shell: str) -> None:
-    place = written(tmp_path)[trial.DROP_IN]
+    place = written(tmp_path)[reader.TRIAL_DROP_IN]
     before = "set -e; rocmcfg_trial=wrong; GRUB_CMDLINE_LINUX_DEFAULT=quiet"
     text = f'{before}; . {place}; printf %s "$GRUB_CMDLINE_LINUX_DEFAULT"'
     done = subprocess.run(
@@ -74,7 +77,7 @@ def test_the_room_in_the_block_is_what_grub_editenv_finds(tmp_path: Path, old: s
     view = LocalHost(str(tmp_path))
 
     def refused(length: int) -> bool:
-        return any(d.id == "RC4306" for d in trial.problems(view, NOTHING, ["x" * length]))
+        return any(d.id == "RC4306" for d in TRIAL.problems(view, NOTHING, ["x" * length]))
 
     longest = max(length for length in range(1024) if not refused(length))
     assert longest > 850
@@ -83,11 +86,11 @@ def test_the_room_in_the_block_is_what_grub_editenv_finds(tmp_path: Path, old: s
             [editenv, block, "set", f"rocmcfg_next={'x' * length}"], capture_output=True, check=False
         )
         assert (done.returncode == 0) is taken
-    assert trial.held(view) == "x" * longest
+    assert GRUB.held(view) == "x" * longest
 
 
 def test_a_block_that_is_a_link_is_refused(tmp_path: Path) -> None:
     block = tmp_path / "boot/grub/grubenv"
     block.parent.mkdir(parents=True)
     block.symlink_to("../elsewhere")
-    assert "RC4304" in [d.id for d in trial.problems(LocalHost(str(tmp_path)), NOTHING, ["x"])]
+    assert "RC4304" in [d.id for d in TRIAL.problems(LocalHost(str(tmp_path)), NOTHING, ["x"])]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import random
+import struct
 from pathlib import Path
 
 import pytest
 
 from rocmcfg.backends.boot import marked_arguments
-from rocmcfg.backends.boot.limine import entry_tool, limine_conf, reader
+from rocmcfg.backends.boot.limine import backend, entry_tool, limine_conf, reader
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.kargs import join
 from tests.support.growth import Work, grows_too_fast
-from tests.support.hosts import make_root
+from tests.support.hosts import File, make_root
 
 OURS = marked_arguments.part("amdgpu.runpm=0")
+SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 TREE = """
 timeout: 3
 /+Arch
@@ -183,3 +185,68 @@ def test_our_own_lines_say_nothing_of_what_others_want(tmp_path: Path) -> None:
     view = tool(tmp_path, **{"etc/default/limine": ours, "etc/limine-entry-tool.d/zz-rocmcfg.conf": ours})
     assert entry_tool.lines(view, without_ours=True) == {}
     assert not entry_tool.said_later(view, ["default"])
+
+
+def image(*sections: bytes) -> bytes:
+    """The headers of a PE file, as far as they are read."""
+    head = b"MZ".ljust(60, b"\0") + struct.pack("<I", 64)
+    optional = struct.pack("<H110x", 0x20B)
+    coff = b"PE\0\0" + struct.pack("<2H3I2H", 0x8664, len(sections), 0, 0, 0, len(optional), 0)
+    return head + coff + optional + b"".join(struct.pack("<8s32x", name) for name in sections)
+
+
+@pytest.mark.parametrize(
+    ("content", "enforced", "refused"),
+    [
+        (image(b".linux", b".cmdline"), 1, True),
+        (image(b".linux"), 1, False),  # as limine-mkinitcpio builds them where sbctl and Snapper are there
+        (image(b".linux", b".cmdline"), 0, False),
+        (b"damaged", 1, True),
+        (None, 1, True),
+    ],
+)
+def test_under_secure_boot_an_image_must_hold_no_arguments(
+    tmp_path: Path, content: bytes | None, enforced: int, refused: bool
+) -> None:
+    files: dict[str, File] = {
+        "efi/limine.conf": "/a\nprotocol: efi\npath: boot():/EFI/Linux/a.efi\ncmdline: root=UUID=1\n",
+        SECURE_BOOT: bytes([6, 0, 0, 0, enforced]),
+    }
+    if content is not None:
+        files["efi/EFI/Linux/a.efi"] = content
+    view = LocalHost(str(make_root(tmp_path, files)))
+    problems = backend.preflight(view, backend.observe(view), ["iommu=pt"])
+    assert [one.id for one in problems] == ["RC3124"] * refused
+
+
+@pytest.mark.parametrize(
+    ("program", "digits", "refused"),
+    [
+        ("limine/limine_x64.efi", b"0" * 128, False),
+        ("limine/limine_x64.efi", b"0" * 127 + b"5", True),
+        ("BOOT/grubx64.efi", b"5a" * 64, True),  # a copy behind shim
+        ("Microsoft/bootmgfw.efi", b"5a" * 64, False),
+    ],
+)
+def test_an_enrolled_checksum_is_found_in_limine_itself(
+    tmp_path: Path, program: str, digits: bytes, refused: bool
+) -> None:
+    files: dict[str, File] = {
+        "boot/limine.conf": "/a\nprotocol: linux\npath: boot():/a\ncmdline: root=UUID=1\n",
+        f"boot/EFI/{program}": b"MZ ++CONFIG_B2SUM_SIGNATURE++" + digits + b" and more",
+    }
+    view = LocalHost(str(make_root(tmp_path, files)))
+    problems = backend.preflight(view, backend.observe(view), ["iommu=pt"])
+    assert [one.id for one in problems] == ["RC3123"] * refused
+
+
+def test_an_entry_below_nothing_is_in_no_menu() -> None:
+    text = "//a\ncmdline: x\n/b\n//c\ncmdline: y\n/d\n///e\ncmdline: z\n"
+    assert [one.titles for one in limine_conf.sections(text)] == [("b",), ("b", "c"), ("d",)]
+
+
+def test_the_snapshot_that_runs_is_no_snapshot_among_others(tmp_path: Path) -> None:
+    flags = "root=UUID=1 rootflags=subvol=@/.snapshots/{}/snapshot"
+    conf = "".join(f"/{n}\nprotocol: linux\ncmdline: {flags.format(n)}\n" for n in (1, 2))
+    found = read(tmp_path, conf, **{"proc/cmdline": flags.format(2)})
+    assert found == {"1": Role.SNAPSHOT, "2": Role.NORMAL}

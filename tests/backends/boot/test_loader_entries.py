@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.backends.boot import loader_entries, marked_arguments
 from rocmcfg.backends.boot.loader_entries import parse, read
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.local import LocalHost
+from tests.support.hosts import make_root
 from tests.support.tools import HANG, require_root, require_tool
 
 KEYS = (
@@ -118,3 +120,45 @@ def test_a_partition_below_another_counts_once(tmp_path: Path) -> None:
     (folder / "a.conf").write_text("linux /l\n")
     (tmp_path / "efi").symlink_to("boot")
     assert len(read(LocalHost(str(tmp_path)))) == 1
+
+
+def test_an_entry_of_another_root_file_system_is_another_system_s(tmp_path: Path) -> None:
+    entry = "title a\nlinux /a\noptions {}\n"
+    folder = "boot/loader/entries"
+    root = make_root(
+        tmp_path,
+        {
+            "etc/fstab": '# <file system>\nUUID="AB-1" / ext4 rw 0 1\nUUID=2 /home ext4 rw 0 2\n',
+            "proc/cmdline": "root=PARTUUID=7 quiet\n",
+            f"{folder}/ours.conf": entry.format("root=UUID=ab-1 rw"),
+            f"{folder}/running.conf": entry.format("root=PARTUUID=7"),
+            f"{folder}/device.conf": entry.format("root=/dev/sda9"),
+            f"{folder}/home.conf": entry.format("root=UUID=2"),
+            f"{folder}/other.conf": entry.format("root=PARTUUID=8 root=PARTUUID=9"),
+        },
+    )
+    found = {one.id: one.role for one in read(LocalHost(str(root)))}
+    normal = dict.fromkeys(("device", "ours", "running"), Role.NORMAL)
+    assert found == {**normal, "home": Role.FOREIGN, "other": Role.FOREIGN}
+
+
+@pytest.mark.parametrize(
+    ("content", "changes"),
+    [
+        (b"title x\nlinux /v", True),
+        (b"title x\nlinux /v\n", True),
+        (b"title x\nlinux /v\noptions\n", True),
+        (b"title x\nlinux /v\noptions root=x", True),
+        (b"title x\nefi /memtest.efi\n", False),
+        (b"", False),
+    ],
+)
+def test_an_entry_without_options_gets_a_line_of_its_own_and_loses_it_again(
+    content: bytes, changes: bool
+) -> None:
+    ours = marked_arguments.part("amdgpu.runpm=0")
+    written = loader_entries.with_arguments(content, ours)
+    assert (written != content) == changes
+    assert loader_entries.with_arguments(written, ours) == written
+    assert loader_entries.with_arguments(written, None) == content
+    assert loader_entries.with_arguments(written + b"\nsort-key a\n", None) == content + b"\nsort-key a\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import marked_arguments
-from rocmcfg.backends.boot.uki import addon, backend, reader
+from rocmcfg.backends.boot import marked_arguments, registry
+from rocmcfg.backends.boot.uki import addon, backend, built_in, reader
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.local_view import LocalView
 from rocmcfg.host.view import Unwritable
@@ -62,6 +62,35 @@ def test_images_are_not_built_anew_on_a_root_whose_programs_do_not_run(tmp_path:
     assert backend.activations(view, "")[0].commands == ()
 
 
+@pytest.mark.parametrize(
+    ("files", "source"),
+    [
+        ({"etc/kernel/install.conf": "layout=uki\n"}, "/etc/kernel/cmdline"),
+        (
+            {"usr/lib/kernel/install.conf.d/10.conf": "layout=uki\nuki_generator=mkinitcpio\n"},
+            "/etc/kernel/cmdline",
+        ),
+        ({"etc/kernel/install.conf": "# layout=uki\n"}, "nothing here shows"),
+        (
+            {"etc/kernel/install.conf": "layout=uki\n", "etc/kernel/uki.conf": "[UKI]\nCmdline=x\n"},
+            "Cmdline=",
+        ),
+        (
+            {"etc/kernel/install.conf": "layout=uki\n", "etc/kernel/uki.conf": "[UKI]\n#Cmdline=x\n"},
+            "/etc/kernel/cmdline",
+        ),
+        ({**programs("usr/bin/dracut")}, "no kernel_cmdline"),
+        ({**programs("usr/bin/dracut"), "etc/dracut.conf": " kernel_cmdline+='root=x'\n"}, built_in.DRACUT),
+    ],
+)
+def test_what_the_line_of_images_comes_from(tmp_path: Path, files: dict[str, File], source: str) -> None:
+    cmdline = {"etc/kernel/cmdline": "root=/dev/sda2\n", "usr/lib/modules/6.18/vmlinuz": "k"}
+    found = built_in.source(ToolHost(str(make_root(tmp_path, {**cmdline, **files}))))
+    assert source in (found.path or found.refusal)
+    if found.path == "/etc/kernel/cmdline":
+        assert found.commands == (("kernel-install", "add", "6.18", "/usr/lib/modules/6.18/vmlinuz"),)
+
+
 def test_an_addon_that_the_owner_signed_is_taken_as_it_is(tmp_path: Path) -> None:
     root = host(tmp_path)
     line = marked_arguments.part(KARGS[0]).strip()
@@ -86,6 +115,29 @@ def test_an_image_whose_boot_counter_hides_its_addons_is_warned_of(tmp_path: Pat
     (root / f"{LINUX}/arch-linux.efi").rename(root / f"{LINUX}/6.12+deb13-amd64+3.efi")
     (said,) = backend.unmanaged(LocalHost(str(root)))
     assert said.id == "RC3167"
+
+
+def test_entries_beside_the_images_are_warned_of(tmp_path: Path) -> None:
+    root = host(tmp_path)
+    entry = f"title Arch (entry)\nlinux /vmlinuz-linux\noptions {ROOT_ARGUMENT}\n"
+    make_root(tmp_path, {"efi/loader/entries/arch.conf": entry})
+    assert registry.reader_on(LocalHost(str(root))) is reader
+    (said,) = backend.unmanaged(LocalHost(str(root)))
+    assert (said.id, "Arch (entry)" in said.summary) == ("RC3169", True)
+
+
+def test_secure_boot_is_a_fact_of_the_host(tmp_path: Path) -> None:
+    root = host(tmp_path)
+    for content, state in ((None, ""), (b"\6\0\0\0\0", "off"), (b"\6\0\0\0\1", "on"), (b"\6", "")):
+        make_root(tmp_path, {SECURE_BOOT: content} if content is not None else {})
+        assert registry.detect(LocalHost(str(root)), ()).secure_boot == state
+    make_root(
+        tmp_path, {SECURE_BOOT: b"\6\0\0\0\0", SECURE_BOOT.replace("SecureBoot", "SetupMode"): b"\6\0\0\0\1"}
+    )
+    assert registry.detect(LocalHost(str(root)), ()).secure_boot == "off, in setup mode"
+    assert "Secure Boot is on" not in rocmcfg("status", "--root", str(root)).out
+    make_root(tmp_path, {SECURE_BOOT: b"\6\0\0\0\1"})
+    assert "Secure Boot is on" in rocmcfg("status", "--root", str(root)).out
 
 
 def test_a_line_too_long_is_refused(tmp_path: Path) -> None:

@@ -178,22 +178,6 @@ def test_all_kernels_are_rebuilt() -> None:
     assert step.argv == ("update-initramfs", "-u", "-k", "all")
 
 
-@pytest.mark.parametrize(
-    ("files", "names"),
-    [
-        ({}, []),
-        ({"usr/bin/dracut": "", "usr/lib/dracut/x": ""}, ["dracut"]),
-        ({"usr/bin/booster": ""}, ["booster"]),
-        ({"usr/bin/dracut": ""}, ["dracut"]),
-        ({"usr/bin/mkinitcpio": ""}, ["mkinitcpio"]),
-        ({"etc/initramfs-tools/modules": ""}, []),
-    ],
-)
-def test_a_generator_is_known_by_its_program(tmp_path: Path, files: dict[str, str], names: list[str]) -> None:
-    view = LocalHost(str(make_root(tmp_path, {"etc/x": "", **files})))
-    assert [d.name for d in initramfs.detect(view)] == names
-
-
 # The lines of Debian's dracut 112-7, /usr/sbin/update-initramfs, that say whose it is.
 DRACUTS_OWN = """#!/bin/sh
 set -eu
@@ -223,19 +207,15 @@ INITRAMFS_TOOLS = DRACUTS_OWN.replace(" and adapted for dracut", "").replace(
 @pytest.mark.parametrize(
     ("script", "names"),
     [
-        (DRACUTS_OWN, [("dracut", False)]),
-        (INITRAMFS_TOOLS, [("initramfs-tools", True), ("dracut", False)]),
+        (DRACUTS_OWN, ["dracut"]),
+        (INITRAMFS_TOOLS, ["initramfs-tools", "dracut"]),
     ],
 )
 def test_dracuts_own_update_initramfs_beside_leftovers_is_not_initramfs_tools(
-    tmp_path: Path, script: str, names: list[tuple[str, bool]]
+    tmp_path: Path, script: str, names: list[str]
 ) -> None:
     extra = {"usr/sbin/update-initramfs": Program(script), **programs("usr/bin/dracut")}
     view = LocalHost(str(debian_grub_host(tmp_path, extra=extra)))
-    assert [(d.name, d.supported) for d in initramfs.detect(view)] == names
-
-
-def test_two_installed_generators_are_both_named(tmp_path: Path) -> None:
-    extra = {"usr/lib/dracut/x": "", **programs("usr/bin/dracut")}
-    found = initramfs.detect(LocalHost(str(debian_grub_host(tmp_path, extra=extra))))
-    assert [(d.name, d.supported) for d in found] == [("initramfs-tools", True), ("dracut", False)]
+    found = initramfs.detect(view)
+    assert [d.name for d in found] == names
+    assert [d.name for d in initramfs.in_use(found)] == names[:1]

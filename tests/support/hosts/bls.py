@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from .distributions import FEDORA_KERNEL, bls_entry, opensuse_bls
-from .files import File, programs
-from .kernels import kernel_modules, running_kernel
+from .files import File, Program, programs
+from .kernels import initramfs_image, kernel_modules, running_kernel
 from .system import MACHINE_ID, ROOT_ARGUMENT, ROOT_UUID, firmware, os_release
+
+# Of a menu that grub2-mkconfig made: 01_users and 10_linux (RHEL 9 and Fedora, util/grub.d)
+_MENU = (
+    "### BEGIN /etc/grub.d/01_users ###\nif [ -f ${prefix}/user.cfg ]; then\n  source ${prefix}/user.cfg\n"
+    '  if [ -n "${GRUB2_PASSWORD}" ]; then\n    set superusers="root"\n    export superusers\n'
+    "    password_pbkdf2 root ${GRUB2_PASSWORD}\n  fi\nfi\n### END /etc/grub.d/01_users ###\n\n"
+    "### BEGIN /etc/grub.d/10_linux ###\ninsmod part_gpt\ninsmod blscfg\nblscfg\n"
+    "### END /etc/grub.d/10_linux ###\n"
+)
 
 
 def _grubenv(**variables: str) -> str:
@@ -25,7 +34,7 @@ def fedora_bls() -> dict[str, File]:
         "etc/default/grub": "GRUB_TIMEOUT=5\nGRUB_DEFAULT=saved\nGRUB_DISABLE_SUBMENU=true\n"
         'GRUB_CMDLINE_LINUX="rootflags=subvol=root rhgb quiet"\nGRUB_ENABLE_BLSCFG=true\n',
         "etc/kernel/cmdline": options + "\n",
-        "boot/grub2/grub.cfg": "insmod blscfg\nblscfg\n",
+        "boot/grub2/grub.cfg": _MENU,
         "boot/grub2/grubenv": _grubenv(saved_entry=f"{MACHINE_ID}-{FEDORA_KERNEL}", menu_auto_hide="1"),
         "boot/efi/EFI/fedora/grub.cfg": f"search --no-floppy --fs-uuid --set=dev {ROOT_UUID}\n"
         "set prefix=($dev)/grub2\nexport $prefix\nconfigfile $prefix/grub.cfg\n",
@@ -37,7 +46,14 @@ def fedora_bls() -> dict[str, File]:
             "Fedora Linux (0-rescue)", f"0-rescue-{MACHINE_ID}", options
         ),
         "etc/dracut.conf": "",
-        **programs("usr/bin/grubby", "usr/bin/grub2-mkconfig", "usr/bin/dracut", "usr/bin/lsinitrd"),
+        "usr/lib/dracut/dracut.conf.d/01-dist.conf": 'hostonly="yes"\n',
+        "usr/lib/kernel/install.d/50-dracut.install": Program(),
+        **{
+            f"boot/initramfs-{release}.img": initramfs_image(release, amdgpu=True)
+            for release in (FEDORA_KERNEL, older, f"0-rescue-{MACHINE_ID}")
+        },
+        **programs("usr/bin/grubby", "usr/bin/grub2-mkconfig", "usr/bin/grub2-editenv"),
+        **programs("usr/bin/dracut", "usr/bin/lsinitrd"),
         **kernel_modules(older),
         **kernel_modules(FEDORA_KERNEL),
         **running_kernel(FEDORA_KERNEL, f"BOOT_IMAGE=(hd0,gpt2)/vmlinuz-{FEDORA_KERNEL} {options}"),
@@ -53,10 +69,10 @@ def el8_bls() -> dict[str, File]:
     return {
         **os_release("Rocky Linux", "rocky", "8.10", ID_LIKE="rhel centos fedora"),
         "etc/default/grub": 'GRUB_CMDLINE_LINUX="crashkernel=auto rhgb quiet"\nGRUB_ENABLE_BLSCFG=true\n',
-        "boot/grub2/grub.cfg": "insmod blscfg\nblscfg\n",
+        "boot/grub2/grub.cfg": _MENU,
         "boot/grub2/grubenv": _grubenv(saved_entry=f"{MACHINE_ID}-{kernel}", kernelopts=options + " "),
         f"boot/loader/entries/{MACHINE_ID}-{kernel}.conf": entry,
-        **programs("usr/sbin/grubby", "usr/sbin/grub2-mkconfig", "usr/bin/dracut"),
+        **programs("usr/sbin/grubby", "usr/sbin/grub2-mkconfig", "usr/bin/grub2-editenv", "usr/bin/dracut"),
         **kernel_modules(kernel),
         **running_kernel(kernel, f"BOOT_IMAGE=(hd0,gpt2)/vmlinuz-{kernel} {options}"),
     }

@@ -16,6 +16,8 @@ def ostree() -> dict[str, File]:
         **os_release("Fedora Linux", "fedora", "43", VARIANT_ID="silverblue", OSTREE_VERSION="43.20251120.0"),
         "run/ostree-booted": "",
         "ostree/repo/config": "[core]\nrepo_version=1\nmode=bare\n",
+        f"ostree/boot.1/fedora/{MACHINE_ID}/0": Link(f"../../../deploy/fedora/deploy/{'a' * 64}.0"),
+        f"ostree/deploy/fedora/deploy/{'a' * 64}.0.origin": "[origin]\nrefspec=fedora:silverblue\n",
         "boot/loader": Link("loader.1"),
         "boot/loader.1/entries/ostree-1.conf": bls_entry("Fedora Linux 43 (ostree:0)", "1", options),
         "boot/grub2/grub.cfg": "insmod blscfg\nblscfg\n",

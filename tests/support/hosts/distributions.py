@@ -33,6 +33,7 @@ def arch(kernel: str = ARCH_KERNEL, options: str = f"{ROOT_ARGUMENT} rw quiet") 
         "etc/mkinitcpio.d/linux.preset": "ALL_kver=\"/boot/vmlinuz-linux\"\nPRESETS=('default')\n"
         'default_image="/boot/initramfs-linux.img"\n',
         **programs("usr/bin/mkinitcpio", "usr/bin/lsinitcpio", "usr/bin/bootctl", "usr/bin/kernel-install"),
+        "usr/share/libalpm/hooks/90-mkinitcpio-install.hook": "[Trigger]\n",
         f"usr/lib/modules/{kernel}/pkgbase": "linux\n",
         **kernel_modules(kernel, suffix=".ko.zst"),
         **running_kernel(kernel, options),

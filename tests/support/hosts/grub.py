@@ -43,6 +43,7 @@ def opensuse_grub2() -> dict[str, File]:
         f"\tlinux /boot/vmlinuz-{kernel} {ROOT_ARGUMENT}  splash=silent quiet\n}}\n"
         "### END /etc/grub.d/10_linux ###\n",
         "usr/sbin/grub2-mkconfig": MKCONFIG,
+        **programs("usr/bin/grub2-editenv"),
         **firmware(),
     }
 

@@ -33,6 +33,9 @@ def firmware(loader_info: str = "", stub_info: str = "") -> dict[str, File]:
     files: dict[str, File] = {"sys/firmware/efi/fw_platform_size": "64\n"}
     if loader_info:
         files |= efi_variable("LoaderInfo", loader_info)
+    if loader_info.startswith("systemd-boot"):  # what 257 has (src/boot/boot.c, export_loader_variables)
+        features = b"\x06\0\0\0" + (0x1FFFF).to_bytes(8, "little")
+        files[f"sys/firmware/efi/efivars/LoaderFeatures-{LOADER_GUID}"] = features
     if stub_info:
         files |= efi_variable("StubInfo", stub_info)
     return files

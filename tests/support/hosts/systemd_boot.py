@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .distributions import DEBIAN_KERNEL, arch, bls_entry, opensuse_bls, proxmox
+import json
+
+from .distributions import ARCH_KERNEL, DEBIAN_KERNEL, arch, bls_entry, opensuse_bls, proxmox
 from .files import File, Program, programs
 from .kernels import initramfs_image, kernel_modules, running_kernel
 from .system import ESP_UUID, MACHINE_ID, ROOT_ARGUMENT, ROOT_UUID, efi_variable, firmware, os_release
@@ -57,6 +59,37 @@ def systemd_boot_kernel_install() -> dict[str, File]:
     }
 
 
+def debian_dracut_systemd_boot() -> dict[str, File]:
+    """Debian with dracut, whose image the package systemd-boot copies to the EFI system partition."""
+    image = initramfs_image(DEBIAN_KERNEL, amdgpu=True)
+    theirs = '#!/bin/sh\nset -eu\n\tif dracut ${OPTS} --force "${initramfs}" "${version}"; then\n\tfi\n'
+    return {
+        **systemd_boot_kernel_install(),
+        f"boot/initrd.img-{DEBIAN_KERNEL}": image,
+        f"boot/efi/{MACHINE_ID}/{DEBIAN_KERNEL}/initrd.img-{DEBIAN_KERNEL}": image,
+        "etc/kernel/postinst.d/dracut": Program(),
+        "usr/sbin/update-initramfs": Program(theirs),
+        "boot/efi/EFI/systemd/systemd-bootx64.efi": "placeholder\n",
+        "usr/bin/dracut": Program("        --no-uefi) uefi_l=no ;;\n"),
+        **programs("usr/bin/lsinitrd"),
+    }
+
+
+def arch_booster() -> dict[str, File]:
+    """Arch with booster in the place of mkinitcpio, as its package names the images."""
+    drop = ("mkinitcpio", "initramfs-linux", "lsinitcpio")
+    kept = {p: f for p, f in arch_systemd_boot().items() if not any(name in p for name in drop)}
+    entry = str(kept["boot/loader/entries/arch.conf"]).replace("initramfs-linux", "booster-linux")
+    return {
+        **kept,
+        "boot/loader/entries/arch.conf": entry,
+        "boot/booster-linux.img": initramfs_image(ARCH_KERNEL, amdgpu=True),
+        "etc/booster.yaml": "",
+        "usr/share/libalpm/hooks/90-booster-install.hook": "[Trigger]\n",
+        **programs("usr/bin/booster"),
+    }
+
+
 def opensuse_systemd_boot() -> dict[str, File]:
     """openSUSE MicroOS and Tumbleweed with systemd-boot: sdbootutil as well."""
     return opensuse_bls("systemd-boot", "systemd-boot 257.9+suse")
@@ -68,11 +101,10 @@ def popos() -> dict[str, File]:
         "6.17.4-76061704-generic",
         f"{ROOT_ARGUMENT} ro quiet loglevel=0 systemd.show_status=false splash",
     )
-    configuration = (
-        '{\n  "user": {\n'
-        '    "kernel_options": ["quiet", "loglevel=0", "systemd.show_status=false", "splash"],\n'
-        '    "esp_path": "/boot/efi",\n    "setup_loader": true,\n    "manage_mode": true,\n'
-        '    "config_rev": 3\n  }\n}\n'
+    flags = {"setup_loader": True, "manage_mode": True, "force_update": False, "live_mode": False}
+    known = {"kernel_options": options.split()[2:], "esp_path": "/boot/efi", **flags, "config_rev": 3}
+    configuration = json.dumps(
+        {"default": {**known, "kernel_options": ["quiet", "splash"]}, "user": known}, indent=2
     )
     directory = f"/EFI/Pop_OS-{ROOT_UUID}"
     entry = (

@@ -86,7 +86,8 @@ ansible_facts:
           type: int
         boot_chain:
           description:
-            - How it boots, with C(loader), C(supported), C(evidence), C(candidates) and C(initramfs).
+            - How it boots, with C(loader), C(supported), C(evidence), C(candidates), C(initramfs) and
+              C(secure_boot).
           type: dict
         container:
           description: The kind of container it is; empty for a host.

@@ -1,1 +1,14 @@
-"""GRUB as Debian and Ubuntu set it up: `backend` configures it, `reader` reads what it generated."""
+"""GRUB as Debian and Ubuntu set it up: /etc/default/grub with a folder of drop-ins, and update-grub.
+
+The arguments are in a file of our own, /etc/default/grub.d/zz-rocmcfg.cfg, which adds them to
+GRUB_CMDLINE_LINUX_DEFAULT; update-grub makes the menu of it, now and for every kernel that is installed
+later. Recovery entries stay as they are. They take effect at the next boot. An undo takes the file away
+and makes the menu anew; /etc/default/grub and the drop-ins of others are never written.
+
+A trial puts a word of ours on every normal entry, and a script in /etc/grub.d prints the commands with
+which GRUB takes the arguments of one boot out of its environment block and fills them in: the boot after
+it has none. There is none where GRUB cannot write that block.
+
+Known from Debian's GRUB 2.06 to 2.14 (util/grub-mkconfig.in with Debian's patch, util/grub.d), whose own
+grub-mkconfig the menus are held against.
+"""

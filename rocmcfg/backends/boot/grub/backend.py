@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub import reader
-from rocmcfg.backends.boot.grub_files import defaults
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, defaults
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_files.mkconfig import activation, reads_drop_ins
 from rocmcfg.backends.boot.recognised import handed_over
@@ -51,7 +51,7 @@ def observe(view: HostView) -> Observed:
         _sourced(view, own),
         defaults.own_kargs(own, DROP_IN),
         lambda source: source.startswith(_DROP_INS) and source > DROP_IN,
-        reader.TRIAL_TOKEN,
+        TRIAL_TOKEN,
     )
 
 

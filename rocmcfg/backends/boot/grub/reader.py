@@ -20,7 +20,6 @@ TOOL = "update-grub"
 PROGRAMS = ("/usr/sbin/update-grub", "/sbin/update-grub")
 # What a trial adds to every normal entry: a variable that GRUB fills, for one boot.
 TRIAL_DROP_IN = "/etc/default/grub.d/zzz-rocmcfg-trial.cfg"
-TRIAL_TOKEN = "$rocmcfg_trial"
 
 
 def here(view: HostView) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_bls import reader
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
 from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
@@ -58,7 +59,8 @@ def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
 
 
 def write_entries(host: Host) -> None:
-    entry_options.write(host)
+    """During a trial with the word in whose place GRUB puts its arguments."""
+    entry_options.write(host, TRIAL_TOKEN if reader.has_hook(host) else "")
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:

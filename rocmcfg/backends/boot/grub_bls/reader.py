@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, marked_arguments
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import Karg, split
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 NAME = "grub-bls"
 DEFAULTS = "/etc/default/grub"
 EDITED: Mapping[str, Editor] = {entry_options.CMDLINE: marked_arguments, DEFAULTS: appended_assignment}
+# What the menu reads before the entries: on a host during a trial only, where no password stands in it
+HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
+HOOK_HEAD = (
+    "# Written by rocmcfg for a trial boot.\n# `rocmcfg confirm` and `rocmcfg reject` take it away again.\n"
+)
 _MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")
 _GRUBBY = ("/usr/sbin/grubby", "/usr/bin/grubby")
 _BLOCKS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
@@ -30,7 +36,7 @@ def here(view: HostView) -> bool:
 
 def evidence(view: HostView) -> tuple[str, ...]:
     """What shows that GRUB reads entries here; grub.cfg is root's alone on Fedora, where grubby shows it."""
-    menu = next(filter(view.exists, _MENUS), "")
+    menu = menu_path(view)
     reads = (
         any(line.split()[:1] == ["blscfg"] for line in text_or_empty(view, menu).splitlines())
         if menu
@@ -38,6 +44,19 @@ def evidence(view: HostView) -> tuple[str, ...]:
     )
     grubby = next(filter(view.exists, _GRUBBY), "")
     return (menu, grubby) if grubby and menu and (reads or not text_or_empty(view, menu)) else (menu,) * reads
+
+
+def menu_path(view: HostView) -> str:
+    return next(filter(view.exists, _MENUS), "")
+
+
+def hook_path(view: HostView) -> str:
+    return menu_path(view).rpartition("/")[0] + "/user.cfg"
+
+
+def has_hook(view: HostView) -> bool:
+    """Whether a trial's commands stand there."""
+    return text_or_empty(view, hook_path(view)).startswith(HOOK_HEAD)
 
 
 def read(view: HostView) -> Menu:
@@ -51,7 +70,7 @@ def read(view: HostView) -> Menu:
 
 
 def _expanded(karg: Karg, variables: Mapping[str, str]) -> tuple[Karg, ...]:
-    if not karg.text.startswith("$"):
+    if not karg.text.startswith("$") or karg.text == TRIAL_TOKEN:
         return (karg,)
     return split(variables.get(karg.text.strip("${}"), ""), karg.source)
 

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub_files import defaults, mkconfig
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, defaults, mkconfig
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, unique_kargs
@@ -37,19 +37,21 @@ def detect(view: HostView) -> Detection | None:
         return None  # Debian's
     entries_elsewhere = any(line.split()[:1] == ["blscfg"] for line in text_or_empty(view, menu).splitlines())
     told = handed_over(view, "LoaderInfo", "grub")
+    configurable = drop_ins is False and not entries_elsewhere
     evidence = tuple(path for path in (menu, program, _DEFAULTS) if view.exists(path))
     return Detection(
         NAME,
         "GRUB without drop-ins (Arch, Gentoo, openSUSE)",
         (*evidence, *told),
         proof=bool(told),
-        supported=drop_ins is False and not entries_elsewhere and view.exists(_DEFAULTS),
+        supported=configurable and view.exists(_DEFAULTS),
+        lacks=_DEFAULTS if configurable and not view.exists(_DEFAULTS) else "",
         manual=f"append to {defaults.DEFAULT} in {_DEFAULTS}: {{kargs}}\nthen: sudo {tool} -o {menu}",
     )
 
 
 def observe(view: HostView) -> Observed:
-    text = text_or_empty(view, _DEFAULTS)
+    text = appended_assignment.without_variable(text_or_empty(view, _DEFAULTS))
     before, ours, _ = appended_assignment.around(text)
     last = before.count("\n") + ours.strip("\n").count("\n") + 1 if ours else 0
     return defaults.observed(
@@ -58,6 +60,7 @@ def observe(view: HostView) -> Observed:
         [Sourced(_DEFAULTS, text)],
         defaults.own_kargs(ours, _DEFAULTS),
         lambda source: bool(ours) and int(source.rpartition(":")[2]) > last,
+        TRIAL_TOKEN,
     )
 
 
@@ -80,7 +83,11 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
     parts = [Sourced(_DEFAULTS, part) for part in appended_assignment.around(content.decode())]
     lost_at = defaults.dropped_by(parts, 1, kargs)
     cure = "move it above the lines of rocmcfg"
-    return [*defaults.before_writing(observed, kargs, _DEFAULTS, lost_at, "a line", cure)]
+    problems = [*defaults.before_writing(observed, kargs, _DEFAULTS, lost_at, "a line", cure)]
+    if appended_assignment.continued(parts[0].text):
+        said = "the line before ours ends in a backslash, and would take ours for a part of itself"
+        problems.append(error("RC3119", said, location=_DEFAULTS, hint="end that line without it"))
+    return problems
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:

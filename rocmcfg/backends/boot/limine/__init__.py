@@ -5,19 +5,22 @@ Where limine-entry-tool makes the entries of kernels that are installed later, i
 too, where it says the line today: lines at the end of /etc/default/limine; or a drop-in of ours,
 /etc/limine-entry-tool.d/zz-rocmcfg.conf, where only drop-ins say it; or /etc/kernel/cmdline. Where it
 would take the line of the running kernel, nothing is written: a drop-in alone would cost the next entry
-its root=. limine-mkinitcpio and limine-update are not run, so that no image is built anew.
+its root=. limine-mkinitcpio and limine-update are not run, so that no image is built anew: an image that
+the firmware starts without Limine has its old line until then.
 
 Entries of snapshots, fallback entries, those of other systems and everything that holds its own arguments
-stay as they are. An undo takes our arguments out again, of entries that were made since too, and leaves
-what others wrote. Refused: a limine.conf whose checksum is enrolled in Limine itself (it would not boot
-once changed), unified kernel images under Secure Boot (they ignore what Limine passes), and the syntax of
-Limine before version 8.
+stay as they are; a snapshot that is taken later shows the system as it is then, our arguments included. An
+undo takes our arguments out again, of entries that were made since too, and leaves what others wrote.
+Refused: a limine.conf whose checksum is enrolled in Limine itself (it would not boot once changed),
+unified kernel images under Secure Boot that hold a line of their own (they take that one), and the syntax
+of Limine before version 8.
 
 There is no trial boot yet. Limine from 12 on boots what the EFI variable LoaderEntryOneShot names, once
 (common/lib/bli.c, LoaderFeatures bit 3); older ones cannot, and `remember_last_entry` would make a choice
 stick.
 
 Known from Limine's source and CONFIG.md (8.2.0), from OmaSecBoot's notes on the sources of Limine 12.8.0
-and limine-entry-tool 1.38.0, from the comments of the tool's configuration, and from recorded hosts;
-neither program was run.
+and limine-entry-tool 1.38.0, from the comments of the tool's configuration, and from recorded hosts.
+limine.conf was read alike by us and by Limine's own reader (8.2.0), on 2,700 files made by chance; nothing
+was booted, and the tool was not run.
 """

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.backends.boot import appended_assignment, entry_options, marked_arguments, secure_boot
+from rocmcfg.backends.boot import (
+    appended_assignment,
+    entry_options,
+    loader_entries,
+    marked_arguments,
+    pe_image,
+    secure_boot,
+)
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.limine import entry_tool, limine_conf, reader
 from rocmcfg.backends.boot.limine.limine_conf import Section
@@ -12,7 +20,7 @@ from rocmcfg.backends.boot.menu import Role
 from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import contains, last
 from rocmcfg.model.plan import Activation
@@ -23,6 +31,7 @@ OWNED: tuple[str, ...] = (entry_options.CARRIER, entry_tool.DROP_IN)
 # In Limine's own program: 128 digits behind this are the BLAKE2B of the one limine.conf that it takes; all of
 # them 0: it takes any (CONFIG_B2SUM_SIGNATURE in common/lib/config.c).
 _ENROLLED = b"++CONFIG_B2SUM_SIGNATURE++"
+_NO_PROGRAMS = re.compile(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with large files of others
 
 
 def detect(view: HostView) -> Detection | None:
@@ -109,28 +118,20 @@ def write_entries(host: Host) -> None:
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
     menu = observed.menu
     problems = list(entry_options.preflight(observed, kargs))
-    if menu.unreadable in (reader.OLD, reader.MISSING):
+    if menu.unreadable == reader.OLD:
         problems.append(
             error(
-                "RC3121",
+                "RC3129",
                 f"cannot use {menu.path}: {menu.unreadable}",
                 location=menu.path,
-                hint="a newer Limine does not read it: remove it, or translate it as Limine's CONFIG.md says"
-                if menu.unreadable == reader.OLD
-                else "mount the EFI system partition, then run the command again",
+                hint="a newer Limine does not read it: remove it, or translate it as Limine's CONFIG.md says",
             )
         )
-    elif not menu.unreadable and not menu.normal:
-        problems.append(
-            error(
-                "RC3122",
-                f"no entry of {menu.path} has a command line that is this system's",
-                location=menu.path,
-                detail="\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries),
-                hint="give the entry that you boot a line `cmdline:` with its root=; where a unified kernel "
-                "image holds the arguments, say --boot-backend uki",
-            )
-        )
+    hint = (
+        "give the entry that you boot a line `cmdline:` with its root=; where a unified kernel image holds "
+        "the arguments, say --boot-backend uki"
+    )
+    problems += entry_options.nothing_to_set(menu, hint)
     return [*problems, *_sealed(view, menu.path), *_of_later_kernels(view, observed, kargs)]
 
 
@@ -145,15 +146,30 @@ def _sealed(view: HostView, location: str) -> Iterator[Diagnostic]:
             hint="sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config",
         )
         return
-    images = [one for _, one, role in reader.sections(view) if role is Role.NORMAL and reader.is_image(one)]
-    if images and secure_boot.state(view) == secure_boot.ON:
+    own = (
+        one.kernel for _, one, role in reader.sections(view) if role is Role.NORMAL and _has_own(view, one)
+    )
+    if secure_boot.state(view) == secure_boot.ON and (image := next(own, "")):
         yield error(
             "RC3124",
-            f"Secure Boot is on: {images[0].kernel} may take its own arguments, and not Limine's",
+            f"Secure Boot is on: {image} takes its own arguments then, and not those of Limine",
             location=location,
             hint=f"add them to KERNEL_CMDLINE[default] in {entry_tool.DEFAULTS} and build the images anew "
             "(sudo limine-mkinitcpio); or write module parameters to modprobe.d instead: --via modprobe",
         )
+
+
+def _has_own(view: HostView, section: Section) -> bool:
+    """Whether it starts a unified kernel image that holds arguments, or may: systemd-stub takes the loader's
+    under Secure Boot only where it holds none (use_load_options in systemd's src/boot/stub.c)."""
+    if not reader.is_image(section):
+        return False
+    paths = (f"{mounted}{section.kernel}" for mounted in loader_entries.PARTITIONS)
+    try:
+        image = pe_image.read(view, next(filter(view.exists, paths), section.kernel))
+    except Unreadable:
+        return True
+    return image is None or ".cmdline" in image.sections
 
 
 def _sealed_by(view: HostView) -> str:
@@ -171,7 +187,7 @@ def _sealed_by(view: HostView) -> str:
 def _programs(view: HostView) -> Iterator[str]:
     for folder in dict.fromkeys(reader.folders(view)):
         for name in view.names(folder):
-            if name.lower().endswith((".efi", "limine-bios.sys")) and "/linux" not in folder.lower():
+            if name.lower().endswith((".efi", "limine-bios.sys")) and not _NO_PROGRAMS.search(folder):
                 yield f"{folder}/{name}"
 
 
@@ -188,7 +204,8 @@ def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) 
         if not all(contains(lines[name], text) for name in names for text in kargs):
             yield entry_options.set_anew("KERNEL_CMDLINE", entry_tool.DEFAULTS)
     pinned = entry_tool.lines(view, without_ours=True)
-    if entry_tool.DEFAULT not in pinned and not view.exists(entry_options.CMDLINE):
+    makes_entries = any("kernel-id=" in one.comments for _, one, _ in reader.sections(view))
+    if makes_entries and entry_tool.DEFAULT not in pinned and not view.exists(entry_options.CMDLINE):
         yield error(
             "RC3125",
             "limine-entry-tool gives later kernels the line of the one that runs, and no file says it",
@@ -208,13 +225,29 @@ def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) 
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:
-    """Unified kernel images whose entries pass no arguments: they have their own."""
+    """Unified kernel images whose entries pass no arguments: they have their own. And what cannot be kept as
+    it is, once the tool makes it anew."""
+    fallbacks = [
+        one.titles[-1]
+        for _, one, role in reader.sections(view)
+        if role is Role.RECOVERY and entry_tool.FALLBACK in one.titles[-1] and "kernel-id=" in one.comments
+    ]
+    remarks = []
+    if fallbacks and entry_tool.here(view) and entry_tool.FALLBACK not in entry_tool.lines(view):
+        remarks.append(
+            info(
+                "RC3130",
+                f"{fallbacks[0]} would get the arguments once limine-entry-tool makes it anew",
+                location=entry_tool.DEFAULTS,
+                hint="write there what it has now: KERNEL_CMDLINE[fallback]=…",
+            )
+        )
     images = [
         one.kernel
         for _, one, role in reader.sections(view)
         if role is Role.FOREIGN and reader.is_image(one) and not one.cmdline
     ]
-    return entry_options.with_their_own(images)
+    return [*entry_options.with_their_own(images), *remarks]
 
 
 def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:

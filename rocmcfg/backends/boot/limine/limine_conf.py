@@ -69,7 +69,10 @@ def sections(text: str) -> Iterator[Section]:
                 yield Section(titles, options, " ".join(comments), counts)
             name = line.lstrip("/")
             depth = len(line) - len(name)
-            titles = (*titles[: depth - 1], name.removeprefix("+").strip())
+            # one that is deeper than what is above it has no place in the menu
+            titles = (
+                (*titles[: depth - 1], name.removeprefix("+").strip()) if depth <= len(titles) + 1 else ()
+            )
             above = comments[: depth - 1]
             options, at = {}, {}
         else:

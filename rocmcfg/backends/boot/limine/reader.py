@@ -21,7 +21,6 @@ EDITED: Mapping[str, Editor] = {
     entry_tool.DEFAULTS: appended_assignment,
     entry_options.CMDLINE: marked_arguments,
 }
-MISSING = "there is no such file; is its partition mounted?"
 OLD = "it is written for a Limine before version 8 (KEY=value)"
 _FOLDERS = ("", "/limine", "/boot", "/boot/limine")  # on each partition, and every folder of /EFI
 _IMAGES = ("efi", "efi_chainload", "uefi")  # protocols that start an EFI program
@@ -51,15 +50,17 @@ def _found(view: HostView, name: str) -> tuple[str, ...]:
 
 
 def read(view: HostView) -> Menu:
+    role_of = judge(view)
+
+    def entries(path: str, text: str) -> Iterator[Entry]:
+        return (
+            _entry(path, one, role_of(one)) for one in limine_conf.sections(text) if one.first("protocol")
+        )
+
     found = configurations(view)
-    entries = [_entry(path, section, role) for path, section, role in sections(view)]
-    hidden = [mounted for mounted in loader_entries.PARTITIONS if view.hidden(mounted)]
-    path = next(iter(found), f"{hidden[0] if hidden else '/boot'}/limine.conf")
-    unreadable = "" if found else f"only root may look into {hidden[0]}" if hidden else MISSING
-    if any(limine_conf.old_syntax(text_or_empty(view, one)) for one in found):
-        unreadable = OLD
-    dropped_by = "an edit of that file"
-    return Menu(tuple(entries), unreadable, path, "", entry_options.CARRIER, dropped_by)
+    menu = entry_options.menu_of(view, found, "limine.conf", entries)
+    old = any(limine_conf.old_syntax(text_or_empty(view, one)) for one in found)
+    return menu._replace(unreadable=OLD) if old else menu
 
 
 def sections(view: HostView) -> Iterator[tuple[str, Section, Role]]:
@@ -72,7 +73,7 @@ def sections(view: HostView) -> Iterator[tuple[str, Section, Role]]:
 
 
 def judge(view: HostView) -> Callable[[Section], Role]:
-    machine_id, roots = entry_options.machine_id(view), roles.known_roots(view)
+    machine_id, root = entry_options.machine_id(view), roles.root_of(view)
 
     def role_of(section: Section) -> Role:
         made_for = _MACHINE.findall(section.comments)
@@ -83,7 +84,7 @@ def judge(view: HostView) -> Callable[[Section], Role]:
         if made_for and machine_id and made_for[-1] != machine_id:
             return Role.FOREIGN
         names = (*section.titles, *section.options.get("module_path", ()))
-        return roles.told(names, split(section.cmdline), roots)
+        return roles.told(names, split(section.cmdline), root)
 
     return role_of
 

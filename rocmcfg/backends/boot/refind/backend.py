@@ -95,18 +95,11 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
                     hint='write it as "title" "arguments", or put a # before it',
                 )
             )
-    if not observed.menu.unreadable and not observed.menu.normal:
-        problems.append(
-            error(
-                "RC3129",
-                f"no row of {observed.menu.path} boots this system for everyday use",
-                location=observed.menu.path,
-                detail="\n".join(f"{entry.title}: {entry.role.value}" for entry in observed.menu.entries),
-                hint="write the first row anew with the root= of this system (sudo mkrlconf --force); one "
-                "that was made on an installation medium has the arguments of that",
-            )
-        )
-    return problems
+    hint = (
+        "write the first row anew with the root= of this system (sudo mkrlconf --force); one that was made "
+        "on an installation medium has the arguments of that"
+    )
+    return [*problems, *entry_options.nothing_to_set(observed.menu, hint)]
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:

@@ -10,7 +10,7 @@ from rocmcfg.backends.boot import entry_options, loader_entries, roles
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.backends.boot.refind import rows
 from rocmcfg.backends.boot.refind.rows import Row
-from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import split
 
 if TYPE_CHECKING:
@@ -54,18 +54,14 @@ def _folders(view: HostView) -> Iterator[str]:
 
 def read(view: HostView) -> Menu:
     role_of = judge(view)
-    found = files(view)
-    entries = tuple(
-        Entry(row.title, row.title, "", "", (), split(row.arguments, path), role_of(row))
-        for path in found
-        for row in rows.rows(text_or_empty(view, path))
-    )
-    path = next(iter(found), f"/boot/{_NAMES[0]}")
-    hidden = next(filter(view.hidden, loader_entries.PARTITIONS), "")
-    unreadable = f"only root may look into {hidden}" if hidden and not found else ""
-    return Menu(entries, unreadable, path, "", entry_options.CARRIER, "an edit of that file")
+
+    def entries(path: str, text: str) -> Iterator[Entry]:
+        for row in rows.rows(text):
+            yield Entry(row.title, row.title, "", "", (), split(row.arguments, path), role_of(row))
+
+    return entry_options.menu_of(view, files(view), _NAMES[0], entries)
 
 
 def judge(view: HostView) -> Callable[[Row], Role]:
-    roots = roles.known_roots(view)
-    return lambda row: roles.told((row.title,), split(row.arguments), roots)
+    root = roles.root_of(view)
+    return lambda row: roles.told((row.title,), split(row.arguments), root)

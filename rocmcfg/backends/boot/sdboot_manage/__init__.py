@@ -9,6 +9,9 @@ LINUX_FALLBACK_OPTIONS. So do those of other systems.
 first, those of other systems and those written by hand too. An undo takes our arguments out of the entries
 and the line out of the file, and leaves what others wrote since.
 
+A trial is a copy of the default entry with the trial's arguments, which systemd-boot boots once (`bootctl
+set-oneshot`); where sdboot-manage removes it before, the default entry boots.
+
 Known from sdboot-manage and its configuration, as in CachyOS/systemd-boot-manager (bb4e4d3), and from
-recorded hosts; the tool itself was not run.
+recorded hosts. The tool itself made entries with our line from such a file; nothing was booted.
 """

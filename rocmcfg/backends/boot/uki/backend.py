@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocmcfg.backends.boot import entry_options, marked_arguments, secure_boot
+from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments, secure_boot
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.backends.boot.menu import check as check_menu
@@ -15,7 +15,7 @@ from rocmcfg.backends.boot.uki import addon, built_in, reader, refusals, signing
 from rocmcfg.backends.boot.uki.built_in import DRACUT, Built
 from rocmcfg.backends.boot.uki.reader import Uki
 from rocmcfg.backends.boot.uki.way import normal, other_loader, says, takes_no_addon
-from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
+from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
@@ -60,7 +60,7 @@ def observe(view: HostView) -> Observed:
 def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
     proposed = entry_options.propose(settings)
     part = proposed[entry_options.CMDLINE]
-    built = _built(view)
+    built = _built(view) if settings else None
     path = built.path if built is not None else ""
     return {
         **proposed,
@@ -97,6 +97,8 @@ def write_entries(host: Host) -> None:
             host.remove(f"{folder}/{reader.OURS}")
             host.remove_dir(folder)  # stays where somebody else uses it
     for uki in images:
+        if host.is_dir(uki.addons):
+            host.discard_temporary(uki.own_addon)
         if not says(host, uki, line, enforced):
             _write(host, uki, line, enforced)
 
@@ -141,7 +143,22 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
                 hint="systemd-bless-boot.service takes the counter off after a good boot",
             )
         )
-    return problems
+    return [*problems, *_beside(view)]
+
+
+def _beside(view: HostView) -> list[Diagnostic]:
+    """Entries that are files, which systemd-boot shows together with the images."""
+    own = text_or_empty(view, "/etc/machine-id").strip()
+    others = [one.title for one in loader_entries.read(view, own) if one.role is Role.NORMAL]
+    if not others:
+        return []
+    return [
+        warning(
+            "RC3169",
+            f"{len(others)} boot entries beside the images do not get the arguments: {', '.join(others[:3])}",
+            hint="boot an image instead of them, or write module parameters to modprobe.d: --via modprobe",
+        )
+    ]
 
 
 def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:

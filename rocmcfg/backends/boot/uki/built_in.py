@@ -25,7 +25,10 @@ from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 DRACUT = "/etc/dracut.conf.d/zz-rocmcfg-kernel-arguments.conf"
 DRACUT_FOLDERS = ("/etc/dracut.conf.d", "/usr/lib/dracut/dracut.conf.d")
 UKI_CONF = tuple(f"{folder}/uki.conf" for folder in ("/etc/kernel", "/run/kernel", "/usr/lib/kernel"))
-_INSTALL_CONF = ("/etc/kernel/install.conf", "/usr/lib/kernel/install.conf")
+_INSTALL_CONF = tuple(
+    f"{folder}/install.conf"
+    for folder in ("/etc/kernel", "/run/kernel", "/usr/local/lib/kernel", "/usr/lib/kernel")
+)
 _PRESET_LINE = re.compile(r"^[ \t]*\w+_cmdline=|^[ \t]*\w+_options=.*--(?:no-)?cmdline", re.MULTILINE)
 _SET_FOR_DRACUT = re.compile(r"^[ \t]*kernel_cmdline\+?=", re.MULTILINE)
 _CONFIGURED = re.compile(r"^[ \t]*Cmdline[ \t]*=", re.MULTILINE)
@@ -45,8 +48,11 @@ def source(view: HostView) -> Built:
     if any("_uki=" in text_or_empty(view, path) for path in presets):
         return _mkinitcpio(view, presets)
     settings = _install_conf(view)
-    if settings.get("layout") == "uki" and settings.get("uki_generator", "ukify") == "ukify":
+    generator = settings.get("uki_generator", "ukify") if settings.get("layout") == "uki" else ""
+    if generator == "ukify":
         return _ukify(view)
+    if generator == "mkinitcpio":  # 50-mkinitcpio.install, by the same files
+        return _with_cmdline(view, _kernel_install(view))
     if view.has_tool("dracut"):
         return _dracut(view, settings)
     return Built("", (), "nothing here shows what built the images")
@@ -107,7 +113,9 @@ def first_file(view: HostView, paths: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _install_conf(view: HostView) -> dict[str, str]:
-    """The first file counts (kernel-install(8))."""
+    """The first file counts, and then every drop-in (kernel-install(8))."""
     _, text = first_file(view, _INSTALL_CONF)
+    drop = drop_ins(view, tuple(f"{path}.d" for path in _INSTALL_CONF), ".conf")
+    text = "\n".join((text, *(text_or_empty(view, path) for path in drop)))
     pairs = (line.partition("=") for line in text.splitlines() if not line.lstrip().startswith("#"))
     return {name.strip(): value.strip().strip("\"'") for name, equals, value in pairs if equals}

@@ -1,0 +1,118 @@
+"""What rocmcfg configures of boot chains, and what showed that it does: from the backends and their tests."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from rocmcfg.backends import initramfs
+from rocmcfg.backends.boot import recognised, registry
+
+_TESTS = Path(__file__).resolve().parents[2] / "tests"
+_NOT_CASES = ("trees", "tools", "__pycache__")
+_HEAD = """# Boot chains
+
+What rocmcfg configures, how each was shown to work, and what it refuses. `docs/generate.py` writes this page
+from the backends and from the tests that there are of them.
+
+Not every proof is worth the same:
+
+- **Real machine**: a virtual machine boots by real firmware, loader, kernel and amdgpu module; settings are
+  applied, in effect after a reboot, and gone after a rollback. All of them are Debian with parts of Debian:
+  what another distribution adds around a loader is not shown by them.
+- **Loader alone**: the loader boots by real firmware, with a small program in the place of the kernel. That
+  shows which arguments a boot gets, and that a trial is one boot, on the versions that Debian has.
+- **Recorded**: a tree of files like that of a host, and stand-ins for the host's programs that do what the
+  source of each says. That shows what rocmcfg reads, writes and says, and not that the loader boots it.
+- **Refused**: rocmcfg tells the chain apart from all others, writes nothing, and says what to do by hand.
+"""
+
+
+def page() -> str:
+    lines = [
+        _HEAD,
+        "## At a glance",
+        "",
+        "| chain | real machine | recorded | trial boots |",
+        "|---|---|---|---|",
+    ]
+    for name in registry.NAMES:
+        real = f"{len(_machines(name))}" if _machines(name) else "no"
+        recorded = _counted(name)
+        lines.append(f"| [{name}](#{name}) | {real} | {recorded} | {_trial(name)} |")
+    lines += [f"| {row.name} | no | refused, {_counted(row.name)} | no |" for row in _refused()]
+    for name in registry.NAMES:
+        lines += ["", *_chain(name)]
+    lines += ["", "## Refused", "", "What is said there to do by hand:"]
+    for row in _refused():
+        lines += ["", f"### {row.title}", "", "```", row.manual.replace("{kargs}", "ARGUMENTS"), "```"]
+        if row.renders:
+            lines += ["", f"`rocmcfg render --format {row.renders}` prints a profile in its own words."]
+    lines += ["", "## Initramfs", ""]
+    for generator in initramfs.backends():
+        lines += [f"- **{generator.NAME}**: {_sentence(importlib.import_module(generator.__name__))}"]
+    return "\n".join(lines) + "\n"
+
+
+def _chain(name: str) -> Iterator[str]:
+    package = importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}")
+    first, _, rest = (package.__doc__ or "").strip().partition("\n\n")
+    yield f"## {name}"
+    yield ""
+    yield _flat(first)
+    for paragraph in rest.split("\n\n") if rest else ():
+        yield ""
+        yield paragraph.strip()
+    yield ""
+    machines = ", ".join(f"`tests/vm/{file.name}`" for file in _machines(name)) or "none"
+    yield f"- Real machine: {machines}."
+    yield f"- Recorded: {_counted(name)} in `tests/cases/{name}`."
+    yield f"- Trial boots: {_trial(name)}."
+
+
+def _flat(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+def _sentence(module: ModuleType) -> str:
+    return _flat((module.__doc__ or "").strip().partition("\n\n")[0])
+
+
+def _refused() -> tuple[recognised.Chain, ...]:
+    return recognised.CHAINS
+
+
+def _trial(name: str) -> str:
+    if registry.trial(name) is None:
+        return "no"
+    if any("--trial" in file.read_text() or "trial" in file.name for file in _machines(name)):
+        return "yes, on a real machine"
+    alone = any(f'"{name}"' in file.read_text() for file in (_TESTS / "loaders").glob("test_*.py"))
+    return "yes, on the loader alone" if alone else "yes, recorded"
+
+
+def _counted(name: str) -> str:
+    found = len(_cases(name))
+    return f"{found} case" if found == 1 else f"{found} cases"
+
+
+def _cases(name: str) -> list[Path]:
+    folder = _TESTS / "cases" / name
+    found = folder.iterdir() if folder.is_dir() else ()
+    return [path for path in found if path.is_dir() and path.name not in _NOT_CASES]
+
+
+def _machines(name: str) -> list[Path]:
+    """The scenarios in real guests that name this loader; those that name none are Debian's own GRUB."""
+    found = []
+    for path in sorted((_TESTS / "vm").glob("test_*.py")):
+        if path.name in ("test_harness.py", "test_ansible.py"):
+            continue
+        text = path.read_text()
+        named = [one for one in registry.NAMES if f'"{one}"' in text] or ["grub"]
+        if name in named:
+            found.append(path)
+    return found

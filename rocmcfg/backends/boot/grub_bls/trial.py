@@ -1,0 +1,75 @@
+"""Trials where GRUB's entries are files: the word stands in our part of their options.
+
+No menu is generated for it. Fedora's grub2-mkconfig writes the options of every entry anew, the rescue one
+among them (10_linux, update_bls_cmdline; EL from 9.3 on does so with --update-bls-cmdline alone), and would
+take away what somebody gave to one entry. But the menu reads user.cfg beside it before the entries, which
+exists for a password (01_users of Fedora and of EL 7 to 10; bootupd's static grub.cfg as well): there stand
+the commands that fill the word in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.grub_bls import reader
+from rocmcfg.backends.boot.grub_files.environment_block import GRUB, GRUB2, EnvironmentBlock
+from rocmcfg.backends.boot.grub_files.trial import GrubTrial, hook
+from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, error
+
+_READS = re.compile(r"^[ \t]*(?:source|\.)[ \t]+\S*/user\.cfg\b.*?^[ \t]*blscfg\b", re.MULTILINE | re.DOTALL)
+
+
+class _Trial(GrubTrial):
+    FILES: tuple[str, ...] = reader.HOOKS
+
+    def block(self, view: HostView) -> EnvironmentBlock:
+        return GRUB2 if reader.menu_path(view).startswith("/boot/grub2/") else GRUB
+
+    def propose(
+        self, view: HostView, observed: Observed, arguments: Sequence[str]
+    ) -> dict[str, tuple[bytes, int]]:
+        del observed, arguments  # GRUB has them in its block
+        if _is_foreign(view):
+            return {}
+        content = reader.HOOK_HEAD.encode() + hook()
+        return {reader.hook_path(view): (content, 0o600)}  # the mode that grub2-setpassword gives it
+
+    def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:
+        del observed
+        block, path, menu = self.block(view), reader.hook_path(view), reader.menu_path(view)
+        try:
+            foreign, text = _is_foreign(view), view.text(menu) or ""
+        except Unreadable as problem:
+            yield block.not_checked(f"{problem.path}: {problem.reason}")
+            return
+        if not _READS.search(text):
+            yield error(
+                "RC4343",
+                f"no trial boot here: {menu} does not read {path} before the entries",
+                location=menu,
+                hint="apply without --trial, or have grub2-mkconfig make the menu, whose 01_users reads it",
+            )
+        if foreign:
+            yield error(
+                "RC4342",
+                f"{path} is somebody else's, and what makes a trial of one boot would have to stand there",
+                detail="grub2-setpassword keeps the password of the boot menu there",
+                location=path,
+                hint="apply without --trial; `rocmcfg rollback` takes it back",
+            )
+
+    def has_hook(self, view: HostView, menu: Menu) -> bool:
+        del menu
+        return reader.has_hook(view)
+
+
+def _is_foreign(view: HostView) -> bool:
+    """Whether somebody else's file is in the place of ours. Raises Unreadable."""
+    return view.read(reader.hook_path(view)) is not None and not reader.has_hook(view)
+
+
+TRIAL = _Trial(reader)

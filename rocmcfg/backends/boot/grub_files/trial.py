@@ -1,0 +1,157 @@
+"""A trial with GRUB: a word on every normal entry, in whose place GRUB puts what it takes out of its
+environment block.
+
+GRUB takes the arguments out of the block before it boots, and every later boot finds nothing: a kernel that
+hangs has no say in it. How the word comes onto the entries, and what makes GRUB read the commands of `hook`
+before them, differs from one set-up of GRUB to the next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from rocmcfg.backends.boot.contract import BootReader, Keeper, Observed
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
+from rocmcfg.backends.boot.grub_files.defaults import longest_line
+from rocmcfg.backends.boot.grub_files.environment_block import GRUB, GRUB2, VARIABLE, EnvironmentBlock
+from rocmcfg.backends.boot.grub_files.mkconfig import sections
+from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.backends.boot.one_boot import on_the_line
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.kargs import Karg, adds_up, contains
+from rocmcfg.model.plan import ToolChange
+
+SCRIPT = "/etc/grub.d/01_rocmcfg_trial"  # after 00_header, which loads the block; before the entries
+# What Ubuntu's 10_linux puts behind everything else where it boots without an initramfs first.
+_FIRST_TRY = "panic=-1"
+# What Debian's and Ubuntu's 10_linux put on an entry by themselves.
+_BY_THE_MENU = re.compile(
+    r"root=|ro$|rw$|rootflags=|rootfstype=|resume|crashkernel=|\$|panic=-1$|dis_ucode_ldr$"
+)
+
+
+def script() -> bytes:
+    """A program for /etc/grub.d that prints `hook`."""
+    from rocmcfg.backends.templates import render
+
+    return render("boot/grub_files", "grub-trial.sh.j2")
+
+
+def hook() -> bytes:
+    """Commands of GRUB: they take the arguments out of the block, and use them where that succeeded."""
+    return script().partition(b"cat <<'EOF'\n")[2].rpartition(b"EOF\n")[0]
+
+
+class GrubTrial:
+    """What trials of all set-ups of GRUB have in common; see `contract.BootTrial`."""
+
+    PLACES: tuple[str, ...] = (TRIAL_TOKEN,)
+    FILES: tuple[str, ...] = (SCRIPT,)
+    KEEPERS: tuple[Keeper, ...] = (GRUB, GRUB2)
+
+    def __init__(self, reader: BootReader) -> None:
+        self.reader = reader
+
+    def block(self, view: HostView) -> EnvironmentBlock:
+        raise NotImplementedError
+
+    def keeper(self, view: HostView) -> Keeper:
+        return self.block(view)
+
+    def propose(
+        self, view: HostView, observed: Observed, arguments: Sequence[str]
+    ) -> Mapping[str, tuple[bytes, int]]:
+        raise NotImplementedError
+
+    def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
+        holds, block = " ".join(arguments), self.block(view)
+        reason = f"the arguments of one boot, in GRUB's environment block ({block.BLOCK})"
+        return ToolChange(block.TOOL, block.keep(holds), holds, "", f"{VARIABLE}={holds}", reason, arms=True)
+
+    def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        length = longest_line(observed.menu.normal, arguments)
+        yield from on_the_line(length, observed.foreign, self.FILES[0])
+        block = self.block(view)
+        twice = [e.title for e in observed.menu.normal if contains(e.kargs, _FIRST_TRY)]
+        if twice and not contains(observed.foreign, _FIRST_TRY):
+            yield block.cannot(
+                f"“{twice[0]}” boots without an initramfs first and with one if that fails, and the trial's "
+                "arguments would be gone by then (GRUB_FORCE_PARTUUID)"
+            )
+        yield from self.menu_problems(view, observed)
+        yield from block.problems(view, arguments)
+
+    def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:
+        """What generating the menu would change besides: the trial, and the boots after it, would have it."""
+        del view
+        menu = observed.menu
+        if observed.unknown_at or menu.unreadable:
+            return
+        told = (*observed.foreign, *observed.ours)
+        surplus = [
+            k.text
+            for entry in menu.normal
+            for k in entry.kargs
+            if not contains(told, k.text) and not _BY_THE_MENU.match(k.text)
+        ]
+        if surplus:
+            yield warning(
+                "RC4339",
+                "the boot menu has what GRUB's files do not ask for any more, and neither the trial nor "
+                f"the boots after it will have it: {', '.join(dict.fromkeys(surplus))}",
+                location=menu.path,
+                hint=f"run {menu.tool} and reboot first, so that the trial tries one thing alone",
+            )
+        missing = [k.text for k in told if not all(contains(entry.kargs, k.text) for entry in menu.normal)]
+        if missing:
+            yield error(
+                "RC4333",
+                "the boot menu does not have what GRUB's files say, and generating it for the trial would "
+                f"make that permanent: {', '.join(dict.fromkeys(missing))}",
+                location=next(k.source for k in told if k.text == missing[0]),
+                hint=f"run {menu.tool} and reboot first, or take it out of that file; then try this",
+            )
+
+    def has_hook(self, view: HostView, menu: Menu) -> bool:
+        """Whether GRUB will run the commands of `hook` before it shows the entries."""
+        found = sections(text_or_empty(view, menu.path))
+        return any(path == SCRIPT and body for path, body in found)
+
+    def check(self, view: HostView, arguments: Sequence[str]) -> list[Diagnostic]:
+        """That the menu can be read, and what its entries hold, the backend's own check tells."""
+        menu = self.reader.read(view)
+        if menu.unreadable:
+            return []
+        found: list[Diagnostic] = []
+        if not self.has_hook(view, menu):
+            found.append(
+                error(
+                    "RC4308",
+                    "the boot menu does not hold what makes a trial of one boot",
+                    location=self.FILES[0],
+                    hint=f"{menu.tool} ran without this script: see whether /etc/grub.d may hold programs"
+                    if menu.tool
+                    else "somebody took the file away meanwhile: run the command again",
+                )
+            )
+        for entry in menu.normal:
+            texts = [karg.text for karg in entry.kargs]
+            if TRIAL_TOKEN in texts:
+                found += _beaten(entry.kargs[texts.index(TRIAL_TOKEN) + 1 :], arguments)
+        return list(dict.fromkeys(found))
+
+
+def _beaten(later: Sequence[Karg], arguments: Sequence[str]) -> list[Diagnostic]:
+    own = {Karg(text).key: Karg(text).value for text in arguments}
+    return [
+        error(
+            "RC4309",
+            f"{karg.text} stands behind the trial's arguments and would win",
+            location=karg.source,
+            hint="take it out of the file that sets it, then run the command again",
+        )
+        for karg in later
+        if karg.key in own and own[karg.key] != karg.value and not adds_up(karg.name)
+    ]

@@ -1,0 +1,54 @@
+"""The entries that kernelstub writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot.entry_options import CARRIER
+from rocmcfg.backends.boot.menu import Entry, Menu, Role
+from rocmcfg.host.view import HostView, Unreadable
+
+if TYPE_CHECKING:
+    from rocmcfg.backends.boot.contract import Editor
+
+NAME = "kernelstub"
+EDITED: Mapping[str, Editor] = {}
+TOOL = "kernelstub"
+PROGRAM = "/usr/bin/kernelstub"
+CONFIGURATION = "/etc/kernelstub/configuration"
+
+
+def here(view: HostView) -> bool:
+    return view.exists(PROGRAM) and view.exists(CONFIGURATION)
+
+
+def user(view: HostView) -> dict[str, Any]:
+    """What the configuration says for this host (kernelstub/config.py). Raises Unreadable."""
+    text = view.text(CONFIGURATION)
+    try:
+        found = json.loads(text or "")
+        options = found["user"]["kernel_options"]
+    except (ValueError, KeyError, TypeError) as problem:
+        raise Unreadable(CONFIGURATION, "it is not what kernelstub writes") from problem
+    if not isinstance(options, list) or not all(isinstance(one, str) for one in options):
+        raise Unreadable(CONFIGURATION, "its kernel_options are no list of words")
+    known: dict[str, Any] = found["user"]
+    return known
+
+
+def read(view: HostView) -> Menu:
+    entries = [_of(entry) for entry in loader_entries.read(view)]
+    hidden = [mounted for mounted in loader_entries.PARTITIONS if view.hidden(mounted)]
+    unreadable = f"only root may look into {hidden[0]}" if hidden and not entries else ""
+    folder = next(iter(loader_entries.folders(view)), hidden[0] if hidden else "/boot/efi/loader/entries")
+    return Menu(tuple(entries), unreadable, folder, TOOL, CARRIER, CONFIGURATION)
+
+
+def _of(entry: Entry) -> Entry:
+    """It writes NAME-current and NAME-oldkern and leaves others alone (kernelstub/installer.py)."""
+    if entry.id.endswith(("-current", "-oldkern")):
+        return entry
+    return entry._replace(role=Role.RECOVERY if entry.id.startswith("Recovery-") else Role.FOREIGN)

@@ -1,0 +1,49 @@
+"""What a NixOS host will boot: read only, since its configuration says so and rocmcfg writes none of it.
+
+A generation holds its arguments in `kernel-params` (nixpkgs, nixos/modules/system/activation/top-level.nix);
+every loader puts `init=` of the generation before them, and the profile `system` links to the generation that
+boots by default. Older generations stay in the menu as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot.menu import Entry, Menu, Role
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.kargs import last, split
+
+if TYPE_CHECKING:
+    from rocmcfg.backends.boot.contract import Editor
+
+NAME = "nixos"
+EDITED: Mapping[str, Editor] = {}
+_SYSTEMS = ("/nix/var/nix/profiles/system", "/run/booted-system", "/run/current-system")
+
+
+def here(view: HostView) -> bool:
+    return view.exists("/etc/NIXOS")
+
+
+def read(view: HostView) -> Menu:
+    """The generation that boots by default, and its entry of systemd-boot where the host has one."""
+    system = next((path for path in _SYSTEMS if view.exists(f"{path}/kernel-params")), _SYSTEMS[0])
+    path = f"{system}/kernel-params"
+    try:
+        params = view.text(path)
+        generation = view.real_path(system)
+        entries = tuple(_entry(entry, generation) for entry in loader_entries.read(view))
+    except Unreadable as problem:
+        return Menu((), problem.diagnostics[0].summary, path, "", path, "")
+    if params is None:
+        return Menu((), f"{path} is not there", path, "", path, "")
+    booted = Entry(generation, "NixOS", "", "", (), split(params, path), Role.NORMAL)
+    return Menu((booted, *entries), "", path, "nixos-rebuild", path, "nixos-rebuild")
+
+
+def _entry(entry: Entry, generation: str) -> Entry:
+    init = last(entry.kargs, "init")
+    mine = init is not None and init.value == f"{generation}/init"
+    return entry if mine else entry._replace(role=Role.SNAPSHOT)

@@ -1,0 +1,242 @@
+"""A trial by a second entry: a copy of the entry that boots by itself, with the trial's arguments behind its
+own, and the EFI variable LoaderEntryOneShot, which names the entry of the next boot alone.
+
+The loader reads the variable and deletes it before it boots anything (systemd 252 to 262, src/boot/boot.c,
+config_load_defaults; an entry that is not there is passed over): a kernel that hangs has no say in it. Boot
+counting is not used: systemd-boot from 259 on does not count down entries with an `efi` line
+(systemd#40405), and a trial by it would never end.
+
+Nothing else may choose the copy. It has no sort-key, and the lowest name of all: behind every other entry in
+boot_entry_compare, and so the last that a pattern of `default` in loader.conf meets. The loader does not
+remember an entry that it booted once (save_selected_entry). `bootctl`, which sorts and chooses as the loader
+does, is asked before and after.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rocmcfg.backends.boot import loader_entries, secure_boot
+from rocmcfg.backends.boot.contract import BootReader, Keeper, Observed
+from rocmcfg.backends.boot.loader_entries import TRIAL_ID
+from rocmcfg.backends.boot.menu import size
+from rocmcfg.backends.boot.one_boot import on_the_line
+from rocmcfg.backends.boot.recognised import EFIVARS, LOADER_GUID, variable_text
+from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.plan import ToolChange
+
+_FILE = f"{TRIAL_ID}.conf"
+_HEAD = (
+    b"# Written by rocmcfg for a trial boot.\n# `rocmcfg confirm` and `rocmcfg reject` take it away again."
+)
+_ONE_SHOT = 1 << 3  # in LoaderFeatures (systemd, src/fundamental/efivars-fundamental.h)
+_LIST = ("bootctl", "list", "--json=short", "--no-pager")
+
+
+class OneShot:
+    """A `contract.Keeper`: the variable as bootctl(1) sets it."""
+
+    TOOL = "bootctl"
+    BLOCK = f"{EFIVARS}/LoaderEntryOneShot-{LOADER_GUID}"
+    KEEPS = "which entry was to boot next"
+    SHOWS: tuple[str, ...] = ("bootctl", "status")
+    UNCHANGED: tuple[int, ...] = ()
+    AMONG_OTHERS = False
+
+    def held(self, view: HostView, ours: str = "") -> str | None:
+        del ours
+        found = variable_text(view, "LoaderEntryOneShot")
+        return found if found == _FILE else None
+
+    def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
+        """Without a name bootctl deletes the variable (src/bootctl/bootctl-set-efivar.c)."""
+        del held
+        return ("bootctl", "set-oneshot", wanted or "")
+
+    def damaged(self, view: HostView) -> bool:
+        """The firmware keeps it whole."""
+        del view
+        return False
+
+
+ONE_SHOT = OneShot()
+
+
+class Listed(NamedTuple):
+    """An entry as `bootctl list` has it. `id` is with its suffix, `root` where its partition is mounted."""
+
+    id: str
+    path: str
+    root: str
+    default: bool | None
+
+
+class SecondEntry:
+    """See `contract.BootTrial`."""
+
+    PLACES: tuple[str, ...] = ()
+    FILES: tuple[str, ...] = tuple(f"{root}/loader/entries/{_FILE}" for root in loader_entries.PARTITIONS)
+    KEEPERS: tuple[Keeper, ...] = (ONE_SHOT,)
+
+    def __init__(self, reader: BootReader) -> None:
+        self.reader = reader
+
+    def keeper(self, view: HostView) -> Keeper:
+        del view
+        return ONE_SHOT
+
+    def propose(
+        self, view: HostView, observed: Observed, arguments: Sequence[str]
+    ) -> Mapping[str, tuple[bytes, int]]:
+        """Its mode is that of the entry it is a copy of: FAT has none of its own."""
+        chosen = _default(view)
+        state = view.state(chosen.path) if chosen is not None and not _not_ours(observed, chosen) else None
+        if chosen is None or state is None:
+            return {}
+        path = f"{chosen.path.rpartition('/')[0]}/{_FILE}"
+        return {path: (copied(state.content, arguments), state.mode)}
+
+    def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
+        del view, arguments  # they are in the entry
+        reason = "the entry of the next boot alone, in an EFI variable that the loader deletes"
+        argv, after = ONE_SHOT.keep(_FILE), f"next boot: {_FILE}"
+        return ToolChange(ONE_SHOT.TOOL, argv, _FILE, "", after, reason, arms=True)
+
+    def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        longest = max((size(k.text for k in entry.kargs) for entry in observed.menu.normal), default=0)
+        yield from on_the_line(longest + size(arguments), observed.foreign, observed.menu.path)
+        if not view.runs_tools:
+            yield _cannot("the next boot can be chosen on the running system alone", "")
+            return
+        if not _features(view) & _ONE_SHOT:
+            yield _cannot(
+                "the loader that booted this host does not say that it boots something once",
+                "asked: bit 3 of the EFI variable LoaderFeatures",
+            )
+            return
+        other = variable_text(view, "LoaderEntryOneShot")
+        if other and other != _FILE:
+            yield error(
+                "RC4345",
+                f"the next boot is chosen already, by somebody else: {other}",
+                location=ONE_SHOT.BLOCK,
+                hint="reboot first, or forget that choice with `bootctl set-oneshot ''`; then try this",
+            )
+        chosen = _default(view)
+        if chosen is None:
+            asked = view.query(_LIST)
+            said = "it is not installed" if asked is None else asked.stderr.strip().partition("\n")[0]
+            yield _cannot("bootctl does not tell which entry boots by itself", said)
+        elif why := _not_ours(observed, chosen) or _image_under_secure_boot(view, chosen):
+            yield error(
+                "RC4346",
+                f"no trial boot here: the entry that boots by itself, {chosen.id}, {why}",
+                location=chosen.path,
+                hint="make a normal entry the default first (bootctl set-default), or apply without --trial",
+            )
+
+    def check(self, view: HostView, arguments: Sequence[str]) -> list[Diagnostic]:
+        """The copy is there and whole, and nothing but the variable will choose it."""
+        found = [entry for entry in _listed(view) if entry.id == _FILE]
+        text = text_or_empty(view, found[0].path) if found else ""
+        if not loader_entries.parse(_FILE, text).options.endswith(" ".join(arguments)):
+            return [
+                error(
+                    "RC4308",
+                    "the boot menu does not hold what makes a trial of one boot",
+                    location=found[0].path if found else self.FILES[0],
+                    hint="see `bootctl list`, then run the command again",
+                )
+            ]
+        chosen = _default(view)
+        if chosen is not None and chosen.id != _FILE:
+            return []
+        return [
+            error(
+                "RC4347",
+                f"{_FILE} would boot by itself, each time",
+                detail="the trial has to be the last choice of the loader",
+                location=found[0].path,
+                hint="see `default` in loader.conf and `bootctl list`: another entry must be the default",
+            )
+        ]
+
+
+def copied(content: bytes, arguments: Sequence[str]) -> bytes:
+    """An entry's text with the arguments behind all others, and without what would sort it before others."""
+    added = " ".join(arguments).encode()
+    lines = [line.rstrip() for line in content.splitlines() if line.split()[:1] != [b"sort-key"]]
+    places = [number for number, line in enumerate(lines) if line.split()[:1] == [b"options"]]
+    if places:
+        lines[places[-1]] += b" " + added
+    else:
+        lines.append(b"options " + added)
+    lines = [line + b" (trial)" if line.split()[:1] == [b"title"] else line for line in lines]
+    return b"\n".join([_HEAD, *lines, b""])
+
+
+def _default(view: HostView) -> Listed | None:
+    """The entry that boots where nobody chooses. systemd 252 does not mark it: then it is the first that
+    LoaderEntryDefault names or the pattern in loader.conf matches, else the first of all."""
+    found = _listed(view)
+    if any(entry.default is not None for entry in found):
+        return next((entry for entry in found if entry.default), None)
+    patterns = [variable_text(view, "LoaderEntryDefault")]
+    for root in dict.fromkeys(entry.root for entry in found):
+        lines = (line.split() for line in text_or_empty(view, f"{root}/loader/loader.conf").splitlines())
+        patterns += [words[1] for words in lines if len(words) > 1 and words[0] == "default"]
+    patterns = [variable_text(view, "LoaderEntrySelected") if p.lower() == "@saved" else p for p in patterns]
+    named = (e for p in patterns for e in found if p and fnmatch.fnmatchcase(e.id.lower(), p.lower()))
+    return next(iter((*named, *found)), None)
+
+
+def _listed(view: HostView) -> tuple[Listed, ...]:
+    """A list from systemd 253 on, one object on a line before it."""
+    import json
+
+    asked = view.query(_LIST)
+    if asked is None or not asked.ok:
+        return ()
+    try:
+        said: list[Any] = [json.loads(line) for line in asked.stdout.splitlines() if line.strip()]
+    except ValueError:
+        return ()
+    rows = said[0] if len(said) == 1 and isinstance(said[0], list) else said
+    return tuple(
+        Listed(str(row["id"]), str(row["path"]), str(row.get("root", "")), row.get("isDefault"))
+        for row in rows
+        if isinstance(row, dict) and "id" in row and "path" in row
+    )
+
+
+def _not_ours(observed: Observed, chosen: Listed) -> str:
+    """Why the entry that boots by itself is none that gets our arguments; empty where it is one."""
+    name = loader_entries.entry_id(chosen.path)
+    return "" if any(name == entry.id for entry in observed.menu.normal) else "gets no arguments of ours"
+
+
+def _image_under_secure_boot(view: HostView, chosen: Listed) -> str:
+    boots = loader_entries.parse(chosen.path, text_or_empty(view, chosen.path)).first
+    enforced = secure_boot.state(view) == secure_boot.ON and "linux" not in boots
+    return "is an image that takes no arguments under Secure Boot" if enforced else ""
+
+
+def _features(view: HostView) -> int:
+    try:
+        raw = view.read(f"{EFIVARS}/LoaderFeatures-{LOADER_GUID}") or b""
+    except Unreadable:
+        return 0
+    return int.from_bytes(raw[4:12], "little")
+
+
+def _cannot(why: str, detail: str) -> Diagnostic:
+    return error(
+        "RC4344",
+        f"no trial boot here: {why}",
+        detail=detail,
+        location=ONE_SHOT.BLOCK,
+        hint="apply without --trial; `rocmcfg rollback` takes it back",
+    )

@@ -1,0 +1,70 @@
+"""Values as GLib serialises them: what little of it a staged deployment needs (GVariant Specification 1.0,
+"Serialisation Format").
+
+Little-endian. Texts end with a NUL; elements of varying size are followed by their ends, each as wide as the
+size of the whole needs.
+"""
+
+from __future__ import annotations
+
+Value = str | bool | list[str] | dict[str, "Value"]
+
+
+def read(kind: str, data: bytes) -> Value:
+    """A value of the type `s`, `b`, `v`, `as`, or of a dictionary by text (`a{s…}`). Raises ValueError."""
+    try:
+        return _read(kind, data)
+    except IndexError as problem:
+        raise ValueError("it ends too early") from problem
+
+
+def _read(kind: str, data: bytes) -> Value:
+    if kind == "s":
+        return data.rstrip(b"\0").decode()
+    if kind == "b":
+        return data != b"\0"
+    if kind == "v":
+        value, _, of = data.rpartition(b"\0")
+        return _read(of.decode("ascii"), value)
+    if kind == "as":
+        return [part.rstrip(b"\0").decode() for part in _elements(data, 1)]
+    if kind.startswith("a{s") and kind.endswith("}"):
+        inner = kind[3:-1]
+        return dict(_pair(inner, part) for part in _elements(data, _alignment(inner)))
+    raise ValueError(f"a value of type {kind}")
+
+
+def _alignment(kind: str) -> int:
+    return 8 if kind == "v" else 1
+
+
+def _elements(data: bytes, alignment: int) -> list[bytes]:
+    if not data:
+        return []
+    width = _width(data)
+    table = _number(data[-width:])
+    if not 0 < table <= len(data) - width or (len(data) - table) % width:
+        raise ValueError("the ends of its elements are not where they should be")
+    found, start = [], 0
+    for at in range(table, len(data), width):
+        end = _number(data[at : at + width])
+        if not start <= end <= table:
+            raise ValueError("an element ends before it begins")
+        found.append(data[start:end])
+        start = end + -end % alignment
+    return found
+
+
+def _pair(kind: str, data: bytes) -> tuple[str, Value]:
+    width = _width(data)
+    end = _number(data[-width:])
+    start = end + -end % _alignment(kind)
+    return data[:end].rstrip(b"\0").decode(), _read(kind, data[start:-width])
+
+
+def _width(data: bytes) -> int:
+    return next(width for width in (1, 2, 4, 8) if len(data) < 1 << 8 * width)
+
+
+def _number(data: bytes) -> int:
+    return int.from_bytes(data, "little")

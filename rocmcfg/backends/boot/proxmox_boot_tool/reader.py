@@ -1,0 +1,101 @@
+"""What is on the EFI system partitions that proxmox-boot-tool keeps, and mounts only while it works."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from rocmcfg.backends.boot import loader_entries, marked_arguments
+from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
+from rocmcfg.backends.boot.menu import Entry, Menu, Role
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.kargs import split
+
+if TYPE_CHECKING:
+    from rocmcfg.backends.boot.contract import Editor
+
+NAME = "proxmox-boot-tool"
+CMDLINE = "/etc/kernel/cmdline"
+EDITED: Mapping[str, Editor] = {CMDLINE: marked_arguments}
+DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
+TOOL = "proxmox-boot-tool"
+PROGRAM = "/usr/sbin/proxmox-boot-tool"
+PARTITIONS = "/etc/kernel/proxmox-boot-uuids"
+_UUID = re.compile(r"[0-9a-fA-F]{4}-[0-9a-fA-F]{4}")
+_ENTRY, _MENU = "/loader/entries/", "/grub/grub.cfg"
+# Run in a mount namespace of its own, as the tool's hook does (zz-proxmox-boot, reexec_in_mountns): what it
+# mounts nobody else sees, and it is gone with its end. A file system that is mounted for writing elsewhere
+# cannot be mounted read-only besides.
+_PRINT = """
+for uuid; do
+    echo "==> partition $uuid <=="
+    there=$(findmnt -nfo TARGET -S "UUID=$uuid") || {
+        mount -o ro,nosuid,nodev,noexec "/dev/disk/by-uuid/$uuid" /mnt || exit 1
+        there=/mnt
+    }
+    for file in "$there"/loader/entries/*.conf "$there"/grub/grub.cfg; do
+        [ -f "$file" ] || continue
+        echo "==> file ${file#"$there"} <=="
+        cat "$file" || exit 1
+        echo
+    done
+    [ "$there" != /mnt ] || umount /mnt || exit 1
+done
+"""
+_PART = re.compile(r"^==> (partition|file) (\S+) <==\n", re.MULTILINE)
+
+
+def here(view: HostView) -> bool:
+    return bool(partitions(view)) and view.exists(PROGRAM)
+
+
+def partitions(view: HostView) -> list[str]:
+    """Those that look like the name of a FAT; the tool skips every other line, too."""
+    lines = text_or_empty(view, PARTITIONS).splitlines()
+    return [line.strip() for line in lines if _UUID.fullmatch(line.strip())]
+
+
+def with_grub(view: HostView) -> bool:
+    """Whether GRUB booted this host: the loader on its partitions (zz-proxmox-boot, update_esp_func)."""
+    from rocmcfg.backends.boot.recognised import handed_over
+
+    return not handed_over(view, "LoaderInfo", "systemd-boot")
+
+
+def read(view: HostView) -> Menu:
+    carrier = DROP_IN if with_grub(view) else CMDLINE
+    menu = Menu((), "", PARTITIONS, TOOL, carrier, f"a drop-in of GRUB, or what else writes {CMDLINE},")
+    command = ("unshare", "--mount", "--propagation", "private", "sh", "-c", _PRINT, "sh", *partitions(view))
+    asked = view.query(command)
+    if asked is None:
+        return menu._replace(
+            unreadable="its partitions are not mounted, and no program of this host can be run"
+        )
+    if not asked.ok:
+        said = (asked.stderr or asked.stdout).strip().rpartition("\n")[2]
+        return menu._replace(unreadable=f"its partitions cannot be looked into: {said}")
+    return menu._replace(entries=tuple(_entries(asked.stdout)))
+
+
+def _entries(printed: str) -> Iterator[Entry]:
+    partition = ""
+    pieces = _PART.split(printed)[1:]
+    for kind, name, text in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        if kind == "partition":
+            partition = name
+        elif name.startswith(_ENTRY):
+            yield _entry(partition, loader_entries.parse(name, text))
+        elif name == _MENU:
+            for section, body in sections(text):
+                for entry in parse_entries(body, name, section):
+                    yield entry._replace(title=f"{entry.title} ({partition})")
+
+
+def _entry(partition: str, file: loader_entries.EntryFile) -> Entry:
+    """The tool calls its own proxmox-RELEASE.conf."""
+    version, role = file.first.get("version", ""), Role.FOREIGN
+    if file.id.startswith("proxmox-"):
+        role = Role.NORMAL
+    title = f"{file.first.get('title', file.id)} {version} ({partition})"
+    return Entry(file.id, title, file.boots, version, file.initrds, split(file.options, file.path), role)

@@ -1,0 +1,341 @@
+"""Readers of variables that get them on request alone (`--env-target`), each with a syntax of its own.
+
+A value is made of letters, digits and ._,:;@%+=/- (`model.spelling`), so that few rules of quoting matter:
+
+fish: /etc/fish/conf.d/*.fish are sourced after those of the user, and before those of vendors,
+    /etc/fish/config.fish and the user's config.fish (share/config.fish of fish 3.6). Nothing is expanded
+    between single quotes (fish-language, "Quotes"); outside of them `;` would end the command.
+systemd: DefaultEnvironment= of the system manager, for all its services (systemd-system.conf(5), 252), with
+    words in quotes (systemd.syntax(7)); `%` begins a specifier unless it is doubled.
+unit:NAME.service: Environment= of one service, in the same words (systemd.exec(5)). The drop-ins of a
+    service are read in the order of their names (systemd.unit(5)).
+environment: /etc/environment, which others own: lines NAME=VALUE for every login by PAM. `#` ends a line,
+    a backslash at its end joins the next one, and nothing is read behind one that is too long: of 1,023 bytes
+    in old releases, 8,190 in 1.5.2 (linux-pam, pam_env.c, BUF_SIZE).
+gentoo: /etc/env.d, files that begin with two digits, in order; env-update makes /etc/profile.env of them, in
+    which later ones win (portage, lib/portage/util/env_update.py; Gentoo handbook, EnvVar).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from os.path import basename, dirname
+from typing import NamedTuple
+
+from rocmcfg.backends import marked_lines
+from rocmcfg.backends.environment import Assignment, read_assignments
+from rocmcfg.backends.templates import HEAD
+from rocmcfg.host.view import HostView, drop_ins, text_or_empty
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
+from rocmcfg.model.plan import Activation
+from rocmcfg.model.state import DesiredSetting
+
+Pairs = Iterator[tuple[str, str]]
+_UNITS = "/etc/systemd/system"
+_NAME = "90-rocmcfg.conf"
+UNIT_FILES = f"{_UNITS}/*.service.d/{_NAME}"  # as the shell and the manual write it
+_SPELLED = re.compile(r"unit:([A-Za-z0-9:_.\\-]+(?:@[A-Za-z0-9:_.\\-]*)?)\.service")
+_UNIT_FILE = re.compile(rf"{_UNITS}/([A-Za-z0-9:_.\\@-]+\.service)\.d/{_NAME}")
+_UNIT_FOLDERS = (_UNITS, "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system")
+_LONGEST = 1023
+_PROFILE_ENV = "/etc/profile.env"
+
+
+class Target(NamedTuple):
+    """`needs`: one of these is on a host that has the reader. `words` are what stands before each assignment;
+    `parse` says what a line of anybody's sets, and ("", "") for one that forgets what was set before.
+    `results` are files that a program makes of ours, and that have to hold the same."""
+
+    name: str
+    path: str
+    readers: str
+    needs: tuple[str, ...]
+    write: Callable[[str, str], str]
+    parse: Callable[[str], Pairs]
+    section: str = ""
+    results: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        return self.name.removeprefix("unit:")
+
+    @property
+    def read_from(self) -> tuple[str, ...]:
+        """The files that must hold each variable."""
+        return (self.path, *self.results)
+
+
+def _fish(line: str) -> Pairs:
+    found = re.match(r"\s*set\s+((?:-\S+\s+)+)(\w+)\s+(.*?)\s*$", line)
+    if found and ("x" in found[1] or "--export" in found[1]):
+        yield found[2], found[3].strip("'\"")
+
+
+def _systemd(line: str) -> Pairs:
+    import shlex
+
+    key, equals, value = line.strip().partition("=")
+    if not equals or key.strip() not in ("Environment", "DefaultEnvironment"):
+        return
+    try:
+        words = shlex.split(value)
+    except ValueError:
+        return
+    if not words:
+        yield "", ""
+    for word in words:
+        name, equals, text = word.partition("=")
+        if equals:
+            yield name, text.replace("%%", "%")
+
+
+def _shell(line: str) -> Pairs:
+    name, equals, value = line.strip().removeprefix("export ").partition("=")
+    if equals and re.fullmatch(r"\w+", name.strip()):
+        yield name.strip(), value.strip().strip("\"'")
+
+
+def _quoted(key: str) -> Callable[[str, str], str]:
+    return lambda name, value: f'{key}="{name}={value.replace("%", "%%")}"\n'
+
+
+FISH = Target(
+    "fish",
+    "/etc/fish/conf.d/zz-rocmcfg.fish",
+    "fish shells",
+    ("/usr/bin/fish", "/usr/local/bin/fish", "/etc/fish"),
+    lambda name, value: f"set -gx {name} '{value}'\n",
+    _fish,
+)
+SYSTEMD = Target(
+    "systemd",
+    f"/etc/systemd/system.conf.d/{_NAME}",
+    "services of the system as they start",
+    ("/usr/lib/systemd/systemd", "/lib/systemd/systemd"),
+    _quoted("DefaultEnvironment"),
+    _systemd,
+    "[Manager]\n",
+)
+ENVIRONMENT = Target(
+    "environment",
+    "/etc/environment",
+    "logins by PAM",
+    ("/etc/pam.d", "/etc/pam.conf", "/usr/lib/pam.d"),
+    lambda name, value: f"{name}={value}\n",
+    _shell,
+)
+GENTOO = Target(
+    "gentoo",
+    "/etc/env.d/99rocmcfg",
+    "logins on Gentoo",
+    ("/usr/sbin/env-update", "/usr/bin/env-update"),
+    lambda name, value: f'{name}="{value}"\n',
+    _shell,
+    results=(_PROFILE_ENV,),
+)
+FIXED = (FISH, SYSTEMD, ENVIRONMENT, GENTOO)
+NAMES = (*(one.name for one in FIXED), "unit:NAME.service")
+
+
+def is_name(name: str) -> bool:
+    return name in (one.name for one in FIXED) or _SPELLED.fullmatch(name) is not None
+
+
+def chosen(names: Sequence[str]) -> tuple[Target, ...]:
+    """Each once. A name that is none, which only a damaged record holds, counts for nothing."""
+    units = sorted({found[1] for name in names if (found := _SPELLED.fullmatch(name))})
+    return (*(one for one in FIXED if one.name in names), *(_unit(f"{unit}.service") for unit in units))
+
+
+def _unit(unit: str) -> Target:
+    template = re.sub(r"@.+(?=\.service$)", "@", unit)
+    files = (
+        f"{folder}/{name}" for folder in (*_UNIT_FOLDERS, "/lib/systemd/system") for name in (unit, template)
+    )
+    return Target(
+        f"unit:{unit}",
+        f"{_UNITS}/{unit}.d/{_NAME}",
+        f"{unit} as it starts",
+        tuple(dict.fromkeys(files)),
+        _quoted("Environment"),
+        _systemd,
+        "[Service]\n",
+    )
+
+
+def unit_file(path: str) -> str:
+    """The drop-in of a service that a path is, or that its folder is for; empty for any other path."""
+    file = path if path.endswith(f"/{_NAME}") else f"{path}/{_NAME}"
+    return file if _UNIT_FILE.fullmatch(file) else ""
+
+
+def unit_files(view: HostView) -> tuple[str, ...]:
+    """The drop-ins of ours that are on this host, of whatever service."""
+    folders = (f"{_UNITS}/{name}" for name in sorted(view.names(_UNITS)) if name.endswith(".service.d"))
+    found = (f"{folder}/{_NAME}" for folder in folders if _NAME in view.names(folder))
+    return tuple(filter(unit_file, found))
+
+
+def propose(target: Target, settings: Sequence[DesiredSetting]) -> bytes | None:
+    """What is ours in the target's file: all of it, or the lines between our marks."""
+    if not settings:
+        return None
+    lines = "".join(target.write(setting.name, setting.text or "") for setting in settings)
+    if target is ENVIRONMENT:
+        return marked_lines.part(lines)
+    return f"{HEAD}{target.section}{lines}".encode()
+
+
+def problems(
+    view: HostView, names: Sequence[str], settings: Sequence[DesiredSetting]
+) -> Iterable[Diagnostic]:
+    """Why a reader would not get them, asked before anything is written."""
+    for target in chosen(names) if settings else ():
+        if not any(map(view.exists, target.needs)):
+            yield _no_reader(target)
+        elif target is ENVIRONMENT:
+            yield from _unfit(view, settings)
+
+
+def _no_reader(target: Target) -> Diagnostic:
+    if target.name.startswith("unit:"):
+        return warning(
+            "RC3302",
+            f"{target.unit} is not a unit of this host",
+            location=target.path,
+            hint="the variables wait for it; see its name with systemctl list-units",
+        )
+    return error(
+        "RC3301",
+        f"nothing here reads what --env-target {target.name} would write",
+        detail=f"none of these is here: {', '.join(target.needs)}",
+        location=target.path,
+        hint=f"leave --env-target {target.name} away, or install what reads it first",
+    )
+
+
+def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
+    path = ENVIRONMENT.path
+    if not view.exists(path):
+        yield error(
+            "RC3303",
+            f"{path} is not on this host, and it is not ours to make",
+            location=path,
+            hint=f"make an empty one (sudo touch {path}), then run the command again",
+        )
+        return
+    long = [s for s in settings if len(ENVIRONMENT.write(s.name, s.text or "").encode()) > _LONGEST]
+    for setting in long:
+        yield error(
+            "RC3304",
+            f"{setting.id} makes a line of more than {_LONGEST} bytes, at which pam_env stops",
+            location=path,
+            hint="shorten the value, or leave --env-target environment away",
+        )
+    before = marked_lines.around(text_or_empty(view, path))[0].splitlines()
+    read = [line for line in before if line.strip() and not line.lstrip().startswith("#")]
+    if read and read[-1].rstrip().endswith("\\"):
+        yield error(
+            "RC3306",
+            f"the last line of {path} ends with a backslash, which would join our first line to it",
+            location=path,
+            hint="take that backslash away, then run the command again",
+        )
+
+
+# -- what the files say ------------------------------------------------------------------------------------
+
+
+def read(view: HostView, target: Target) -> dict[str, dict[str, Assignment]]:
+    """By file that must hold the variables, what it sets."""
+    return {path: {a.name: a for a in _assignments(view, target, path)} for path in target.read_from}
+
+
+def later_assignments(view: HostView, names: Sequence[str]) -> dict[str, Assignment]:
+    """By name, what one of these readers reads after our file. An empty value is one that is forgotten."""
+    found: dict[str, Assignment] = {}
+    for target in chosen(names):
+        ours = [a.name for a in _assignments(view, target, target.path)]
+        for path in _after(view, target):
+            for one in _assignments(view, target, path):
+                forgotten = ours if not one.name else [one.name]
+                found |= {name: one._replace(name=name) for name in forgotten}
+    return found
+
+
+def _assignments(view: HostView, target: Target, path: str) -> list[Assignment]:
+    if target is ENVIRONMENT:
+        return list(read_assignments(view, path).values())
+    lines = enumerate(text_or_empty(view, path).splitlines(), 1)
+    return [Assignment(name, value, f"{path}:{n}") for n, line in lines for name, value in target.parse(line)]
+
+
+def _after(view: HostView, target: Target) -> tuple[str, ...]:
+    name = basename(target.path)
+    if target is FISH:
+        own = tuple(p for p in drop_ins(view, (dirname(target.path),), ".fish") if basename(p) > name)
+        return (*own, *drop_ins(view, ("/usr/share/fish/vendor_conf.d",), ".fish"), "/etc/fish/config.fish")
+    if target is SYSTEMD:
+        folders = [
+            f"{place}/systemd/system.conf.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib")
+        ]
+        return tuple(path for path in drop_ins(view, folders, ".conf") if basename(path) > name)
+    if target is GENTOO:
+        folder = dirname(target.path)
+        numbered = re.compile(r"[0-9]{2}.*(?<!~)(?<!\.bak)")
+        return tuple(
+            f"{folder}/{one}" for one in sorted(view.names(folder)) if one > name and numbered.fullmatch(one)
+        )
+    if target is ENVIRONMENT:
+        return ()  # lines below ours are in the same file, and `read` takes the last
+    folders = [f"{folder}/{target.unit}.d" for folder in _UNIT_FOLDERS]
+    return tuple(path for path in drop_ins(view, folders, ".conf") if basename(path) > name)
+
+
+# -- programs ----------------------------------------------------------------------------------------------
+
+
+def activations(view: HostView, paths: AbstractSet[str], reason: str) -> list[Activation]:
+    """What makes changes to these files take effect. A manager that does not run reads them as it starts."""
+    due = []
+    if GENTOO.path in paths:
+        due.append(env_update(reason))
+    if (SYSTEMD.path in paths or any(map(unit_file, paths))) and _managed(view):
+        due.append(daemon_reload(view, reason))
+    return due
+
+
+def _managed(view: HostView) -> bool:
+    return not view.offline and view.is_dir("/run/systemd/system")  # sd_booted(3)
+
+
+def env_update(reason: str) -> Activation:
+    """Without ldconfig, which it would run for libraries that are not ours."""
+    made = (_PROFILE_ENV, "/etc/csh.env", "/etc/environment.d/10-gentoo-env.conf")
+    return Activation("env-update", (("env-update", "--no-ldconfig"),), reason, made, writes_at=("/etc",))
+
+
+def daemon_reload(view: HostView, reason: str) -> Activation:
+    """The manager reads its configuration anew, DefaultEnvironment= included (systemd 252, src/core/main.c:
+    `set_manager_defaults` at a reload); services get it when they are started again. Nothing to run where no
+    manager runs."""
+    commands = (("systemctl", "daemon-reload"),) if _managed(view) else ()
+    return Activation("systemctl", commands, reason)
+
+
+def check(view: HostView, names: Sequence[str], settings: Sequence[DesiredSetting]) -> list[Diagnostic]:
+    """Look into what the programs made of our files."""
+    return [
+        error(
+            "RC3305",
+            f"{path} does not hold {setting.name} as {target.path} says it",
+            location=path,
+            hint="run env-update by hand and see what it says; files of /etc/env.d that come later win",
+        )
+        for target in chosen(names)
+        for path in target.results
+        for setting in settings
+        if (found := read(view, target)[path].get(setting.name)) is None or found.value != setting.text
+    ]

@@ -1,0 +1,46 @@
+"""Lines of ours at the end of a file that somebody else owns, between two comments that say so.
+
+For files of which each line counts for itself and `#` begins a comment. The lines are found again by the
+first comment, wherever others have moved them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rocmcfg.model.edit import Edit, appended
+
+BEGIN = "# rocmcfg begin: written by rocmcfg apply. Undo: sudo rocmcfg rollback"
+_END = "# rocmcfg end"
+_OWN = re.compile(
+    rf"^{re.escape(BEGIN)}\n(?:(?!#)[^\n]+\n)*?(?:{_END}(?:\n|\Z)|(?=#|\n|\Z))".encode(), re.MULTILINE
+)
+
+
+def part(lines: str) -> bytes:
+    return f"{BEGIN}\n{lines}{_END}\n".encode()
+
+
+def own(content: bytes) -> bytes | None:
+    """Our part of the file, marks included; None where it has none."""
+    found = _OWN.search(content)
+    return found[0] if found else None
+
+
+def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
+    """The file with `wanted` as our part, or without any, and the edit that makes it so."""
+    found = _OWN.search(content)
+    if found is None:
+        edit = Edit(b"", appended(content, wanted) if wanted else b"")
+        return content + edit.inserted, edit
+    edit = Edit(found[0], wanted or b"")
+    return content[: found.start()] + edit.inserted + content[found.end() :], edit
+
+
+def around(text: str) -> tuple[str, str, str]:
+    """The text before our part, our part, and the text after it."""
+    content = text.encode()
+    found = _OWN.search(content)
+    if found is None:
+        return text, "", ""
+    return content[: found.start()].decode(), found[0].decode(), content[found.end() :].decode()

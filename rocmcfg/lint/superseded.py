@@ -1,0 +1,190 @@
+"""What several assignments make of each other, in one file and in the files of one host: the later one of a
+name wins, and the earlier one is dead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rocmcfg.judging import names
+from rocmcfg.lint.assignment import Assignment, What
+from rocmcfg.lint.kinds import FileKind
+from rocmcfg.lint.remark import Remark, info, warning
+from rocmcfg.model.kargs import adds_up, canonical
+from rocmcfg.model.spelling import same
+
+if TYPE_CHECKING:
+    from rocmcfg.lint.check import Checked
+    from rocmcfg.lint.wording import Knowledge
+
+_CLOSE = 12  # lines
+Order = tuple[bool, int, bool, int]
+
+
+def repeated(
+    found: Sequence[Assignment], place: Callable[[Assignment], str]
+) -> Iterator[tuple[Assignment, Remark]]:
+    """The loser of each pair, with why. `place` is a phrase for where an assignment stands."""
+    for group in rivals(found):
+        winner = group[-1]
+        agreed = all(same(each.value, winner.value) for each in group)
+        if agreed and group[0].where.turn[0] != winner.where.turn[0]:
+            winner = group[0]  # of equal ones the needful one is that which most entries get
+        for each in group:
+            if each is not winner and (not _adds_words(each) or same(each.value, winner.value)):
+                yield each, _remark(each, winner, place(winner))
+
+
+def in_turn(found: Sequence[Assignment]) -> Sequence[Assignment]:
+    """In the order in which they are read."""
+    if len({each.where.turn for each in found}) < 2:
+        return found
+    return sorted(found, key=lambda each: each.where.turn)  # stable: equal ones stay in the text's order
+
+
+def rivals(found: Sequence[Assignment]) -> list[list[Assignment]]:
+    """The assignments of which the last one wins, in the order in which they are read."""
+    groups: dict[tuple[str, str], list[Assignment]] = {}
+    for each in in_turn(found):
+        if each.where.scope and not each.opaque and _counts_once(each):
+            groups.setdefault((each.where.scope, _key(each)), []).append(each)
+    return list(groups.values())
+
+
+def needless(
+    found: Sequence[Assignment], line: Callable[[Assignment], int]
+) -> Iterator[tuple[Assignment, Remark]]:
+    """Variables that do nothing beside another variable, where both stand close enough to be set together."""
+    variables = [each for each in found if each.what is What.VARIABLE]
+    written: dict[str, list[int]] = {}
+    for each in variables:
+        written.setdefault(f"{each.name}={each.value}", []).append(line(each))
+    for each in variables:
+        variable = names.variable(each.name)
+        if variable is None or each.opaque or same(each.value, variable.default):
+            continue
+        for other, why in variable.beside.items():
+            if any(abs(at - line(each)) <= _CLOSE for at in written.get(other, ())):
+                said = f"{each.name}={each.value} adds nothing to {other}"
+                yield each, info("RC7113", said, why, remove=True, sources=variable.sources)
+                break
+
+
+def _key(each: Assignment) -> str:
+    """Equal for assignments of which the last one wins."""
+    return f"env {each.name}" if each.what is What.VARIABLE else canonical(each.name)
+
+
+def _counts_once(each: Assignment) -> bool:
+    """Whether it is known that a second assignment of this name takes away the effect of the first."""
+    if each.what is What.VARIABLE:
+        return names.variable(each.name) is not None
+    if each.what is What.PARAMETER:
+        return True
+    argument = names.argument(each.name) if each.what is What.ARGUMENT else None
+    return bool(argument and argument.values and not adds_up(each.name))
+
+
+def _adds_words(each: Assignment) -> bool:
+    """The kernel reads each `iommu=` in turn: another word takes nothing from the first."""
+    argument = names.argument(each.name) if each.what is What.ARGUMENT else None
+    return argument is not None and argument.words_join
+
+
+def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
+    # what the recovery entries alone get is not taken out: they would change
+    first, later = loser.where, winner.where
+    recovery = bool(first.carrier and later.carrier) and first.turn[0] < later.turn[0]
+    if same(loser.value, winner.value):
+        said = f"{loser.name} is set to the same value {where} as well"
+        return info("RC7112", said, remove=not recovery)
+    value = "without a value" if winner.value is None else f"to {winner.value}"
+    said = f"{loser.name} is set {value} {where}, and that one wins"
+    if recovery:
+        why = (
+            f"GRUB puts {later.carrier} behind {first.carrier}, whatever their order in the file. Recovery "
+            f"entries get {first.carrier} alone, and with it this value."
+        )
+        return warning("RC7111", said, why=why)
+    why = "Of two assignments the later one counts; keep the one that you mean."
+    return warning("RC7111", said, why, remove=True)
+
+
+def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
+    """Adds what the files of a host make of each other. /proc/cmdline came of one of the others, and keeps
+    only the findings that none of them has."""
+
+    def of(*kinds: FileKind) -> list[Checked]:
+        return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]
+
+    boot = of(FileKind.GRUB_DEFAULTS) or of(FileKind.CMDLINE)
+    running = [each for each in checked if each.file == "/proc/cmdline"]
+    for group in (
+        boot,
+        of(FileKind.MODPROBE),
+        [e for e in of(FileKind.ENVIRONMENT) if "/environment.d/" in e.file],
+    ):
+        _overridden(group, knowledge)
+    _beaten_by_command_line(of(FileKind.MODPROBE), boot or running, knowledge)
+    told = {(f.remark.id, f.text) for each in of(*FileKind) for f in each.findings}
+    for each in running:
+        each.findings = [f for f in each.findings if (f.remark.id, f.text) not in told]
+
+
+def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
+    """Adds a finding to each assignment that another file of the list overrides. What a line of the same file
+    overrides has its finding already."""
+    found: dict[str, list[tuple[Order, Checked, Assignment]]] = {}
+    # the last file that sets a carrier anew
+    anew = {name: number for number, file in enumerate(files) for name in file.anew}
+    for number, checked in enumerate(files):
+        for key, last in _last(checked):
+            kept = anew.get(last.where.carrier, number) <= number
+            found.setdefault(key, []).append((_order(last, number, kept=kept), checked, last))
+    for group in found.values():
+        _, file, winner = max(group, key=lambda entry: entry[0])
+        for _, checked, last in group:
+            if last is not winner:
+                remark = _remark(last, winner, file.place(winner))
+                checked.add(last, remark, knowledge)
+                if not remark.remove:
+                    file.needed.add((winner.start, winner.stop))
+    for checked in files:
+        checked.settle()
+
+
+def _order(each: Assignment, number: int, *, kept: bool) -> Order:
+    """Sorts assignments as they are read. `kept` is False where a later file sets the carrier anew, so that
+    the assignment reaches nobody. A word put in front of an earlier file's value is read before that value.
+    """
+    front = each.where.turn[1] < 0
+    return kept, each.where.turn[0], not front, -number if front else number
+
+
+def _beaten_by_command_line(
+    modprobe: Sequence[Checked], command_line: Sequence[Checked], knowledge: Knowledge
+) -> None:
+    """kmod reads the kernel command line after modprobe.d (libkmod-config.c), so an argument wins."""
+    winners = {
+        key: (checked, last)
+        for checked in command_line
+        for key, last in _last(checked)
+        if last.what is What.PARAMETER
+    }
+    told: set[str] = set()
+    for checked in reversed(modprobe):  # an earlier file's value lost to a later file already
+        for key, last in _last(checked):
+            if key in winners and key not in told:
+                file, winner = winners[key]
+                checked.add(last, _remark(last, winner, file.place(winner)), knowledge)
+            told.add(key)
+        checked.settle()
+
+
+def _last(checked: Checked) -> Iterator[tuple[str, Assignment]]:
+    """By name, the assignment that counts, of those whose scope is the whole file."""
+    found: dict[str, Assignment] = {}
+    for each in in_turn(checked.assignments):
+        if each.where.scope == "file" and not each.opaque and _counts_once(each):
+            found[_key(each)] = each
+    return iter(found.items())
