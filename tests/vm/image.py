@@ -32,11 +32,11 @@ PACKAGES = (
 # the name of the folder, the suite they come from, where that is another, and their names.
 STORED: dict[str, dict[str, tuple[str, ...]]] = {
     "trixie": {
-        "dracut": ("", "dracut"),
-        "ukify": ("", "systemd-ukify", "sbsigntool"),
+        "dracut": ("", "dracut", "binutils"),  # its objcopy puts a UKI together
+        "ukify": ("", "systemd-ukify", "systemd-boot-efi", "sbsigntool"),
         "kernel": ("trixie-backports", "linux-image-amd64"),
     },
-    "forky": {"ukify": ("", "systemd-ukify")},
+    "forky": {"ukify": ("", "systemd-ukify", "systemd-boot-efi")},
 }
 EXCLUDED = (
     # Nothing on the guest reads them, and they are a third of the files.

@@ -30,7 +30,7 @@ _DROP_INS = DROP_IN.rpartition("/")[0]
 def detect(view: HostView) -> Detection | None:
     tool = next((path for path in reader.PROGRAMS if view.exists(path)), "")
     evidence = tuple(path for path in (tool, defaults.PATH, reader.PATH) if path and view.exists(path))
-    if len(evidence) < 3 or reads_drop_ins(view) is False:
+    if len(evidence) < 3 or reads_drop_ins(view) is False or not reader.has_entries(view):
         return None
     told = handed_over(view, "LoaderInfo", NAME)
     return Detection(

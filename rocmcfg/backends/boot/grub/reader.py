@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rocmcfg.backends.boot.grub_files.mkconfig import read_menu
+from rocmcfg.backends.boot.grub_files.mkconfig import read_menu, runs_blscfg
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
 
@@ -23,7 +23,12 @@ TRIAL_DROP_IN = "/etc/default/grub.d/zzz-rocmcfg-trial.cfg"
 
 
 def here(view: HostView) -> bool:
-    return view.exists(PATH) and any(view.exists(program) for program in PROGRAMS)
+    return view.exists(PATH) and any(view.exists(program) for program in PROGRAMS) and has_entries(view)
+
+
+def has_entries(view: HostView) -> bool:
+    """Whether its entries stand in the menu, and are no files of their own instead."""
+    return not runs_blscfg(view, PATH) or bool(read(view).normal)
 
 
 def read(view: HostView) -> Menu:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, marked_arguments
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
+from rocmcfg.backends.boot.grub_files.mkconfig import runs_blscfg
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import Karg, split
@@ -37,11 +38,7 @@ def here(view: HostView) -> bool:
 def evidence(view: HostView) -> tuple[str, ...]:
     """What shows that GRUB reads entries here; grub.cfg is root's alone on Fedora, where grubby shows it."""
     menu = menu_path(view)
-    reads = (
-        any(line.split()[:1] == ["blscfg"] for line in text_or_empty(view, menu).splitlines())
-        if menu
-        else False
-    )
+    reads = bool(menu) and runs_blscfg(view, menu)
     grubby = next(filter(view.exists, _GRUBBY), "")
     return (menu, grubby) if grubby and menu and (reads or not text_or_empty(view, menu)) else (menu,) * reads
 

@@ -64,6 +64,11 @@ def read_menu(view: HostView, path: str, tool: str, carrier: str, dropped_by: st
     return menu._replace(entries=tuple(entries))
 
 
+def runs_blscfg(view: HostView, path: str) -> bool:
+    """Whether the menu shows entries that are files of their own."""
+    return any(line.split()[:1] == ["blscfg"] for line in text_or_empty(view, path).splitlines())
+
+
 def sections(text: str) -> list[tuple[str, list[str]]]:
     """The path of each script of /etc/grub.d, and the lines that it printed."""
     return [(found[1].rstrip("# \r"), found[2].splitlines()) for found in _SECTION.finditer(text)]

@@ -35,9 +35,8 @@ def detect(view: HostView) -> Detection | None:
     drop_ins = mkconfig.reads_drop_ins(view, tool)
     if drop_ins is not False and view.exists("/usr/sbin/update-grub"):
         return None  # Debian's
-    entries_elsewhere = any(line.split()[:1] == ["blscfg"] for line in text_or_empty(view, menu).splitlines())
     told = handed_over(view, "LoaderInfo", "grub")
-    configurable = drop_ins is False and not entries_elsewhere
+    configurable = drop_ins is False and not mkconfig.runs_blscfg(view, menu)
     evidence = tuple(path for path in (menu, program, _DEFAULTS) if view.exists(path))
     return Detection(
         NAME,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.backends.boot import appended_assignment
-from rocmcfg.backends.boot.grub_files.mkconfig import read_menu
+from rocmcfg.backends.boot.grub_files.mkconfig import read_menu, runs_blscfg
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
 
@@ -33,7 +33,8 @@ def layout(view: HostView) -> Layout:
 
 
 def here(view: HostView) -> bool:
-    return view.exists(layout(view).menu)
+    menu = layout(view).menu
+    return view.exists(menu) and not runs_blscfg(view, menu)
 
 
 def read(view: HostView) -> Menu:
