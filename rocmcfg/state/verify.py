@@ -247,16 +247,12 @@ def _menu_lacks_it(host: _Host) -> Verdict:
         return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool} has not run since the apply"
     given = host.receipt.deployment if host.receipt else ""
     if given and host.menu is not None and given not in (entry.id for entry in host.menu.entries):
+        short = re.sub(r"([0-9a-f]{10})[0-9a-f]+", r"\1…", given)  # fedora-3c6dad6571….1
         return CheckStatus.DRIFT, (
-            f"the deployment that got it ({_short(given)}) is not there: it was dropped, or was not put in "
+            f"the deployment that got it ({short}) is not there: it was dropped, or was not put in "
             "place when the host went down (journalctl -b -1 -u ostree-finalize-staged)"
         )
     return CheckStatus.DRIFT, "the generated boot menu does not have it"
-
-
-def _short(deployment: str) -> str:
-    """As fedora-3c6dad6571….1"""
-    return re.sub(r"([0-9a-f]{10})[0-9a-f]+", r"\1…", deployment)
 
 
 def _proven(host: _Host, setting: DesiredSetting) -> bool:
