@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from rocmcfg.backends import edits, environment_targets, initramfs, kernel_hook, modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.contract import Editor
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.plan import FileChange
 from rocmcfg.model.state import Channel, DesiredSetting, Kind
 from rocmcfg.records import journal

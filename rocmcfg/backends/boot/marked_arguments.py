@@ -34,6 +34,20 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
     return content[:start] + edit.inserted + content[end:], edit
 
 
+def without(content: bytes) -> bytes:
+    """The content without any part of ours."""
+    while own(content) is not None:
+        content, _ = put(content, None)
+    return content
+
+
+def at_end(line: bytes, ours: bytes | None) -> bytes:
+    """A line with `ours`, before the blanks at its end, in place of what it has of ours."""
+    line = without(line)
+    end = len(line.rstrip())
+    return line[:end] + (ours or b"") + line[end:]
+
+
 def around(text: str) -> tuple[str, str, str]:
     """The text before our arguments, ours without what marks them, and the text after them."""
     content = text.encode()
