@@ -82,9 +82,7 @@ def _look(
         reader.read(view) if reader else None,
         receipt,
         _env_files(view, receipt, targets) if variables else {},
-        environment.later_assignments(view) | environment_targets.later_assignments(view, targets)
-        if variables
-        else {},
+        environment_targets.later_assignments(view, targets) if variables else {},
         _environ(view, pid) if pid is not None else None,
     )
 
@@ -95,10 +93,8 @@ def _env_files(
     """By file, what it sets: of each that must hold every variable. Where nothing is applied any may do."""
     if receipt is None:
         return {"": {one.name: one for one in environment.for_everybody(view)}}
-    files = {file.path: environment.read_assignments(view, file.path) for file in environment.FILES}
-    for target in environment_targets.chosen(targets):
-        files |= environment_targets.read(view, target)
-    return files
+    read = (environment_targets.read(view, target) for target in environment_targets.chosen(targets))
+    return {path: found for files in read for path, found in files.items()}
 
 
 def verify_running(
@@ -247,16 +243,12 @@ def _menu_lacks_it(host: _Host) -> Verdict:
         return CheckStatus.PENDING_ACTIVATION, f"{host.menu.tool} has not run since the apply"
     given = host.receipt.deployment if host.receipt else ""
     if given and host.menu is not None and given not in (entry.id for entry in host.menu.entries):
+        short = re.sub(r"([0-9a-f]{10})[0-9a-f]+", r"\1…", given)  # fedora-3c6dad6571….1
         return CheckStatus.DRIFT, (
-            f"the deployment that got it ({_short(given)}) is not there: it was dropped, or was not put in "
+            f"the deployment that got it ({short}) is not there: it was dropped, or was not put in "
             "place when the host went down (journalctl -b -1 -u ostree-finalize-staged)"
         )
     return CheckStatus.DRIFT, "the generated boot menu does not have it"
-
-
-def _short(deployment: str) -> str:
-    """As fedora-3c6dad6571….1"""
-    return re.sub(r"([0-9a-f]{10})[0-9a-f]+", r"\1…", deployment)
 
 
 def _proven(host: _Host, setting: DesiredSetting) -> bool:

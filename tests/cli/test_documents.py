@@ -71,6 +71,7 @@ RUNS: dict[str, tuple[str, Run]] = {
     "profile validate": ("profile validate", _command("profile", "validate", "rdna4", applied=False)),
     "profile new": ("profile new", _command("profile", "new", "mine", applied=False)),
     "env": ("env", _command("env", "--profile", "rdna4", applied=False)),
+    "render": ("render", _command("render", "--profile", "rdna4", "--format", "nixos", applied=False)),
     "explain": ("explain", _command("explain", "ppfeaturemask=0xfffd3fff", applied=False)),
     "explain a feature": ("explain", _command("explain", "gfxoff")),
     "explain a misnomer": ("explain", _command("explain", "gtt_size", applied=False)),

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from rocmcfg.backends.boot.grub_files.mkconfig import read_menu, runs_blscfg
+from rocmcfg.backends.boot.grub_files.mkconfig import read_menu, reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
-
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
+from rocmcfg.model.edit import Editor
 
 NAME = "grub"
-EDITED: Mapping[str, Editor] = {}
+EDITED: dict[str, Editor] = {}
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 PATH = "/boot/grub/grub.cfg"
 TOOL = "update-grub"
@@ -28,7 +23,7 @@ def here(view: HostView) -> bool:
 
 def has_entries(view: HostView) -> bool:
     """Whether its entries stand in the menu, and are no files of their own instead."""
-    return not runs_blscfg(view, PATH) or bool(read(view).normal)
+    return not reads_entries(view, PATH) or bool(read(view).normal)
 
 
 def read(view: HostView) -> Menu:
