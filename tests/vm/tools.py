@@ -15,6 +15,7 @@ from . import image, qemu
 
 _PACKAGE_OF = {
     "qemu-system-x86_64": "qemu-system-x86",
+    "openssl": "openssl",
     "qemu-img": "qemu-utils",
     "setpriv": "util-linux",
     "dpkg-buildpackage": "dpkg-dev",
