@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 
 from rocmcfg.model.edit import Edit
-from rocmcfg.model.kargs import Karg
 
 BEGIN, END = "rocmcfg.begin", "rocmcfg.end"
 # with the blank before it, which goes and comes with it
@@ -35,6 +34,20 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
     return content[:start] + edit.inserted + content[end:], edit
 
 
+def without(content: bytes) -> bytes:
+    """The content without any part of ours."""
+    while own(content) is not None:
+        content, _ = put(content, None)
+    return content
+
+
+def at_end(line: bytes, ours: bytes | None) -> bytes:
+    """A line with `ours`, before the blanks at its end, in place of what it has of ours."""
+    line = without(line)
+    end = len(line.rstrip())
+    return line[:end] + (ours or b"") + line[end:]
+
+
 def around(text: str) -> tuple[str, str, str]:
     """The text before our arguments, ours without what marks them, and the text after them."""
     content = text.encode()
@@ -43,7 +56,3 @@ def around(text: str) -> tuple[str, str, str]:
         return text, "", ""
     ours = found[0].decode().strip().removeprefix(BEGIN).removesuffix(END)
     return content[: found.start()].decode(), ours, content[found.end() :].decode()
-
-
-def is_mark(karg: Karg) -> bool:
-    return karg.text in (BEGIN, END)

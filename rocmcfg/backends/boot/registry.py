@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, cast
 
 from rocmcfg.host.view import HostView
-from rocmcfg.model.kargs import Karg, join
+from rocmcfg.model.kargs import Karg
 
 if TYPE_CHECKING:
     from rocmcfg.backends.boot.contract import (
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
         BootBackend,
         BootReader,
         BootTrial,
-        Editor,
         EntryWriter,
         Keeper,
     )
     from rocmcfg.backends.boot.menu import Entry
+    from rocmcfg.model.edit import Editor
     from rocmcfg.model.facts import BootChain, Detection
 
 NAMES = (
@@ -151,7 +151,8 @@ def may_be_here(view: HostView, name: str) -> bool:
 def _module(name: str, part: str) -> object:
     if name not in NAMES:
         raise KeyError(name)
-    return importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}.{part}")
+    module = importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}.{part}")
+    return vars(module).get("BACKEND", module)
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
@@ -187,5 +188,9 @@ def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> Boo
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:
-    """What a user adds by hand on a host whose loader has no backend yet."""
-    return detection.manual.replace("{kargs}", join(kargs) or "<the arguments>")
+    """What a user adds by hand on a host whose loader has no backend yet: the arguments as a part of a line,
+    or as strings of their own in the language of its configuration."""
+    texts = [karg.text for karg in kargs] or ["<the arguments>"]
+    strings = [f'"{text}"' for text in texts]
+    said = detection.manual.replace("{kargs}", " ".join(texts))
+    return said.replace("{strings}", " ".join(strings)).replace("{list}", ", ".join(strings))

@@ -6,20 +6,18 @@ Fedora's blscfg.c, and GRUB 2.14's, expand `$name` in the options; EL 8 keeps al
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, marked_arguments
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
+from rocmcfg.backends.boot.grub_files.mkconfig import reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg, split
-
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
 
 NAME = "grub-bls"
 DEFAULTS = "/etc/default/grub"
-EDITED: Mapping[str, Editor] = {entry_options.CMDLINE: marked_arguments, DEFAULTS: appended_assignment}
+EDITED: dict[str, Editor] = {entry_options.CMDLINE: marked_arguments, DEFAULTS: appended_assignment}
 # What the menu reads before the entries: on a host during a trial only, where no password stands in it
 HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
 HOOK_HEAD = (
@@ -36,14 +34,9 @@ def here(view: HostView) -> bool:
 
 def evidence(view: HostView) -> tuple[str, ...]:
     """What shows that GRUB reads entries here; grub.cfg is root's alone on Fedora, where grubby shows it."""
-    menu = menu_path(view)
-    reads = (
-        any(line.split()[:1] == ["blscfg"] for line in text_or_empty(view, menu).splitlines())
-        if menu
-        else False
-    )
-    grubby = next(filter(view.exists, _GRUBBY), "")
-    return (menu, grubby) if grubby and menu and (reads or not text_or_empty(view, menu)) else (menu,) * reads
+    menu, grubby = menu_path(view), [path for path in _GRUBBY if view.exists(path)][:1]
+    reads = reads_entries(view, menu) if menu else False
+    return (menu, *grubby) if reads or (reads is None and grubby) else ()
 
 
 def menu_path(view: HostView) -> str:
