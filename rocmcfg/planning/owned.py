@@ -73,12 +73,14 @@ def owned_files(
 def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSetting]) -> list[OwnedFile]:
     asked = environment_targets.chosen(names)
     gone = "variables that this service gets no more"
-    owned = {path: OwnedFile(path, None, gone) for path in environment_targets.unit_files(view)}
+    owned: dict[str, OwnedFile] = {}
     for target in (*environment_targets.EVERY, *asked):
         content = environment_targets.propose(target, variables) if target in asked else None
         reason = f"variables for {target.readers}"
         reason += f" (--env-target {target.name})" if target.name else ""
         owned[target.path] = OwnedFile(target.path, content, reason, editor=edits.editor(target.path))
+    for path in environment_targets.unit_files(view):
+        owned.setdefault(path, OwnedFile(path, None, gone))
     return list(owned.values())
 
 
@@ -117,11 +119,6 @@ def owned_on(view: HostView) -> tuple[str, ...]:
     """The same for one host: the drop-ins of services that it has, in place of the pattern."""
     fixed = (path for path in owned_paths() if path != environment_targets.UNIT_FILES)
     return (*fixed, *environment_targets.unit_files(view))
-
-
-def whole_paths() -> tuple[str, ...]:
-    """The paths of files that are ours as a whole; packaging/debian/rules asks, for the package's scripts."""
-    return tuple(path for path in owned_paths() if edits.editor(path) is None)
 
 
 def trial_paths() -> tuple[str, ...]:
