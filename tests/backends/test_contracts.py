@@ -28,11 +28,11 @@ from rocmcfg.backends.boot import (
 from rocmcfg.backends.boot.bootc import reader as bootc_reader
 from rocmcfg.backends.boot.bootc.backend import BACKEND as BOOTC_BACKEND
 from rocmcfg.backends.boot.contract import (
-    ArgumentKeeper,
     BootBackend,
     BootReader,
     BootTrial,
     EntryWriter,
+    Keeper,
 )
 from rocmcfg.backends.boot.grub import reader as grub_reader
 from rocmcfg.backends.boot.grub.backend import BACKEND as GRUB_BACKEND
@@ -100,7 +100,7 @@ READERS: tuple[BootReader, ...] = (
     kernelstub_reader,
     proxmox_reader,
 )
-KEEPERS: tuple[ArgumentKeeper, ...] = (BOOTC_BACKEND, RPM_OSTREE_BACKEND, KERNELSTUB_BACKEND)
+KEEPERS: tuple[Keeper, ...] = (BOOTC_BACKEND, RPM_OSTREE_BACKEND, KERNELSTUB_BACKEND)
 TRIALS: tuple[BootTrial, ...] = (
     GRUB_TRIAL,
     MKCONFIG_TRIAL,

@@ -95,11 +95,11 @@ class Keeper(Protocol):
     of them is. Taking ours back loses nothing of theirs."""
 
     TOOL: str
-    BLOCK: str
     KEEPS: str
     SHOWS: tuple[str, ...]
-    UNCHANGED: tuple[int, ...]
-    AMONG_OTHERS: bool
+    BLOCK: str = ""
+    UNCHANGED: tuple[int, ...] = ()
+    AMONG_OTHERS: bool = False
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         """What the program holds of ours; None where it holds nothing, empty where that was used up. `ours`
@@ -110,19 +110,8 @@ class Keeper(Protocol):
 
     def damaged(self, view: HostView) -> bool:
         """Whether nobody could read its block any more. Raises Unreadable."""
-
-
-class ArgumentKeeper(Keeper, Protocol):
-    """A backend whose program keeps the arguments themselves. What is asked for is in a file of ours all the
-    same (`kept_arguments.CARRIER`), and the program gets it by one command, last of all that is done."""
-
-    def unable(self, view: HostView) -> list[Diagnostic]:
-        """Why the program cannot be asked for a change now, before anything is begun."""
-        ...
-
-    def deployment(self, view: HostView) -> str:
-        """Which of the systems on this host the program gives the arguments to; empty where there is one."""
-        ...
+        del view
+        return False
 
 
 class BootTrial(Protocol):

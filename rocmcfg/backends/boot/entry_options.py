@@ -44,12 +44,15 @@ class Line(NamedTuple):
 
 
 def menu(view: HostView) -> Menu:
+    return menu_with(view, loader_entries.read(view, machine_id(view)))
+
+
+def menu_with(view: HostView, entries: Iterable[Entry]) -> Menu:
     """A partition for root's eyes alone hides its entries (the mode of most ESPs)."""
-    entries = loader_entries.read(view, machine_id(view))
-    hidden = _hidden(view)
-    unreadable = f"only root may look into {hidden}" if hidden and not entries else ""
+    seen, hidden = tuple(entries), _hidden(view)
+    unreadable = f"only root may look into {hidden}" if hidden and not seen else ""
     folder = next(iter(loader_entries.folders(view)), hidden or "/boot/loader/entries")
-    return Menu(entries, unreadable, folder, "", CARRIER, "an entry without a line of options")
+    return Menu(seen, unreadable, folder, "", CARRIER, "an entry without a line of options")
 
 
 def menu_of(

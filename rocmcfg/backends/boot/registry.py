@@ -14,13 +14,13 @@ from rocmcfg.model.kargs import Karg, join
 
 if TYPE_CHECKING:
     from rocmcfg.backends.boot.contract import (
-        ArgumentKeeper,
         BootBackend,
         BootReader,
         BootTrial,
         EntryWriter,
         Keeper,
     )
+    from rocmcfg.backends.boot.kept_arguments import KeptChain
     from rocmcfg.backends.boot.menu import Entry
     from rocmcfg.model.edit import Editor
     from rocmcfg.model.facts import BootChain, Detection
@@ -116,9 +116,9 @@ def keepers() -> tuple[Keeper, ...]:
     return (*once, *map(argument_keeper, KEEPERS))
 
 
-def argument_keeper(name: str) -> ArgumentKeeper:
+def argument_keeper(name: str) -> KeptChain:
     """The program that keeps the arguments of this loader."""
-    return cast("ArgumentKeeper", _module(name, "backend"))
+    return cast("KeptChain", _module(name, "backend"))
 
 
 def writer(name: str) -> EntryWriter:

@@ -14,7 +14,7 @@ from rocmcfg.backends.boot.bootc import reader
 from rocmcfg.backends.boot.ostree import deployments
 from rocmcfg.backends.boot.ostree.chain import DeploymentChain, status
 from rocmcfg.backends.boot.rpm_ostree.reader import PROGRAM as RPM_OSTREE
-from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import last, split
@@ -65,9 +65,7 @@ class _Bootc(DeploymentChain):
     def held(self, view: HostView, ours: str = "") -> str | None:
         """By bootc's own note of whose they are."""
         del ours
-        menu = reader.read(view)
-        if menu.unreadable:
-            raise Unreadable(menu.path, menu.unreadable)
+        self.menu(view)
         staged = deployments.staged(view)
         noted = [staged.extra] if staged is not None else [one.first for one in deployments.written(view)]
         return kept_arguments.text(kept_arguments.words(noted[0].get(_KEY))) if noted else None

@@ -53,9 +53,6 @@ class _RpmOstree(DeploymentChain):
             )
         ]
 
-    def held(self, view: HostView, ours: str = "") -> str | None:
-        return kept_arguments.held_by(reader.read(view), ours)
-
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
         kept = kept_arguments.words(wanted)
         append = [f"--append-if-missing={word}" for word in kept]
