@@ -25,8 +25,8 @@ from rocmcfg.backends.boot import (
     systemd_boot,
     uki,
 )
-from rocmcfg.backends.boot.bootc import reader as bootc_reader
 from rocmcfg.backends.boot.bootc.backend import BACKEND as BOOTC_BACKEND
+from rocmcfg.backends.boot.bootc.reader import READER as BOOTC_READER
 from rocmcfg.backends.boot.contract import (
     BootBackend,
     BootReader,
@@ -51,8 +51,8 @@ from rocmcfg.backends.boot.proxmox_boot_tool import reader as proxmox_reader
 from rocmcfg.backends.boot.proxmox_boot_tool.backend import BACKEND as PROXMOX_BACKEND
 from rocmcfg.backends.boot.refind import reader as refind_reader
 from rocmcfg.backends.boot.refind.backend import BACKEND as REFIND_BACKEND
-from rocmcfg.backends.boot.rpm_ostree import reader as rpm_ostree_reader
 from rocmcfg.backends.boot.rpm_ostree.backend import BACKEND as RPM_OSTREE_BACKEND
+from rocmcfg.backends.boot.rpm_ostree.reader import READER as RPM_OSTREE_READER
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
 from rocmcfg.backends.boot.sdboot_manage.backend import BACKEND as SDBOOT_BACKEND
 from rocmcfg.backends.boot.sdboot_manage.trial import TRIAL as SDBOOT_TRIAL
@@ -94,8 +94,8 @@ READERS: tuple[BootReader, ...] = (
     sdboot_reader,
     bls_reader,
     refind_reader,
-    bootc_reader,
-    rpm_ostree_reader,
+    BOOTC_READER,
+    RPM_OSTREE_READER,
     sdbootutil_reader,
     kernelstub_reader,
     proxmox_reader,

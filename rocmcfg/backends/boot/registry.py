@@ -10,7 +10,6 @@ import importlib
 from typing import TYPE_CHECKING, cast
 
 from rocmcfg.host.view import HostView
-from rocmcfg.model.kargs import Karg, join
 
 if TYPE_CHECKING:
     from rocmcfg.backends.boot.contract import (
@@ -97,8 +96,7 @@ def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
     if name not in _TRIALS:
         return None
-    found: BootTrial = vars(_module(name, "trial"))["TRIAL"]
-    return found
+    return cast("BootTrial", _module(name, "trial"))
 
 
 def trials() -> dict[str, BootTrial]:
@@ -149,44 +147,33 @@ def may_be_here(view: HostView, name: str) -> bool:
 
 
 def _module(name: str, part: str) -> object:
+    """The module, or the object in it that has the name of the part."""
     if name not in NAMES:
         raise KeyError(name)
     module = importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}.{part}")
-    return vars(module).get("BACKEND", module)
+    return vars(module).get(part.upper(), module)
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
     """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
-    from rocmcfg.backends.boot import secure_boot
-
-    return _chain(view, initramfs, forced)._replace(secure_boot=secure_boot.state(view))
-
-
-def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> BootChain:
-    from rocmcfg.backends.boot import recognised
+    from rocmcfg.backends.boot import recognised, secure_boot
     from rocmcfg.model.facts import BootChain
 
     declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
     decisive = next(declared, None) or recognised.decisive(view)
     if decisive is not None and not forced:
-        return BootChain(decisive, (decisive,), initramfs)
-    found = (one.detect(view) for one in backends())
-    candidates = tuple(one for one in found if one is not None)
-    chosen = [one for one in candidates if (one.name == forced if forced else one.proof)]
+        candidates, chosen = (decisive,), [decisive]
+    else:
+        candidates = tuple(found for one in backends() if (found := one.detect(view)) is not None)
+        chosen = [one for one in candidates if (one.name == forced if forced else one.proof)]
     if not chosen and not forced and len(candidates) == 1:
         chosen = [*candidates]
-    if chosen:
-        return BootChain(chosen[0], candidates, initramfs)
-    names = [one.name for one in candidates]
-    if forced:
+    names, refusal = [one.name for one in candidates], ""
+    if forced and not chosen:
         refusal = f"--boot-backend {forced}: no trace of it (found: {', '.join(names) or 'none'})"
-    elif names:
+    elif names and not chosen:
         refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
-    else:
+    elif not chosen:
         refusal = "no boot loader that we know was found"
-    return BootChain(None, candidates, initramfs, refusal)
-
-
-def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:
-    """What a user adds by hand on a host whose loader has no backend yet."""
-    return detection.manual.replace("{kargs}", join(kargs) or "<the arguments>")
+    loader = chosen[0] if chosen else None
+    return BootChain(loader, candidates, initramfs, refusal, secure_boot.state(view))

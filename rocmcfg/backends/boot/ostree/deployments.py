@@ -17,6 +17,7 @@ from rocmcfg.backends.boot.entry_options import CARRIER
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.backends.boot.ostree import gvariant
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg, last, split
 
 BOOTED = "/run/ostree-booted"  # libostree makes it at each boot of a deployment (ostree-prepare-root)
@@ -70,22 +71,31 @@ def _version(one: loader_entries.EntryFile) -> int:
     return int(version) if version.isdecimal() else 0
 
 
-def read(view: HostView, tool: str) -> Menu:
-    """`tool` is the program that others may use as well."""
-    menu = Menu((), "", _FOLDER, tool, CARRIER, f"somebody else's use of {tool}")
-    try:
-        pending = staged(view)
-        entries = [_entry(view, one) for one in written(view)]
-    except Unreadable as problem:
-        return menu._replace(path=problem.path, unreadable=problem.reason)
-    if pending is not None:
-        first = Entry(pending.deployment, "the staged deployment", "", "", (), pending.kargs, Role.NORMAL)
-        return menu._replace(entries=(first, *entries), path=STAGED)
-    if not entries:
-        hidden = view.hidden("/boot/loader") or view.hidden(_FOLDER)
-        why = "only root may look into it" if hidden else "no deployment has an entry"
-        return menu._replace(unreadable=why)
-    return menu._replace(entries=(entries[0]._replace(role=Role.NORMAL), *entries[1:]))
+class Deployments:
+    """A `contract.BootReader` of a program that keeps their arguments, and that others may use as well."""
+
+    def __init__(self, program: str) -> None:
+        self.NAME, self.PROGRAM = program, f"/usr/bin/{program}"
+        self.EDITED: dict[str, Editor] = {}
+
+    def here(self, view: HostView) -> bool:
+        return view.exists(BOOTED) and view.exists(self.PROGRAM)
+
+    def read(self, view: HostView) -> Menu:
+        menu = Menu((), "", _FOLDER, self.NAME, CARRIER, f"somebody else's use of {self.NAME}")
+        try:
+            pending = staged(view)
+            entries = [_entry(view, one) for one in written(view)]
+        except Unreadable as problem:
+            return menu._replace(path=problem.path, unreadable=problem.reason)
+        if pending is not None:
+            first = Entry(pending.deployment, "the staged deployment", "", "", (), pending.kargs, Role.NORMAL)
+            return menu._replace(entries=(first, *entries), path=STAGED)
+        if not entries:
+            hidden = view.hidden("/boot/loader") or view.hidden(_FOLDER)
+            why = "only root may look into it" if hidden else "no deployment has an entry"
+            return menu._replace(unreadable=why)
+        return menu._replace(entries=(entries[0]._replace(role=Role.NORMAL), *entries[1:]))
 
 
 def _entry(view: HostView, one: loader_entries.EntryFile) -> Entry:
