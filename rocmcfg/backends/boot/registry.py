@@ -162,7 +162,8 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
     decisive = next(declared, None) or recognised.decisive(view)
     if decisive is not None and not forced:
-        candidates, chosen = (decisive,), [decisive]
+        candidates: tuple[Detection, ...] = (decisive,)
+        chosen = [decisive]
     else:
         candidates = tuple(found for one in backends() if (found := one.detect(view)) is not None)
         chosen = [one for one in candidates if (one.name == forced if forced else one.proof)]
