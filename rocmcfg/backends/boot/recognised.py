@@ -1,13 +1,12 @@
 """Boot chains that are known by name and not configured yet.
 
 A row says how to recognise one and what to add by hand. When a chain gets a backend of its own, its row
-goes away. Marks are path patterns of which one per group must exist; sources: each project's manual, and
+goes away. Marks are paths of which one per group must exist; sources: each project's manual, and
 the procedures that distributions document.
 """
 
 from __future__ import annotations
 
-import fnmatch
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
 EFIVARS = "/sys/firmware/efi/efivars"
 LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
-_PARTITIONS = ("/boot", "/boot/efi", "/efi", "/esp")  # where the EFI system partition is mounted
-_ENTRIES = tuple(f"{mounted}/loader/entries/*.conf" for mounted in _PARTITIONS)
 
 
 class Chain(NamedTuple):
@@ -79,7 +76,7 @@ def decisive(view: HostView) -> Detection | None:
 def _match(view: HostView, chain: Chain) -> Detection | None:
     from rocmcfg.model.facts import Detection
 
-    marks = [_first(view, group) for group in chain.marks]
+    marks = [next(filter(view.exists, group), "") for group in chain.marks]
     if not all(marks):
         return None
     return Detection(
@@ -101,14 +98,3 @@ def variable_text(view: HostView, variable: str) -> str:
     except Unreadable:
         raw = None
     return (raw or b"")[4:].decode("utf-16-le", "replace").rstrip("\0")
-
-
-def _first(view: HostView, patterns: tuple[str, ...]) -> str:
-    for pattern in patterns:
-        folder, _, name = pattern.rpartition("/")
-        if view.exists(pattern):
-            return pattern
-        matching = fnmatch.filter(view.names(folder), name) if "*" in name else ()
-        if matching:
-            return f"{folder}/{matching[0]}"
-    return ""
