@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import edits, environment, environment_targets, initramfs, kernel_hook, modprobe
+from rocmcfg.backends import edits, environment_targets, initramfs, kernel_hook, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -55,10 +55,6 @@ def owned_files(
     for one in initramfs.backends():
         copied = one.propose(wanted=one is generator)
         owned += [OwnedFile(path, copied[path], f"has {one.NAME} copy {modprobe.PATH}") for path in copied]
-    owned += [
-        OwnedFile(file.path, environment.propose(file, variables), f"variables for {file.readers}")
-        for file in environment.FILES
-    ]
     owned += _targets(view, env_targets, variables)
     owned += [
         OwnedFile(
@@ -78,9 +74,10 @@ def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSe
     asked = environment_targets.chosen(names)
     gone = "variables that this service gets no more"
     owned = {path: OwnedFile(path, None, gone) for path in environment_targets.unit_files(view)}
-    for target in (*environment_targets.FIXED, *asked):
+    for target in (*environment_targets.EVERY, *asked):
         content = environment_targets.propose(target, variables) if target in asked else None
-        reason = f"variables for {target.readers} (--env-target {target.name})"
+        reason = f"variables for {target.readers}"
+        reason += f" (--env-target {target.name})" if target.name else ""
         owned[target.path] = OwnedFile(target.path, content, reason, editor=edits.editor(target.path))
     return list(owned.values())
 
@@ -110,8 +107,7 @@ def owned_paths() -> tuple[str, ...]:
     return (
         *kernel_paths(),
         *trial_paths(),
-        *(f.path for f in environment.FILES),
-        *(target.path for target in environment_targets.FIXED),
+        *(target.path for target in environment_targets.EVERY),
         environment_targets.UNIT_FILES,
         *kernel_hook.PATHS,
     )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rocmcfg.backends import environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.environment import Assignment, later_assignments
+from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic
@@ -91,7 +91,7 @@ def _plan(
     problems += environment_targets.problems(view, env_targets, variables)
     changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line, env_targets), receipt)
     changed = {change.path for change in changes}
-    later = later_assignments(view) | environment_targets.later_assignments(view, env_targets)
+    later = environment_targets.later_assignments(view, env_targets)
     images, unproven = _images(view, observed, changed, known)
     problems += [*wrong, *unproven]
     return Plan(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends import initramfs
+from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.menu import Entry
 from rocmcfg.backends.initramfs import Generator, Image
 from rocmcfg.host.view import HostView
@@ -98,8 +99,7 @@ def _loader_problems(
             else "or keep to modprobe.d where it serves: --via modprobe",
         )
     elif not loader.supported:
-        manual = loader.manual.replace("{kargs}", join(kargs) or "<the arguments>")
-        yield _by_hand("RC3015", loader, manual, "the boot loader", request)
+        yield _by_hand("RC3015", loader, registry.manual_lines(loader, kargs), "the boot loader", request)
 
 
 def _generator_problems(

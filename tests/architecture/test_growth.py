@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rocmcfg.backends import environment
+from rocmcfg.backends import environment, environment_targets
 from rocmcfg.backends.boot.grub.backend import BACKEND
 from rocmcfg.backends.boot.grub.trial import TRIAL
 from rocmcfg.backends.boot.grub_files import environment_block
@@ -76,7 +76,7 @@ def _settings(host: LocalHost) -> object:
 
 
 def _variables(host: LocalHost) -> object:
-    return environment.for_everybody(host), environment.later_assignments(host)
+    return environment.for_everybody(host), environment_targets.later_assignments(host, ())
 
 
 def _gpus(host: LocalHost) -> object:

@@ -26,7 +26,7 @@ def test_a_module_can_be_read_in_one_sitting(path: Path) -> None:
     [p for p in MODULES if p.relative_to(PACKAGE).parts[0] != "host"],
     ids=lambda p: str(p.relative_to(PACKAGE)),
 )
-def test_only_host_touches_the_system_and_only_render_prints(path: Path) -> None:
+def test_only_host_touches_the_system_and_only_the_printer_prints(path: Path) -> None:
     inside = str(path.relative_to(PACKAGE))
     text = path.read_text()
     assert not re.search(r"^\s*(import|from) (subprocess|sh)\b", text, re.M)
@@ -34,7 +34,7 @@ def test_only_host_touches_the_system_and_only_render_prints(path: Path) -> None
     assert not re.search(
         r"\.(write_text|write_bytes)\(|os\.(unlink|remove|rename|mkdir|makedirs|rmdir)\(", text
     )
-    if inside != "cli/render.py":
+    if inside != "cli/printer.py":
         assert not re.search(r"(?<![\w.])print\(", text)
 
 

@@ -32,7 +32,7 @@ CHAINS = (
         "nixos",
         "NixOS",
         (("/etc/NIXOS",),),
-        "in configuration.nix:\n  boot.kernelParams = [ {kargs} ];\nthen: sudo nixos-rebuild boot",
+        "in configuration.nix:\n  boot.kernelParams = [ {strings} ];\nthen: sudo nixos-rebuild boot",
         "nixos",
     ),
     Chain(
@@ -40,7 +40,7 @@ CHAINS = (
         "Guix System",
         (("/run/current-system/profile",), ("/gnu/store",)),
         "in the operating-system declaration:\n"
-        '  (kernel-arguments (cons* "{kargs}" %default-kernel-arguments))\n'
+        "  (kernel-arguments (cons* {strings} %default-kernel-arguments))\n"
         "then: sudo guix system reconfigure",
         "guix",
     ),

@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, cast
 
 from rocmcfg.host.view import HostView
+from rocmcfg.model.kargs import Karg
 
 if TYPE_CHECKING:
     from rocmcfg.backends.boot.contract import (
@@ -178,3 +179,12 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
         refusal = "no boot loader that we know was found"
     loader = chosen[0] if chosen else None
     return BootChain(loader, candidates, initramfs, refusal, secure_boot.state(view))
+
+
+def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:
+    """What a user adds by hand on a host whose loader has no backend yet: the arguments as a part of a line,
+    or as strings of their own in the language of its configuration."""
+    texts = [karg.text for karg in kargs] or ["<the arguments>"]
+    strings = [f'"{text}"' for text in texts]
+    said = detection.manual.replace("{kargs}", " ".join(texts))
+    return said.replace("{strings}", " ".join(strings)).replace("{list}", ", ".join(strings))
