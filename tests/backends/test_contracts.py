@@ -27,11 +27,10 @@ from rocmcfg.backends.boot import (
 )
 from rocmcfg.backends.boot.bootc.backend import BACKEND as BOOTC_BACKEND
 from rocmcfg.backends.boot.bootc.reader import READER as BOOTC_READER
+from rocmcfg.backends.boot.chain import Chain, EntryChain
 from rocmcfg.backends.boot.contract import (
-    BootBackend,
     BootReader,
     BootTrial,
-    EntryWriter,
     Keeper,
 )
 from rocmcfg.backends.boot.grub import reader as grub_reader
@@ -61,8 +60,8 @@ from rocmcfg.backends.boot.sdbootutil.backend import BACKEND as SDBOOTUTIL_BACKE
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.boot.systemd_boot.backend import BACKEND as SYSTEMD_BOOT_BACKEND
 from rocmcfg.backends.boot.systemd_boot.trial import TRIAL as SYSTEMD_BOOT_TRIAL
-from rocmcfg.backends.boot.uki import backend as uki_backend
 from rocmcfg.backends.boot.uki import reader as uki_reader
+from rocmcfg.backends.boot.uki.backend import BACKEND as UKI_BACKEND
 from rocmcfg.backends.initramfs import Generator, booster, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.edit import Editor
@@ -70,11 +69,11 @@ from rocmcfg.planning.owned import owned_files, owned_paths
 from tests.backends.settings import SETTINGS
 from tests.support.program import SOURCE
 
-BACKENDS: tuple[BootBackend, ...] = (
+BACKENDS: tuple[Chain, ...] = (
     GRUB_BACKEND,
     MKCONFIG_BACKEND,
     LIMINE_BACKEND,
-    uki_backend,
+    UKI_BACKEND,
     SYSTEMD_BOOT_BACKEND,
     SDBOOT_BACKEND,
     BLS_BACKEND,
@@ -109,9 +108,9 @@ TRIALS: tuple[BootTrial, ...] = (
     BLS_TRIAL,
 )
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
-WRITERS: tuple[EntryWriter, ...] = (
+WRITERS: tuple[EntryChain, ...] = (
     LIMINE_BACKEND,
-    uki_backend,
+    UKI_BACKEND,
     SYSTEMD_BOOT_BACKEND,
     SDBOOT_BACKEND,
     BLS_BACKEND,
@@ -141,7 +140,7 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=lambda one: one.NAME)
-def test_it_proposes_just_the_paths_that_it_declares(backend: BootBackend) -> None:
+def test_it_proposes_just_the_paths_that_it_declares(backend: Chain) -> None:
     nothing = LocalHost("/nonexistent")
     edited = next(one.EDITED for one in READERS if one.NAME == backend.NAME)
     for settings in (SETTINGS, ()):

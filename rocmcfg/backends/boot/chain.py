@@ -21,9 +21,9 @@ from rocmcfg.model.state import DesiredSetting
 
 
 class Chain:
-    """A `contract.BootBackend`. `MANUAL` says what somebody does by hand, with `{path}` for what is found
-    first; `LOADER` is how the name begins that the loader leaves in LoaderInfo. Without one, what is found
-    is proof."""
+    """A backend. `OWNED` are the files that are ours as a whole. `MANUAL` says what somebody does by hand,
+    with `{path}` for what is found first. `LOADER` is how the name begins that the loader leaves in
+    LoaderInfo; without one, what is found is proof."""
 
     OWNED: tuple[str, ...] = (CARRIER,)
     TITLE: str
@@ -37,6 +37,27 @@ class Chain:
         """What shows that this loader is here, `told` by the firmware included; empty where nothing does."""
         raise NotImplementedError
 
+    def observe(self, view: HostView) -> Observed:
+        raise NotImplementedError
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        """By path, what shall be ours: the whole file, or a part of one that others own (`EDITED`). None for
+        what shall not be there. Equal settings give equal bytes."""
+        raise NotImplementedError
+
+    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
+        """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
+        raise NotImplementedError
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+        """What would go wrong, before anything is written. There is at least one argument."""
+        raise NotImplementedError
+
+    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+        """Entries that boot without our arguments, whatever we do."""
+        del view
+        return []
+
     def told(self, view: HostView) -> tuple[str, ...]:
         """What the firmware says of it."""
         return handed_over(view, "LoaderInfo", self.LOADER) if self.LOADER else ()
@@ -49,15 +70,12 @@ class Chain:
         manual = self.MANUAL.replace("{path}", found[0])
         return Detection(self.NAME, self.TITLE, found, bool(told) or not self.LOADER, True, manual)
 
-    def unmanaged(self, view: HostView) -> list[Diagnostic]:
-        del view
-        return []
-
 
 class EntryChain(Chain):
-    """A `contract.EntryWriter`: entries of the Boot Loader Specification. `ASSIGNED` is the shell file, and
-    the variable in it, that entries of later kernels are made of, besides /etc/kernel/cmdline; `LEFT` are the
-    roles of entries that keep what they have of ours."""
+    """One whose entries no program generates: we put our part into them, an activation of our `own`. As it
+    stands it is for those of the Boot Loader Specification. `ASSIGNED` is the shell file, and the variable in
+    it, that entries of later kernels are made of, besides /etc/kernel/cmdline; `LEFT` are the roles of
+    entries that keep what they have of ours."""
 
     ASSIGNED: tuple[str, str] = ("", "")
     LEFT: tuple[Role, ...] = (Role.TRIAL,)
@@ -88,7 +106,8 @@ class EntryChain(Chain):
         return ""
 
     def write_entries(self, host: Host) -> None:
-        """What came into an entry that shall stay as it is, is taken out of it."""
+        """Give every normal entry our part as the carrier has it, those too that were made since, and take it
+        out of those that shall stay as they are. Raises Unwritable; done twice, it changes nothing."""
         kargs = f"{entry_options.asked(host)} {self.variable(host)}".strip()
         for path, rewritten in self.rewrites(host, marked_arguments.part(kargs) if kargs else None):
             host.discard_temporary(path)

@@ -13,11 +13,10 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg
 
 if TYPE_CHECKING:
+    from rocmcfg.backends.boot.chain import Chain, EntryChain
     from rocmcfg.backends.boot.contract import (
-        BootBackend,
         BootReader,
         BootTrial,
-        EntryWriter,
         Keeper,
     )
     from rocmcfg.backends.boot.kept_arguments import KeptChain
@@ -49,12 +48,12 @@ KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keep
 _DECISIVE = ("bootc", "rpm-ostree", "proxmox-boot-tool", "kernelstub", "sdbootutil")
 
 
-def backend(name: str) -> BootBackend:
+def backend(name: str) -> Chain:
     """The backend of a supported loader. KeyError for any other name: ask `Detection.supported` first."""
-    return cast("BootBackend", _module(name, "backend"))
+    return cast("Chain", _module(name, "backend"))
 
 
-def backends() -> tuple[BootBackend, ...]:
+def backends() -> tuple[Chain, ...]:
     return tuple(backend(name) for name in NAMES)
 
 
@@ -120,9 +119,9 @@ def argument_keeper(name: str) -> KeptChain:
     return cast("KeptChain", _module(name, "backend"))
 
 
-def writer(name: str) -> EntryWriter:
+def writer(name: str) -> EntryChain:
     """What writes the entries of this loader's menu itself."""
-    return cast("EntryWriter", _module(name, "backend"))
+    return cast("EntryChain", _module(name, "backend"))
 
 
 def reader_on(view: HostView) -> BootReader | None:
