@@ -1,8 +1,9 @@
 """What a boot loader must offer so that the engine can use it without knowing its name.
 
 A backend is a package of `rocmcfg.backends.boot` with two modules: `backend`, whose BACKEND is a
-`chain.Chain`, and `reader`, which is a `BootReader` or has one as its READER. A reader is light, since `verify` loads nothing
-else. A third, `trial`, has a `BootTrial` as its TRIAL where the loader can boot something once by itself.
+`chain.Chain`, and `reader`, which is a `BootReader` or has one as its READER. A reader is light, since
+`verify` loads nothing else. A third module, `trial`, has a `BootTrial` as its TRIAL where the loader can boot
+something once by itself.
 """
 
 from __future__ import annotations

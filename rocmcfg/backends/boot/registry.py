@@ -14,11 +14,7 @@ from rocmcfg.model.kargs import Karg
 
 if TYPE_CHECKING:
     from rocmcfg.backends.boot.chain import Chain, EntryChain
-    from rocmcfg.backends.boot.contract import (
-        BootReader,
-        BootTrial,
-        Keeper,
-    )
+    from rocmcfg.backends.boot.contract import BootReader, BootTrial, Keeper
     from rocmcfg.backends.boot.kept_arguments import KeptChain
     from rocmcfg.backends.boot.menu import Entry
     from rocmcfg.model.edit import Editor
