@@ -94,7 +94,7 @@ class _Uki(EntryChain):
             if reason
             else _by_addon(view, seen.normal, addons.line(" ".join(kargs)))
         )
-        return [*entry_options.preflight(observed, kargs), *by]
+        return [*super().preflight(view, observed, kargs), *by]
 
     def unmanaged(self, view: HostView) -> list[Diagnostic]:
         """Besides the images, entries that are files, which systemd-boot shows together with them."""
