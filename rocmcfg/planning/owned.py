@@ -73,12 +73,14 @@ def owned_files(
 def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSetting]) -> list[OwnedFile]:
     asked = environment_targets.chosen(names)
     gone = "variables that this service gets no more"
-    owned = {path: OwnedFile(path, None, gone) for path in environment_targets.unit_files(view)}
+    owned: dict[str, OwnedFile] = {}
     for target in (*environment_targets.EVERY, *asked):
         content = environment_targets.propose(target, variables) if target in asked else None
         reason = f"variables for {target.readers}"
         reason += f" (--env-target {target.name})" if target.name else ""
         owned[target.path] = OwnedFile(target.path, content, reason, editor=edits.editor(target.path))
+    for path in environment_targets.unit_files(view):
+        owned.setdefault(path, OwnedFile(path, None, gone))
     return list(owned.values())
 
 

@@ -6,9 +6,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rocmcfg.knowledge import toml
 from tests.support.hosts import debian_grub_host
 from tests.support.program import SOURCE, environment, rocmcfg
 
@@ -82,3 +84,15 @@ def test_what_prints_a_document_loads_no_schema(tmp_path: Path, command: tuple[s
 def test_no_file_of_the_package_names_the_machine_that_made_it() -> None:
     for path in MODULES:
         assert "/home/" not in path.read_text() or "/home/" in str(path)
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_what_is_declared_is_locked(lock: str) -> None:
+    """A fresh environment holds what the lock names, and nothing else."""
+    declared: dict[str, Any] = toml.loads((SOURCE / "pyproject.toml").read_text())
+    wanted = declared["project"]["dependencies"]
+    if lock == "requirements-dev.lock":
+        wanted = [*wanted, *declared["dependency-groups"]["dev"]]
+    names = {one.lower() for text in wanted for one in re.findall(r"^[\w-]+", text)}
+    locked = set(re.findall(r"^([\w-]+)==", (SOURCE / lock).read_text(), re.MULTILINE))
+    assert names <= locked
