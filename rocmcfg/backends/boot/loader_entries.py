@@ -97,7 +97,7 @@ def files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
     root = roles.root_of(view)
     for folder in folders(view):
         for file in parsed(view, folder):
-            entry = _entry(file, machine_id)
+            entry = entry_of(file, machine_id)
             foreign = roles.another_root(entry.kargs, root)
             yield file.path, entry._replace(role=Role.FOREIGN) if foreign else entry
 
@@ -127,7 +127,7 @@ def efi_folders(view: HostView, below: Sequence[str] = ("",)) -> Iterator[str]:
         yield from (f"{mounted}/EFI/{name}" for name in view.names(f"{mounted}/EFI"))
 
 
-def _entry(file: EntryFile, machine_id: str) -> Entry:
+def entry_of(file: EntryFile, machine_id: str = "") -> Entry:
     title, release = file.first.get("title", file.id), file.first.get("version", "")
     kargs, role = split(file.options, file.path), _role(file, machine_id)
     return Entry(file.id, title, file.boots, release, file.initrds, kargs, role)

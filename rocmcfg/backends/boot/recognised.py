@@ -18,7 +18,7 @@ EFIVARS = "/sys/firmware/efi/efivars"
 LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
 
 
-class Chain(NamedTuple):
+class Row(NamedTuple):
     name: str
     title: str
     marks: tuple[tuple[str, ...], ...]
@@ -28,14 +28,14 @@ class Chain(NamedTuple):
 
 # Each of these excludes every other one, whatever files of another loader lie around.
 CHAINS = (
-    Chain(
+    Row(
         "nixos",
         "NixOS",
         (("/etc/NIXOS",),),
         "in configuration.nix:\n  boot.kernelParams = [ {strings} ];\nthen: sudo nixos-rebuild boot",
         "nixos",
     ),
-    Chain(
+    Row(
         "guix",
         "Guix System",
         (("/run/current-system/profile",), ("/gnu/store",)),
@@ -44,7 +44,7 @@ CHAINS = (
         "then: sudo guix system reconfigure",
         "guix",
     ),
-    Chain(
+    Row(
         "ubuntu-core",
         "Ubuntu Core",
         (("/usr/lib/snapd/snapd", "/var/lib/snapd/modeenv"), ("/var/lib/snapd/modeenv",)),
@@ -52,13 +52,13 @@ CHAINS = (
         "as far as kernel-cmdline in its gadget.yaml allows them",
         "ubuntu-core",
     ),
-    Chain(
+    Row(
         "ostree",
         "ostree without rpm-ostree or bootc",
         (("/run/ostree-booted",),),
         "sudo ostree admin kargs edit-in-place --append-if-missing=ARGUMENT   for each of: {kargs}",
     ),
-    Chain(
+    Row(
         "steamos",
         "SteamOS",
         (("/etc/steamos-release", "/usr/lib/steamos", "/etc/atomic-update.conf.d"),),
@@ -73,7 +73,7 @@ def decisive(view: HostView) -> Detection | None:
     return next((found for chain in CHAINS if (found := _match(view, chain)) is not None), None)
 
 
-def _match(view: HostView, chain: Chain) -> Detection | None:
+def _match(view: HostView, chain: Row) -> Detection | None:
     from rocmcfg.model.facts import Detection
 
     marks = [next(filter(view.exists, group), "") for group in chain.marks]

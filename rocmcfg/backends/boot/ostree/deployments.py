@@ -100,14 +100,13 @@ class Deployments:
 
 def _entry(view: HostView, one: loader_entries.EntryFile) -> Entry:
     """`ostree=` is a link to the folder of a deployment, which `rpm-ostree status --json` calls it by."""
-    kargs = split(one.options, one.path)
-    link = last(kargs, "ostree")
+    entry = loader_entries.entry_of(one)
+    link = last(entry.kargs, "ostree")
     path = view.real_path(link.value or "") if link is not None else ""
     above, _, name = path.rpartition("/deploy/")
     deployment = f"{above.rpartition('/')[2]}-{name}" if above else path
-    _, _, release = one.boots.rpartition("/vmlinuz-") if "/vmlinuz-" in one.boots else ("", "", "")
-    title = one.first.get("title", one.id)
-    return Entry(deployment, title, one.boots, release, one.initrds, kargs, Role.SNAPSHOT)
+    release = entry.path.rpartition("/vmlinuz-")[2] if "/vmlinuz-" in entry.path else ""
+    return entry._replace(id=deployment, release=release, role=Role.SNAPSHOT)
 
 
 def transient_etc(view: HostView) -> str:
