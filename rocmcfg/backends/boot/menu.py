@@ -106,20 +106,22 @@ def not_asked_for(
         )
 
 
+def no_entry(menu: Menu) -> Diagnostic:
+    return error(
+        "RC3102",
+        "the generated boot menu has no Linux entry",
+        location=menu.path,
+        hint=f"run {menu.tool} by hand and read what it prints" if menu.tool else menu.dropped_by,
+    )
+
+
 def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
     """Every normal entry has each wanted argument and no unwanted one. A menu that could not be looked at is
     a warning, one that is wrong an error: an undo goes on after the former."""
     if menu.unreadable:
         return [warning("RC3101", f"cannot read {menu.path}: {menu.unreadable}", location=menu.path)]
     if not menu.normal:
-        return [
-            error(
-                "RC3102",
-                "the generated boot menu has no Linux entry",
-                location=menu.path,
-                hint=f"run {menu.tool} by hand and read what it prints" if menu.tool else menu.dropped_by,
-            )
-        ]
+        return [no_entry(menu)]
     problems = []
     for entry in menu.normal:
         missing = [text for text in wanted if not contains(entry.kargs, text)]

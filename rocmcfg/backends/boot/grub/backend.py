@@ -35,7 +35,7 @@ class _Grub(Chain):
         tool = next(filter(view.exists, reader.PROGRAMS), "")
         found = (tool, defaults.PATH, reader.PATH)
         sources = all(map(view.exists, found)) and reads_drop_ins(view) is not False
-        return (*found, *told) if tool and sources else ()
+        return (*found, *told) if tool and sources and reader.has_entries(view) else ()
 
     def observe(self, view: HostView) -> Observed:
         own = text_or_empty(view, DROP_IN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocmcfg.backends.boot.grub_files.mkconfig import read_menu
+from rocmcfg.backends.boot.grub_files.mkconfig import read_menu, reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
 from rocmcfg.model.edit import Editor
@@ -18,7 +18,12 @@ TRIAL_DROP_IN = "/etc/default/grub.d/zzz-rocmcfg-trial.cfg"
 
 
 def here(view: HostView) -> bool:
-    return view.exists(PATH) and any(view.exists(program) for program in PROGRAMS)
+    return view.exists(PATH) and any(view.exists(program) for program in PROGRAMS) and has_entries(view)
+
+
+def has_entries(view: HostView) -> bool:
+    """Whether its entries stand in the menu, and are no files of their own instead."""
+    return not reads_entries(view, PATH) or bool(read(view).normal)
 
 
 def read(view: HostView) -> Menu:

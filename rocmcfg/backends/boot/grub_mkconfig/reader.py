@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rocmcfg.backends.boot import appended_assignment
-from rocmcfg.backends.boot.grub_files.mkconfig import read_menu
+from rocmcfg.backends.boot.grub_files.mkconfig import read_menu, reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
 from rocmcfg.model.edit import Editor
@@ -30,7 +30,8 @@ def layout(view: HostView) -> Layout:
 
 
 def here(view: HostView) -> bool:
-    return view.exists(layout(view).menu)
+    menu = layout(view).menu
+    return view.exists(menu) and not reads_entries(view, menu)
 
 
 def read(view: HostView) -> Menu:
