@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from rocmcfg.backends.boot import (
     grub_mkconfig,
     kernelstub,
     limine,
+    loader_entries,
     marked_arguments,
     proxmox_boot_tool,
     refind,
@@ -159,18 +161,23 @@ def test_a_generator_proposes_just_its_own_files_and_has_one_step_of_its_name(ge
     assert (step.tool, step.reason) == (generator.TOOL, "why")
 
 
-def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> None:
-    """The scripts of the Debian package name them, and undo.sh moves them."""
+def test_what_takes_all_back_without_python_knows_every_place_and_every_mark() -> None:
+    """packaging/undo.sh, which the packages leave behind: what it does not know would stay on a host."""
+    script = (SOURCE / "packaging/undo.sh").read_text()
+    found = re.findall(r"^([A-Z_]+)=(?:'([^']*)'|(\S+))$", script, re.MULTILINE)
+    said = {name: quoted or word for name, quoted, word in found}
     edited = {*(path for one in READERS for path in one.EDITED), "/etc/environment"}
-    assert edited == {path for path in owned_paths() if edits.editor(path) is not None}
-
-
-def test_the_scripts_of_the_debian_package_know_our_part_of_a_file_of_others() -> None:
     comment, _, _ = appended_assignment.lines("X", "a=1").decode().partition("\n")
-    for name in ("prerm", "postrm"):
-        script = (SOURCE / f"packaging/debian/rocmcfg.{name}").read_text()
-        assert f"if grep -qsxF '{comment}' /etc/default/grub; then" in script, name
-        assert f"if grep -qsxF '{marked_lines.BEGIN}' /etc/environment; then" in script, name
+    begin, *_, end = marked_lines.part("").decode().splitlines()
+    whole = {path for path in owned_paths() if edits.editor(path) is None}
+    assert edited == {*owned_paths()} - whole
+    assert {*said["OWNED"].splitlines()} == whole
+    assert {*said["EDITED"].splitlines()} == edited
+    assert (*said["PARTITIONS"].splitlines(),) == loader_entries.PARTITIONS
+    assert (said["NEXT_LINE"], said["LINES"], said["LINES_END"]) == (comment, begin, end)
+    assert (said["BEGIN"], said["END"]) == (marked_arguments.BEGIN, marked_arguments.END)
+    for name in {*registry.WRITERS, *registry.KEEPERS, *(one.TOOL for one in registry.keepers())}:
+        assert re.search(rf"[ ({{]{name.removesuffix('-editenv')}[ );|]", script), name
 
 
 @pytest.mark.parametrize("loader", ["one", "other"])
