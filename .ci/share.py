@@ -80,7 +80,7 @@ PARTS = (
     ),
     Part(
         "guests with images",
-        7,
+        10,
         "vm",
         ("tests/vm/test_images.py",),
         ("rocmcfg/backends/boot/uki/*", "rocmcfg/backends/initramfs/*", "tests/vm/*"),
