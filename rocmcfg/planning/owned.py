@@ -121,11 +121,6 @@ def owned_on(view: HostView) -> tuple[str, ...]:
     return (*fixed, *environment_targets.unit_files(view))
 
 
-def whole_paths() -> tuple[str, ...]:
-    """The paths of files that are ours as a whole; packaging/debian/rules asks, for the package's scripts."""
-    return tuple(path for path in owned_paths() if edits.editor(path) is None)
-
-
 def trial_paths() -> tuple[str, ...]:
     """The paths of ours that are on a host during a trial only."""
     return tuple(dict.fromkeys(path for trial in registry.trials().values() for path in trial.FILES))
