@@ -74,9 +74,11 @@ def entries_here(view: HostView) -> tuple[Entry, ...]:
     return tuple(entry for one in map(_reader, NAMES) if one.here(view) for entry in one.read(view).entries)
 
 
-def editor(path: str) -> Editor | None:
-    """Who knows our part of a file that a loader reads and somebody else owns; None for any other path."""
-    return next((one.EDITED[path] for one in map(_reader, NAMES) if path in one.EDITED), None)
+def editor(path: str, likely: str = "") -> Editor | None:
+    """Who knows our part of a file that a loader reads and somebody else owns; None for any other path. The
+    reader of the `likely` loader is asked first: each further one has to be imported."""
+    readers = map(_reader, sorted(NAMES, key=lambda name: name != likely))
+    return next((one.EDITED[path] for one in readers if path in one.EDITED), None)
 
 
 def paths(name: str) -> tuple[str, ...]:
