@@ -105,9 +105,8 @@ def make_directory(path: str, mode: int, *, directory: int | None = None) -> Non
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(path, flags, dir_fd=directory)
     try:
-        os.fsync(
-            descriptor
-        )  # on FAT, the table of clusters alone, so that its name leads to one that is taken
+        # on FAT, the table of clusters alone, so that its name leads to one that is taken
+        os.fsync(descriptor)
         os.fchmod(descriptor, mode)  # whatever the umask says; never by name, which may lead elsewhere by now
     finally:
         os.close(descriptor)
