@@ -73,14 +73,14 @@ PARTS = (
     Part("fleet", 12, "ansible", ("tests/ansible/test_*.py",), ("packaging/ansible/*", "tests/ansible/*")),
     Part(
         "guests with trials",
-        9,
+        12,
         "vm",
         ("tests/vm/test_trial*.py",),
         ("rocmcfg/*trial*", "rocmcfg/backends/boot/*", "packaging/systemd/*", "tests/vm/*"),
     ),
     Part(
         "guests with chains",
-        6,
+        11,
         "vm",
         ("tests/vm/test_chains.py",),
         (
