@@ -67,13 +67,14 @@ def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
 
 def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:
     """Files that are neither as a transaction left them nor as it found them; newest transaction first. Of a
-    file that others own only our part counts. The receipt holds nobody's lines."""
+    file that others own only our part counts. Records, and the entry that is a trial, hold nobody's lines."""
     state: dict[str, str] = {}
+    of_nobody = {journal.RECEIPT, journal.TRIAL, *registry.copies()}
     found = parts.altered(view, journals)
     for one in journals:
         for step in reversed(one.of(steps.FileChanged)):
             path = step.path
-            if path in (journal.RECEIPT, journal.TRIAL) or step.edit is not None:
+            if path in of_nobody or step.edit is not None:
                 continue
             now = state.get(path)
             if now is None:
@@ -119,7 +120,8 @@ def undo(
                 journal.restore(host, found.id, step.before)
         if found.state is steps.JournalState.UNFINISHED:
             wait_for_survivors(host, found.header.mark, progress)
-        if unable := parts.unable(host, found):
+        unable = parts.unable(host, found) + ([] if force else parts.out_of_reach(host, found))
+        if unable:
             raise RocmcfgError(*unable, exit_code=exit_code)
         begin_undo(host, found.id)
         try:

@@ -22,6 +22,7 @@ PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
 # dash is lower than all other characters (systemd, strverscmp_improved). The underscore counts for nothing,
 # and keeps programs from taking the name for an option.
 TRIAL_ID = "_-rocmcfg-trial"
+TRIAL_TITLE = " (trial)"  # behind the title of what it is a copy of
 _COUNTER = re.compile(r"\+[0-9]+(?:-[0-9]+)?\Z")  # Automatic Boot Assessment: tries left, tries done
 # A line that is ours as a whole: two blanks tell it from one of others that was empty. It ends as the file
 # did before.
@@ -96,12 +97,23 @@ def files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
     """The same, each with its path."""
     root = roles.root_of(view)
     for folder in folders(view):
-        for name in view.names(folder):
-            path = f"{folder}/{name}"
-            if name.endswith(".conf") and (text := view.text(path)) is not None:
-                entry = _entry(parse(path, text), machine_id)
-                foreign = roles.another_root(entry.kargs, root)
-                yield path, entry._replace(role=Role.FOREIGN) if foreign else entry
+        for file in parsed(view, folder):
+            entry = entry_of(file, machine_id)
+            foreign = roles.another_root(entry.kargs, root)
+            yield file.path, entry._replace(role=Role.FOREIGN) if foreign else entry
+
+
+def parsed(view: HostView, folder: str) -> Iterator[EntryFile]:
+    """Raises Unreadable."""
+    for name in view.names(folder):
+        path = f"{folder}/{name}"
+        if name.endswith(".conf") and (text := view.text(path)) is not None:
+            yield parse(path, text)
+
+
+def any_here(view: HostView) -> bool:
+    """Whether there is an entry but that of a trial, which may be one of an image."""
+    return any(entry.role is not Role.TRIAL for _, entry in files(view, ""))
 
 
 def folders(view: HostView) -> tuple[str, ...]:
@@ -121,27 +133,18 @@ def efi_folders(view: HostView, below: Sequence[str] = ("",)) -> Iterator[str]:
         yield from (f"{mounted}/EFI/{name}" for name in view.names(f"{mounted}/EFI"))
 
 
-def _entry(file: EntryFile, machine_id: str) -> Entry:
-    return Entry(
-        file.id,
-        file.first.get("title", file.id),
-        file.boots,
-        file.first.get("version", ""),
-        file.initrds,
-        split(file.options, file.path),
-        _role(file, machine_id),
-    )
+def entry_of(file: EntryFile, machine_id: str = "") -> Entry:
+    title, release = file.first.get("title", file.id), file.first.get("version", "")
+    kargs, role = split(file.options, file.path), _role(file, machine_id)
+    return Entry(file.id, title, file.boots, release, file.initrds, kargs, role)
 
 
 def _role(file: EntryFile, machine_id: str) -> Role:
     if file.id == TRIAL_ID:
         return Role.TRIAL
     of = file.first.get("machine-id", "").replace("-", "").lower()
-    if (
-        not file.boots
-        or ("efi" in file.first and not file.options)
-        or (of and machine_id and of != machine_id)
-    ):
+    another = of and machine_id and of != machine_id
+    if another or not file.boots or ("efi" in file.first and not file.options):
         return Role.FOREIGN  # a memory test or another system, and what is started from another disk
     spare = "-0-rescue" in file.id or any("fallback" in initrd for initrd in file.initrds)
     return Role.RECOVERY if spare else Role.NORMAL

@@ -13,14 +13,9 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg
 
 if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import (
-        ArgumentKeeper,
-        BootBackend,
-        BootReader,
-        BootTrial,
-        EntryWriter,
-        Keeper,
-    )
+    from rocmcfg.backends.boot.chain import Chain, EntryChain
+    from rocmcfg.backends.boot.contract import BootReader, BootTrial, Keeper
+    from rocmcfg.backends.boot.kept_arguments import KeptChain
     from rocmcfg.backends.boot.menu import Entry
     from rocmcfg.model.edit import Editor
     from rocmcfg.model.facts import BootChain, Detection
@@ -41,7 +36,9 @@ NAMES = (
     "proxmox-boot-tool",
 )
 _READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
-_TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
+# those whose entries are files that systemd-boot shows
+_SECOND_ENTRY = ("systemd-boot", "sdboot-manage", "kernelstub", "sdbootutil")
+_TRIALS = ("grub", "grub-mkconfig", "grub-bls", "uki", *_SECOND_ENTRY)
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keeps the arguments
@@ -49,12 +46,12 @@ KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keep
 _DECISIVE = ("bootc", "rpm-ostree", "proxmox-boot-tool", "kernelstub", "sdbootutil")
 
 
-def backend(name: str) -> BootBackend:
+def backend(name: str) -> Chain:
     """The backend of a supported loader. KeyError for any other name: ask `Detection.supported` first."""
-    return cast("BootBackend", _module(name, "backend"))
+    return cast("Chain", _module(name, "backend"))
 
 
-def backends() -> tuple[BootBackend, ...]:
+def backends() -> tuple[Chain, ...]:
     return tuple(backend(name) for name in NAMES)
 
 
@@ -77,9 +74,11 @@ def entries_here(view: HostView) -> tuple[Entry, ...]:
     return tuple(entry for one in map(_reader, NAMES) if one.here(view) for entry in one.read(view).entries)
 
 
-def editor(path: str) -> Editor | None:
-    """Who knows our part of a file that a loader reads and somebody else owns; None for any other path."""
-    return next((one.EDITED[path] for one in map(_reader, NAMES) if path in one.EDITED), None)
+def editor(path: str, likely: str = "") -> Editor | None:
+    """Who knows our part of a file that a loader reads and somebody else owns; None for any other path. The
+    reader of the `likely` loader is asked first: each further one has to be imported."""
+    readers = map(_reader, sorted(NAMES, key=lambda name: name != likely))
+    return next((one.EDITED[path] for one in readers if path in one.EDITED), None)
 
 
 def paths(name: str) -> tuple[str, ...]:
@@ -95,15 +94,30 @@ def inputs(name: str) -> set[str]:
 
 def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
+    if name in _SECOND_ENTRY:
+        from rocmcfg.backends.boot.one_shot import SecondEntry
+
+        return SecondEntry(_reader(name))
     if name not in _TRIALS:
         return None
-    found: BootTrial = vars(_module(name, "trial"))["TRIAL"]
-    return found
+    return cast("BootTrial", _module(name, "trial"))
+
+
+def no_trial(name: str) -> str:
+    """Why `trial` has none, in words."""
+    from rocmcfg.backends.boot.chain import Chain
+
+    return backend(name).NO_TRIAL if name in NAMES else Chain.NO_TRIAL
 
 
 def trials() -> dict[str, BootTrial]:
     """By the name of the loader."""
     return {name: found for name in _TRIALS if (found := trial(name)) is not None}
+
+
+def copies() -> set[str]:
+    """The entries that trials are, where no word stands for them: programs write them anew as all others."""
+    return {path for one in trials().values() if not one.PLACES for path in one.FILES}
 
 
 def keeper(tool: str) -> Keeper | None:
@@ -116,14 +130,14 @@ def keepers() -> tuple[Keeper, ...]:
     return (*once, *map(argument_keeper, KEEPERS))
 
 
-def argument_keeper(name: str) -> ArgumentKeeper:
+def argument_keeper(name: str) -> KeptChain:
     """The program that keeps the arguments of this loader."""
-    return cast("ArgumentKeeper", _module(name, "backend"))
+    return cast("KeptChain", _module(name, "backend"))
 
 
-def writer(name: str) -> EntryWriter:
+def writer(name: str) -> EntryChain:
     """What writes the entries of this loader's menu itself."""
-    return cast("EntryWriter", _module(name, "backend"))
+    return cast("EntryChain", _module(name, "backend"))
 
 
 def reader_on(view: HostView) -> BootReader | None:
@@ -149,42 +163,37 @@ def may_be_here(view: HostView, name: str) -> bool:
 
 
 def _module(name: str, part: str) -> object:
+    """The module, or the object in it that has the name of the part."""
     if name not in NAMES:
         raise KeyError(name)
     module = importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}.{part}")
-    return vars(module).get("BACKEND", module)
+    return vars(module).get(part.upper(), module)
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
     """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
-    from rocmcfg.backends.boot import secure_boot
-
-    return _chain(view, initramfs, forced)._replace(secure_boot=secure_boot.state(view))
-
-
-def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> BootChain:
-    from rocmcfg.backends.boot import recognised
+    from rocmcfg.backends.boot import recognised, secure_boot
     from rocmcfg.model.facts import BootChain
 
     declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
     decisive = next(declared, None) or recognised.decisive(view)
     if decisive is not None and not forced:
-        return BootChain(decisive, (decisive,), initramfs)
-    found = (one.detect(view) for one in backends())
-    candidates = tuple(one for one in found if one is not None)
-    chosen = [one for one in candidates if (one.name == forced if forced else one.proof)]
+        candidates: tuple[Detection, ...] = (decisive,)
+        chosen = [decisive]
+    else:
+        candidates = tuple(found for one in backends() if (found := one.detect(view)) is not None)
+        chosen = [one for one in candidates if (one.name == forced if forced else one.proof)]
     if not chosen and not forced and len(candidates) == 1:
         chosen = [*candidates]
-    if chosen:
-        return BootChain(chosen[0], candidates, initramfs)
-    names = [one.name for one in candidates]
-    if forced:
+    names, refusal = [one.name for one in candidates], ""
+    if forced and not chosen:
         refusal = f"--boot-backend {forced}: no trace of it (found: {', '.join(names) or 'none'})"
-    elif names:
+    elif names and not chosen:
         refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
-    else:
+    elif not chosen:
         refusal = "no boot loader that we know was found"
-    return BootChain(None, candidates, initramfs, refusal)
+    loader = chosen[0] if chosen else None
+    return BootChain(loader, candidates, initramfs, refusal, secure_boot.state(view))
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, marked_arguments
-from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, environment_block
 from rocmcfg.backends.boot.grub_files.mkconfig import reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView, text_or_empty
@@ -69,7 +69,5 @@ def _expanded(karg: Karg, variables: Mapping[str, str]) -> tuple[Karg, ...]:
 
 
 def _variables(view: HostView) -> dict[str, str]:
-    """Of GRUB's environment block: NAME=VALUE lines (GRUB manual, "The GRUB environment block")."""
     text = next(filter(None, (text_or_empty(view, path) for path in _BLOCKS)), "")
-    pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
-    return {name: value for name, equals, value in pairs if equals}
+    return environment_block.variables(text.encode())

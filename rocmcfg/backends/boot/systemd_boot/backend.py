@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocmcfg.backends.boot import entry_options, loader_entries
-from rocmcfg.backends.boot.chain import EntryChain
+from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot.chain import EntryChain, with_their_own
 from rocmcfg.backends.boot.systemd_boot import reader
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic
@@ -16,7 +16,7 @@ class _SystemdBoot(EntryChain):
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         loader = reader.installed(view)
-        if not (loader or told) or not any(True for _ in loader_entries.files(view, "")):
+        if not (loader or told) or not loader_entries.any_here(view):
             return ()
         if view.exists("/usr/bin/sdboot-manage"):
             return ()  # the entries of later kernels come from its own configuration
@@ -30,7 +30,7 @@ class _SystemdBoot(EntryChain):
             for name in view.names(folder)
             if name.endswith(".efi")
         ]
-        return entry_options.with_their_own(images)
+        return with_their_own(images)
 
 
 BACKEND = _SystemdBoot(reader)
