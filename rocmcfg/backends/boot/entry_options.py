@@ -9,6 +9,7 @@ hook of each installed kernel has our part written, in place of what came from t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -25,8 +26,14 @@ from rocmcfg.model.state import DesiredSetting, unique_kargs
 MISSING = "there is no such file; is its partition mounted?"
 CARRIER = "/etc/rocmcfg/kernel-arguments"
 CMDLINE = "/etc/kernel/cmdline"
+_COMMENT = re.compile(r"^[ \t]*#.*", re.MULTILINE)
 # a file with entries as it has to be: from what it holds, and our part, or None for no part of ours
 Rewrite = Callable[[bytes, bytes | None], bytes]
+
+_FOR_ANOTHER = (
+    "an entry is for this system where its machine-id is that of /etc/machine-id, and its root= that of "
+    "/etc/fstab: mend what differs, or have the entries written anew"
+)
 
 
 class Line(NamedTuple):
@@ -43,7 +50,9 @@ def menu(view: HostView) -> Menu:
     hidden = _hidden(view)
     unreadable = f"only root may look into {hidden}" if hidden and not entries else ""
     folder = next(iter(loader_entries.folders(view)), hidden or "/boot/loader/entries")
-    return Menu(entries, unreadable, folder, "", CARRIER, "an entry without a line of options")
+    return Menu(
+        entries, unreadable, folder, "", CARRIER, "an open quote in its options, or what else writes it,"
+    )
 
 
 def menu_of(
@@ -70,7 +79,7 @@ def _hidden(view: HostView) -> str:
 def from_cmdline(view: HostView) -> list[tuple[Karg, ...]]:
     """The line of which entries of kernels to come are made, where a file says it."""
     text = view.text(CMDLINE)
-    return [split(text, CMDLINE)] if text is not None else []
+    return [split(_COMMENT.sub("", text), CMDLINE)] if text is not None else []
 
 
 def observe(view: HostView, seen: Menu, to_come: Iterable[Sequence[Karg]]) -> Observed:
@@ -118,7 +127,7 @@ def write(host: Host, variable: str = "") -> None:
 
     def rewrite(role: Role) -> Rewrite:
         def rewritten(content: bytes, ours: bytes | None) -> bytes:
-            if role is Role.TRIAL:
+            if role in (Role.TRIAL, Role.FOREIGN):  # another system may have a rocmcfg of its own
                 return content
             return loader_entries.with_arguments(content, ours if role is Role.NORMAL else None)
 
@@ -132,7 +141,8 @@ def rewrite_files(host: Host, files: Iterable[tuple[str, Rewrite]], variable: st
     """What came into an entry that shall stay as it is, is taken out of it."""
     kargs = f"{asked(host)} {variable}".strip()
     ours = marked_arguments.part(kargs) if kargs else None
-    for path, rewrite in files:
+    for named, rewrite in files:
+        path = host.real_path(named)
         host.discard_temporary(path)
         before = host.state(path)
         content = rewrite(before.content, ours) if before else b""
@@ -140,15 +150,17 @@ def rewrite_files(host: Host, files: Iterable[tuple[str, Rewrite]], variable: st
             host.write(path, replace(before, content=content), keep_mtime=False)
 
 
-def preflight(observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+def preflight(observed: Observed, kargs: Sequence[str], hint: str = _FOR_ANOTHER) -> Iterator[Diagnostic]:
     marked = marked_arguments.part(" ".join(kargs)).decode().split()
     lines = [around(entry.kargs) for entry in observed.menu.normal]
     longest = max((size([*(k.text for k in (*one.before, *one.after)), *marked]) for one in lines), default=0)
     yield from too_long(longest, observed.menu.path, "shorten the options of the entries")
-    yield from behind_separator(observed.foreign, kargs)
+    before = (karg for one in lines for karg in one.before)
+    yield from behind_separator((*observed.foreign, *before), kargs)
+    yield from _nothing_to_set(observed.menu, hint)
 
 
-def nothing_to_set(menu: Menu, hint: str) -> Iterator[Diagnostic]:
+def _nothing_to_set(menu: Menu, hint: str) -> Iterator[Diagnostic]:
     """Where the file could be read, and no entry in it is to get the arguments."""
     if menu.unreadable == MISSING:
         yield error(
@@ -191,4 +203,6 @@ def set_anew(name: str, path: str) -> Diagnostic:
 
 
 def machine_id(view: HostView) -> str:
-    return text_or_empty(view, "/etc/machine-id").strip()
+    """Empty where there is none yet: an image has `uninitialized` there (machine-id(5))."""
+    found = text_or_empty(view, "/etc/machine-id").strip()
+    return "" if found == "uninitialized" else found

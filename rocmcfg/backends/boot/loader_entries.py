@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from rocmcfg.backends.boot import marked_arguments, roles
 from rocmcfg.backends.boot.menu import Entry, Role
+from rocmcfg.backends.boot.roles import Root
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import split
 
@@ -23,10 +24,11 @@ PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
 # and keeps programs from taking the name for an option.
 TRIAL_ID = "_-rocmcfg-trial"
 _COUNTER = re.compile(r"\+[0-9]+(?:-[0-9]+)?\Z")  # Automatic Boot Assessment: tries left, tries done
-# A line that is ours as a whole: two blanks tell it from one of others that was empty. It ends as the file
-# did before.
+# A line that is ours as a whole: two blanks tell it from one of others. It ends as the file did before.
 _LINE = b"options "
-_OWN_LINE = re.compile(rb"(?:^options \n|\noptions \Z)", re.MULTILINE)
+_OWN_LINE = re.compile(
+    rb"(?m)^options  rocmcfg\.begin [^\n]*?rocmcfg\.end\n|\noptions  rocmcfg\.begin [^\n]*?rocmcfg\.end\Z"
+)
 _BOOTS = ("linux", "efi", "uki")
 _PATHS = (*_BOOTS, "initrd")  # on the entry's own partition, with or without a slash before them
 
@@ -70,9 +72,9 @@ def parse(path: str, text: str) -> EntryFile:
 def with_arguments(content: bytes, ours: bytes | None) -> bytes:
     """An entry with our part on its last line of options, or without any. One that boots a kernel and has no
     such line gets one at its end; what else has none takes no arguments, and stays as it is."""
+    content = _OWN_LINE.sub(b"", content)
     while marked_arguments.own(content) is not None:
         content, _ = marked_arguments.put(content, None)
-    content = _OWN_LINE.sub(b"", content)
     lines = content.splitlines(keepends=True)
     last = next(
         (n for n in reversed(range(len(lines))) if lines[n].split(maxsplit=1)[:1] == [b"options"]), None
@@ -104,9 +106,7 @@ def files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
         for name in view.names(folder):
             path = f"{folder}/{name}"
             if name.endswith(".conf") and (text := view.text(path)) is not None:
-                entry = _entry(parse(path, text), machine_id)
-                foreign = roles.another_root(entry.kargs, root)
-                yield path, entry._replace(role=Role.FOREIGN) if foreign else entry
+                yield path, _entry(parse(path, text), machine_id, root)
 
 
 def folders(view: HostView) -> tuple[str, ...]:
@@ -115,27 +115,31 @@ def folders(view: HostView) -> tuple[str, ...]:
     return tuple({view.real_path(folder): folder for folder in found if view.is_dir(folder)}.values())
 
 
-def _entry(file: EntryFile, machine_id: str) -> Entry:
+def _entry(file: EntryFile, machine_id: str, root: Root) -> Entry:
+    title, kargs = file.first.get("title", file.id), split(file.options, file.path)
     return Entry(
         file.id,
-        file.first.get("title", file.id),
+        title,
         file.boots,
         file.first.get("version", ""),
         file.initrds,
-        split(file.options, file.path),
-        _role(file, machine_id),
+        kargs,
+        _role(file, machine_id) or roles.told((title,), kargs, root),
     )
 
 
-def _role(file: EntryFile, machine_id: str) -> Role:
+def _role(file: EntryFile, machine_id: str) -> Role | None:
+    """None where its title and its arguments have to tell."""
     if file.id == TRIAL_ID:
         return Role.TRIAL
     of = file.first.get("machine-id", "").replace("-", "").lower()
     if (
         not file.boots
-        or ("efi" in file.first and not file.options)
+        or (not file.options and ("efi" in file.first or "uki" in file.first))
         or (of and machine_id and of != machine_id)
     ):
         return Role.FOREIGN  # a memory test or another system, and what is started from another disk
-    spare = "-0-rescue" in file.id or any("fallback" in initrd for initrd in file.initrds)
-    return Role.RECOVERY if spare else Role.NORMAL
+    # `~debug`: what Fedora's 20-grub.install writes beside an entry where it is told to
+    spare = "-0-rescue" in file.id or file.id.endswith("~debug")
+    spare = spare or any("fallback" in path for path in (file.boots, *file.initrds))
+    return Role.RECOVERY if spare else None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         EntryWriter,
         Keeper,
     )
-    from rocmcfg.backends.boot.menu import Entry
+    from rocmcfg.backends.boot.menu import Entry, Menu
     from rocmcfg.model.facts import BootChain, Detection
 
 NAMES = (
@@ -142,6 +142,18 @@ def reader_on(view: HostView) -> BootReader | None:
     return next((one for one in map(_reader, names) if one.here(view)), None)
 
 
+def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
+    """What entries hold that is none of ours: somebody may ask for the same, and an undo leaves it. Nothing
+    of a program that keeps arguments as a set: it knows none but those."""
+    if name in KEEPERS:
+        return ()
+    if name not in WRITERS:
+        return backend(name).observe(view).foreign
+    from rocmcfg.backends.boot import marked_arguments
+
+    return tuple(karg for entry in menu.normal for karg in marked_arguments.of_others(entry.kargs))
+
+
 def may_be_here(view: HostView, name: str) -> bool:
     """Whether this loader could have made something of our files: one that excludes all others leaves no
     doubt."""
@@ -182,7 +194,9 @@ def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> Boo
     elif names:
         refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
     else:
-        refusal = "no boot loader that we know was found"
+        told = recognised.variable_text(view, "LoaderInfo")
+        hidden = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
+        refusal = hidden if told else "no boot loader that we know was found"
     return BootChain(None, candidates, initramfs, refusal)
 
 

@@ -90,12 +90,13 @@ def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
 
 
 def write_entries(host: Host) -> None:
-    """Snapshots keep what they have: limine-snapper-sync writes their entries from a list of its own."""
+    """Snapshots keep what they have: limine-snapper-sync writes their entries from a list of its own. So do
+    other systems, which may have a rocmcfg of their own."""
     role_of = reader.judge(host)
 
     def wanted(section: Section) -> bool | None:
         role = role_of(section)
-        return None if role is Role.SNAPSHOT else role is Role.NORMAL
+        return None if role in (Role.SNAPSHOT, Role.FOREIGN) else role is Role.NORMAL
 
     def rewrite(path: str) -> entry_options.Rewrite:
         def rewritten(content: bytes, ours: bytes | None) -> bytes:
@@ -117,7 +118,11 @@ def write_entries(host: Host) -> None:
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
     menu = observed.menu
-    problems = list(entry_options.preflight(observed, kargs))
+    hint = (
+        "give the entry that you boot a line `cmdline:` with its root=; where a unified kernel image holds "
+        "the arguments, say --boot-backend uki"
+    )
+    problems = list(entry_options.preflight(observed, kargs, hint))
     if menu.unreadable == reader.OLD:
         problems.append(
             error(
@@ -127,11 +132,6 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
                 hint="a newer Limine does not read it: remove it, or translate it as Limine's CONFIG.md says",
             )
         )
-    hint = (
-        "give the entry that you boot a line `cmdline:` with its root=; where a unified kernel image holds "
-        "the arguments, say --boot-backend uki"
-    )
-    problems += entry_options.nothing_to_set(menu, hint)
     return [*problems, *_sealed(view, menu.path), *_of_later_kernels(view, observed, kargs)]
 
 

@@ -74,8 +74,9 @@ def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
 def write_entries(host: Host) -> None:
     role_of = reader.judge(host)
 
-    def normal(row: Row) -> bool:
-        return role_of(row) is Role.NORMAL
+    def normal(row: Row) -> bool | None:
+        role = role_of(row)
+        return None if role is Role.FOREIGN else role is Role.NORMAL
 
     def rewrite(content: bytes, ours: bytes | None) -> bytes:
         return rows.with_arguments(content, ours, normal)
@@ -84,7 +85,11 @@ def write_entries(host: Host) -> None:
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    problems = list(entry_options.preflight(observed, kargs))
+    hint = (
+        "write the first row anew with the root= of this system (sudo mkrlconf --force); one that was made "
+        "on an installation medium has the arguments of that"
+    )
+    problems = list(entry_options.preflight(observed, kargs, hint))
     for path in reader.files(view):
         for number in rows.unread(text_or_empty(view, path)):
             problems.append(
@@ -95,11 +100,7 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
                     hint='write it as "title" "arguments", or put a # before it',
                 )
             )
-    hint = (
-        "write the first row anew with the root= of this system (sudo mkrlconf --force); one that was made "
-        "on an installation medium has the arguments of that"
-    )
-    return [*problems, *entry_options.nothing_to_set(observed.menu, hint)]
+    return problems
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:

@@ -42,16 +42,19 @@ def unread(text: str) -> Iterator[int]:
             yield number
 
 
-def with_arguments(content: bytes, ours: bytes | None, normal: Callable[[Row], bool]) -> bytes:
-    """The file with our part in every normal row, and in no other."""
+def with_arguments(content: bytes, ours: bytes | None, normal: Callable[[Row], bool | None]) -> bytes:
+    """The file with our part in every normal row, and without it in the others, but for those of which
+    `normal` says None: they stay as they are."""
     text = content.decode("utf-8", "surrogateescape")
     lines = text.split("\n")
     for row in rows(text):
+        if (wanted := normal(row)) is None:
+            continue
         line = lines[row.at]
         arguments = line[row.start : row.end].encode("utf-8", "surrogateescape")
         while marked_arguments.own(arguments) is not None:
             arguments, _ = marked_arguments.put(arguments, None)
-        if ours and normal(row):
+        if ours and wanted:
             kept = arguments.rstrip()
             arguments = kept + ours.replace(b'"', b'""') + arguments[len(kept) :]
         lines[row.at] = line[: row.start] + arguments.decode("utf-8", "surrogateescape") + line[row.end :]
