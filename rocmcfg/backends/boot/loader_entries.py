@@ -70,11 +70,12 @@ def parse(path: str, text: str) -> EntryFile:
 
 
 def with_arguments(content: bytes, ours: bytes | None) -> bytes:
-    """An entry with our part on its last line of options, or without any. One that boots a kernel and has no
-    such line gets one at its end; what else has none takes no arguments, and stays as it is."""
+    """An entry with our part where it stands, else on its last line of options, or without any. One that
+    boots a kernel and has no such line gets one at its end; what else has none takes no arguments, and stays
+    as it is."""
     content = _OWN_LINE.sub(b"", content)
-    while marked_arguments.own(content) is not None:
-        content, _ = marked_arguments.put(content, None)
+    if (found := marked_arguments.in_place(content, ours or b"")) is not None:
+        return found
     lines = content.splitlines(keepends=True)
     last = next(
         (n for n in reversed(range(len(lines))) if lines[n].split(maxsplit=1)[:1] == [b"options"]), None

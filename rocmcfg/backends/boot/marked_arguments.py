@@ -40,6 +40,15 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
     return content[:start] + edit.inserted + content[end:], edit
 
 
+def in_place(content: bytes, wanted: bytes) -> bytes | None:
+    """The content with `wanted` where our part stands, and without further copies of it; None where it has
+    none. So what others wrote behind ours keeps its place."""
+    found = _OWN.search(content)
+    if found is None:
+        return None
+    return content[: found.start()] + wanted + _OWN.sub(b"", content[found.end() :])
+
+
 def around(text: str) -> tuple[str, str, str]:
     """The text before our arguments, ours without what marks them, and the text after them."""
     content = text.encode()
@@ -51,9 +60,10 @@ def around(text: str) -> tuple[str, str, str]:
 
 
 def of_others(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
-    """What of a command line is none of ours."""
+    """What of a command line is none of ours; nothing where that cannot be told, since one mark is gone."""
     before, _, after = around(join(kargs))
-    return (*split(before), *split(after))
+    others = (*split(before), *split(after))
+    return () if any(map(is_mark, others)) else others
 
 
 def is_mark(karg: Karg) -> bool:

@@ -89,15 +89,14 @@ def _expanded(text: str) -> list[str]:
 
 
 def with_arguments(content: bytes, ours: bytes | None, wanted: Callable[[Section], bool | None]) -> bytes:
-    """The file with our part at the end of the command line of every entry that `wanted` says yes to, and
-    without it where it says no. Where it says None, and everywhere else, nothing changes."""
+    """The file with our part, where it stands or at the end, in the command line of every entry that `wanted`
+    says yes to, and without it where it says no. Where it says None, and everywhere else, nothing changes."""
     lines = content.split(b"\n")
     for section in sections(content.decode("utf-8", "replace")):
         asked = wanted(section) if section.at >= 0 else None
         if asked is not None:
-            line = lines[section.at]
-            while marked_arguments.own(line) is not None:
-                line, _ = marked_arguments.put(line, None)
+            line, part = lines[section.at], ours if asked and ours else b""
             end = len(line.rstrip())
-            lines[section.at] = line[:end] + (ours if asked and ours else b"") + line[end:]
+            found = marked_arguments.in_place(line, part)
+            lines[section.at] = line[:end] + part + line[end:] if found is None else found
     return b"\n".join(lines)

@@ -52,10 +52,8 @@ def with_arguments(content: bytes, ours: bytes | None, normal: Callable[[Row], b
             continue
         line = lines[row.at]
         arguments = line[row.start : row.end].encode("utf-8", "surrogateescape")
-        while marked_arguments.own(arguments) is not None:
-            arguments, _ = marked_arguments.put(arguments, None)
-        if ours and wanted:
-            kept = arguments.rstrip()
-            arguments = kept + ours.replace(b'"', b'""') + arguments[len(kept) :]
+        part = ours.replace(b'"', b'""') if ours and wanted else b""
+        found, end = marked_arguments.in_place(arguments, part), len(arguments.rstrip())
+        arguments = arguments[:end] + part + arguments[end:] if found is None else found
         lines[row.at] = line[: row.start] + arguments.decode("utf-8", "surrogateescape") + line[row.end :]
     return "\n".join(lines).encode("utf-8", "surrogateescape")
