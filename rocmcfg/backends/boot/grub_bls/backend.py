@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries
+from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_bls import reader
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
-from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
+from rocmcfg.backends.boot.grub_files.defaults import DEFAULT, Sourced, dropped_by
 from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
-from rocmcfg.host.view import Host, HostView
+from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
@@ -47,11 +47,16 @@ def observe(view: HostView) -> Observed:
 
 
 def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    del view
     proposed = entry_options.propose(settings)
-    part = proposed[entry_options.CMDLINE]
-    lines = appended_assignment.lines(DEFAULT, part.decode().strip()) if part is not None else None
-    return {**proposed, reader.DEFAULTS: lines}
+    return {**proposed, reader.DEFAULTS: _lines(view, proposed[entry_options.CMDLINE])}
+
+
+def _lines(view: HostView, part: bytes | None) -> bytes | None:
+    """None where entries say $kernelopts (EL 8): grub2-mkconfig would put what the defaults say into that
+    variable, for the rescue entry too."""
+    if part is None or reader.has_kernelopts(view):
+        return None
+    return appended_assignment.lines(DEFAULT, part.decode().strip())
 
 
 def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
@@ -64,8 +69,15 @@ def write_entries(host: Host) -> None:
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    del view
-    return list(entry_options.preflight(observed, kargs))
+    problems = list(entry_options.preflight(observed, kargs))
+    lines = _lines(view, marked_arguments.part(" ".join(kargs)))
+    if lines is not None:
+        content, _ = appended_assignment.put(text_or_empty(view, reader.DEFAULTS).encode(), lines)
+        parts = [Sourced(reader.DEFAULTS, part) for part in appended_assignment.around(content.decode())]
+        problems += appended_assignment.continued(parts[0].text, reader.DEFAULTS)
+        if dropped_by(parts, 1, kargs):
+            problems.append(entry_options.set_anew(DEFAULT, reader.DEFAULTS))
+    return problems
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:

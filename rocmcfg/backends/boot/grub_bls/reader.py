@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rocmcfg.backends.boot import appended_assignment, entry_options, marked_arguments
+from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView, text_or_empty
@@ -36,14 +36,15 @@ def here(view: HostView) -> bool:
 
 def evidence(view: HostView) -> tuple[str, ...]:
     """What shows that GRUB reads entries here; grub.cfg is root's alone on Fedora, where grubby shows it."""
-    menu = menu_path(view)
-    reads = (
-        any(line.split()[:1] == ["blscfg"] for line in text_or_empty(view, menu).splitlines())
-        if menu
-        else False
-    )
-    grubby = next(filter(view.exists, _GRUBBY), "")
-    return (menu, grubby) if grubby and menu and (reads or not text_or_empty(view, menu)) else (menu,) * reads
+    menu, grubby = menu_path(view), next(filter(view.exists, _GRUBBY), "")
+    text = text_or_empty(view, menu) if menu else ""
+    reads = any(line.split()[:1] == ["blscfg"] for line in text.splitlines())
+    return (menu, grubby) if grubby and menu and (reads or not text) else (menu,) * reads
+
+
+def by_grubby(view: HostView) -> bool:
+    """Not so where GRUB_ENABLE_BLSCFG is off: grub2-mkconfig writes whole entries into its menu then."""
+    return len(evidence(view)) > 1
 
 
 def menu_path(view: HostView) -> str:
@@ -57,6 +58,10 @@ def hook_path(view: HostView) -> str:
 def has_hook(view: HostView) -> bool:
     """Whether a trial's commands stand there."""
     return text_or_empty(view, hook_path(view)).startswith(HOOK_HEAD)
+
+
+def has_kernelopts(view: HostView) -> bool:
+    return any(k.text.strip("${}") == "kernelopts" for one in loader_entries.read(view) for k in one.kargs)
 
 
 def read(view: HostView) -> Menu:

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 
 from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.grub_bls import reader as grub_bls
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, defaults, mkconfig
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, unique_kargs
@@ -24,14 +25,13 @@ from rocmcfg.model.state import DesiredSetting, unique_kargs
 NAME = reader.NAME
 OWNED: tuple[str, ...] = ()
 _DEFAULTS = reader.DEFAULTS
-_GRUBBY = ("/usr/sbin/grubby", "/usr/bin/grubby")
 
 
 def detect(view: HostView) -> Detection | None:
     menu, tool = reader.layout(view)
     program = mkconfig.program(view, tool)
-    if not program or not view.exists(menu) or any(view.exists(path) for path in _GRUBBY):
-        return None  # grubby keeps the arguments in entries of their own
+    if not program or not view.exists(menu) or grub_bls.by_grubby(view):
+        return None  # the arguments are in entries of their own
     drop_ins = mkconfig.reads_drop_ins(view, tool)
     if drop_ins is not False and view.exists("/usr/sbin/update-grub"):
         return None  # Debian's
@@ -83,11 +83,8 @@ def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[
     parts = [Sourced(_DEFAULTS, part) for part in appended_assignment.around(content.decode())]
     lost_at = defaults.dropped_by(parts, 1, kargs)
     cure = "move it above the lines of rocmcfg"
-    problems = [*defaults.before_writing(observed, kargs, _DEFAULTS, lost_at, "a line", cure)]
-    if appended_assignment.continued(parts[0].text):
-        said = "the line before ours ends in a backslash, and would take ours for a part of itself"
-        problems.append(error("RC3119", said, location=_DEFAULTS, hint="end that line without it"))
-    return problems
+    problems = defaults.before_writing(observed, kargs, _DEFAULTS, lost_at, "a line", cure)
+    return [*problems, *appended_assignment.continued(parts[0].text, _DEFAULTS)]
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:
