@@ -48,12 +48,12 @@ def page() -> str:
         lines += ["", *_chain(name)]
     lines += ["", "## Refused", "", "What is said there to do by hand:"]
     for row in _refused():
-        lines += ["", f"### {row.title}", "", "```", row.manual.replace("{kargs}", "ARGUMENTS"), "```"]
+        lines += ["", f"### {row.title}", "", "```", _by_hand(row.manual), "```"]
         if row.renders:
             lines += ["", f"`rocmcfg render --format {row.renders}` prints a profile in its own words."]
     lines += ["", "## Initramfs", ""]
     for generator in initramfs.backends():
-        lines += [f"- **{generator.NAME}**: {_sentence(importlib.import_module(generator.__name__))}"]
+        lines += [f"- **{generator.NAME}**: {_sentence(importlib.import_module(type(generator).__module__))}"]
     return "\n".join(lines) + "\n"
 
 
@@ -71,6 +71,12 @@ def _chain(name: str) -> Iterator[str]:
     yield f"- Real machine: {machines}."
     yield f"- Recorded: {_counted(name)} in `tests/cases/{name}`."
     yield f"- Trial boots: {_trial(name)}."
+
+
+def _by_hand(manual: str) -> str:
+    for mark, shown in (("{kargs}", "ARGUMENTS"), ("{strings}", '"ARGUMENT" …'), ("{list}", '"ARGUMENT", …')):
+        manual = manual.replace(mark, shown)
+    return manual
 
 
 def _flat(text: str) -> str:

@@ -98,8 +98,8 @@ def read_assignments(view: HostView, path: str) -> dict[str, Assignment]:
     for number, raw in enumerate(text_or_empty(view, path).splitlines(), 1):
         line = raw.strip().removeprefix("export ")
         name, equals, value = line.partition("=")
-        if equals and not line.startswith("#"):
-            name = name.strip()
+        name = name.strip()
+        if equals and name and not name.startswith("#"):
             found[name] = Assignment(name, value.strip().strip("\"'"), f"{path}:{number}")
     return found
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from os.path import basename, dirname
+from os.path import basename
 from typing import NamedTuple
 
 from rocmcfg.backends import marked_lines
@@ -38,33 +38,40 @@ _NAME = "90-rocmcfg.conf"
 UNIT_FILES = f"{_UNITS}/*.service.d/{_NAME}"  # as the shell and the manual write it
 _SPELLED = re.compile(r"unit:([A-Za-z0-9:_.\\-]+(?:@[A-Za-z0-9:_.\\-]*)?)\.service")
 _UNIT_FILE = re.compile(rf"{_UNITS}/([A-Za-z0-9:_.\\@-]+\.service)\.d/{_NAME}")
-_UNIT_FOLDERS = (_UNITS, "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system")
+_UNIT_FOLDERS = (
+    _UNITS,
+    "/run/systemd/system",
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+)
 _LONGEST = 1023
 _PROFILE_ENV = "/etc/profile.env"
 
 
 class Target(NamedTuple):
-    """`needs`: one of these is on a host that has the reader. `words` are what stands before each assignment;
-    `parse` says what a line of anybody's sets, and ("", "") for one that forgets what was set before.
+    """`needs`: one of these is on a host that has the reader. `line` is an assignment of ours, with the name
+    and the value to be put in, and `percent` what stands for a % in a value. `parse` says what a line of
+    anybody's sets, and ("", "") for one that forgets what was set before; without it lines are NAME=VALUE.
+
+    Read after our file are those of `folders` whose names match `others` and come later, and then `behind`.
     `results` are files that a program makes of ours, and that have to hold the same."""
 
     name: str
     path: str
     readers: str
     needs: tuple[str, ...]
-    write: Callable[[str, str], str]
-    parse: Callable[[str], Pairs]
+    line: str
+    parse: Callable[[str], Pairs] | None = None
+    percent: str = "%"
     section: str = ""
+    folders: tuple[str, ...] = ()
+    others: str = r".*\.conf"
+    behind: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
 
-    @property
-    def unit(self) -> str:
-        return self.name.removeprefix("unit:")
-
-    @property
-    def read_from(self) -> tuple[str, ...]:
-        """The files that must hold each variable."""
-        return (self.path, *self.results)
+    def written(self, setting: DesiredSetting) -> str:
+        return self.line.format(setting.name, (setting.text or "").replace("%", self.percent))
 
 
 def _fish(line: str) -> Pairs:
@@ -85,20 +92,9 @@ def _systemd(line: str) -> Pairs:
         return
     if not words:
         yield "", ""
-    for word in words:
-        name, equals, text = word.partition("=")
+    for name, equals, text in (word.partition("=") for word in words):
         if equals:
             yield name, text.replace("%%", "%")
-
-
-def _shell(line: str) -> Pairs:
-    name, equals, value = line.strip().removeprefix("export ").partition("=")
-    if equals and re.fullmatch(r"\w+", name.strip()):
-        yield name.strip(), value.strip().strip("\"'")
-
-
-def _quoted(key: str) -> Callable[[str, str], str]:
-    return lambda name, value: f'{key}="{name}={value.replace("%", "%%")}"\n'
 
 
 FISH = Target(
@@ -106,33 +102,38 @@ FISH = Target(
     "/etc/fish/conf.d/zz-rocmcfg.fish",
     "fish shells",
     ("/usr/bin/fish", "/usr/local/bin/fish", "/etc/fish"),
-    lambda name, value: f"set -gx {name} '{value}'\n",
+    "set -gx {} '{}'\n",
     _fish,
+    folders=("/etc/fish/conf.d",),
+    others=r".*\.fish",
+    behind=("/usr/share/fish/vendor_conf.d", "/etc/fish/config.fish"),
 )
 SYSTEMD = Target(
     "systemd",
     f"/etc/systemd/system.conf.d/{_NAME}",
     "services of the system as they start",
     ("/usr/lib/systemd/systemd", "/lib/systemd/systemd"),
-    _quoted("DefaultEnvironment"),
+    'DefaultEnvironment="{}={}"\n',
     _systemd,
+    "%%",
     "[Manager]\n",
+    tuple(f"{place}/systemd/system.conf.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib")),
 )
-ENVIRONMENT = Target(
+ENVIRONMENT = Target(  # lines below ours are in the same file, and the last one counts
     "environment",
     "/etc/environment",
     "logins by PAM",
     ("/etc/pam.d", "/etc/pam.conf", "/usr/lib/pam.d"),
-    lambda name, value: f"{name}={value}\n",
-    _shell,
+    "{}={}\n",
 )
 GENTOO = Target(
     "gentoo",
     "/etc/env.d/99rocmcfg",
     "logins on Gentoo",
     ("/usr/sbin/env-update", "/usr/bin/env-update"),
-    lambda name, value: f'{name}="{value}"\n',
-    _shell,
+    '{}="{}"\n',
+    folders=("/etc/env.d",),
+    others=r"[0-9]{2}.*(?<!~)(?<!\.bak)",
     results=(_PROFILE_ENV,),
 )
 FIXED = (FISH, SYSTEMD, ENVIRONMENT, GENTOO)
@@ -151,17 +152,16 @@ def chosen(names: Sequence[str]) -> tuple[Target, ...]:
 
 def _unit(unit: str) -> Target:
     template = re.sub(r"@.+(?=\.service$)", "@", unit)
-    files = (
-        f"{folder}/{name}" for folder in (*_UNIT_FOLDERS, "/lib/systemd/system") for name in (unit, template)
-    )
-    return Target(
-        f"unit:{unit}",
-        f"{_UNITS}/{unit}.d/{_NAME}",
-        f"{unit} as it starts",
-        tuple(dict.fromkeys(files)),
-        _quoted("Environment"),
-        _systemd,
-        "[Service]\n",
+    return SYSTEMD._replace(
+        name=f"unit:{unit}",
+        path=f"{_UNITS}/{unit}.d/{_NAME}",
+        readers=f"{unit} as it starts",
+        needs=tuple(
+            f"{folder}/{name}" for folder in _UNIT_FOLDERS for name in dict.fromkeys((unit, template))
+        ),
+        line='Environment="{}={}"\n',
+        section="[Service]\n",
+        folders=tuple(f"{folder}/{unit}.d" for folder in _UNIT_FOLDERS),
     )
 
 
@@ -182,10 +182,8 @@ def propose(target: Target, settings: Sequence[DesiredSetting]) -> bytes | None:
     """What is ours in the target's file: all of it, or the lines between our marks."""
     if not settings:
         return None
-    lines = "".join(target.write(setting.name, setting.text or "") for setting in settings)
-    if target is ENVIRONMENT:
-        return marked_lines.part(lines)
-    return f"{HEAD}{target.section}{lines}".encode()
+    lines = "".join(map(target.written, settings))
+    return marked_lines.part(lines) if target is ENVIRONMENT else f"{HEAD}{target.section}{lines}".encode()
 
 
 def problems(
@@ -200,10 +198,11 @@ def problems(
 
 
 def _no_reader(target: Target) -> Diagnostic:
-    if target.name.startswith("unit:"):
+    kind, _, unit = target.name.partition(":")
+    if kind == "unit":
         return warning(
             "RC3302",
-            f"{target.unit} is not a unit of this host",
+            f"{unit} is not a unit of this host",
             location=target.path,
             hint="the variables wait for it; see its name with systemctl list-units",
         )
@@ -226,7 +225,7 @@ def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagn
             hint=f"make an empty one (sudo touch {path}), then run the command again",
         )
         return
-    long = [s for s in settings if len(ENVIRONMENT.write(s.name, s.text or "").encode()) > _LONGEST]
+    long = [s for s in settings if len(ENVIRONMENT.written(s).encode()) > _LONGEST]
     for setting in long:
         yield error(
             "RC3304",
@@ -250,48 +249,36 @@ def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagn
 
 def read(view: HostView, target: Target) -> dict[str, dict[str, Assignment]]:
     """By file that must hold the variables, what it sets."""
-    return {path: {a.name: a for a in _assignments(view, target, path)} for path in target.read_from}
+    paths = (target.path, *target.results)
+    return {path: {one.name: one for one in _assignments(view, target, path)} for path in paths}
 
 
 def later_assignments(view: HostView, names: Sequence[str]) -> dict[str, Assignment]:
     """By name, what one of these readers reads after our file. An empty value is one that is forgotten."""
     found: dict[str, Assignment] = {}
     for target in chosen(names):
-        ours = [a.name for a in _assignments(view, target, target.path)]
-        for path in _after(view, target):
-            for one in _assignments(view, target, path):
-                forgotten = ours if not one.name else [one.name]
-                found |= {name: one._replace(name=name) for name in forgotten}
+        ours = [one.name for one in _assignments(view, target, target.path)]
+        for one in (one for path in _after(view, target) for one in _assignments(view, target, path)):
+            forgotten = [one.name] if one.name else ours
+            found |= {name: one._replace(name=name) for name in forgotten}
     return found
 
 
-def _assignments(view: HostView, target: Target, path: str) -> list[Assignment]:
-    if target is ENVIRONMENT:
-        return list(read_assignments(view, path).values())
+def _assignments(view: HostView, target: Target, path: str) -> Iterable[Assignment]:
+    if target.parse is None:
+        return read_assignments(view, path).values()
     lines = enumerate(text_or_empty(view, path).splitlines(), 1)
     return [Assignment(name, value, f"{path}:{n}") for n, line in lines for name, value in target.parse(line)]
 
 
-def _after(view: HostView, target: Target) -> tuple[str, ...]:
-    name = basename(target.path)
-    if target is FISH:
-        own = tuple(p for p in drop_ins(view, (dirname(target.path),), ".fish") if basename(p) > name)
-        return (*own, *drop_ins(view, ("/usr/share/fish/vendor_conf.d",), ".fish"), "/etc/fish/config.fish")
-    if target is SYSTEMD:
-        folders = [
-            f"{place}/systemd/system.conf.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib")
-        ]
-        return tuple(path for path in drop_ins(view, folders, ".conf") if basename(path) > name)
-    if target is GENTOO:
-        folder = dirname(target.path)
-        numbered = re.compile(r"[0-9]{2}.*(?<!~)(?<!\.bak)")
-        return tuple(
-            f"{folder}/{one}" for one in sorted(view.names(folder)) if one > name and numbered.fullmatch(one)
-        )
-    if target is ENVIRONMENT:
-        return ()  # lines below ours are in the same file, and `read` takes the last
-    folders = [f"{folder}/{target.unit}.d" for folder in _UNIT_FOLDERS]
-    return tuple(path for path in drop_ins(view, folders, ".conf") if basename(path) > name)
+def _after(view: HostView, target: Target) -> Iterator[str]:
+    matching = re.compile(target.others)
+    for path in drop_ins(view, target.folders, ""):
+        name = basename(path)
+        if name > basename(target.path) and matching.fullmatch(name):
+            yield path
+    for path in target.behind:
+        yield from drop_ins(view, (path,), ".fish") if view.is_dir(path) else (path,)
 
 
 # -- programs ----------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
+    from rocmcfg.model.state import Request
     from rocmcfg.workflow.planning import Planned
 
 _MISSING = "say what to {}: --profile NAME (or auto), or --set KEY=VALUE"
@@ -23,6 +24,7 @@ _MISSING = "say what to {}: --profile NAME (or auto), or --set KEY=VALUE"
 def plan(
     printer: Printer,
     asked: opt.Asked = opt.Asked(),
+    add: tuple[str, ...] = opt.ADD,
     boot: opt.Boot = opt.Boot(),
     trial: opt.TrialTerms = opt.TrialTerms(),
     detailed_exitcode: bool = opt.switch("--detailed-exitcode", help="Exit 3 where something would change."),
@@ -32,8 +34,9 @@ def plan(
     from rocmcfg.cli import plan_view
     from rocmcfg.workflow import planning
 
-    request, terms = asked.request(_MISSING.format(printer.command), *boot), trial.terms()
-    planned = planning.plan(hosts.open_host(printer, *place), request, terms)
+    request, terms = _request(printer, asked, add, boot), trial.terms()
+    host = hosts.open_host(printer, *place)
+    planned = planning.plan(host, planning.on_top(host, request) if add else request, terms)
     printer.document(planned.plan.diagnostics, planned)
     plan_view.show(printer, planned)
     if detailed_exitcode and not planned.plan.empty:
@@ -43,6 +46,7 @@ def plan(
 def apply(
     printer: Printer,
     asked: opt.Asked = opt.Asked(),
+    add: tuple[str, ...] = opt.ADD,
     boot: opt.Boot = opt.Boot(),
     trial: opt.TrialTerms = opt.TrialTerms(),
     dry_run: bool = opt.switch("--dry-run", help="Show the plan only, as `rocmcfg plan`."),
@@ -51,18 +55,24 @@ def apply(
 ) -> None:
     """Apply a profile as one transaction; replaces what rocmcfg applied before."""
     from rocmcfg.cli import plan_view
-    from rocmcfg.workflow import applying
+    from rocmcfg.workflow import applying, planning
 
     if dry_run:
-        plan(printer, asked, boot, trial, detailed_exitcode=False, place=place)
+        plan(printer, asked, add, boot, trial, detailed_exitcode=False, place=place)
         return
-    request, terms = asked.request(_MISSING.format(printer.command), *boot), trial.terms()
+    request, terms = _request(printer, asked, add, boot), trial.terms()
     host = hosts.open_host(printer, *place, changes=True, look="plan")
+    request = planning.on_top(host, request) if add else request
     question = "Try this at the next boot?" if terms else "Apply this?"
     instead = ", or --dry-run to see the plan"
     ask = hosts.asking(printer, host, yes, plan_view.show, question, "plan", instead)
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed."))
+
+
+def _request(printer: Printer, asked: opt.Asked, add: tuple[str, ...], boot: opt.Boot) -> Request:
+    asked = asked._replace(set=asked.set + add)
+    return asked.request(_MISSING.format(printer.command), *boot)
 
 
 def confirm(printer: Printer, yes: bool = opt.YES, place: opt.TargetHost = opt.TargetHost()) -> None:

@@ -46,15 +46,17 @@ def doctor(
 ) -> None:
     """Find known issues in the kernel's log, and what is wrong with this host.
 
-    Reads the log of this boot and the one before, or the logs that --log names,
-    which may be another machine's.
+    Reads the log of this boot and the one before, or the logs that are named or
+    piped in, which may be another machine's.
     """
+    from rocmcfg.host.files import is_piped_in
     from rocmcfg.workflow import diagnosing
 
     options = named_machine(gfx, kernel, rocm)
     host = hosts.open_host(printer, root)
     environment = {} if host.offline else dict(os.environ)
-    found = diagnosing.diagnose(host, [*log, *more], options, environment, printer.progress)
+    logs = [*log, *more] or (["-"] if is_piped_in() else [])
+    found = diagnosing.diagnose(host, logs, options, environment, printer.progress)
     printer.document(found.diagnostics, found)
     _show(printer, found)
 
@@ -178,9 +180,11 @@ def _cure(one: Found) -> list[tuple[str, str]]:
 
     match, cure = one.match, one.cure
     rows = [
-        ("tried", f"{setting} is in force ({place}) and did not help") for setting, place in match.in_force
+        ("tried", f"{setting} was in force ({place}) and did not help") for setting, place in match.in_force
     ]
     rows += [("done", f"{setting}: {said}") for setting, said in match.applied]
+    if any("in force now" in said for _, said in match.applied):
+        rows.append(("then", "if it fails again: rocmcfg doctor, which reads the log of this boot"))
     rows += [("cure", str(setting)) for setting in cure.settings]
     rows += [("cure", f"take away {name}") for name in cure.unset]
     if cure.command:

@@ -74,7 +74,7 @@ _TEXTS: dict[str, str | None] = {
         noun.__name__: noun.__doc__
         for noun in (Document, profile.EnvDocument, FailureDocument, ReportDocument)
     },
-    "AppliedSetting": "Applied by rocmcfg, and not in force when the log was written.",
+    "AppliedSetting": "In force now, or applied for the next boot. What the log says of it is in `state`.",
     "Bit": "`feature` is empty for a bit that no feature switches.",
     "Caution": "`here` is null where no GPU of the host is known.",
     "Cure": "`settings` in the spelling of --set, without those that are in force already.",

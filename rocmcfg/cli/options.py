@@ -218,6 +218,12 @@ class Asked(NamedTuple):
         return Request(tuple(profiles), *self[1:], via=via, boot_backend=boot_backend, env_target=env_target)
 
 
+ADD = texts(
+    "--add",
+    metavar="KEY=VALUE",
+    help="As --set, and what is applied already stays. May be repeated.",
+    takes="setting",
+)
 VIA = text(
     "--via",
     help="Where module parameters go (default: the kernel command line).",

@@ -12,7 +12,7 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import Activation, FileChange, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
-from rocmcfg.model.state import ActivationState, Kind
+from rocmcfg.model.state import ActivationState, Kind, command_line
 from rocmcfg.model.trial import TrialPlan
 from rocmcfg.workflow.planning import Planned
 
@@ -51,6 +51,12 @@ def show(printer: Printer, planned: Planned) -> None:
     """The whole plan. Its last line says what it amounts to."""
     made = planned.plan
     printer.pairs(host_rows(planned.facts), indent="")
+    if planned.removed:
+        printer.heading(f"Removed ({len(planned.removed)}): applied now, and not in this plan")
+        printer.wrapped(", ".join(planned.removed))
+    if planned.keeping:
+        printer.line("  To keep it as well:")
+        printer.line(f"    sudo {command_line(planned.keeping)}{printer.root_option}")
     if made.rows:
         printer.heading("Settings")
     for row in made.rows:

@@ -95,9 +95,13 @@ def recover(printer: Printer, force: bool = _FORCE, place: opt.TargetHost = opt.
 def _show(printer: Printer, planned: Undo) -> None:
     from rocmcfg.cli import plan_view
 
-    for one in planned.journals:
-        settings = ", ".join(one.header.settings) or "no settings"
-        printer.wrapped(f"Undo transaction {one.id}: {settings}", indent="")
+    if planned.journals:
+        several = "s" if planned.journals[1:] else ""
+        printer.line(f"Undo of transaction{several} {', '.join(map(str, planned.transactions))}")
+    rows = [("takes back", planned.takes_back), ("brings back", planned.brings_back)]
+    tried = [text for one in planned.journals if one.header.trial for text in one.header.settings]
+    rows += [("keeps", planned.keeps), ("forgets what was tried", tuple(dict.fromkeys(tried)))]
+    printer.pairs([(name, ", ".join(texts)) for name, texts in rows if texts])
     plan_view.show_changes(printer, planned.changes)
     plan_view.show_activations(printer, planned.activations)
     printer.line()

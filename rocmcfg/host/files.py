@@ -4,11 +4,14 @@ of any size, of which nothing here holds more than a buffer.
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
 import select
 import stat
 import sys
+import termios
+from array import array
 from collections.abc import Sequence
 from typing import BinaryIO, NamedTuple
 
@@ -108,6 +111,22 @@ def read_at_most(descriptor: int, limit: int) -> bytes:
         chunks.append(chunk)
         size += len(chunk)
     return b"".join(chunks)
+
+
+def is_piped_in(wait: float = 1.0) -> bool:
+    """Whether standard input is a file or a pipe with something in it. A pipe that stays silent for `wait`
+    seconds counts for none: services and ssh leave one open for as long as they run."""
+    try:
+        meta = os.fstat(0)
+        if stat.S_ISREG(meta.st_mode):
+            return meta.st_size > 0
+        if not stat.S_ISFIFO(meta.st_mode) or not select.select([0], [], [], wait)[0]:
+            return False
+        waiting = array("i", [0])
+        fcntl.ioctl(0, termios.FIONREAD, waiting)
+        return waiting[0] > 0  # none at its end: nobody wrote to it
+    except (OSError, ValueError):
+        return False
 
 
 def open_callers_log(path: str) -> BinaryIO:

@@ -25,15 +25,19 @@ from rocmcfg.transaction.programs import Progress, programs
 _LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
 
 
-@published("transactions", "changes", "activations", "reboot_required")
+@published("transactions", "changes", "activations", "reboot_required", "takes_back", "brings_back", "keeps")
 class Undo(NamedTuple):
-    """The undo of transactions, newest first: as planned, or with what became of its programs."""
+    """The undo of transactions, newest first: as planned, or with what became of its programs. Of the
+    settings that are applied now it takes some back and keeps the others; `brings_back` come again."""
 
     journals: tuple[Journal, ...]
     changes: tuple[FileChange, ...]
     activations: tuple[Activation, ...]
     reboot_required: bool
     diagnostics: tuple[Diagnostic, ...] = ()
+    takes_back: tuple[str, ...] = ()
+    brings_back: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
 
     @property
     def transactions(self) -> tuple[int, ...]:
@@ -101,7 +105,17 @@ def plan_of(view: HostView, chosen: Sequence[Journal]) -> Undo:
     changed = changes(view, chosen)
     left = receipt_left(view, chosen)
     due = reboot.due(view, left.settings if left else (), left, replaced=replaces(changed))
-    return Undo(tuple(chosen), changed, activations(view, chosen), due)
+    now = receipt.load_quietly(view)
+    before, after = ([s.spelled for s in one.settings] if one else [] for one in (now, left))
+    return Undo(
+        tuple(chosen),
+        changed,
+        activations(view, chosen),
+        due,
+        takes_back=tuple(text for text in before if text not in after),
+        brings_back=tuple(text for text in after if text not in before),
+        keeps=tuple(text for text in after if text in before),
+    )
 
 
 def carry_out(

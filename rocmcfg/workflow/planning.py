@@ -29,9 +29,11 @@ from rocmcfg.records.receipt import Receipt
     "reboot_required=plan.reboot_required",
     "transaction",
     "trial",
+    "removed",
 )
 class Planned(NamedTuple):
-    """A plan with what it was made from. `transaction` is the one that carried it out."""
+    """A plan with what it was made from. `transaction` is the one that carried it out. `removed` are settings
+    that are applied now and not asked for any more; `keeping` asks for those too."""
 
     plan: Plan
     request: Request
@@ -39,6 +41,8 @@ class Planned(NamedTuple):
     profiles: tuple[Profile, ...]
     trial: TrialPlan | None = None
     transaction: int | None = None
+    removed: tuple[str, ...] = ()
+    keeping: Request | None = None
 
     @property
     def changes(self) -> tuple[FileChange | ToolChange, ...]:
@@ -111,7 +115,31 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
     if remarks:
         made = made._replace(diagnostics=hand_overs_first((*remarks, *made.diagnostics)))
     require_no_errors(made.diagnostics)
-    return Planned(made, request, facts, loaded, tried)
+    kept = {row.setting.id for row in made.rows}
+    removed = [s.spelled for s in known.receipt.settings if s.id not in kept] if known.receipt else []
+    besides = on_top(view, request) if removed else request
+    keeping = besides if besides != request else None
+    return Planned(made, request, facts, loaded, tried, removed=tuple(removed), keeping=keeping)
+
+
+def on_top(view: HostView, request: Request) -> Request:
+    """What asks for all that is applied, and for this besides. What both name is as this one says."""
+    found = receipt_or_none(view)
+    if found is None:
+        return request
+    applied, named = found.request, {text.partition("=")[0] for text in request.set}
+    stays = [text for text in applied.set if text.partition("=")[0] not in named]
+    return Request(
+        tuple(dict.fromkeys((*applied.profiles, *request.profiles))),
+        (*stays, *request.set),
+        tuple(dict.fromkeys((*applied.with_, *request.with_))),
+        tuple(dict.fromkeys((*applied.without, *request.without))),
+        applied.unconditional or request.unconditional,
+        applied.any_gpu or request.any_gpu,
+        request.via or applied.via,
+        request.boot_backend or applied.boot_backend,
+        tuple(dict.fromkeys((*applied.env_target, *request.env_target))),
+    )
 
 
 class Approved(NamedTuple):

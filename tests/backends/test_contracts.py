@@ -117,7 +117,12 @@ WRITERS: tuple[EntryWriter, ...] = (
     bls_backend,
     refind_backend,
 )
-GENERATORS: tuple[Generator, ...] = (initramfs_tools, dracut, mkinitcpio, booster)
+GENERATORS: tuple[Generator, ...] = (
+    initramfs_tools.GENERATOR,
+    dracut.GENERATOR,
+    mkinitcpio.GENERATOR,
+    booster.GENERATOR,
+)
 
 
 def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:

@@ -20,6 +20,7 @@ from rocmcfg.cli.documents import DOCUMENTS
 from tests.doctor.samples import HEALTHY, LOGS
 from tests.support.hosts import debian_grub_host
 from tests.support.program import SOURCE, command, environment, problem, process, rocmcfg, too_wide
+from tests.support.tools import HANG
 
 RESET = LOGS / "rdna3-mes-reset.log"
 OVERREAD = LOGS / "rdna4-gemm-overread.log"
@@ -88,10 +89,11 @@ def test_what_is_in_force_is_said_and_not_recommended(tmp_path: Path) -> None:
     log = tmp_path / "app.log"
     log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
     mine = next(m for m in _matches("--log", log, "--root", root) if m["issue"] == "rdna4-expert-sched-cwsr")
-    assert mine["workaround"] is None
-    assert mine["in_force"] == [{"setting": "amdgpu.cwsr_enable=0", "where": "the running driver"}]
-    said = rocmcfg("doctor", "--log", log, "--root", root).out
-    assert "(the running driver) and did not help" in " ".join(said.split())
+    assert (mine["workaround"], mine["in_force"]) == (None, [])
+    assert [one["setting"] for one in mine["applied"]] == ["amdgpu.cwsr_enable=0"]
+    said = " ".join(rocmcfg("doctor", "--log", log, "--root", root).out.split())
+    assert "in force now (the running driver); this log does not say whether it was then" in said
+    assert "did not help" not in said
     (root / "sys/module/amdgpu/parameters/cwsr_enable").write_text("1\n")
     mine = _matches("--log", log, "--root", root)[0]
     assert mine["issue"] == "rdna4-expert-sched-cwsr"
@@ -387,3 +389,29 @@ def test_the_files_of_a_shell_pattern_behind_log_are_all_read(tmp_path: Path) ->
     found = rocmcfg("doctor", "--log", tmp_path / "a.log", tmp_path / "b.log", "--root", root, "--json")
     assert found.code == 0, found.err
     assert [log["name"][-5:] for log in json.loads(found.out)["logs"]] == ["a.log", "b.log"]
+
+
+@pytest.mark.parametrize("source_of_it", ["pipe", "file"])
+def test_a_log_that_is_piped_in_is_read_without_an_option(host: Path, source_of_it: str) -> None:
+    words = [*command(), "doctor", "--json", "--root", str(host)]
+    content = Path(OVERREAD).read_bytes()
+    with Path(OVERREAD).open("rb") as log:
+        source: dict[str, Any] = {"input": content} if source_of_it == "pipe" else {"stdin": log}
+        done = subprocess.run(
+            words, capture_output=True, check=True, env=environment(), timeout=HANG, **source
+        )
+    (read,) = json.loads(done.stdout)["logs"]
+    assert (read["name"], read["size"]) == ("standard input", len(content))
+
+
+@pytest.mark.parametrize("silent", [True, False])
+def test_a_pipe_with_nothing_in_it_is_no_log(host: Path, silent: bool) -> None:
+    """As ssh and services leave one open, which nobody ever writes to; or closed at once."""
+    reading, writing = os.pipe()
+    if not silent:
+        os.close(writing)
+    words = [*command(), "doctor", "--json", "--root", str(host)]
+    done = subprocess.run(
+        words, stdin=reading, capture_output=True, check=True, env=environment(), timeout=HANG
+    )
+    assert all(log["name"] != "standard input" for log in json.loads(done.stdout)["logs"])

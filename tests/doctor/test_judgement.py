@@ -166,9 +166,15 @@ def test_a_workaround_in_force_is_not_recommended_again(empty: Path) -> None:
 
 def test_what_runs_on_this_host_is_in_force_for_its_own_log(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0", parameters={"cwsr_enable": "0"})
-    found, where = judged(b"second stage: code 5", root, [issue()])
+    alike = b"Command line: " + (root / "proc/cmdline").read_bytes().strip() + b"\nsecond stage: code 5"
+    found, where = judged(alike, root, [issue()])
     assert where.same_boots
     assert found[0].in_force[0][1] == "the running driver"
+    for unsaid in (b"second stage: code 5", b"second stage: code 5\n" + alike.splitlines()[0]):
+        (found_then,), _ = judged(unsaid, root, [issue()])
+        assert found_then.in_force == (), "the log may be older than the setting"
+        assert found_then.remaining == ()
+        assert "this log does not say whether it was then" in found_then.applied[0].state
     other_boot = b"Command line: ro a=1\nsecond stage: code 5"
     assert judged(other_boot, root, [issue()])[0][0].in_force == (), "what runs now did not run then"
     elsewhere, where = judged(b"MES: mes_v11_0_x\nthird and last stage", root, [issue()])

@@ -8,7 +8,9 @@ systemd-boot and the stub read the same fields (systemd 257, src/boot/pe.c).
 
 from __future__ import annotations
 
+import io
 import struct
+from collections.abc import Mapping
 from typing import BinaryIO, NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
@@ -17,6 +19,7 @@ MOST_TEXT = 64 << 10  # bytes; the kernel takes 2,048 of a command line, an os-r
 _MOST_SECTIONS = 512  # an image has some ten, and a few for each of its profiles and device trees
 _CERTIFICATES = 4  # place of the table of signatures among the data directories
 _TEXTS = (".cmdline", ".uname", ".osrel", ".sdmagic")
+_READ_ONLY_DATA = 0x40000040  # IMAGE_SCN_MEM_READ | IMAGE_SCN_CNT_INITIALIZED_DATA
 
 
 class Section(NamedTuple):
@@ -42,7 +45,7 @@ class PeImage(NamedTuple):
     """`sections` holds the first of each name, which is that of the base where an image has profiles;
     `texts` the content of those that are text, by name. `signed`: there is a signature, whoever made it."""
 
-    machine: int
+    header: Header
     sections: dict[str, Section]
     texts: dict[str, str]
     signed: bool
@@ -65,19 +68,49 @@ def read(view: HostView, path: str) -> PeImage | None:
 def parse(stream: BinaryIO) -> PeImage:
     """Raises ValueError with what is wrong."""
     size = stream.seek(0, 2)
-    head = header(stream, size)
+    head = _header(stream, size)
     sections: dict[str, Section] = {}
-    for place in range(head.table, head.table + 40 * head.sections, 40):
-        name, virtual, _, raw, offset = struct.unpack("<8s4I", _at(stream, place, 24))
+    table = _at(stream, head.table, 40 * head.sections)
+    for name, virtual, _, raw, offset in struct.iter_unpack("<8s4I16x", table):
         text = name.rstrip(b"\0").decode("ascii", "replace")
         if raw and offset + raw > size:
             raise ValueError(f"its section {text} ends at {offset + raw}, and the file at {size} bytes")
         sections.setdefault(text, Section(offset, min(virtual, raw) if virtual else raw))
     texts = {name: _text(stream, name, sections[name]) for name in _TEXTS if name in sections}
-    return PeImage(head.machine, sections, texts, _signed(stream, head, size))
+    return PeImage(head, sections, texts, _signed(stream, head, size))
 
 
-def header(stream: BinaryIO, size: int) -> Header:
+def with_sections(content: bytes, added: Mapping[str, bytes]) -> bytes:
+    """A file with more sections behind its own, of data that is only read, byte for byte as `ukify build` of
+    systemd 262 adds them (pe_add_sections). Raises ValueError for a file that is damaged, signed, or has no
+    room for them."""
+    image = parse(io.BytesIO(content))
+    if image.signed:
+        raise ValueError("it is signed")
+    head = image.header
+    alignment, file_alignment = struct.unpack_from("<2I", content, head.optional + 32)
+    (headers,) = struct.unpack_from("<I", content, head.optional + 60)
+    if not alignment or not file_alignment or head.table + 40 * (head.sections + len(added)) > headers:
+        raise ValueError("it has no room for two sections")
+    made = bytearray(content)
+    made += bytes(-len(made) % file_alignment)
+    virtual, address = struct.unpack_from("<2I", content, head.table + 40 * (head.sections - 1) + 8)
+    (initialised,) = struct.unpack_from("<I", content, head.optional + 8)
+    for n, (name, data) in enumerate(added.items(), head.sections):
+        address = _up(address + virtual, alignment)
+        virtual, raw = len(data), _up(len(data), file_alignment)
+        fields = (name.encode(), virtual, address, raw, len(made), 0, 0, 0, 0, _READ_ONLY_DATA)
+        struct.pack_into("<8s6I2HI", made, head.table + 40 * n, *fields)
+        made += data + bytes(raw - virtual)
+        initialised += virtual
+    struct.pack_into("<H", made, head.start + 6, head.sections + len(added))
+    struct.pack_into("<I", made, head.optional + 8, initialised)
+    struct.pack_into("<I", made, head.optional + 56, _up(address + virtual, alignment))
+    struct.pack_into("<I", made, head.optional + 64, 0)  # the checksum, which no firmware asks of an image
+    return bytes(made)
+
+
+def _header(stream: BinaryIO, size: int) -> Header:
     """Raises ValueError where it is no PE header, or lies outside of the file."""
     if size < 64 or _at(stream, 0, 2) != b"MZ":
         raise ValueError("it does not begin as a PE file")
@@ -116,10 +149,11 @@ def _text(stream: BinaryIO, name: str, section: Section) -> str:
 
 def _at(stream: BinaryIO, offset: int, size: int) -> bytes:
     stream.seek(offset)
-    found = b""
-    while len(found) < size:
-        more = stream.read(size - len(found))
-        if not more:
-            raise ValueError(f"it ends within the {size} bytes at {offset}")
-        found += more
+    found = stream.read(size)
+    if len(found) < size:
+        raise ValueError(f"it ends within the {size} bytes at {offset}")
     return found
+
+
+def _up(number: int, to: int) -> int:
+    return -(-number // to) * to

@@ -8,10 +8,12 @@ the procedures that distributions document.
 from __future__ import annotations
 
 import fnmatch
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.facts import Detection
+
+if TYPE_CHECKING:
+    from rocmcfg.model.facts import Detection
 
 EFIVARS = "/sys/firmware/efi/efivars"
 LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
@@ -33,7 +35,7 @@ CHAINS = (
         "nixos",
         "NixOS",
         (("/etc/NIXOS",),),
-        "in configuration.nix:\n  boot.kernelParams = [ {kargs} ];\nthen: sudo nixos-rebuild boot",
+        "in configuration.nix:\n  boot.kernelParams = [ {strings} ];\nthen: sudo nixos-rebuild boot",
         "nixos",
     ),
     Chain(
@@ -41,7 +43,7 @@ CHAINS = (
         "Guix System",
         (("/run/current-system/profile",), ("/gnu/store",)),
         "in the operating-system declaration:\n"
-        '  (kernel-arguments (cons* "{kargs}" %default-kernel-arguments))\n'
+        "  (kernel-arguments (cons* {strings} %default-kernel-arguments))\n"
         "then: sudo guix system reconfigure",
         "guix",
     ),
@@ -75,6 +77,8 @@ def decisive(view: HostView) -> Detection | None:
 
 
 def _match(view: HostView, chain: Chain) -> Detection | None:
+    from rocmcfg.model.facts import Detection
+
     marks = [_first(view, group) for group in chain.marks]
     if not all(marks):
         return None

@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, cast
 
 from rocmcfg.host.view import HostView
-from rocmcfg.model.kargs import Karg, join
+from rocmcfg.model.kargs import Karg
 
 if TYPE_CHECKING:
     from rocmcfg.backends.boot.contract import (
@@ -201,5 +201,9 @@ def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> Boo
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:
-    """What a user adds by hand on a host whose loader has no backend yet."""
-    return detection.manual.replace("{kargs}", join(kargs) or "<the arguments>")
+    """What a user adds by hand on a host whose loader has no backend yet: the arguments as a part of a line,
+    or as strings of their own in the language of its configuration."""
+    texts = [karg.text for karg in kargs] or ["<the arguments>"]
+    strings = [f'"{text}"' for text in texts]
+    said = detection.manual.replace("{kargs}", " ".join(texts))
+    return said.replace("{strings}", " ".join(strings)).replace("{list}", ", ".join(strings))

@@ -3,7 +3,7 @@ driver.
 
 A driver that lies in an image is loaded from there and reads the image's own copy of modprobe.d, so that the
 image has to be built anew; one that does not reads /etc/modprobe.d itself. To add a generator: write a module
-that fulfils `Generator`, name it in `_MODULES`, drop its row from `_RECOGNISED`.
+whose `GENERATOR` is a `Generator`, name it in `_MODULES`, drop its row from `_RECOGNISED`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol, cast
+from typing import ClassVar, NamedTuple
 
 from rocmcfg.backends.boot.loader_entries import PARTITIONS
 from rocmcfg.backends.boot.menu import Entry, Role
@@ -45,44 +45,124 @@ class Image(NamedTuple):
 
     path: str
     release: str
-    carries: bool | None
+    carries: bool | None = None
     built: bool = True
 
 
-class Generator(Protocol):
-    """What the engine uses a generator of images by. `TOOL` is the program that rebuilds them, `LOOKS` the
-    one that looks into them, `OWNED` the files that are ours for its sake."""
+# What is looked at in an image, its bytes there, and those that it shall have; None for no such file.
+Content = tuple[str, bytes | None, bytes | None]
 
-    NAME: str
-    TOOL: str
-    LOOKS: str
-    OWNED: tuple[str, ...]
 
-    def detect(self, view: HostView) -> Detection | None: ...
+class Generator:
+    """What the engine uses a generator of images by, and what most of them have in common.
+
+    `TOOL` rebuilds the images, `LISTS` lists the files of one, `LOOKS` is what a user types to see them, and
+    `PROVES` what shows the content of one file. `OWNED` are the files that are ours for the generator's sake.
+    One of `PROGRAMS` shows that it is installed. One of `HOOKS`, by which the host's kernel packages have an
+    image made of every new kernel, proves that it is in use; its `PLUGIN` of kernel-install, which may never
+    be run, speaks for it. `WHY` is what a user must know where an image is wrong after a rebuild without an
+    error, `HINT` what to do then with `{image}`."""
+
+    NAME: ClassVar[str]
+    TOOL: ClassVar[str]
+    LISTS: ClassVar[tuple[str, ...]]
+    LOOKS: ClassVar[str]
+    PROVES: ClassVar[str]
+    OWNED: ClassVar[tuple[str, ...]] = ()
+    PROGRAMS: ClassVar[tuple[str, ...]]
+    HOOKS: ClassVar[tuple[str, ...]]
+    PLUGIN: ClassVar[str]
+    MANUAL: ClassVar[str]
+    WHY: ClassVar[str]
+    HINT: ClassVar[str]
+
+    def detect(self, view: HostView) -> Detection | None:
+        """pacman leaves a hook out that a link to /dev/null in /etc/pacman.d/hooks hides (alpm-hooks(5),
+        “Overriding hooks”)."""
+        program = next(filter(view.exists, self.PROGRAMS), "")
+        if not program:
+            return None
+        masks = {path: f"/etc/pacman.d/hooks/{path.rpartition('/')[2]}" for path in self.HOOKS}
+        proof = [path for path in self.HOOKS if view.exists(path) and not view.is_symlink(masks[path])]
+        plugin = f"{_PLUGINS}{self.PLUGIN}"
+        evidence = (program, *proof, *([plugin] if self.PLUGIN and view.exists(plugin) else []))
+        return Detection(
+            self.NAME, self.NAME, evidence, proof=bool(proof), supported=True, manual=self.MANUAL
+        )
 
     def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
         """By path, what `OWNED` shall hold where we have module options on such a host; None without."""
+        del wanted
+        return {}
 
-    def images(self, view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
-        """The images that it makes, and those that the entries boot, and whether each carries `module`."""
+    def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
+        """The images that it makes, and those that the entries boot, not looked into yet."""
+        raise NotImplementedError
+
+    def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
+        """What rebuilds the images that are `built`."""
+        raise NotImplementedError
 
     def preflight(self, view: HostView, carrying: Sequence[Image]) -> list[Diagnostic]:
         """Why the images that carry the driver would not get our file. Besides, `built` is looked at."""
+        del view, carrying
+        return []
+
+    def contents(
+        self, host: Host, image: Image, path: str, expected: bytes | None
+    ) -> Iterable[Content] | None:
+        """Our file in an image, beside what it shall be; None where the image cannot be looked into."""
+        raise NotImplementedError
+
+    def images(self, view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
+        """Whether each of those that are `made` carries the module."""
+        found = ((one, asked(view, (*self.LISTS, one.path))) for one in sorted(self.made(view, entries)))
+        return tuple(
+            one._replace(carries=None if listing is None else carried(listing, module))
+            for one, listing in found
+        )
 
     def activations(
         self, view: HostView, reason: str, entries: Sequence[Entry] = ()
     ) -> tuple[Activation, ...]:
         """What rebuilds the images of all kernels, asked anew for an undo. A single step, called `TOOL`."""
+        images = [one for one in sorted(self.made(view, entries)) if one.built]
+        places = ("/boot", *(one.path for one in images))
+        return (Activation(self.TOOL, tuple(self.commands(view, images)), reason, writes_at=places),)
 
     def check(
-        self, host: Host, found: tuple[Image, ...], path: str, expected: bytes | None
+        self, host: Host, found: Sequence[Image], path: str, expected: bytes | None
     ) -> list[Diagnostic]:
         """Look into every image that carries the driver: it holds `path` with just these bytes, or not at
         all. An image that could not be looked into is a warning, one that is wrong an error."""
+        problems = []
+        for image in found:
+            contents = () if image.carries is False else self.contents(host, image, path, expected)
+            if contents is None:
+                looks = self.PROVES
+                unproven = f"{image.path} cannot be unpacked to prove that it holds {path}"
+                hint = f"try {looks} on it by hand"
+                problems.append(warning("RC3203", unproven, location=image.path, hint=hint))
+            for what, inside, wanted in contents or ():
+                if inside != wanted:
+                    said = (
+                        "lacks" if inside is None else "still has" if wanted is None else "has an old copy of"
+                    )
+                    hint = self.HINT.format(image=image)
+                    problems.append(
+                        error(
+                            "RC3204",
+                            f"{image.path} {said} {what}",
+                            location=image.path,
+                            detail=self.WHY,
+                            hint=hint,
+                        )
+                    )
+        return problems
 
 
 def backends() -> tuple[Generator, ...]:
-    return tuple(cast(Generator, importlib.import_module(f"{__name__}.{name}")) for name in _MODULES)
+    return tuple(importlib.import_module(f"{__name__}.{name}").GENERATOR for name in _MODULES)
 
 
 def detect(view: HostView) -> tuple[Detection, ...]:
@@ -95,23 +175,6 @@ def detect(view: HostView) -> tuple[Detection, ...]:
         if view.exists(mark)
     ]
     return (*supported, *known)
-
-
-def detection(
-    view: HostView, name: str, programs: Sequence[str], hooks: Sequence[str], plugin: str, manual: str
-) -> Detection | None:
-    """Of a generator that has one of these programs. One of `hooks`, by which the host's kernel packages have
-    an image made of every new kernel, proves that it is in use; a `plugin` of kernel-install, which may never
-    be run, speaks for it. pacman leaves a hook out that a link to /dev/null in /etc/pacman.d/hooks
-    hides (alpm-hooks(5), “Overriding hooks”)."""
-    program = next((path for path in programs if view.exists(path)), "")
-    if not program:
-        return None
-    masks = {path: f"/etc/pacman.d/hooks/{path.rpartition('/')[2]}" for path in hooks}
-    proof = [path for path in hooks if view.exists(path) and not view.is_symlink(masks[path])]
-    plugins = [f"{_PLUGINS}{plugin}"] if view.exists(f"{_PLUGINS}{plugin}") else []
-    evidence = (program, *proof, *plugins)
-    return Detection(name, name, evidence, proof=bool(proof), supported=True, manual=manual)
 
 
 def in_use(detected: Iterable[Detection]) -> tuple[Detection, ...]:
@@ -184,22 +247,17 @@ def asked(view: HostView, argv: Sequence[str]) -> list[str] | None:
     return said.stdout.splitlines() if said is not None and said.ok else None
 
 
-def unproven(image: Image, path: str, looks: str) -> Diagnostic:
-    return warning(
-        "RC3203",
-        f"{image.path} cannot be unpacked to prove that it holds {path}",
-        location=image.path,
-        hint=f"try {looks} on it by hand",
-    )
+def unpacked(
+    host: Host, argv: Sequence[str], path: str, expected: bytes | None, *, here: bool = False
+) -> list[Content] | None:
+    """As `Generator.contents`, by a program that unpacks an image; `here` as in `Host.unpack`."""
+    inside = path.lstrip("/")
+    found = host.unpack(argv, (inside,), here=here)
+    return None if found is None else [(path, found.get(inside), expected)]
 
 
-def differs(
-    image: Image, path: str, inside: bytes | None, expected: bytes | None, *, why: str, hint: str
-) -> list[Diagnostic]:
-    """An error where an image does not hold just what is expected. `why`: what a user must know of the
-    program that should have seen to it."""
-    if inside == expected:
-        return []
-    said = "lacks" if inside is None else "has an old copy of"
-    summary = f"{image.path} {said} {path}" if expected is not None else f"{image.path} still has {path}"
-    return [error("RC3204", summary, location=image.path, detail=why, hint=hint)]
+def of_the_host(view: HostView, entries: Sequence[Entry], paths: Iterable[str]) -> list[Image]:
+    """These images and those that are booted, each for the kernel that its name tells, without which nobody
+    knows how to build it."""
+    releases = {path: release_of(view, path) for path in (*booted(view, entries), *paths)}
+    return [Image(path, release, built=bool(release)) for path, release in releases.items()]

@@ -15,103 +15,65 @@ anew: each image is built by itself here. Those of the package are /boot/booster
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.menu import Entry
-from rocmcfg.backends.initramfs import Image, asked, booted, carried, detection, differs, release_of, unproven
+from rocmcfg.backends.initramfs import Content, Generator, Image, asked, of_the_host
 from rocmcfg.host.view import Host, HostView, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.facts import Detection
-from rocmcfg.model.plan import Activation
 
-NAME = "booster"
-TOOL = "booster"
-LOOKS = "booster ls"
-OWNED: tuple[str, ...] = ()
-_HOOKS = ("/usr/share/libalpm/hooks/90-booster-install.hook",)
 _FOLDERS = ("/lib/modprobe.d", "/etc/modprobe.d", "/run/modprobe.d")
 _INIT = "etc/booster.init.yaml"
 
 
-def detect(view: HostView) -> Detection | None:
-    manual = "sudo /usr/lib/booster/regenerate_images"
-    return detection(view, NAME, ("/usr/bin/booster",), _HOOKS, "60-booster.install", manual)
+class Booster(Generator):
+    NAME = "booster"
+    TOOL = "booster"
+    LOOKS = "booster ls"
+    LISTS = ("booster", "ls")
+    PROVES = "booster cat"
+    PROGRAMS = ("/usr/bin/booster",)
+    HOOKS = ("/usr/share/libalpm/hooks/90-booster-install.hook",)
+    PLUGIN = "60-booster.install"
+    MANUAL = "sudo /usr/lib/booster/regenerate_images"
+    WHY = "booster ended without an error"
+    HINT = "build it by hand: sudo booster build --force --kernel-version {image.release} {image.path}"
 
+    def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
+        """A spare one is built with arguments of its own."""
+        paths = [f"/boot/{name}" for name in view.names("/boot") if name.startswith("booster-")]
+        for image in of_the_host(view, entries, paths):
+            spare = image.path.endswith("-fallback.img")
+            yield Image(image.path, "", built=False) if spare else image
 
-def propose(*, wanted: bool) -> Mapping[str, bytes | None]:
-    del wanted
-    return {}
+    def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
+        del view
+        for path, release, *_ in images:
+            yield (self.TOOL, "build", "--force", "--kernel-version", release, path)
 
-
-def images(view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
-    return tuple(
-        Image(path, release, _carries(view, path, module), built=bool(release))
-        for path, release in sorted(_releases(view, entries).items())
-    )
-
-
-def _releases(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
-    """By path, the kernel of each image; empty for one that nothing tells of, and for a spare one, which was
-    built with arguments of its own."""
-    paths = [f"/boot/{name}" for name in view.names("/boot") if name.startswith("booster-")]
-    return {
-        path: "" if path.endswith("-fallback.img") else release_of(view, path)
-        for path in (*booted(view, entries), *paths)
-    }
-
-
-def _carries(view: HostView, path: str, module: str) -> bool | None:
-    listing = asked(view, (*LOOKS.split(), path))
-    return None if listing is None else carried(listing, module)
-
-
-def preflight(view: HostView, carrying: Sequence[Image]) -> list[Diagnostic]:
-    del view, carrying
-    return []
-
-
-def activations(view: HostView, reason: str, entries: Sequence[Entry] = ()) -> tuple[Activation, ...]:
-    releases = {path: release for path, release in sorted(_releases(view, entries).items()) if release}
-    commands = tuple(
-        (TOOL, "build", "--force", "--kernel-version", release, path) for path, release in releases.items()
-    )
-    return (Activation(TOOL, commands, reason, writes_at=tuple(releases) or ("/boot",)),)
-
-
-def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | None) -> list[Diagnostic]:
-    """The options of every module that our file or the image names are those of all files together."""
-    wanted = _options(host)
-    named = _parsed([expected.decode("utf-8", "replace")] if expected else [])
-    problems = []
-    for image in found:
-        if image.carries is False:
-            continue
-        said = asked(host, (TOOL, "cat", image.path, _INIT))
+    def contents(
+        self, host: Host, image: Image, path: str, expected: bytes | None
+    ) -> Iterable[Content] | None:
+        """The options of every module that our file or the image names are those of all files together."""
+        said = asked(host, (self.TOOL, "cat", image.path, _INIT))
         if said is None:
-            problems.append(unproven(image, path, "booster cat"))
-            continue
-        inside = _baked(said)
-        for module in sorted({*named, *inside} & {*inside, "amdgpu"}):
-            problems += differs(
-                image,
+            return None
+        texts = [
+            text_or_empty(host, f"{folder}/{name}") for folder in _FOLDERS for name in host.names(folder)
+        ]
+        wanted, inside = _options(texts), _baked(said)
+        ours = _options([expected.decode("utf-8", "replace")] if expected else [])
+        return [
+            (
                 f"“{wanted.get(module) or inside[module]}” of {path} for {module}",
                 inside.get(module, "").encode() or None,
                 wanted.get(module, "").encode() or None,
-                why="booster ended without an error",
-                hint="build it by hand: "
-                f"sudo booster build --force --kernel-version {image.release} {image.path}",
             )
-    return problems
+            for module in sorted({*ours, *inside} & {*inside, "amdgpu"})
+        ]
 
 
-def _options(view: HostView) -> dict[str, str]:
+def _options(texts: Sequence[str]) -> dict[str, str]:
     """The options of each module as booster reads them, which is not quite as kmod does."""
-    return _parsed(
-        [text_or_empty(view, f"{folder}/{name}") for folder in _FOLDERS for name in view.names(folder)]
-    )
-
-
-def _parsed(texts: Sequence[str]) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for text in texts:
         for line in re.sub(r"\\\n\s*", " ", text).splitlines():
@@ -133,3 +95,6 @@ def _baked(lines: Sequence[str]) -> dict[str, str]:
             quoted = value[:1] in ("'", '"') and value[:1] == value[-1:]
             found[module.strip("\"'")] = value[1:-1].replace("''", "'") if quoted else value
     return found
+
+
+GENERATOR = Booster()

@@ -23,114 +23,72 @@ knows it (from 052 on; EL 8 has 049).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rocmcfg.backends.boot.menu import Entry
-from rocmcfg.backends.initramfs import Image, asked, booted, carried, detection, differs, release_of, unproven
+from rocmcfg.backends.initramfs import Content, Generator, Image, asked, of_the_host, release_of
 from rocmcfg.host.view import Host, HostView, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.facts import Detection
-from rocmcfg.model.plan import Activation
 
-NAME = "dracut"
-TOOL = "dracut"
-LOOKS = "lsinitrd"
 CONF = "/etc/dracut.conf.d/90-rocmcfg.conf"
-OWNED: tuple[str, ...] = (CONF,)
-_PROGRAMS = ("/usr/bin/dracut", "/usr/sbin/dracut", "/sbin/dracut")
-_HOOKS = (
-    "/etc/kernel/postinst.d/dracut",  # Debian's package dracut; dracut-core alone makes no image
-    "/usr/share/libalpm/hooks/90-dracut-install.hook",  # AUR dracut-hook
-)
 _QUIET = ("env", "NO_POST_UPDATE_HOOKS=1")
 # Where a file of an image may lie: what the module squash packs is in an image of its own (lsinitrd, 104).
 _ROOTS = ("", "squashfs-root/", "erofs-root/")
 
 
-def detect(view: HostView) -> Detection | None:
-    manual = "sudo dracut --regenerate-all --force"
-    return detection(view, NAME, _PROGRAMS, _HOOKS, "50-dracut.install", manual)
-
-
-def propose(*, wanted: bool) -> Mapping[str, bytes | None]:
-    from rocmcfg.backends.modprobe import PATH
-    from rocmcfg.backends.templates import HEAD
-
-    # dracut wants blanks at both ends of what is added to a list
-    text = (
-        f'# the options of modules that an image carries, in every mode\ninstall_optional_items+=" {PATH} "\n'
+class Dracut(Generator):
+    NAME = "dracut"
+    TOOL = "dracut"
+    LOOKS = "lsinitrd"
+    LISTS = ("lsinitrd",)
+    PROVES = "lsinitrd"
+    OWNED = (CONF,)
+    PROGRAMS = ("/usr/bin/dracut", "/usr/sbin/dracut", "/sbin/dracut")
+    HOOKS = (
+        "/etc/kernel/postinst.d/dracut",  # Debian's package dracut; dracut-core alone makes no image
+        "/usr/share/libalpm/hooks/90-dracut-install.hook",  # AUR dracut-hook
     )
-    return {CONF: f"{HEAD}{text}".encode() if wanted else None}
+    PLUGIN = "50-dracut.install"
+    MANUAL = "sudo dracut --regenerate-all --force"
+    WHY = "dracut ended without an error, which it also does where it could not copy a file"
+    HINT = "build it by hand and read what it says: sudo dracut --force {image.path} {image.release}"
 
+    def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
+        from rocmcfg.backends.modprobe import PATH
+        from rocmcfg.backends.templates import HEAD
 
-def images(view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
-    releases = _releases(view, entries)
-    return tuple(
-        Image(path, release, _carries(view, path, module), built=bool(release))
-        for path, release in sorted(releases.items())
-    )
+        why = "# the options of modules that an image carries, in every mode\n"
+        # dracut wants blanks at both ends of what is added to a list
+        text = f'{HEAD}{why}install_optional_items+=" {PATH} "\n'
+        return {CONF: text.encode() if wanted else None}
 
+    def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
+        """One that is booted and has the name of none is early microcode, or what another program has named
+        by a hash."""
+        paths = [f"/boot/{name}" for name in view.names("/boot")]
+        return of_the_host(view, entries, [path for path in paths if release_of(view, path)])
 
-def _releases(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
-    """By path, the kernel of each image that dracut writes; empty for one that is booted and has the name of
-    none: early microcode, and what another program has named by a hash."""
-    paths = [f"/boot/{name}" for name in view.names("/boot") if release_of(view, f"/boot/{name}")]
-    return {path: release_of(view, path) for path in (*booted(view, entries), *paths)}
+    def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
+        knows = any("--no-uefi)" in text_or_empty(view, program) for program in self.PROGRAMS)
+        options = ("--force", "--no-uefi") if knows else ("--force",)
+        for path, release, *_ in images:
+            yield (*_QUIET, self.TOOL, *options, "--rebuild", path, f"{path}.new", release)
+            yield ("mv", "-f", f"{path}.new", path)
 
-
-def _carries(view: HostView, path: str, module: str) -> bool | None:
-    listing = asked(view, (LOOKS, path))
-    return None if listing is None else carried(listing, module)
-
-
-def preflight(view: HostView, carrying: Sequence[Image]) -> list[Diagnostic]:
-    del view, carrying
-    return []
-
-
-def activations(view: HostView, reason: str, entries: Sequence[Entry] = ()) -> tuple[Activation, ...]:
-    commands: list[tuple[str, ...]] = []
-    paths = []
-    knows = any("--no-uefi)" in text_or_empty(view, program) for program in _PROGRAMS)
-    options = ("--force", "--no-uefi") if knows else ("--force",)
-    for path, release in sorted(_releases(view, entries).items()):
-        if release:
-            commands.append((*_QUIET, TOOL, *options, "--rebuild", path, f"{path}.new", release))
-            commands.append(("mv", "-f", f"{path}.new", path))
-            paths.append(path)
-    return (Activation(TOOL, tuple(commands), reason, writes_at=tuple(paths) or ("/boot",)),)
-
-
-def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | None) -> list[Diagnostic]:
-    problems = []
-    for image in found:
-        if image.carries is False:
-            continue
-        listing = asked(host, (LOOKS, image.path))
-        inside = None
-        for name in [name for name in _names(path) if name in _last_words(listing or ())]:
-            said = host.query((LOOKS, "--file", name, image.path))
-            inside = said.stdout.encode() if said is not None and said.ok else None
-            if not inside:  # 059 lists what squash has packed, and cannot print it
-                listing = None
+    def contents(
+        self, host: Host, image: Image, path: str, expected: bytes | None
+    ) -> Iterable[Content] | None:
+        listing = asked(host, (*self.LISTS, image.path))
         if listing is None:
-            problems.append(unproven(image, path, LOOKS))
-            continue
-        problems += differs(
-            image,
-            path,
-            inside,
-            expected,
-            why="dracut ended without an error, which it also does where it could not copy a file",
-            hint=f"build it by hand and read what it says: sudo dracut --force {image.path} {image.release}",
-        )
-    return problems
+            return None
+        listed = {line.rpartition(" ")[2] for line in listing}  # as `ls -l` prints them
+        inside = None
+        for name in (f"{root}{path.lstrip('/')}" for root in _ROOTS):
+            if name in listed:
+                said = host.query((self.LOOKS, "--file", name, image.path))
+                inside = said.stdout.encode() if said is not None and said.ok else b""
+                if not inside:  # 059 lists what squash has packed, and cannot print it
+                    return None
+        return [(path, inside, expected)]
 
 
-def _names(path: str) -> tuple[str, ...]:
-    return tuple(f"{root}{path.lstrip('/')}" for root in _ROOTS)
-
-
-def _last_words(listing: Sequence[str]) -> set[str]:
-    """The paths in lines as `ls -l` prints them."""
-    return {line.rpartition(" ")[2] for line in listing}
+GENERATOR = Dracut()

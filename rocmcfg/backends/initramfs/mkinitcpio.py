@@ -20,90 +20,87 @@ since it also brings the images to where Limine has them (omacom/omarchy, notes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.menu import Entry
-from rocmcfg.backends.initramfs import Image, asked, booted, carried, detection, differs, release_of, unproven
+from rocmcfg.backends.initramfs import Content, Generator, Image, booted, release_of, unpacked
 from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.facts import Detection
-from rocmcfg.model.plan import Activation
 
-NAME = "mkinitcpio"
-TOOL = "mkinitcpio"
-LOOKS = "lsinitcpio"
-OWNED: tuple[str, ...] = ()
 _CONF = "/etc/mkinitcpio.conf"
 _PRESETS = "/etc/mkinitcpio.d"
 _LIMINE = "/usr/bin/limine-mkinitcpio"
-_HOOKS = ("/usr/share/libalpm/hooks/90-mkinitcpio-install.hook", _LIMINE)
 _LIST = re.compile(r"^[ \t]*(HOOKS|FILES|PRESETS)(\+?)=(?:\(([^)]*)\)|[\"']([^\"']*)[\"'])", re.M)
 _OUTPUT = re.compile(r"^[ \t]*(\w+)_(?:image|uki|efi_image)=[\"']?([^\"'\s]+)", re.M)
 
 
-def detect(view: HostView) -> Detection | None:
-    return detection(
-        view, NAME, ("/usr/bin/mkinitcpio",), _HOOKS, "50-mkinitcpio.install", "sudo mkinitcpio -P"
+class Mkinitcpio(Generator):
+    NAME = "mkinitcpio"
+    TOOL = "mkinitcpio"
+    LOOKS = "lsinitcpio"
+    LISTS = ("lsinitcpio", "--list")
+    PROVES = "lsinitcpio"
+    PROGRAMS = ("/usr/bin/mkinitcpio",)
+    HOOKS = ("/usr/share/libalpm/hooks/90-mkinitcpio-install.hook", _LIMINE)
+    PLUGIN = "50-mkinitcpio.install"
+    MANUAL = "sudo mkinitcpio -P"
+    WHY = "mkinitcpio ended without an error, which it also does where a preset names no kernel"
+    HINT = (
+        "see whether its preset is in /etc/mkinitcpio.d, and the hook modconf among its HOOKS: "
+        "lsinitcpio --config {image.path}"
     )
 
+    def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
+        preset = _of_presets(view)
+        for path, release in {**dict.fromkeys(preset, ""), **booted(view, entries)}.items():
+            built = path in preset or view.exists(_LIMINE) or bool(release_of(view, path))
+            yield Image(path, release, built=built)
 
-def propose(*, wanted: bool) -> Mapping[str, bytes | None]:
-    del wanted
-    return {}
+    def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
+        if view.exists(_LIMINE):
+            return [("limine-mkinitcpio",)]
+        preset = _of_presets(view)
+        others = [one.path for one in images if one.path not in preset]
+        by_itself = [(self.TOOL, "--nopost", "-k", release_of(view, path), "-g", path) for path in others]
+        return [(self.TOOL, "-P"), *by_itself] if preset or not others else by_itself
+
+    def preflight(self, view: HostView, carrying: Sequence[Image]) -> list[Diagnostic]:
+        """RC3206 where the configuration has no `modconf`, as far as that is seen: one that a preset names
+        instead is not looked at."""
+        texts = {path: text_or_empty(view, path) for path in _configuration(view)}
+        lists = _lists(texts.values())
+        hooks = lists.get("HOOKS")
+        files = " ".join(lists.get("FILES", []))
+        if not carrying or hooks is None or "modconf" in hooks or "/etc/modprobe.d" in files:
+            return []
+        last = [path for path, text in texts.items() if "HOOKS" in _lists([text])][-1]
+        return [
+            error(
+                "RC3206",
+                f"mkinitcpio makes images without modprobe.d here, and {carrying[0].path} carries amdgpu",
+                location=last,
+                detail=f"HOOKS=({' '.join(hooks)}) has no modconf, the hook that copies /etc/modprobe.d",
+                hint="add modconf to HOOKS there, then run the command again; or keep to the kernel command "
+                "line: --via cmdline",
+            )
+        ]
+
+    def contents(
+        self, host: Host, image: Image, path: str, expected: bytes | None
+    ) -> Iterable[Content] | None:
+        return unpacked(host, (self.LOOKS, "--extract", image.path), path, expected, here=True)
 
 
-def images(view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
-    preset = _of_presets(view)
-    found = {**preset, **booted(view, entries)}
-    return tuple(
-        Image(path, found[path], _carries(view, path, module), path in preset or _made(view, path))
-        for path in sorted(found)
-    )
-
-
-def _of_presets(view: HostView) -> dict[str, str]:
-    """The images that presets name and that are there, unified ones too, by path; their kernels are told by
-    the entries, if at all."""
-    found: dict[str, str] = {}
+def _of_presets(view: HostView) -> list[str]:
+    """The images that presets name and that are there, unified ones too; their kernels are told by the
+    entries, if at all."""
+    found: list[str] = []
     for name in view.names(_PRESETS):
         text = text_or_empty(view, f"{_PRESETS}/{name}") if name.endswith(".preset") else ""
         active = _lists([text]).get("PRESETS", [])
-        for match in _OUTPUT.finditer(text):
-            if match[1] in active and view.exists(match[2]):
-                found[view.real_path(match[2])] = ""
+        named = (path for of, path in _OUTPUT.findall(text) if of in active)
+        found += [view.real_path(path) for path in named if view.exists(path)]
     return found
-
-
-def _made(view: HostView, path: str) -> bool:
-    """Whether something else than a preset has mkinitcpio write this image."""
-    return view.exists(_LIMINE) or bool(release_of(view, path))
-
-
-def _carries(view: HostView, path: str, module: str) -> bool | None:
-    listing = asked(view, (LOOKS, "--list", path))
-    return None if listing is None else carried(listing, module)
-
-
-def preflight(view: HostView, carrying: Sequence[Image]) -> list[Diagnostic]:
-    """RC3206 where the configuration has no `modconf`, as far as that is seen: one that a preset names
-    instead is not looked at."""
-    texts = {path: text_or_empty(view, path) for path in _configuration(view)}
-    lists = _lists(texts.values())
-    hooks = lists.get("HOOKS")
-    files = " ".join(lists.get("FILES", []))
-    if not carrying or hooks is None or "modconf" in hooks or "/etc/modprobe.d" in files:
-        return []
-    last = [path for path, text in texts.items() if "HOOKS" in _lists([text])][-1]
-    return [
-        error(
-            "RC3206",
-            f"mkinitcpio makes images without modprobe.d here, and {carrying[0].path} carries amdgpu",
-            location=last,
-            detail=f"HOOKS=({' '.join(hooks)}) has no modconf, the hook that copies /etc/modprobe.d",
-            hint="add modconf to HOOKS there, then run the command again; or keep to the kernel command "
-            "line: --via cmdline",
-        )
-    ]
 
 
 def _configuration(view: HostView) -> list[str]:
@@ -129,35 +126,4 @@ def _lists(texts: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def activations(view: HostView, reason: str, entries: Sequence[Entry] = ()) -> tuple[Activation, ...]:
-    preset = _of_presets(view)
-    others = {path: release_of(view, path) for path in booted(view, entries) if path not in preset}
-    commands: list[tuple[str, ...]] = [(TOOL, "-P")] if preset or not any(others.values()) else []
-    commands += [
-        (TOOL, "--nopost", "-k", release, "-g", path) for path, release in sorted(others.items()) if release
-    ]
-    if view.exists(_LIMINE):
-        commands = [("limine-mkinitcpio",)]
-    return (Activation(TOOL, tuple(commands), reason, writes_at=("/boot", *preset, *others)),)
-
-
-def check(host: Host, found: tuple[Image, ...], path: str, expected: bytes | None) -> list[Diagnostic]:
-    problems = []
-    inside = path.lstrip("/")
-    for image in found:
-        if image.carries is False:
-            continue
-        unpacked = host.unpack((LOOKS, "--extract", image.path), (inside,), here=True)
-        if unpacked is None:
-            problems.append(unproven(image, path, LOOKS))
-            continue
-        problems += differs(
-            image,
-            path,
-            unpacked.get(inside),
-            expected,
-            why="mkinitcpio ended without an error, which it also does where a preset names no kernel",
-            hint="see whether its preset is in /etc/mkinitcpio.d, and the hook modconf among its HOOKS: "
-            f"lsinitcpio --config {image.path}",
-        )
-    return problems
+GENERATOR = Mkinitcpio()

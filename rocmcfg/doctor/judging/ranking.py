@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from rocmcfg.doctor.judging.conditions import Reason, conditions, fixes
 from rocmcfg.doctor.judging.origin import Origin
-from rocmcfg.doctor.judging.workarounds import HostState, applied, where_in_force
+from rocmcfg.doctor.judging.workarounds import HostState, done, where_in_force
 from rocmcfg.doctor.reading.scan import Hits
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import Catalogue
@@ -45,7 +45,8 @@ class InForce(NamedTuple):
 
 
 class AppliedSetting(NamedTuple):
-    """A setting of a workaround that rocmcfg has applied already, after the log was written."""
+    """A setting of a workaround that is in force now or from the next boot on; whether it was when the log
+    was written is not known."""
 
     setting: Spelling
     state: str
@@ -147,13 +148,14 @@ def _judge(
     tried = tuple(
         InForce(setting, place)
         for setting in settings
-        if (place := where_in_force(setting, kargs, then, known))
+        if kargs is not None and (place := where_in_force(setting, kargs, then, known))
     )
     score *= _damped(issue, len(tried))
     waiting = tuple(
         AppliedSetting(setting, said)
         for setting in settings
-        if where.host is not None and setting not in dict(tried) and (said := applied(setting, host, known))
+        if where.host is not None and setting not in dict(tried)
+        if (said := done(setting, kargs, host, known))
     )
     helpless = [Reason("in_force", False, f"{s} was in force ({p}) and did not help") for s, p in tried]
     return Match(

@@ -35,11 +35,11 @@ def where_in_force(
 ) -> str:
     """Where a setting is in force; empty where it is not or cannot be told.
 
-    `kargs` is the command line of the boot that wrote the log, None where it is not in it; `host` is None
+    `kargs` is the command line of a boot that wrote a log; None asks for what is in force now. `host` is None
     where the log is another machine's.
     """
-    if setting.kind is Kind.ENV:
-        found = host.variables.get(setting.name) if host else None
+    if setting.kind is Kind.ENV:  # no log shows what its process was given
+        found = host.variables.get(setting.name) if host and kargs is None else None
         return found[1] if found and found[0] == setting.value else ""
     if setting.kind is Kind.KARG:
         wanted = setting.name if setting.value is None else f"{setting.name}={setting.value}"
@@ -52,14 +52,18 @@ def where_in_force(
     return where if current is not None and same(current, setting.value) else ""
 
 
-def applied(setting: Spelling, host: HostState, known: Catalogue) -> str:
-    """What to tell of a setting that rocmcfg applied after the log was written; empty for a setting that it
-    has not applied."""
-    if not any(_is(setting, one, known) for one in host.applied):
-        return ""
-    if where_in_force(setting, None, host, known):
-        return "applied since, and in force now"
-    return "applied, not in effect before the reboot"
+def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, known: Catalogue) -> str:
+    """What to tell of a setting that is in force now, or that rocmcfg applied for the next boot, and that is
+    not known to have been in force when the log was written; empty for any other. `kargs` is the command line
+    of that boot, if the log shows it."""
+    where = where_in_force(setting, None, host, known)
+    if where:
+        absent = setting.kind is Kind.KARG and kargs is not None
+        then = "it was not then" if absent else "this log does not say whether it was then"
+        return f"in force now ({where}); {then}"
+    if any(_is(setting, one, known) for one in host.applied):
+        return "applied, not in effect before the reboot"
+    return ""
 
 
 def _is(setting: Spelling, one: DesiredSetting, known: Catalogue) -> bool:

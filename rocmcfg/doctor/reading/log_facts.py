@@ -53,19 +53,19 @@ class LogFacts(NamedTuple):
 
     def kernel_at(self, position: int) -> str:
         """The release of the boot that wrote the line; of any boot where its own beginning is not there."""
-        said = _before(self.kernels, position)
+        said = _before(self.kernels, position) or next(reversed(self.kernels), None)
         return said.text if said else ""
 
     def kargs_at(self, position: int) -> tuple[Karg, ...] | None:
-        """The kernel's arguments in that boot; None where no log shows them."""
+        """The kernel's arguments in that boot; None where no log shows them: a command line that comes after
+        the line is that of a later boot."""
         said = _before(self.command_lines, position)
         return split(said.text, "the log's command line") if said else None
 
 
 def _before(said: Sequence[Said], position: int) -> Said | None:
-    """The last one before the line; without one, the last of all."""
     index = bisect_right([one.position for one in said], position)
-    return said[index - 1] if index else (said[-1] if said else None)
+    return said[index - 1] if index else None
 
 
 def read_facts(scanner: Scanner, known: LogKnowledge, models: Sequence[GpuModel]) -> LogFacts:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends.boot import pe_image
-from rocmcfg.backends.boot.uki import addon
+from rocmcfg.backends.boot.uki import addons
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from tests.support.hosts.pe import AA64, X64, addon_stub, pe
@@ -30,9 +30,16 @@ _BY_UKIFY = {
 }
 
 
+def built(tmp_path: Path, machine: int, arguments: str) -> bytes:
+    path = tmp_path / addons.stub_path(machine).lstrip("/")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(addon_stub(machine))
+    return addons.made(LocalHost(str(tmp_path)), machine, arguments)
+
+
 @pytest.mark.parametrize(("machine", "length"), _BY_UKIFY)
-def test_an_addon_has_the_bytes_that_ukify_gave_one(machine: int, length: int) -> None:
-    made = addon.build(addon_stub(machine), ARGUMENTS[length])
+def test_an_addon_has_the_bytes_that_ukify_gave_one(tmp_path: Path, machine: int, length: int) -> None:
+    made = built(tmp_path, machine, ARGUMENTS[length])
     assert hashlib.sha256(made).hexdigest()[:16] == _BY_UKIFY[machine, length]
     assert pe_image.parse(io.BytesIO(made)).texts[".cmdline"] == ARGUMENTS[length]
 
@@ -44,7 +51,7 @@ def test_an_addon_has_the_bytes_that_the_ukify_of_this_machine_gives_it(tmp_path
     argv = ["ukify", "build", f"--stub={tmp_path}/stub", f"--cmdline={ARGUMENTS[length]}"]
     assert run([*argv, f"--output={tmp_path}/addon"]).returncode == 0
     real = (tmp_path / "addon").read_bytes()
-    made = addon.build(addon_stub(), ARGUMENTS[length])
+    made = built(tmp_path, X64, ARGUMENTS[length])
     assert {at for at in range(len(real)) if real[at] != made[at]} <= {
         0x60,
         0x61,
@@ -63,16 +70,16 @@ def test_an_addon_has_the_bytes_that_the_ukify_of_this_machine_gives_it(tmp_path
     ],
 )
 def test_a_damaged_stub_is_refused(tmp_path: Path, stub: bytes, said: str) -> None:
-    path = tmp_path / addon.stub_path(X64).lstrip("/")
+    path = tmp_path / addons.stub_path(X64).lstrip("/")
     path.parent.mkdir(parents=True)
     path.write_bytes(stub)
     with pytest.raises(Unreadable) as caught:
-        addon.made_of_stub(LocalHost(str(tmp_path)), X64, "a=1")
+        addons.made(LocalHost(str(tmp_path)), X64, "a=1")
     assert said in caught.value.reason
 
 
 def test_a_missing_stub_names_its_package(tmp_path: Path) -> None:
     with pytest.raises(Unreadable) as caught:
-        addon.made_of_stub(LocalHost(str(tmp_path)), AA64, "a=1")
+        addons.made(LocalHost(str(tmp_path)), AA64, "a=1")
     assert caught.value.path.endswith("addonaa64.efi.stub")
     assert "systemd-boot-efi" in str(caught.value.diagnostics[0].hint)

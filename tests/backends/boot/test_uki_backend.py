@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends.boot import marked_arguments, registry
-from rocmcfg.backends.boot.uki import addon, backend, built_in, reader
+from rocmcfg.backends.boot.uki import addons, backend, built_in, reader
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.local_view import LocalView
 from rocmcfg.host.view import Unwritable
@@ -183,7 +183,7 @@ def test_a_newer_stub_is_no_reason_to_write_an_addon_again(tmp_path: Path) -> No
     own = root / f"{LINUX}/arch-linux.efi.extra.d/{reader.OURS}"
     own.chmod(0o700)
     content = own.read_bytes()
-    make_root(tmp_path, {addon.stub_path(0x8664): pe({".text": b"newer", ".sdmagic": b"x"})})
+    make_root(tmp_path, {addons.stub_path(0x8664): pe({".text": b"newer", ".sdmagic": b"x"})})
     assert "Already applied" in rocmcfg("apply", "--set", KARGS[0], "--yes", "--root", str(root)).out
     backend.write_entries(LocalHost(str(root)))
     assert own.read_bytes() == content
@@ -195,5 +195,5 @@ def test_an_image_for_another_machine_gets_an_addon_of_its_stub(tmp_path: Path) 
     arm = arm[:68] + b"\x64\xaa" + arm[70:]
     make_root(tmp_path, {f"{LINUX}/arch-linux.efi": arm})
     assert [one.id for one in preflight(root)] == ["RC3168"]  # no stub for it: built in
-    make_root(tmp_path, {addon.stub_path(0xAA64): addon_stub(0xAA64)})
+    make_root(tmp_path, {addons.stub_path(0xAA64): addon_stub(0xAA64)})
     assert preflight(root) == []

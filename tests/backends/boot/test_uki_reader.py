@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.backends.boot import pe_image
 from rocmcfg.backends.boot.menu import Entry, Role
-from rocmcfg.backends.boot.uki import addon, reader, way
+from rocmcfg.backends.boot.uki import addons, reader
 from rocmcfg.host.local import LocalHost
 from tests.support.hosts import MACHINE_ID, efi_variable, firmware, make_root, os_release
 from tests.support.hosts.files import File
@@ -30,7 +31,7 @@ def image(
 
 
 def made(arguments: str) -> bytes:
-    return addon.build(addon_stub(), arguments)
+    return pe_image.with_sections(addon_stub(), {".cmdline": arguments.encode()})
 
 
 def texts(entry: Entry) -> str:
@@ -148,7 +149,7 @@ def test_addons_lie_under_the_name_without_its_counter(
     tmp_path: Path, name: str, stub: str, folder: str, hides: bool
 ) -> None:
     root = make_root(tmp_path, {f"{LINUX}/{name}": image(stub=stub)})
-    (found,) = reader.images(LocalHost(str(root)))
+    (found,) = reader.images(LocalHost(str(root))).images
     assert found.own_addon == f"/{LINUX}/{folder}/rocmcfg.addon.efi"
     assert found.hides_addons is hides
 
@@ -170,11 +171,11 @@ def test_an_entry_of_a_file_that_boots_an_image_is_not_this_loaders(tmp_path: Pa
             {f"{LINUX}/a.efi": image(), **firmware("Limine 9.2", "systemd-stub 257")},
             "Limine 9.2 starts the images",
         ),
-        ({f"{LINUX}/a.efi": image(), addon.stub_path(0x8664).lstrip("/"): addon_stub()}, ""),
+        ({f"{LINUX}/a.efi": image(), addons.stub_path(0x8664).lstrip("/"): addon_stub()}, ""),
     ],
 )
 def test_why_a_host_gets_no_addon(tmp_path: Path, files: dict[str, File], said: str) -> None:
     view = LocalHost(str(make_root(tmp_path, files)))
-    found = way.takes_no_addon(view, way.normal(view))
+    found = addons.impossible(view, reader.images(view).normal)
     assert said in found
     assert bool(said) is bool(found)

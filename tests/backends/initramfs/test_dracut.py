@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.initramfs import dracut
+from rocmcfg.backends.initramfs.dracut import CONF
+from rocmcfg.backends.initramfs.dracut import GENERATOR as dracut
 from rocmcfg.host.view import CommandResult
 from tests.backends.initramfs.images import KERNEL, OURS, PATH, entry, host, image
 from tests.support.hosts import Link, Program, kernel_modules
@@ -116,7 +117,7 @@ def test_every_kernel_with_modules_has_its_own(tmp_path: Path) -> None:
 
 def test_the_shell_reads_our_configuration_as_dracut_wants_it() -> None:
     """A list has blanks at both its ends (dracut.sh, check_conf_file of 106)."""
-    text = dracut.propose(wanted=True)[dracut.CONF]
+    text = dracut.propose(wanted=True)[CONF]
     assert text is not None
     script = f'install_optional_items=" one "\n{text.decode()}\nprintf %s "$install_optional_items"'
     said = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, check=True).stdout

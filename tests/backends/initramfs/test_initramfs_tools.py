@@ -10,7 +10,8 @@ import pytest
 
 from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot.menu import Entry, Role
-from rocmcfg.backends.initramfs import Image, initramfs_tools
+from rocmcfg.backends.initramfs import Image
+from rocmcfg.backends.initramfs.initramfs_tools import GENERATOR as initramfs_tools
 from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult

@@ -69,7 +69,7 @@ def _composefs(view: HostView) -> Detection | None:
         "bootc without ostree (composefs), whose command line is part of the image",
         (reader.PROGRAM, f"/proc/cmdline: {booted.text[:24]}…"),
         proof=True,
-        manual="kargs = [ {kargs} ] in /usr/lib/bootc/kargs.d/ of the image",
+        manual="kargs = [ {list} ] in /usr/lib/bootc/kargs.d/ of the image",
         renders="bootc",
     )
 

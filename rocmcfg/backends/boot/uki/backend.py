@@ -5,26 +5,25 @@ Which way a host gets, and why: docs/decisions/0031.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments, secure_boot
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.backends.boot.menu import check as check_menu
-from rocmcfg.backends.boot.uki import addon, built_in, reader, refusals, signing
+from rocmcfg.backends.boot.uki import addons, built_in, reader
 from rocmcfg.backends.boot.uki.built_in import DRACUT, Built
-from rocmcfg.backends.boot.uki.reader import Uki
-from rocmcfg.backends.boot.uki.way import normal, other_loader, says, takes_no_addon
-from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.backends.boot.uki.reader import Seen, Uki
+from rocmcfg.host.atomic import temp_name
+from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
 
 NAME = reader.NAME
 OWNED: tuple[str, ...] = (entry_options.CARRIER, DRACUT)
-_HOW = "`rocmcfg plan` says the commands that sign it"
-_SIGNING_TIMEOUT = 120.0  # seconds; a key on a token may be slow
 
 
 def detect(view: HostView) -> Detection | None:
@@ -35,32 +34,37 @@ def detect(view: HostView) -> Detection | None:
         NAME,
         "unified kernel images",
         (*found[:3], *told),
-        proof=bool(told) and not other_loader(view),
+        proof=bool(told) and not addons.other_loader(view),
         supported=True,
         manual="add to the line that your images are built with, and build them anew: {kargs}",
     )
 
 
-def _built(view: HostView) -> Built | None:
+def _built(view: HostView, images: Sequence[Uki]) -> Built | None:
     """Where the arguments are built into the images; None where they get addons."""
-    images = normal(view)
-    return built_in.source(view) if images and takes_no_addon(view, images) else None
+    return built_in.source(view) if images and addons.impossible(view, images) else None
 
 
 def observe(view: HostView) -> Observed:
     """What an addon adds that is loaded after ours comes later, also where ours is not there yet."""
     seen = reader.read(view)
     found = entry_options.observe(view, seen, entry_options.from_cmdline(view))
-    behind = {k.text: k for entry in seen.normal for k in entry.kargs if reader.is_behind_ours(k.source)}
+    behind = {k.text: k for entry in seen.normal for k in entry.kargs if _is_behind_ours(k.source)}
     later = tuple({**{k.text: k for k in found.later}, **behind}.values())
     first = [k for k in found.foreign if k not in found.later and k.text not in behind]
     return Observed(seen, (*first, *later), found.ours, later, (*first, *found.ours, *later))
 
 
+def _is_behind_ours(path: str) -> bool:
+    """Whether the stub loads this addon after ours."""
+    folder, _, name = path.rpartition("/")
+    return folder.endswith(".extra.d") and name > reader.OURS
+
+
 def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
     proposed = entry_options.propose(settings)
     part = proposed[entry_options.CMDLINE]
-    built = _built(view) if settings else None
+    built = _built(view, reader.images(view).normal) if settings else None
     path = built.path if built is not None else ""
     return {
         **proposed,
@@ -71,70 +75,147 @@ def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, byt
 
 def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
     """Images that were built with our part are built anew also where addons have taken its place."""
-    images = normal(view)
-    built = _built(view)
+    images = reader.images(view).normal
+    built = _built(view, images)
+    if built is None and images and secure_boot.state(view) == secure_boot.ON:
+        signer = " ".join(addons.signer(view, images[0].own_addon)[:2])
+        reason += f", and `{signer}` signs each addon" if signer else ""
     if built is None and any(marked_arguments.BEGIN in uki.line for uki in images):
         built = built_in.source(view)
     commands = built.commands if built is not None and view.runs_tools else ()
-    signed = [uki.path for uki in images if uki.image is not None and uki.image.signed and commands]
-    commands += tuple(argv for path in signed if (argv := signing.command(view, path)))
-    if images and secure_boot.state(view) == secure_boot.ON and built is None:
-        signed_by = " ".join(signing.command(view, images[0].own_addon)[:2])
-        reason += f", and `{signed_by}` signs each addon" if signed_by else ""
+    signed = [uki.path for uki in images if uki.image.signed and commands]
+    commands += tuple(argv for path in signed if (argv := addons.signer(view, path)))
     folders = dict.fromkeys(uki.path.rpartition("/")[0] for uki in images)
     return (Activation(NAME, commands, reason, writes_at=tuple(folders), own=True),)
 
 
 def write_entries(host: Host) -> None:
     """As `contract.EntryWriter`. An addon that says the same, signed by whoever, is left as it is."""
-    asked = entry_options.asked(host) if _built(host) is None else ""
-    line = marked_arguments.part(asked).decode().strip() if asked else ""
-    enforced = secure_boot.state(host) == secure_boot.ON
-    images = normal(host) if line else ()
+    asked, normal = entry_options.asked(host), reader.images(host).normal
+    images = normal if asked and _built(host, normal) is None else ()
     wanted = {host.real_path(uki.addons) for uki in images}
-    for folder in reader.with_own_addon(host):
+    for folder in _with_own_addon(host):
         if host.real_path(folder) not in wanted:  # also of an image that is gone
             host.remove(f"{folder}/{reader.OURS}")
             host.remove_dir(folder)  # stays where somebody else uses it
     for uki in images:
-        if host.is_dir(uki.addons):
-            host.discard_temporary(uki.own_addon)
-        if not says(host, uki, line, enforced):
-            _write(host, uki, line, enforced)
+        addons.write(host, uki, addons.line(asked))
 
 
-def _write(host: Host, uki: Uki, line: str, enforced: bool) -> None:
-    content = addon.made_of_stub(host, uki.image.machine if uki.image else 0, line)
-    host.make_dir(uki.addons, 0o755)
-    host.write(uki.own_addon, host.new_file(content, 0o644), keep_mtime=False)
-    if not enforced:
-        return
-    argv = signing.command(host, uki.own_addon)
-    if not argv:
-        raise Unwritable(uki.own_addon, "Secure Boot is on, and no key is known to sign it with", _HOW)
-    result = host.execute(argv, timeout=_SIGNING_TIMEOUT, progress=lambda: None)
-    if not result.ok or not says(host, uki, line, enforced):
-        raise ToolFailed(result, "did not sign it", "run it by hand, and see what it says")
+def _with_own_addon(view: HostView) -> list[str]:
+    """The directories that hold an addon of ours, also beside images that are gone, and those that hold
+    nothing: what ends us before the addon is there leaves one."""
+    folders = dict.fromkeys((f"{one}/EFI/Linux" for one in loader_entries.PARTITIONS), None)
+    folders |= dict.fromkeys(path.rpartition("/")[0] for path in reader.paths(view))
+    found: dict[str, str] = {}
+    for path in (f"{folder}/{name}" for folder in folders for name in view.names(folder)):
+        if path.endswith(".extra.d") and view.is_dir(path):
+            inside = {*view.names(path)}
+            if not inside or inside & {reader.OURS, temp_name(reader.OURS)}:
+                found[view.real_path(path)] = path
+    return list(found.values())
 
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    return list(refusals.preflight(view, observed, kargs))
+    if observed.menu.unreadable:
+        return []  # the menu itself says so
+    seen = reader.images(view)
+    if not seen.normal:
+        return [_nothing_seen(seen)]
+    reason = addons.impossible(view, seen.normal)
+    by = (
+        _by_rebuild(view, seen, reason)
+        if reason
+        else _by_addon(view, seen.normal, addons.line(" ".join(kargs)))
+    )
+    return [*entry_options.preflight(observed, kargs), *by]
+
+
+def _nothing_seen(seen: Seen) -> Diagnostic:
+    if seen.damaged:
+        where = f"damaged: {', '.join(seen.damaged)}"
+        hint = "build them anew, and see whether the partition they lie on is full"
+    else:
+        where = "no EFI/Linux/*.efi below /efi, /boot or /boot/efi"
+        hint = "mount the EFI system partition (see /etc/fstab, `bootctl status`), then run the command again"
+    summary = "this host boots a unified kernel image, and none of it can be seen"
+    return error("RC3160", summary, detail=where, hint=hint)
+
+
+def _by_rebuild(view: HostView, seen: Seen, reason: str) -> Iterator[Diagnostic]:
+    built = built_in.source(view)
+    if not built.path:
+        yield error(
+            "RC3162",
+            f"an addon would do nothing here: {reason}",
+            detail=f"and the line cannot be built into the images: {built.refusal}",
+            hint="build the images anew with a stub that reads addons (package systemd-boot-efi), or write "
+            "module parameters to modprobe.d: --via modprobe",
+        )
+        return
+    if spare := [uki.path for uki in seen.images if uki.role is Role.RECOVERY]:
+        yield warning(
+            "RC3168",
+            f"{spare[0]} is built with the same line, so that it will have the arguments as well",
+            detail=f"they are built in because {reason}",
+            hint="keep another entry that is known to boot, or bring the images to a newer stub first",
+        )
+    if not view.runs_tools:
+        commands = "; ".join(" ".join(argv) for argv in built.commands)
+        yield error(
+            "RC3163",
+            "the images have to be built anew, which their program must do on the host itself",
+            detail=f"{reason}\nby: {commands}",
+            hint="boot it, or give the program its own root with --chroot, then run the command again",
+        )
+    signed = [uki.path for uki in seen.normal if uki.image.signed]
+    if signed and not addons.signer(view, signed[0]):
+        yield error(
+            "RC3164",
+            f"{signed[0]} is signed, and building it anew would leave it without its signature",
+            detail=f"it would be built anew because {reason}",
+            hint="name your key where the builder reads it: uki.conf (ukify), dracut.conf.d, or sbctl",
+        )
+
+
+def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diagnostic]:
+    due = [uki for uki in images if not addons.says(view, uki, line)]
+    if not due:
+        return
+    state, path = secure_boot.state(view), due[0].own_addon
+    if state == secure_boot.ON and not addons.signer(view, path):
+        stub = addons.stub_path(due[0].image.header.machine)
+        yield error(
+            "RC3165",
+            "Secure Boot is on: an addon that is not signed is ignored, and no key is known to sign it with",
+            detail="with keys of your own, for each image:\n"
+            f"sudo mkdir -p {shlex.quote(due[0].addons)}\n"
+            f"sudo ukify build --stub={stub} --cmdline={shlex.quote(line)} \\\n"
+            "  --secureboot-private-key=KEY --secureboot-certificate=CERTIFICATE \\\n"
+            f"  --output={shlex.quote(path)}\n"
+            "or, to have keys: sudo sbctl create-keys && sudo sbctl enroll-keys --microsoft",
+            location=path,
+            hint="name your key and certificate in /etc/kernel/uki.conf and install sbsign, or use sbctl, "
+            "then run the command again",
+        )
+    elif not state and any(uki.image.signed for uki in due):
+        yield warning(
+            "RC3166",
+            "whether Secure Boot is on cannot be seen from here, and the images are signed",
+            location=due[0].path,
+            hint="where it is on, apply on the booted host: an addon that is not signed is ignored there",
+        )
 
 
 def unmanaged(view: HostView) -> list[Diagnostic]:
-    found = list(reader.images(view))
+    """Besides the images, entries that are files, which systemd-boot shows together with them."""
+    seen = reader.images(view)
+    hint = "build it anew; it does not boot as it is"
     problems = [
-        warning(
-            "RC3161",
-            f"{uki.path} is left alone: {uki.damage.reason}",
-            location=uki.path,
-            hint="build it anew; it does not boot as it is",
-        )
-        for uki in found
-        if uki.damage is not None
+        warning("RC3161", f"{path} is left alone: {damage.reason}", location=path, hint=hint)
+        for path, damage in seen.damaged.items()
     ]
-    hidden = [uki.path for uki in found if uki.role is Role.NORMAL and uki.hides_addons]
-    if hidden:
+    if hidden := [uki.path for uki in seen.normal if uki.hides_addons]:
         problems.append(
             warning(
                 "RC3167",
@@ -143,22 +224,18 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
                 hint="systemd-bless-boot.service takes the counter off after a good boot",
             )
         )
-    return [*problems, *_beside(view)]
-
-
-def _beside(view: HostView) -> list[Diagnostic]:
-    """Entries that are files, which systemd-boot shows together with the images."""
-    own = text_or_empty(view, "/etc/machine-id").strip()
-    others = [one.title for one in loader_entries.read(view, own) if one.role is Role.NORMAL]
-    if not others:
-        return []
-    return [
-        warning(
-            "RC3169",
-            f"{len(others)} boot entries beside the images do not get the arguments: {', '.join(others[:3])}",
-            hint="boot an image instead of them, or write module parameters to modprobe.d: --via modprobe",
+    entries = loader_entries.read(view, entry_options.machine_id(view))
+    if others := [one.title for one in entries if one.role is Role.NORMAL]:
+        titles = ", ".join(others[:3])
+        problems.append(
+            warning(
+                "RC3169",
+                f"{len(others)} boot entries beside the images do not get the arguments: {titles}",
+                hint="boot an image instead of them, or write module parameters to modprobe.d: "
+                "--via modprobe",
+            )
         )
-    ]
+    return problems
 
 
 def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:

@@ -19,19 +19,16 @@ import shlex
 from typing import NamedTuple
 
 from rocmcfg.backends.boot.entry_options import CMDLINE
-from rocmcfg.backends.boot.uki.reader import PRESETS
+from rocmcfg.backends.boot.uki import reader
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 
 DRACUT = "/etc/dracut.conf.d/zz-rocmcfg-kernel-arguments.conf"
-DRACUT_FOLDERS = ("/etc/dracut.conf.d", "/usr/lib/dracut/dracut.conf.d")
-UKI_CONF = tuple(f"{folder}/uki.conf" for folder in ("/etc/kernel", "/run/kernel", "/usr/lib/kernel"))
-_INSTALL_CONF = tuple(
-    f"{folder}/install.conf"
-    for folder in ("/etc/kernel", "/run/kernel", "/usr/local/lib/kernel", "/usr/lib/kernel")
-)
+_DRACUT_FOLDERS = ("/etc/dracut.conf.d", "/usr/lib/dracut/dracut.conf.d")
+_KERNEL = ("/etc/kernel", "/run/kernel", "/usr/local/lib/kernel", "/usr/lib/kernel")  # kernel-install(8)
 _PRESET_LINE = re.compile(r"^[ \t]*\w+_cmdline=|^[ \t]*\w+_options=.*--(?:no-)?cmdline", re.MULTILINE)
 _SET_FOR_DRACUT = re.compile(r"^[ \t]*kernel_cmdline\+?=", re.MULTILINE)
 _CONFIGURED = re.compile(r"^[ \t]*Cmdline[ \t]*=", re.MULTILINE)
+_ALONE = "and one with our arguments alone"
 
 
 class Built(NamedTuple):
@@ -44,18 +41,29 @@ class Built(NamedTuple):
 
 
 def source(view: HostView) -> Built:
-    presets = [f"{PRESETS}/{name}" for name in view.names(PRESETS) if name.endswith(".preset")]
-    if any("_uki=" in text_or_empty(view, path) for path in presets):
-        return _mkinitcpio(view, presets)
+    presets = reader.presets(view)
     settings = _install_conf(view)
-    generator = settings.get("uki_generator", "ukify") if settings.get("layout") == "uki" else ""
-    if generator == "ukify":
-        return _ukify(view)
-    if generator == "mkinitcpio":  # 50-mkinitcpio.install, by the same files
-        return _with_cmdline(view, _kernel_install(view))
-    if view.has_tool("dracut"):
-        return _dracut(view, settings)
-    return Built("", (), "nothing here shows what built the images")
+    by_plugin = settings.get("layout") == "uki"
+    generator = settings.get("uki_generator", "ukify") if by_plugin else ""
+    path, refusal, commands = CMDLINE, "", _kernel_install(view)
+    if any("_uki=" in text for text in presets.values()):
+        commands = (("mkinitcpio", "-P"),)
+        own = next((path for path, text in presets.items() if _PRESET_LINE.search(text)), "")
+        refusal = own and f"{own} names a command line of its own"
+    elif generator in ("ukify", "mkinitcpio"):  # 50-mkinitcpio.install goes by the same file
+        file, text = uki_conf(view)
+        if generator == "ukify" and _CONFIGURED.search(text):
+            refusal = f"{file} sets Cmdline=, which some releases of systemd take and others do not"
+    elif view.has_tool("dracut"):
+        path = DRACUT
+        commands = commands if by_plugin else (("dracut", "--regenerate-all", "--force"),)
+        if not any(_SET_FOR_DRACUT.search(text) for file, text in dracut_conf(view) if file != DRACUT):
+            refusal = f"dracut is told no kernel_cmdline, {_ALONE} has no root="
+    else:
+        refusal = "nothing here shows what built the images"
+    if not refusal and path == CMDLINE and not text_or_empty(view, CMDLINE).strip():
+        refusal = f"there is no {CMDLINE}, {_ALONE} would have no root="
+    return Built("", (), refusal) if refusal else Built(path, commands)
 
 
 def for_dracut(part: str) -> bytes:
@@ -65,35 +73,17 @@ def for_dracut(part: str) -> bytes:
     return f"{HEAD}kernel_cmdline+={shlex.quote(f'{part} ')}\n".encode()
 
 
-def _mkinitcpio(view: HostView, presets: list[str]) -> Built:
-    own = next((path for path in presets if _PRESET_LINE.search(text_or_empty(view, path))), "")
-    if own:
-        return Built("", (), f"{own} names a command line of its own")
-    return _with_cmdline(view, (("mkinitcpio", "-P"),))
+def dracut_conf(view: HostView) -> list[tuple[str, str]]:
+    """The files that dracut reads, each with its text."""
+    paths = ("/etc/dracut.conf", *drop_ins(view, _DRACUT_FOLDERS, ".conf"))
+    return [(path, text_or_empty(view, path)) for path in paths]
 
 
-def _ukify(view: HostView) -> Built:
-    path, text = first_file(view, UKI_CONF)
-    if _CONFIGURED.search(text):
-        return Built("", (), f"{path} sets Cmdline=, which some releases of systemd take and others do not")
-    return _with_cmdline(view, _kernel_install(view))
-
-
-def _with_cmdline(view: HostView, commands: tuple[tuple[str, ...], ...]) -> Built:
-    if not text_or_empty(view, CMDLINE).strip():
-        return Built("", (), f"there is no {CMDLINE}, and one with our arguments alone would have no root=")
-    return Built(CMDLINE, commands)
-
-
-def _dracut(view: HostView, settings: dict[str, str]) -> Built:
-    files = ["/etc/dracut.conf", *drop_ins(view, DRACUT_FOLDERS, ".conf")]
-    others = any(_SET_FOR_DRACUT.search(text_or_empty(view, path)) for path in files if path != DRACUT)
-    if not others:
-        return Built(
-            "", (), "dracut is told no kernel_cmdline, and one with our arguments alone has no root="
-        )
-    by_plugin = settings.get("layout") == "uki"
-    return Built(DRACUT, _kernel_install(view) if by_plugin else (("dracut", "--regenerate-all", "--force"),))
+def uki_conf(view: HostView) -> tuple[str, str]:
+    """The file that ukify is given (60-ukify.install), and its text."""
+    return _first_file(
+        view, [f"{folder}/uki.conf" for folder in ("/etc/kernel", "/run/kernel", "/usr/lib/kernel")]
+    )
 
 
 def _kernel_install(view: HostView) -> tuple[tuple[str, ...], ...]:
@@ -106,16 +96,15 @@ def _kernel_install(view: HostView) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
-def first_file(view: HostView, paths: tuple[str, ...]) -> tuple[str, str]:
-    """The first of them that is there, and its text."""
+def _first_file(view: HostView, paths: list[str]) -> tuple[str, str]:
     path = next(filter(view.exists, paths), "")
     return path, text_or_empty(view, path) if path else ""
 
 
 def _install_conf(view: HostView) -> dict[str, str]:
     """The first file counts, and then every drop-in (kernel-install(8))."""
-    _, text = first_file(view, _INSTALL_CONF)
-    drop = drop_ins(view, tuple(f"{path}.d" for path in _INSTALL_CONF), ".conf")
+    _, text = _first_file(view, [f"{folder}/install.conf" for folder in _KERNEL])
+    drop = drop_ins(view, [f"{folder}/install.conf.d" for folder in _KERNEL], ".conf")
     text = "\n".join((text, *(text_or_empty(view, path) for path in drop)))
     pairs = (line.partition("=") for line in text.splitlines() if not line.lstrip().startswith("#"))
     return {name.strip(): value.strip().strip("\"'") for name, equals, value in pairs if equals}

@@ -8,15 +8,14 @@ profiles, addons are appended to the line of each.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments, pe_image, secure_boot
-from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, machine_id
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.backends.boot.pe_image import PeImage
 from rocmcfg.backends.boot.recognised import handed_over, variable_text
-from rocmcfg.host.atomic import temp_name
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.kargs import Karg, split
 
@@ -28,7 +27,7 @@ EDITED: Mapping[str, Editor] = {CMDLINE: marked_arguments}
 OURS = "rocmcfg.addon.efi"
 READS_ADDONS = 254  # systemd's version (NEWS)
 _IGNORES_COUNTERS = 255  # in the name of the directory of addons: systemd#29636
-PRESETS = "/etc/mkinitcpio.d"
+_PRESETS = "/etc/mkinitcpio.d"
 _STUB = re.compile(r"systemd-stub (\d+)")
 _COUNTER = re.compile(r"\+\d+(?:-\d+)?(?=\.|\Z)")
 _MACHINE = re.compile(r"([0-9a-f]{32})[-.]")
@@ -37,31 +36,26 @@ _PRESET_IMAGE = re.compile(r"""^[ \t]*\w+_(?:uki|efi_image)=["']?(/[^"'\s]+)""",
 
 
 class Uki(NamedTuple):
-    """An image of this host or of another system on its partition; `damage` says why it cannot be read."""
+    """An image of this host or of another system on its partition."""
 
     path: str
-    image: PeImage | None
-    damage: Unreadable | None
+    image: PeImage
     role: Role
-
-    @property
-    def name(self) -> str:
-        return self.path.rpartition("/")[2]
 
     @property
     def stub(self) -> int:
         """The version of the systemd-stub that it begins with; 0 for another one."""
-        found = _STUB.search(self.image.texts.get(".sdmagic", "")) if self.image else None
+        found = _STUB.search(self.image.texts.get(".sdmagic", ""))
         return int(found[1]) if found else 0
 
     @property
     def release(self) -> str:
-        return self.image.texts.get(".uname", "").strip() if self.image else ""
+        return self.image.texts.get(".uname", "").strip()
 
     @property
     def line(self) -> str:
-        """What is built in, as the stub makes one line of it (mangle_stub_cmdline)."""
-        return _one_line(self.image.texts.get(".cmdline", "")) if self.image else ""
+        """What is built in."""
+        return _one_line(self.image)
 
     @property
     def addons(self) -> str:
@@ -76,8 +70,20 @@ class Uki(NamedTuple):
     def hides_addons(self) -> bool:
         """Whether the stub looks for them elsewhere as long as the image's boot counter runs. It looks for
         the counter behind the first plus sign of the name (remove_boot_count), which a kernel may have."""
-        counted = _COUNTER.search(self.name)
-        return counted is not None and (self.stub < _IGNORES_COUNTERS or "+" in self.name[: counted.start()])
+        name = self.path.rpartition("/")[2]
+        counted = _COUNTER.search(name)
+        return counted is not None and (self.stub < _IGNORES_COUNTERS or "+" in name[: counted.start()])
+
+
+class Seen(NamedTuple):
+    """`damaged` are those that nobody can read, by path."""
+
+    images: tuple[Uki, ...]
+    damaged: dict[str, Unreadable]
+
+    @property
+    def normal(self) -> tuple[Uki, ...]:
+        return tuple(uki for uki in self.images if uki.role is Role.NORMAL)
 
 
 def here(view: HostView) -> bool:
@@ -95,61 +101,47 @@ def told(view: HostView) -> tuple[str, ...]:
     return handed_over(view, "StubInfo", "systemd-stub")
 
 
+def presets(view: HostView) -> dict[str, str]:
+    """Of mkinitcpio: the text of each by its path."""
+    found = (f"{_PRESETS}/{name}" for name in view.names(_PRESETS) if name.endswith(".preset"))
+    return {path: text_or_empty(view, path) for path in found}
+
+
 def paths(view: HostView) -> tuple[str, ...]:
     """Every image, also where a preset of mkinitcpio puts it elsewhere. A partition that is mounted below
     another one, or linked to it, counts once."""
     found: list[str] = []
     for folder in (f"{mounted}/EFI/Linux" for mounted in loader_entries.PARTITIONS):
-        found += [f"{folder}/{name}" for name in view.names(folder) if _is_image(name)]
-    presets = [f"{PRESETS}/{name}" for name in view.names(PRESETS) if name.endswith(".preset")]
-    named = [path for preset in presets for path in _PRESET_IMAGE.findall(text_or_empty(view, preset))]
+        found += [f"{folder}/{name}" for name in view.names(folder) if _is_image(name.lower())]
+    named = [path for text in presets(view).values() for path in _PRESET_IMAGE.findall(text)]
     found += [path for path in named if view.exists(path)]
     return tuple({view.real_path(path): path for path in found}.values())
 
 
-def with_own_addon(view: HostView) -> list[str]:
-    """The directories that hold an addon of ours, also beside images that are gone, and those that hold
-    nothing: what ends us before the addon is there leaves one."""
-    folders = dict.fromkeys((f"{one}/EFI/Linux" for one in loader_entries.PARTITIONS), None)
-    folders |= dict.fromkeys(path.rpartition("/")[0] for path in paths(view))
-    found = {
-        view.real_path(path): path
-        for path in (f"{folder}/{name}" for folder in folders for name in view.names(folder))
-        if path.endswith(".extra.d") and view.is_dir(path) and _is_ours(view.names(path))
-    }
-    return list(found.values())
-
-
-def _is_ours(names: Sequence[str]) -> bool:
-    return not names or OURS in names or temp_name(OURS) in names
-
-
 def _is_image(name: str) -> bool:
-    return name.lower().endswith(".efi") and not name.startswith(".") and not name.lower().startswith("auto-")
+    return name.endswith(".efi") and not name.startswith((".", "auto-"))
 
 
-def images(view: HostView) -> Iterator[Uki]:
-    machine = text_or_empty(view, "/etc/machine-id").strip()
+def images(view: HostView) -> Seen:
     release = text_or_empty(view, "/etc/os-release") or text_or_empty(view, "/usr/lib/os-release")
+    machine, system = machine_id(view), _OS.search(release)
+    found: list[Uki] = []
+    damaged: dict[str, Unreadable] = {}
     for path in paths(view):
         try:
             image = pe_image.read(view, path)
         except Unreadable as problem:
-            yield Uki(path, None, problem, Role.FOREIGN)
-            continue
-        if image is not None:
-            yield Uki(path, image, None, _role(path, image, machine, release))
+            damaged[path] = problem
+        else:
+            found += [Uki(path, image, _role(path, image, machine, system))] if image else []
+    return Seen(tuple(found), damaged)
 
 
-def _role(path: str, image: PeImage, machine: str, release: str) -> Role:
+def _role(path: str, image: PeImage, machine: str, system: re.Match[str] | None) -> Role:
     name = path.rpartition("/")[2].lower()
-    of, system = _MACHINE.match(name), _OS.search(image.texts.get(".osrel", ""))
-    own = _OS.search(release)
-    if (
-        ".linux" not in image.sections
-        or (of and machine and of[1] != machine)
-        or (system and own and system[1] != own[1])
-    ):
+    of, its = _MACHINE.match(name), _OS.search(image.texts.get(".osrel", ""))
+    of_another = (of and machine and of[1] != machine) or (its and system and its[1] != system[1])
+    if ".linux" not in image.sections or of_another:
         return Role.FOREIGN
     return Role.RECOVERY if "fallback" in name or "rescue" in name else Role.NORMAL
 
@@ -157,23 +149,22 @@ def _role(path: str, image: PeImage, machine: str, release: str) -> Role:
 def read(view: HostView) -> Menu:
     """A partition for root's eyes alone hides its images (the mode of most ESPs)."""
     enforced = secure_boot.state(view) == secure_boot.ON
-    entries = tuple(_entry(view, uki, enforced) for uki in images(view) if uki.image is not None)
+    entries = tuple(_entry(view, uki, enforced) for uki in images(view).images)
     hidden = [mounted for mounted in loader_entries.PARTITIONS if view.hidden(mounted)]
     unreadable = f"only root may look into {hidden[0]}" if hidden and not entries else ""
     folder = entries[0].path.rpartition("/")[0] if entries else hidden[0] if hidden else "/efi/EFI/Linux"
-    return Menu(
-        entries, unreadable, folder, "", CARRIER, "a stub that takes no addon, or not an unsigned one,"
-    )
+    dropped_by = "a stub that takes no addon, or not an unsigned one,"
+    return Menu(entries, unreadable, folder, "", CARRIER, dropped_by)
 
 
 def _entry(view: HostView, uki: Uki, enforced: bool) -> Entry:
+    name = uki.path.rpartition("/")[2]
     kargs = split(uki.line, uki.path)
-    if uki.stub >= READS_ADDONS:
-        kargs = (*kargs, *addon_kargs(view, uki, enforced))
-    return Entry(uki.name, uki.name, uki.path, uki.release, (), kargs, uki.role)
+    added = _addon_kargs(view, uki, enforced) if uki.stub >= READS_ADDONS else []
+    return Entry(name, name, uki.path, uki.release, (), (*kargs, *added), uki.role)
 
 
-def addon_kargs(view: HostView, uki: Uki, enforced: bool) -> tuple[Karg, ...]:
+def _addon_kargs(view: HostView, uki: Uki, enforced: bool) -> list[Karg]:
     """Of the addons to all images, then of those to this one, each in order of their names. `enforced`: what
     is not signed is not loaded."""
     around = (one for one in loader_entries.PARTITIONS if uki.path.startswith(f"{one}/"))
@@ -188,14 +179,8 @@ def addon_kargs(view: HostView, uki: Uki, enforced: bool) -> tuple[Karg, ...]:
                 continue
             if uki.release and addon.texts.get(".uname", uki.release).strip() != uki.release:
                 continue
-            found += split(_one_line(addon.texts.get(".cmdline", "")), f"{folder}/{name}")
-    return tuple(found)
-
-
-def is_behind_ours(path: str) -> bool:
-    """Whether the stub loads this addon after ours."""
-    folder, _, name = path.rpartition("/")
-    return folder.endswith(".extra.d") and name > OURS
+            found += split(_one_line(addon), f"{folder}/{name}")
+    return found
 
 
 def read_addon(view: HostView, path: str) -> PeImage | None:
@@ -206,5 +191,6 @@ def read_addon(view: HostView, path: str) -> PeImage | None:
         return None
 
 
-def _one_line(text: str) -> str:
-    return re.sub(r"[\x00-\x20\x7f]", " ", text).strip()
+def _one_line(image: PeImage) -> str:
+    """As the stub makes one line of it (mangle_stub_cmdline)."""
+    return re.sub(r"[\x00-\x20\x7f]", " ", image.texts.get(".cmdline", "")).strip()

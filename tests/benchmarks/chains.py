@@ -1,0 +1,49 @@
+"""Hosts of every boot chain with two settings applied: what `bench.py` compares with the one of GRUB."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.cases.case import CASES, lay_out, read
+from tests.support.stage import Stage, empty_folder
+
+BEFORE, AFTER = "pristine", "applied"
+# One host of each, two of a loader that has two ways; the first is what the others are compared with.
+HOSTS = (
+    "grub/debian-12",
+    "grub-mkconfig/arch",
+    "grub-bls/fedora",
+    "systemd-boot/arch",
+    "systemd-boot/kernel-install",
+    "sdboot-manage/cachyos",
+    "uki/mkinitcpio",
+    "uki/old-stub-ukify",
+    "limine/cachyos",
+    "limine/by-hand",
+    "refind/arch",
+    "kernelstub/pop-os",
+    "proxmox-boot-tool/systemd-boot",
+    "rpm-ostree/silverblue",
+    "bootc/bazzite",
+    "sdbootutil/systemd-boot",
+)
+
+
+def make(place: Path, name: str) -> tuple[Path, Path]:
+    """The host as it was before its first apply, and as it was after it."""
+    case = read(CASES / name)
+    made = place / name.replace("/", "-")
+    with empty_folder() as folder:
+        stage = Stage(folder, lay_out(case, folder), case.tools)
+        for typed in case.commands:
+            applies = typed.line.startswith("rocmcfg apply")
+            if applies:
+                shutil.copytree(folder / "host", made / BEFORE, symlinks=True)
+            said = stage.run(typed)
+            if said.code:
+                raise ValueError(f"{name}: {typed.line}: {said}")
+            if applies:
+                break
+        shutil.copytree(folder / "host", made / AFTER, symlinks=True)
+    return made / BEFORE, made / AFTER
