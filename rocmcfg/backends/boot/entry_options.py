@@ -16,14 +16,14 @@ from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, size, too_long
+from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu, Role, behind_separator, size, too_long
 from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import Karg, contains, split
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, unique_kargs
 
-MISSING = "there is no such file; is its partition mounted?"
+MISSING = f"{NO_FILE}; is its partition mounted?"
 CARRIER = "/etc/rocmcfg/kernel-arguments"
 CMDLINE = "/etc/kernel/cmdline"
 _COMMENT = re.compile(r"^[ \t]*#.*", re.MULTILINE)

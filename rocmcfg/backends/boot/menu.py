@@ -10,6 +10,8 @@ from typing import NamedTuple
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, contains
 
+NO_FILE = "there is no such file"
+
 
 class Role(str, Enum):
     """What an entry of the boot menu is for. Our arguments belong on the normal ones."""

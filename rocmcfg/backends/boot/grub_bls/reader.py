@@ -5,6 +5,7 @@ Fedora's blscfg.c, and GRUB 2.14's, expand `$name` in the options; EL 8 keeps al
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ HOOK_HEAD = (
 )
 _MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")
 _GRUBBY = ("/usr/sbin/grubby", "/usr/bin/grubby")
+_KERNELOPTS = re.compile(r'^[ \t]*set kernelopts="([^"\n]*)"', re.MULTILINE)
 _BLOCKS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
 
 
@@ -68,20 +70,28 @@ def read(view: HostView) -> Menu:
     variables = _variables(view)
     found = entry_options.menu(view)
     entries = (
-        entry._replace(kargs=tuple(one for karg in entry.kargs for one in _expanded(karg, variables)))
+        entry._replace(
+            kargs=tuple(one for karg in entry.kargs for one in _expanded(karg, variables)),
+            # `initrd /initramfs-RELEASE.img $tuned_initrd`: one line may name several
+            initrds=tuple(name for line in entry.initrds for name in line.split() if name[0] != "$"),
+        )
         for entry in found.entries
     )
     return found._replace(entries=tuple(entries))
 
 
-def _expanded(karg: Karg, variables: Mapping[str, str]) -> tuple[Karg, ...]:
+def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Karg, ...]:
     if not karg.text.startswith("$") or karg.text == TRIAL_TOKEN:
         return (karg,)
-    return split(variables.get(karg.text.strip("${}"), ""), karg.source)
+    return variables.get(karg.text.strip("${}"), ())
 
 
-def _variables(view: HostView) -> dict[str, str]:
-    """Of GRUB's environment block: NAME=VALUE lines (GRUB manual, "The GRUB environment block")."""
-    text = next(filter(None, (text_or_empty(view, path) for path in _BLOCKS)), "")
-    pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
-    return {name: value for name, equals, value in pairs if equals}
+def _variables(view: HostView) -> dict[str, tuple[Karg, ...]]:
+    """Of GRUB's environment block: NAME=VALUE lines (GRUB manual, "The GRUB environment block"). Where it has
+    no kernelopts, the menu sets it (10_linux of Fedora 30 to 35 and EL 8)."""
+    menu = menu_path(view)
+    said = _KERNELOPTS.search(text_or_empty(view, menu)) if menu else None
+    found = {"kernelopts": split(said[1], menu)} if said else {}
+    block = next((path for path in _BLOCKS if text_or_empty(view, path)), _BLOCKS[0])
+    pairs = (line.partition("=") for line in text_or_empty(view, block).splitlines() if line[:1] != "#")
+    return found | {name: split(value, block) for name, equals, value in pairs if equals}
