@@ -174,7 +174,7 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
 
 
 def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> BootChain:
-    from rocmcfg.backends.boot import recognised
+    from rocmcfg.backends.boot import loader_entries, recognised
     from rocmcfg.model.facts import BootChain
 
     declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
@@ -195,8 +195,11 @@ def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> Boo
         refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
     else:
         told = recognised.variable_text(view, "LoaderInfo")
-        hidden = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
-        refusal = hidden if told else "no boot loader that we know was found"
+        folders = (f"{one}{below}" for one in loader_entries.PARTITIONS for below in ("", "/loader"))
+        hidden = next(filter(view.hidden, folders), "")
+        refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
+        refusal = refusal if told else "no boot loader that we know was found"
+        refusal = f"only root may look into {hidden}: run the command as root" if hidden else refusal
     return BootChain(None, candidates, initramfs, refusal)
 
 

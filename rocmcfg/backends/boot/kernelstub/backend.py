@@ -101,8 +101,9 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
 
 
 def unable(view: HostView) -> list[Diagnostic]:
-    """Asked before an undo, too."""
-    return [*_order_lost(reader.user(view)["kernel_options"])]
+    """Asked before an undo, too, which leaves the options of others alone."""
+    ours = entry_options.asked(view).split()
+    return [*_order_lost([one for one in reader.user(view)["kernel_options"] if one not in ours])]
 
 
 def held(view: HostView, ours: str = "") -> str | None:

@@ -16,7 +16,7 @@ from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.backends.boot.sdboot_manage import reader
 from rocmcfg.host.view import Host, HostView, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, split
 from rocmcfg.model.plan import Activation
@@ -81,9 +81,19 @@ def write_entries(host: Host) -> None:
 
 def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
     problems = list(entry_options.preflight(observed, kargs))
+    if kargs and not view.exists(_CONFIG):
+        problems.append(
+            error(
+                "RC3131",
+                f"there is no {_CONFIG}, and a later kernel would lose the arguments",
+                location=_CONFIG,
+                hint=f"reinstall the package of sdboot-manage, or make an empty one: touch {_CONFIG}",
+            )
+        )
     content, _ = appended_assignment.put(
         text_or_empty(view, _CONFIG).encode(), _lines(" ".join(kargs)) if kargs else None
     )
+    problems += appended_assignment.continued(appended_assignment.around(content.decode())[0], _CONFIG)
     left = _options(content.decode())
     if left is not None and not all(contains(left, text) for text in kargs):
         problems.append(entry_options.set_anew(_OPTIONS, _CONFIG))
