@@ -79,6 +79,13 @@ PARTS = (
         ("rocmcfg/*trial*", "rocmcfg/backends/boot/*", "packaging/systemd/*", "tests/vm/*"),
     ),
     Part(
+        "guests with images",
+        7,
+        "vm",
+        ("tests/vm/test_images.py",),
+        ("rocmcfg/backends/boot/uki/*", "rocmcfg/backends/initramfs/*", "tests/vm/*"),
+    ),
+    Part(
         "guests",
         11,
         "vm",

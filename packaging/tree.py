@@ -283,7 +283,7 @@ def install(destdir: Path, libraries: Libraries | None, layout: Layout) -> None:
         if layout.licences:
             files |= {f"{layout.licences}/{path}": content for path, content in libraries.licences.items()}
     for path, content in sorted(files.items()):
-        _write(destdir / path, content, 0o644)
+        _write(destdir / path, content, 0o755 if path.endswith(".sh") else 0o644)
     _write(destdir / "usr/bin/rocmcfg", launcher(pythons, layout.system_libraries), 0o755)
 
 
@@ -309,11 +309,12 @@ def _program() -> Iterable[tuple[str, bytes]]:
 
 
 def _beside(layout: Layout) -> Iterable[tuple[str, bytes]]:
-    """What is not Python: generated pages and completions, the schema, the units."""
+    """What is not Python: generated pages and completions, the schema, the units, and what takes all back."""
     plain = {
         "completions/rocmcfg.bash": "usr/share/bash-completion/completions/rocmcfg",
         "completions/_rocmcfg": f"{layout.zsh}/_rocmcfg",
         "completions/rocmcfg.fish": "usr/share/fish/vendor_completions.d/rocmcfg.fish",
+        "undo.sh": "usr/share/rocmcfg/undo.sh",
         "systemd/rocmcfg-recover.service": "usr/lib/systemd/system/rocmcfg-recover.service",
         "systemd/rocmcfg-trial.service": "usr/lib/systemd/system/rocmcfg-trial.service",
     }

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
-
 from rocmcfg.backends import marked_lines
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment_targets import ENVIRONMENT
-
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
+from rocmcfg.model.edit import Editor
 
 
 def editor(path: str) -> Editor | None:
     """None for a path that is ours as a whole."""
-    if path == ENVIRONMENT.path:
-        return cast("Editor", marked_lines)
-    return registry.editor(path)
+    return marked_lines if path == ENVIRONMENT.path else registry.editor(path)
 
 
 def own_part(path: str, content: bytes | None) -> bytes | None:

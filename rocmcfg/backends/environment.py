@@ -1,58 +1,21 @@
-"""Variables for everybody: our three files, and what all files together set.
-
-environment.d(5): systemd user sessions. profile.d: POSIX login shells, dash among them. The raw file:
-`docker --env-file` (takes values as they stand, quotes included) and systemd's EnvironmentFile=.
-The common denominator is NAME=VALUE without quotes, blanks, `#` and `$`, which the value check ensures.
-"""
+"""What all files together set for everybody, and the file of one account."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from os.path import basename
 from typing import NamedTuple
 
-from rocmcfg.backends.templates import HEAD, render
+from rocmcfg.backends.templates import render
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
-from rocmcfg.model.state import DesiredSetting
 
-
-class EnvironmentFile(NamedTuple):
-    path: str
-    exported: bool
-    readers: str
-
-
-ENVIRONMENT_D = EnvironmentFile("/etc/environment.d/90-rocmcfg.conf", False, "systemd user sessions")
-PROFILE_D = EnvironmentFile("/etc/profile.d/zz-rocmcfg.sh", True, "login shells")
-RAW = EnvironmentFile("/etc/rocmcfg/env", False, "docker --env-file, EnvironmentFile=")
-FILES = (ENVIRONMENT_D, PROFILE_D, RAW)
-_DIRECTORIES = (
+DIRECTORIES = (
     "/etc/environment.d",
     "/run/environment.d",
     "/usr/local/lib/environment.d",
     "/usr/lib/environment.d",
 )
 _SUMMED = re.compile(rb"#[^\n]*\n#[^\n]*\n# sha256 of the lines below: ([0-9a-f]{16})\n(.*)", re.DOTALL)
-
-
-def propose(file: EnvironmentFile, settings: Sequence[DesiredSetting]) -> bytes | None:
-    """The file's content; None where there is no variable to set."""
-    if not settings:
-        return None
-    return "".join([HEAD, *(_line(file, setting) for setting in settings)]).encode()
-
-
-def _line(file: EnvironmentFile, setting: DesiredSetting) -> str:
-    return exported(setting) if file.exported else f"{setting.name}={setting.text}\n"
-
-
-def exported(setting: DesiredSetting) -> str:
-    """A line for a POSIX shell."""
-    import shlex
-
-    quoted = shlex.quote(setting.text or "")  # a value may hold `;`
-    return f"export {setting.name}={quoted}\n"
 
 
 def user_file(pairs: Sequence[tuple[str, str]]) -> bytes:
@@ -76,7 +39,7 @@ def _checksum(body: bytes) -> str:
 
 def environment_d(view: HostView) -> tuple[str, ...]:
     """The environment.d files, in systemd's order: by base name, the first directory that has one wins."""
-    return drop_ins(view, _DIRECTORIES, ".conf")
+    return drop_ins(view, DIRECTORIES, ".conf")
 
 
 def profile_d(view: HostView) -> tuple[str, ...]:
@@ -127,15 +90,4 @@ def set_variables(view: HostView, environment: Mapping[str, str]) -> dict[str, t
     """NAME to (value, where): the caller's environment, over the files that new logins read."""
     found = {one.name: (one.value, one.source) for one in for_everybody(view)}
     found |= {name: (value, "the environment of this command") for name, value in environment.items()}
-    return found
-
-
-def later_assignments(view: HostView) -> dict[str, Assignment]:
-    """By name, what is read after our files, by systemd or by login shells."""
-    ours = [basename(path) for path in (ENVIRONMENT_D.path, PROFILE_D.path)]
-    later = {basename(path): path for path in profile_d(view) if basename(path) > ours[1]}
-    later |= {basename(path): path for path in environment_d(view) if basename(path) > ours[0]}
-    found: dict[str, Assignment] = {}
-    for _, path in sorted(later.items()):
-        found |= read_assignments(view, path)
     return found

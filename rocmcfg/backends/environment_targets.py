@@ -1,7 +1,10 @@
-"""Readers of variables that get them on request alone (`--env-target`), each with a syntax of its own.
+"""The readers of variables: those that always get them, and those that get them on request (`--env-target`).
 
 A value is made of letters, digits and ._,:;@%+=/- (`model.spelling`), so that few rules of quoting matter:
 
+always: environment.d(5), for systemd's user sessions; profile.d, for POSIX login shells, dash among them; and
+    a raw file, for `docker --env-file`, which takes values as they stand, quotes included, and for systemd's
+    EnvironmentFile=.
 fish: /etc/fish/conf.d/*.fish are sourced after those of the user, and before those of vendors,
     /etc/fish/config.fish and the user's config.fish (share/config.fish of fish 3.6). Nothing is expanded
     between single quotes (fish-language, "Quotes"); outside of them `;` would end the command.
@@ -25,7 +28,7 @@ from os.path import basename
 from typing import NamedTuple
 
 from rocmcfg.backends import marked_lines
-from rocmcfg.backends.environment import Assignment, read_assignments
+from rocmcfg.backends.environment import DIRECTORIES, Assignment, read_assignments
 from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
@@ -50,9 +53,10 @@ _PROFILE_ENV = "/etc/profile.env"
 
 
 class Target(NamedTuple):
-    """`needs`: one of these is on a host that has the reader. `line` is an assignment of ours, with the name
-    and the value to be put in, and `percent` what stands for a % in a value. `parse` says what a line of
-    anybody's sets, and ("", "") for one that forgets what was set before; without it lines are NAME=VALUE.
+    """`name` is empty for one that always gets them. `needs`: one of these is on a host that has the reader;
+    every host has that of none. `line` is an assignment of ours, with the name and the value to be put in,
+    which `quote` may change. `parse` says what a line of anybody's sets, and ("", "") for one that forgets
+    what was set before; without it lines are NAME=VALUE.
 
     Read after our file are those of `folders` whose names match `others` and come later, and then `behind`.
     `results` are files that a program makes of ours, and that have to hold the same."""
@@ -60,10 +64,10 @@ class Target(NamedTuple):
     name: str
     path: str
     readers: str
-    needs: tuple[str, ...]
-    line: str
+    needs: tuple[str, ...] = ()
+    line: str = "{}={}\n"
     parse: Callable[[str], Pairs] | None = None
-    percent: str = "%"
+    quote: Callable[[str], str] = str
     section: str = ""
     folders: tuple[str, ...] = ()
     others: str = r".*\.conf"
@@ -71,7 +75,7 @@ class Target(NamedTuple):
     results: tuple[str, ...] = ()
 
     def written(self, setting: DesiredSetting) -> str:
-        return self.line.format(setting.name, (setting.text or "").replace("%", self.percent))
+        return self.line.format(setting.name, self.quote(setting.text or ""))
 
 
 def _fish(line: str) -> Pairs:
@@ -97,6 +101,24 @@ def _systemd(line: str) -> Pairs:
             yield name, text.replace("%%", "%")
 
 
+def _shell(value: str) -> str:
+    import shlex
+
+    return shlex.quote(value)  # it may hold `;`
+
+
+ENVIRONMENT_D = Target("", "/etc/environment.d/90-rocmcfg.conf", "systemd user sessions", folders=DIRECTORIES)
+PROFILE_D = Target(
+    "",
+    "/etc/profile.d/zz-rocmcfg.sh",
+    "login shells",
+    line="export {}={}\n",
+    quote=_shell,
+    folders=("/etc/profile.d",),
+    others=r".*\.sh",
+)
+RAW = Target("", "/etc/rocmcfg/env", "docker --env-file, EnvironmentFile=")
+ALWAYS = (ENVIRONMENT_D, PROFILE_D, RAW)
 FISH = Target(
     "fish",
     "/etc/fish/conf.d/zz-rocmcfg.fish",
@@ -115,7 +137,7 @@ SYSTEMD = Target(
     ("/usr/lib/systemd/systemd", "/lib/systemd/systemd"),
     'DefaultEnvironment="{}={}"\n',
     _systemd,
-    "%%",
+    lambda value: value.replace("%", "%%"),
     "[Manager]\n",
     tuple(f"{place}/systemd/system.conf.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib")),
 )
@@ -124,7 +146,6 @@ ENVIRONMENT = Target(  # lines below ours are in the same file, and the last one
     "/etc/environment",
     "logins by PAM",
     ("/etc/pam.d", "/etc/pam.conf", "/usr/lib/pam.d"),
-    "{}={}\n",
 )
 GENTOO = Target(
     "gentoo",
@@ -137,6 +158,7 @@ GENTOO = Target(
     results=(_PROFILE_ENV,),
 )
 FIXED = (FISH, SYSTEMD, ENVIRONMENT, GENTOO)
+EVERY = (*ALWAYS, *FIXED)  # but for the services
 NAMES = (*(one.name for one in FIXED), "unit:NAME.service")
 
 
@@ -145,9 +167,11 @@ def is_name(name: str) -> bool:
 
 
 def chosen(names: Sequence[str]) -> tuple[Target, ...]:
-    """Each once. A name that is none, which only a damaged record holds, counts for nothing."""
+    """Those that always get variables, and each of these names once. A name that is none, which only a
+    damaged record holds, counts for nothing."""
     units = sorted({found[1] for name in names if (found := _SPELLED.fullmatch(name))})
-    return (*(one for one in FIXED if one.name in names), *(_unit(f"{unit}.service") for unit in units))
+    fixed = (one for one in FIXED if one.name in names)
+    return (*ALWAYS, *fixed, *(_unit(f"{unit}.service") for unit in units))
 
 
 def _unit(unit: str) -> Target:
@@ -191,7 +215,7 @@ def problems(
 ) -> Iterable[Diagnostic]:
     """Why a reader would not get them, asked before anything is written."""
     for target in chosen(names) if settings else ():
-        if not any(map(view.exists, target.needs)):
+        if target.needs and not any(map(view.exists, target.needs)):
             yield _no_reader(target)
         elif target is ENVIRONMENT:
             yield from _unfit(view, settings)
@@ -233,7 +257,7 @@ def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagn
             location=path,
             hint="shorten the value, or leave --env-target environment away",
         )
-    before = marked_lines.around(text_or_empty(view, path))[0].splitlines()
+    before = text_or_empty(view, path).partition(marked_lines.BEGIN)[0].splitlines()
     read = [line for line in before if line.strip() and not line.lstrip().startswith("#")]
     if read and read[-1].rstrip().endswith("\\"):
         yield error(

@@ -35,12 +35,3 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
         return content + edit.inserted, edit
     edit = Edit(found[0], wanted or b"")
     return content[: found.start()] + edit.inserted + content[found.end() :], edit
-
-
-def around(text: str) -> tuple[str, str, str]:
-    """The text before our part, our part, and the text after it."""
-    content = text.encode()
-    found = _OWN.search(content)
-    if found is None:
-        return text, "", ""
-    return content[: found.start()].decode(), found[0].decode(), content[found.end() :].decode()

@@ -4,6 +4,7 @@ jinja2 would take a fifth of its time; scripts are templates, which lie beside t
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from rocmcfg.host.files import read_own_file
@@ -17,6 +18,11 @@ def reason(setting: DesiredSetting) -> str:
     # a backslash at the end would make the next line a part of it
     because = setting.because.rstrip("\\ ")
     return f"# {setting.id}: {because}\n" if because else f"# {setting.id}\n"
+
+
+def own_file(settings: Sequence[DesiredSetting], line: str, remark: str = "") -> bytes | None:
+    """A file with the reason for each setting and one line that says them all; None without settings."""
+    return "".join([HEAD, remark, *map(reason, settings), line, "\n"]).encode() if settings else None
 
 
 def render(package: str, name: str, **values: Any) -> bytes:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import rocmcfg
-from rocmcfg.cli import options, render
+from rocmcfg.cli import options
+from rocmcfg.cli.printer import Misuse, Printer, complain, flush, lost
 from rocmcfg.model.diagnostic import ExitCode
 
 
@@ -59,7 +60,7 @@ COMMANDS = {
     "report": Command("doctor", "report"),
     "env": Command("profile", "env"),
     "run": Command("profile", "run", output=("debug",), passes_on=True),
-    "render": Command("rendering", "render"),
+    "render": Command("render", "render"),
     "schema": Command("explain", "schema", output=("debug",)),
     "check-kernel": Command("apply", "check_kernel", listed=False),
     "watch-trial": Command("apply", "watch_trial", listed=False),
@@ -82,15 +83,15 @@ def main() -> None:
     except SystemExit as end:
         code = end.code
     except KeyboardInterrupt:
-        render.complain("interrupted; nothing was changed\n")  # no command had begun
+        complain("interrupted; nothing was changed\n")  # no command had begun
         code = ExitCode.ERROR
     except (ImportError, AttributeError, SyntaxError) as problem:
         code = _damaged(problem)
     except OSError as problem:  # of --help and --version: commands turn theirs into diagnostics
         if "--debug" in sys.argv:
             raise
-        render.lost(problem)
-    render.flush()
+        lost(problem)
+    flush()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         # Python puts the default back while it ends, and the exit code would be lost to a late signal
         signal.signal(number, signal.SIG_IGN)
@@ -112,7 +113,7 @@ def _run(arguments: list[str]) -> None:
             parser.run()
         else:
             call(name, values)
-    except render.Misuse as problem:
+    except Misuse as problem:
         from rocmcfg.cli import parser
 
         parser.misused(problem, arguments)
@@ -125,7 +126,7 @@ def call(name: str, given: Mapping[str, Any]) -> None:
     function = command.load()
     wanted = {option: bool(given.get(option)) for option in command.output}
     debug = wanted.pop("debug", False)
-    printer = render.Printer(name, **wanted)
+    printer = Printer(name, **wanted)
     with printer.errors(debug=debug):
         function(printer, **parameters(function, given))
 
@@ -156,7 +157,7 @@ def _damaged(problem: Exception) -> int:
     found = damage(problem)
     if found is None or "--debug" in sys.argv:
         raise problem
-    printer = render.Printer(named(sys.argv[1:]), json="--json" in sys.argv[1:])
+    printer = Printer(named(sys.argv[1:]), json="--json" in sys.argv[1:])
     printer.document([found], {"outcome": "nothing_changed"})
     printer.problems([found])
     return int(ExitCode.ERROR)

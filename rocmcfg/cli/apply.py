@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.printer import Printer
 from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 

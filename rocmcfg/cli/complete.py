@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.printer import Printer
 from rocmcfg.host.local import LocalHost
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Misuse, Printer, wrap
+from rocmcfg.cli.printer import Misuse, Printer, wrap
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.judging.origin import Options

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import SCHEMA_VERSION, Printer
+from rocmcfg.cli.printer import SCHEMA_VERSION, Printer
 
 if TYPE_CHECKING:
     from rocmcfg.explain.explanation import Caution, Explanation, OnKernel

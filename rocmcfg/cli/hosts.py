@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from rocmcfg.cli.render import Misuse, Printer
+from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host import interrupts
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import ExitCode, fail

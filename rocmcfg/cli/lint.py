@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer, counted, wrap
+from rocmcfg.cli.printer import Printer, counted, wrap
 from rocmcfg.model.diagnostic import ExitCode, Severity
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from rocmcfg.cli.render import Misuse
+from rocmcfg.cli.printer import Misuse
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError
 
 if TYPE_CHECKING:

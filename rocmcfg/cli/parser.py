@@ -12,7 +12,7 @@ import typer
 from rocmcfg.cli import app
 from rocmcfg.cli.app import COMMANDS, GROUPS
 from rocmcfg.cli.options import Option
-from rocmcfg.cli.render import Misuse, Printer, complain
+from rocmcfg.cli.printer import Misuse, Printer, complain
 from rocmcfg.model.diagnostic import ExitCode, error
 
 # click's, which typer does not export

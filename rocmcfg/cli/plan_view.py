@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 
-from rocmcfg.cli.render import Printer, counted
+from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import Activation, FileChange, RowOutcome, SettingRow, ToolChange

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Misuse, Printer
+from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors
 from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile, ProfileParameter

@@ -1,310 +1,40 @@
-"""The only place that prints. Text is calm and fits 80 columns; colour only on a terminal and never alone;
-with --json stdout carries one document and nothing else. Texts of a host or a profile are shown, and never
-obeyed: a terminal gets no control character but our own colours."""
+"""`rocmcfg render`: profiles as the configuration of a system that is built. Needs no rights."""
 
 from __future__ import annotations
 
-import json as json_module
-import os
-import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from rocmcfg.cli import hosts
+from rocmcfg.cli import options as opt
+from rocmcfg.cli.printer import Misuse, Printer
+from rocmcfg.rendering.formats import FORMATS
 
-from rocmcfg.host.view import HostView, Locked
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
-
-if TYPE_CHECKING:
-    from rocmcfg.workflow.aftermath import Aftermath
-
-SCHEMA_VERSION = 1
-_NAME = 48  # characters, of a name beside its text
-_WIDTH = 80
-_COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
-# Our own colours carry a word that nobody else can know, so that a colour in a text is told from them.
-_OURS = os.urandom(8).hex()
-# C0 without tab and newline, DEL, C1, and what turns the direction of writing round (Unicode 15, 9.2)
-_CONTROLS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
-_CONTROL = re.compile(f"\x1b{_OURS}(\\[[0-9]+m)|([{_CONTROLS}])")
-_gone: list[TextIO] = []  # streams that took no more text
+_MISSING = "say what to render: --profile NAME (or auto), or --set KEY=VALUE"
 
 
-def clean(text: str) -> str:
-    """Text that may go to a terminal: an escape character becomes the four characters `\\x1b`."""
-    return _CONTROL.sub(
-        lambda found: f"\x1b{found[1]}" if found[1] else found[2].encode("unicode_escape").decode(), text
-    )
+def render(
+    printer: Printer,
+    asked: opt.Asked = opt.Asked(),
+    via: str = opt.VIA,
+    format: str = opt.text("--format", "-f", help="Which system it is for.", choices=tuple(FORMATS)),
+    gfx: tuple[str, ...] = opt.texts(
+        "--gfx", metavar="G", help="For this GPU: gfx1100. May be repeated.", takes="gfx"
+    ),
+    kernel: str = opt.text("--kernel", metavar="V", help="For this kernel.", takes="kernel"),
+    rocm: str = opt.text("--rocm", metavar="V", help="For this ROCm release.", takes="free"),
+    root: str = opt.ROOT,
+) -> None:
+    """Print profiles as configuration for NixOS, Guix, images or cloud instances.
 
+    What is needed is decided for the machine of --gfx, --kernel and --rocm, where
+    one of them is given, and else for this host.
+    """
+    from rocmcfg.cli.doctor import named_machine
+    from rocmcfg.workflow import rendering
 
-def write(text: str) -> None:
-    """To stdout. A reader that went away (head, a pager) or a full disk stops nothing that was asked for: an
-    apply goes on, and every exit code stays what it is."""
-    try:
-        sys.stdout.write(clean(text))
-    except OSError as problem:
-        lost(problem)
-
-
-def flush() -> None:
-    try:
-        sys.stdout.flush()
-    except OSError as problem:
-        lost(problem)
-
-
-def complain(text: str, *, over: bool = False) -> bool:
-    """To stderr, `over` the line of progress that stands there; False where it takes no more text."""
-    try:
-        sys.stderr.write(("\r\x1b[K" if over else "") + clean(text))
-        sys.stderr.flush()
-    except OSError:
-        _to_nobody(sys.stderr)
-        return False
-    return True
-
-
-def lost(problem: OSError) -> None:
-    """stdout takes no more text: what is still written to it goes nowhere."""
-    _gone.append(sys.stdout)
-    _to_nobody(sys.stdout)
-    if not isinstance(problem, BrokenPipeError):
-        complain(f"the output could not be written: {problem.strerror or problem}\n")
-
-
-def _to_nobody(stream: TextIO) -> None:
-    # what is still buffered would fail again at exit, with a traceback
-    nobody = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nobody, stream.fileno())
-    os.close(nobody)
-
-
-class Misuse(Exception):
-    """Options that do not go together, or a value that `option` does not take. Before anything was done."""
-
-    def __init__(self, text: str, option: str = "") -> None:
-        super().__init__(text)
-        self.option = option
-
-
-def wrap(text: str, first: str = "", rest: str = "") -> list[str]:
-    """The lines of a text, behind these indents."""
-    import textwrap
-
-    return textwrap.wrap(
-        text,
-        _WIDTH,
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-_FOR_A_HOST = re.compile(
-    r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|history|plan|recover|reject|rollback|status|verify)"
-    r"(?: [^`]*)?)`"
-)
-
-
-class Printer:
-    """Collects what a command has to say and prints it in the format that was asked for. `root` is where the
-    host of the command lies."""
-
-    def __init__(
-        self, command: str, *, json: bool = False, quiet: bool = False, verbose: bool = False
-    ) -> None:
-        self.command, self.json, self.quiet, self.verbose = command, json, quiet, verbose
-        self.root = "/"
-        self._progress_shown = False
-        self._aftermath: Callable[[ExitCode], Aftermath] | None = None
-
-    @property
-    def root_option(self) -> str:
-        """What a command for the same host needs besides, with the blank before it."""
-        from rocmcfg.model.state import root_option
-
-        return root_option(self.root)
-
-    def may_change(self, host: HostView) -> None:
-        """From here on the command may change this host: a stop reads from the host what it has left."""
-        from rocmcfg.workflow.aftermath import aftermath, on_record
-
-        before = on_record(host)
-        self._aftermath = lambda code: aftermath(host, before, code)
-
-    def document(self, diagnostics: Sequence[Diagnostic], body: object = None) -> None:
-        """The JSON document of the command, with what the noun `body` publishes; nothing in text mode. The
-        work is done then: the line of progress goes."""
-        self.end_progress()
-        if not self.json:
-            return
-        from rocmcfg.model.published import encode
-
-        document = {
-            "schema_version": SCHEMA_VERSION,
-            "command": self.command,
-            "diagnostics": [{**encode(one), "hint": self._hint(one)} for one in diagnostics],
-            **(encode(body) or {}),
-        }
-        text = json_module.dumps(document, indent=1, ensure_ascii=False)
-        # JSON leaves DEL, C1 and the marks of direction as they are; inside its texts they may be escaped
-        write(re.sub(f"[{_CONTROLS}]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
-
-    @contextmanager
-    def errors(self, *, debug: bool) -> Iterator[None]:
-        """Turns every stop into its diagnostics and exit code. No traceback without --debug."""
-        try:
-            try:
-                yield
-            finally:
-                flush()
-        except RocmcfgError as stop:
-            if debug:
-                raise
-            self._stop(stop.diagnostics, stop.exit_code, began=not isinstance(stop, Locked))
-        except KeyboardInterrupt:
-            self._stop([], ExitCode.ERROR)
-        except Misuse:
-            raise
-        except Exception as defect:
-            if debug:
-                raise
-            from rocmcfg.model.diagnostic import damage
-
-            unexpected = error(
-                "RC9000",
-                f"unexpected: {type(defect).__name__}: {defect}",
-                hint="this is a defect of rocmcfg: please report it with what --debug prints",
-            )
-            self._stop([damage(defect) or unexpected], ExitCode.ERROR)
-
-    def _stop(self, causes: Sequence[Diagnostic], code: ExitCode, *, began: bool = True) -> None:
-        """`causes` is empty where a signal stopped the command; without the lock nothing of it `began`."""
-        remarks: Sequence[Diagnostic] = ()
-        outcome = ""
-        if self._aftermath is not None and began:
-            found = self._aftermath(code)
-            code, outcome, remarks = found.code, found.outcome.value, found.remarks
-        interrupted = "interrupted" + ("; nothing was changed" if outcome == "nothing_changed" else "")
-        if not outcome:  # of a command that cannot change anything; what others left behind is looked up
-            outcome = "recovery_required" if code is ExitCode.RECOVERY_REQUIRED else "nothing_changed"
-        diagnostics = [*(causes or [error("RC9001", interrupted)]), *remarks]
-        self.document(diagnostics, {"outcome": outcome})
-        # beside the cause of a stop, remarks on what went well are noise
-        self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
-        raise SystemExit(int(code))
-
-    def _hint(self, of: Diagnostic) -> str:
-        """A hint whose commands are for the host of this command: with its --root."""
-        option = self.root_option if "`" in of.hint else ""
-        return _FOR_A_HOST.sub(
-            lambda found: found[0] if "--root" in found[1] else f"`{found[1]}{option}`", of.hint
-        )
-
-    @property
-    def _silent(self) -> bool:
-        return self.json or self.quiet
-
-    def line(self, text: str = "") -> None:
-        """Ordinary output; silent with --json and --quiet."""
-        if not self._silent:
-            write(text + "\n")
-
-    def result(self, text: str) -> None:
-        """The text that a command exists to print (env, schema): also with --quiet."""
-        if not self.json:
-            write(text if text.endswith("\n") else text + "\n")
-
-    def heading(self, text: str) -> None:
-        self.line()
-        self.line(self.paint(text, "bold"))
-
-    def wrapped(self, text: str, indent: str = "  ") -> None:
-        for paragraph in () if self._silent else text.splitlines():
-            self.line("\n".join(wrap(paragraph, indent, indent)))
-
-    def pairs(self, rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
-        """Names and texts in two columns, the texts wrapped. A name that leaves no room for a text stands on
-        its own line, whole, so that a command can be copied."""
-        width = max((len(name) for name, _ in rows if len(name) <= _NAME), default=0) + 2
-        for name, text in () if self._silent else rows:
-            if len(name) > _NAME:
-                self.line(indent + name)
-                self.wrapped(text, indent=indent + "    ")
-                continue
-            first = f"{indent}{name:<{width}}"
-            self.line("\n".join(wrap(text, first, " " * len(first)) or [first.rstrip()]))
-
-    def section(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
-        """Pairs below a heading, where there are any."""
-        if rows:
-            self.heading(title)
-            self.pairs(rows)
-
-    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Columns as wide as their longest cell; a first cell that leaves no room stands on its own line."""
-        rows = [[cell.replace("\n", "\\n") for cell in row] for row in rows]
-        widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-        room = _WIDTH - sum(width + 2 for width in widths[1:])
-        widths[0] = min(widths[0], max(room, len(header[0])))
-        for at, (name, *cells) in enumerate((header, *rows)):
-            rest = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths[1:], strict=True))
-            if len(name) > widths[0] + 1:
-                self.line(name)
-                name = ""  # noqa: PLW2901  # it has its line
-            text = f"{name:<{widths[0] + 2}}{rest}".rstrip()
-            self.line(self.paint(text, "dim") if at == 0 else text)
-
-    def diff(self, text: str) -> None:
-        for line in text.rstrip("\n").split("\n"):
-            colour = {"+": "good", "-": "error", "@": "info"}.get(line[:1], "")
-            self.line(self.paint(line, colour) if colour else line)
-
-    def problems(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Errors and warnings on stderr, remarks (info) too, unless quiet; nothing with --json."""
-        for diagnostic in () if self.json else diagnostics:
-            severity = diagnostic.severity.value
-            if severity == "info" and self.quiet:
-                continue
-            label = f"{'note' if severity == 'info' else severity}[{diagnostic.id}]"
-            lines = wrap(f"{label}: {diagnostic.summary}", "", "  ")
-            lines[0] = lines[0].replace(label, self.paint(label, severity, sys.stderr), 1)
-            if diagnostic.location and diagnostic.location not in diagnostic.summary:
-                lines.append(f"  at {diagnostic.location}")
-            for text, prefix in ((diagnostic.detail, "  "), (self._hint(diagnostic), "  help: ")):
-                for number, paragraph in enumerate(text.splitlines()):
-                    first = prefix if number == 0 else " " * len(prefix)
-                    lines += wrap(paragraph, first, " " * len(prefix)) or [""]
-            flush()
-            complain("\n".join(lines) + "\n")
-
-    def ask(self, question: str) -> bool:
-        """Yes or no, default no; an end of input is a no, and so is a plan that could not be shown."""
-        flush()
-        if sys.stdout in _gone or not complain(f"{question} [y/N] "):
-            return False
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-    def progress(self, text: str) -> None:
-        """One line that is written over, for what takes more than a second."""
-        if not self._silent and sys.stderr.isatty():
-            self._progress_shown = True
-            complain(text, over=True)
-
-    def end_progress(self) -> None:
-        if self._progress_shown:
-            complain("", over=True)
-            self._progress_shown = False
-
-    def paint(self, text: str, style: str, stream: TextIO | None = None) -> str:
-        on = (
-            (stream or sys.stdout).isatty()
-            and not os.environ.get("NO_COLOR")
-            and os.environ.get("TERM") != "dumb"
-        )
-        return f"\x1b{_OURS}[{_COLOURS[style]}m{text}\x1b{_OURS}[0m" if on else text
+    if not format:
+        raise Misuse(f"say for which system: {', '.join(FORMATS)}", "--format")
+    request = asked.request(_MISSING, via)
+    machine = named_machine(gfx, kernel, rocm)
+    made = rendering.render(hosts.open_host(printer, root), request, format, machine)
+    printer.document(made.diagnostics, made)
+    printer.problems(made.diagnostics)
+    printer.result(made.text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Misuse, Printer
+from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.published import published

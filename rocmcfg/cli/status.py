@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.render import Printer
+from rocmcfg.cli.printer import Printer
 from rocmcfg.model.state import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
 
 if TYPE_CHECKING:

@@ -1,12 +1,21 @@
 """Durable writes: temporary file, fsync, rename, fsync of the directory. Nothing is ever half written.
 
+FAT has no journal, and Linux's vfat takes two steps to put a new file in the place of an old one. The rename
+takes the new file's first name away, and frees what the old file had as soon as nobody holds it; the name
+leads to the new content only when the new file's inode is written (vfat_rename in fs/fat/namei_vfat.c and
+fat_evict_inode in fs/fat/inode.c; seen with Linux 6.1). A power cut between the two, which the fsync of the
+directory does not close, leaves a name that leads nowhere. So the old file is held until the new one was
+synced once more, behind the directory: at each moment the name leads to the old content or to the new. Where
+there was none, the new one is synced before the directory, since its name leads nowhere until then.
+
 `path` is a path, or with `directory` (a descriptor) a name in that directory: see `inside.Place`.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from rocmcfg.model.state import FileState
 
@@ -39,15 +48,23 @@ def replace_file(path: str, state: FileState, *, keep_mtime: bool, directory: in
         os.close(descriptor)
         _unlink(temp, directory)
         raise
-    os.close(descriptor)
-    os.rename(temp, path, src_dir_fd=directory, dst_dir_fd=directory)
-    sync_dir(os.path.dirname(path), directory)
+    try:
+        with _held(path, directory) as replaced:
+            os.rename(temp, path, src_dir_fd=directory, dst_dir_fd=directory)
+            if not replaced:
+                _sync_renamed(descriptor)
+            sync_dir(os.path.dirname(path), directory)
+            if replaced:
+                _sync_renamed(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def remove_file(path: str, *, directory: int | None = None) -> None:
     _unlink(temp_name(path), directory)
-    _unlink(path, directory)
-    sync_dir(os.path.dirname(path), directory)
+    with _held(path, directory):
+        _unlink(path, directory)
+        sync_dir(os.path.dirname(path), directory)
 
 
 def discard_temporary(path: str, *, directory: int | None = None) -> None:
@@ -88,6 +105,9 @@ def make_directory(path: str, mode: int, *, directory: int | None = None) -> Non
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(path, flags, dir_fd=directory)
     try:
+        os.fsync(
+            descriptor
+        )  # on FAT, the table of clusters alone, so that its name leads to one that is taken
         os.fchmod(descriptor, mode)  # whatever the umask says; never by name, which may lead elsewhere by now
     finally:
         os.close(descriptor)
@@ -95,8 +115,9 @@ def make_directory(path: str, mode: int, *, directory: int | None = None) -> Non
 
 
 def remove_directory(path: str, *, directory: int | None = None) -> None:
-    os.rmdir(path, dir_fd=directory)
-    sync_dir(os.path.dirname(path), directory)
+    with _held(path, directory):
+        os.rmdir(path, dir_fd=directory)
+        sync_dir(os.path.dirname(path), directory)
 
 
 def _end_of_whole_lines(descriptor: int) -> int:
@@ -123,6 +144,24 @@ def write_all(descriptor: int, content: bytes) -> None:
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]
+
+
+@contextmanager
+def _held(path: str, directory: int | None) -> Iterator[bool]:
+    """What is at this name keeps its place on the disk meanwhile. Whether there is anything."""
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        os.close(descriptor)
+
+
+def _sync_renamed(descriptor: int) -> None:
+    os.fsync(descriptor)
 
 
 def _unlink(path: str, directory: int | None) -> None:

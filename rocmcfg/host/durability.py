@@ -22,7 +22,8 @@ def settle(place: Place) -> None:
     syncfs(2) is enough for a kernel, which replays a journal when it mounts. A boot loader does not: GRUB's
     drivers of ext4 and XFS read the blocks where they belong, so that after a power cut it would find the old
     menu. Freezing a file system empties its journal into place, as ostree and bootupd do for the same reason
-    (ostree, ostree-sysroot-deploy.c, fsfreeze_thaw_cycle).
+    (ostree, ostree-sysroot-deploy.c, fsfreeze_thaw_cycle). Linux's vfat knows no freezing, and syncfs
+    leaves there what the disk has in its own cache: fsync empties that (fat_file_fsync in fs/fat/file.c).
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     if place.directory is not None:  # links are followed by now, inside the root
@@ -30,6 +31,7 @@ def settle(place: Place) -> None:
     descriptor = os.open(place.name, flags, dir_fd=place.directory)
     try:
         _syncfs(descriptor)
+        os.fsync(descriptor)
         _freeze_and_thaw(descriptor)
     finally:
         os.close(descriptor)

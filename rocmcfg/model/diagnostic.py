@@ -1,7 +1,7 @@
 """Problems as data: what, where, why, and what to do next.
 
 A `Diagnostic` is one of possibly many; a `RocmcfgError` is a stop that carries them together with the
-exit code of the command. Both are built from facts; `cli.render` is the only place that prints them.
+exit code of the command. Both are built from facts; `cli.printer` is the only place that prints them.
 """
 
 from __future__ import annotations

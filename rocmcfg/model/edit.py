@@ -6,7 +6,7 @@ wrote elsewhere in the file since stays.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 class Edit(NamedTuple):
@@ -19,6 +19,16 @@ class Edit(NamedTuple):
     def undone(self, content: bytes) -> bytes | None:
         """The file without this edit. None where somebody altered the bytes that the edit inserted."""
         return _replaced(content, self.inserted, self.removed)
+
+
+class Editor(Protocol):
+    """Knows our part of a file that somebody else owns. Pure, over bytes."""
+
+    def own(self, content: bytes) -> bytes | None:
+        """Our part; None where the file has none."""
+
+    def put(self, content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
+        """The file with `wanted` as our part, or without any, and the edit that makes it so."""
 
 
 def appended(content: bytes, lines: bytes) -> bytes:

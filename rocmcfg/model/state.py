@@ -181,6 +181,10 @@ def unique_kargs(settings: Sequence[DesiredSetting]) -> tuple[DesiredSetting, ..
     return tuple({setting.karg: setting for setting in settings}.values())
 
 
+def karg_line(settings: Sequence[DesiredSetting]) -> str:
+    return " ".join(setting.karg for setting in unique_kargs(settings))
+
+
 def root_option(root: str) -> str:
     """What a command for the same host needs besides, with the blank before it; empty for the running one."""
     import shlex

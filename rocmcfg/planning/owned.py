@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import edits, environment, environment_targets, initramfs, kernel_hook, modprobe
+from rocmcfg.backends import edits, environment_targets, initramfs, kernel_hook, modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.contract import Editor
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.plan import FileChange
 from rocmcfg.model.state import Channel, DesiredSetting, Kind
 from rocmcfg.records import journal
@@ -55,10 +55,6 @@ def owned_files(
     for one in initramfs.backends():
         copied = one.propose(wanted=one is generator)
         owned += [OwnedFile(path, copied[path], f"has {one.NAME} copy {modprobe.PATH}") for path in copied]
-    owned += [
-        OwnedFile(file.path, environment.propose(file, variables), f"variables for {file.readers}")
-        for file in environment.FILES
-    ]
     owned += _targets(view, env_targets, variables)
     owned += [
         OwnedFile(
@@ -77,11 +73,14 @@ def owned_files(
 def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSetting]) -> list[OwnedFile]:
     asked = environment_targets.chosen(names)
     gone = "variables that this service gets no more"
-    owned = {path: OwnedFile(path, None, gone) for path in environment_targets.unit_files(view)}
-    for target in (*environment_targets.FIXED, *asked):
+    owned: dict[str, OwnedFile] = {}
+    for target in (*environment_targets.EVERY, *asked):
         content = environment_targets.propose(target, variables) if target in asked else None
-        reason = f"variables for {target.readers} (--env-target {target.name})"
+        reason = f"variables for {target.readers}"
+        reason += f" (--env-target {target.name})" if target.name else ""
         owned[target.path] = OwnedFile(target.path, content, reason, editor=edits.editor(target.path))
+    for path in environment_targets.unit_files(view):
+        owned.setdefault(path, OwnedFile(path, None, gone))
     return list(owned.values())
 
 
@@ -110,8 +109,7 @@ def owned_paths() -> tuple[str, ...]:
     return (
         *kernel_paths(),
         *trial_paths(),
-        *(f.path for f in environment.FILES),
-        *(target.path for target in environment_targets.FIXED),
+        *(target.path for target in environment_targets.EVERY),
         environment_targets.UNIT_FILES,
         *kernel_hook.PATHS,
     )
@@ -121,11 +119,6 @@ def owned_on(view: HostView) -> tuple[str, ...]:
     """The same for one host: the drop-ins of services that it has, in place of the pattern."""
     fixed = (path for path in owned_paths() if path != environment_targets.UNIT_FILES)
     return (*fixed, *environment_targets.unit_files(view))
-
-
-def whole_paths() -> tuple[str, ...]:
-    """The paths of files that are ours as a whole; packaging/debian/rules asks, for the package's scripts."""
-    return tuple(path for path in owned_paths() if edits.editor(path) is None)
 
 
 def trial_paths() -> tuple[str, ...]:

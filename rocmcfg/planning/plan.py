@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rocmcfg.backends import environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import kept_arguments, registry
 from rocmcfg.backends.boot import menu as menus
-from rocmcfg.backends.environment import Assignment, later_assignments
+from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic
@@ -25,7 +25,6 @@ from rocmcfg.planning.refusals import (
     image_problems,
     newer_kernel,
     refused,
-    unreadable_image,
 )
 from rocmcfg.planning.resolve import Resolution, resolve
 from rocmcfg.records.receipt import Receipt
@@ -91,7 +90,7 @@ def _plan(
     problems += environment_targets.problems(view, env_targets, variables)
     changes, wrong = changes_to(view, owned_files(view, loader, desired, on_line, env_targets), receipt)
     changed = {change.path for change in changes}
-    later = later_assignments(view) | environment_targets.later_assignments(view, env_targets)
+    later = environment_targets.later_assignments(view, env_targets)
     images, unproven = _images(view, observed, changed, known)
     problems += [*wrong, *unproven]
     return Plan(
@@ -157,22 +156,17 @@ def _images(
         return [Activation("initramfs", (("initramfs",),), reason, state=skipped)], []
     images = generator.images(view, "amdgpu", entries)
     carrying = [image.path for image in images if image.carries]
-    unseen = [image.path for image in images if image.carries is None]
     state = ActivationState.PLANNED
     if carrying:
         reason = f"{', '.join(carrying)} carries amdgpu, and reads its own copy of modprobe.d"
-    elif unseen:
+    elif any(image.carries is None for image in images):
         reason = "whether an image carries amdgpu could not be seen, so all are rebuilt"
     else:
         reason = "no image carries amdgpu: it is loaded later and reads /etc/modprobe.d itself"
         state = ActivationState.SKIPPED
     due = [step._replace(state=state) for step in generator.activations(view, reason, entries)]
-    if not view.runs_tools or modprobe.PATH not in changed:
-        return due, []
-    return due, [
-        *(unreadable_image(path, generator.LOOKS, initramfs.in_use(detected)[0].manual) for path in unseen),
-        *image_problems(view, generator, [image for image in images if image.carries]),
-    ]
+    looked_at = images if view.runs_tools and modprobe.PATH in changed else ()
+    return due, list(image_problems(view, generator, looked_at))
 
 
 def _menu(

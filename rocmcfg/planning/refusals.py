@@ -132,21 +132,18 @@ def _generator_problems(
         )
 
 
-def unreadable_image(path: str, looks: str, manual: str) -> Diagnostic:
-    """Said before anything is written: afterwards nobody could tell whether the image holds what it shall."""
-    return error(
-        "RC3019",
-        f"{path} cannot be looked into, so that nothing could prove that it was built anew",
-        location=path,
-        hint=f"see what `{looks} {path}` says; build it anew ({manual}), or remove it "
-        "where no kernel uses it; or keep to the kernel command line: --via cmdline",
-    )
-
-
-def image_problems(view: HostView, generator: Generator, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
-    """Why images that carry the driver would not get our options, said before anything is written."""
-    for image in carrying:
-        if not image.built:
+def image_problems(view: HostView, generator: Generator, images: Sequence[Image]) -> Iterable[Diagnostic]:
+    """Why images would not get our options, or nobody could tell; said before anything is written."""
+    for image in images:
+        if image.carries is None:
+            yield error(
+                "RC3019",
+                f"{image.path} cannot be looked into, so that nothing could prove that it was built anew",
+                location=image.path,
+                hint=f"see what `{generator.LOOKS} {image.path}` says; build it anew ({generator.MANUAL}), "
+                "or remove it where no kernel uses it; or keep to the kernel command line: --via cmdline",
+            )
+        elif image.carries and not image.built:
             yield error(
                 "RC3207",
                 f"{image.path} carries amdgpu, and is none that {generator.NAME} is known to write",
@@ -156,7 +153,7 @@ def image_problems(view: HostView, generator: Generator, carrying: Sequence[Imag
                 hint="keep to the kernel command line: --via cmdline; or remove the entry that boots it, "
                 "where it is a leftover",
             )
-    yield from generator.preflight(view, carrying)
+    yield from generator.preflight(view, [image for image in images if image.carries])
 
 
 def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request | None = None) -> Diagnostic:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from rocmcfg.backends import modprobe
-from rocmcfg.backends.environment import exported
+from rocmcfg.backends.environment_targets import ENVIRONMENT_D, PROFILE_D
 from rocmcfg.host.files import read_own_file
 from rocmcfg.model.state import Channel, DesiredSetting, Kind, unique_kargs
 
@@ -87,8 +87,8 @@ def of_settings(settings: Sequence[DesiredSetting]) -> Rendering:
     variables = tuple(s for s in settings if s.kind is Kind.ENV)
     contents = {
         "/etc/modprobe.d/rocmcfg-image.conf": [f"{line}\n" for line in options],
-        "/etc/environment.d/80-rocmcfg-image.conf": [f"{s.name}={s.text}\n" for s in variables],
-        "/etc/profile.d/rocmcfg-image.sh": [exported(s) for s in variables],
+        "/etc/environment.d/80-rocmcfg-image.conf": [*map(ENVIRONMENT_D.written, variables)],
+        "/etc/profile.d/rocmcfg-image.sh": [*map(PROFILE_D.written, variables)],
     }
     return Rendering(
         tuple((s, s.karg) for s in on_line),

@@ -82,9 +82,7 @@ def _look(
         reader.read(view) if reader else None,
         receipt,
         _env_files(view, receipt, targets) if variables else {},
-        environment.later_assignments(view) | environment_targets.later_assignments(view, targets)
-        if variables
-        else {},
+        environment_targets.later_assignments(view, targets) if variables else {},
         _environ(view, pid) if pid is not None else None,
     )
 
@@ -95,10 +93,8 @@ def _env_files(
     """By file, what it sets: of each that must hold every variable. Where nothing is applied any may do."""
     if receipt is None:
         return {"": {one.name: one for one in environment.for_everybody(view)}}
-    files = {file.path: environment.read_assignments(view, file.path) for file in environment.FILES}
-    for target in environment_targets.chosen(targets):
-        files |= environment_targets.read(view, target)
-    return files
+    read = (environment_targets.read(view, target) for target in environment_targets.chosen(targets))
+    return {path: found for files in read for path, found in files.items()}
 
 
 def verify_running(

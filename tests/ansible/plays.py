@@ -76,10 +76,11 @@ def script(path: Path, text: str) -> Path:
     return path
 
 
-def with_tools(work: Path, **tools: str) -> Path:
-    """A rocmcfg that runs stand-ins of the host's tools; `update_grub="exit 1"` replaces one by a script."""
+def with_tools(work: Path, *, own: Path | None = None, **tools: str) -> Path:
+    """A rocmcfg that runs stand-ins of the host's tools; `update_grub="exit 1"` replaces one by a script, and
+    `own` is a directory of others."""
     for name, text in tools.items():
         script(work / "tools" / name.replace("_", "-"), text)
     (work / "tools").mkdir(parents=True, exist_ok=True)
-    command = f"exec {sys.executable} -m tests.support.tool_host {work / 'tools'}"
+    command = f"exec {sys.executable} -m tests.support.tool_host {own or work / 'tools'}"
     return script(work / "rocmcfg", f'cd {SOURCE} && {command} "$@"')

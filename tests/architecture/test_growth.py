@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from rocmcfg.backends import environment
-from rocmcfg.backends.boot.grub import backend
+from rocmcfg.backends import environment, environment_targets
+from rocmcfg.backends.boot.grub.backend import BACKEND
 from rocmcfg.backends.boot.grub.trial import TRIAL
 from rocmcfg.backends.boot.grub_files import environment_block
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
@@ -63,11 +63,11 @@ class Reader(NamedTuple):
 
 
 def _menu(host: LocalHost) -> object:
-    return backend.observe(host), backend.unmanaged(host), TRIAL.check(host, ["a=1"])
+    return BACKEND.observe(host), BACKEND.unmanaged(host), TRIAL.check(host, ["a=1"])
 
 
 def _defaults(host: LocalHost) -> object:
-    return backend.preflight(host, backend.observe(host), ["amdgpu.a=1"])
+    return BACKEND.preflight(host, BACKEND.observe(host), ["amdgpu.a=1"])
 
 
 def _settings(host: LocalHost) -> object:
@@ -76,7 +76,7 @@ def _settings(host: LocalHost) -> object:
 
 
 def _variables(host: LocalHost) -> object:
-    return environment.for_everybody(host), environment.later_assignments(host)
+    return environment.for_everybody(host), environment_targets.later_assignments(host, ())
 
 
 def _gpus(host: LocalHost) -> object:

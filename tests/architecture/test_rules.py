@@ -6,9 +6,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rocmcfg.knowledge import toml
 from tests.support.hosts import debian_grub_host
 from tests.support.program import SOURCE, environment, rocmcfg
 
@@ -26,7 +28,7 @@ def test_a_module_can_be_read_in_one_sitting(path: Path) -> None:
     [p for p in MODULES if p.relative_to(PACKAGE).parts[0] != "host"],
     ids=lambda p: str(p.relative_to(PACKAGE)),
 )
-def test_only_host_touches_the_system_and_only_render_prints(path: Path) -> None:
+def test_only_host_touches_the_system_and_only_the_printer_prints(path: Path) -> None:
     inside = str(path.relative_to(PACKAGE))
     text = path.read_text()
     assert not re.search(r"^\s*(import|from) (subprocess|sh)\b", text, re.M)
@@ -34,7 +36,7 @@ def test_only_host_touches_the_system_and_only_render_prints(path: Path) -> None
     assert not re.search(
         r"\.(write_text|write_bytes)\(|os\.(unlink|remove|rename|mkdir|makedirs|rmdir)\(", text
     )
-    if inside != "cli/render.py":
+    if inside != "cli/printer.py":
         assert not re.search(r"(?<![\w.])print\(", text)
 
 
@@ -82,3 +84,15 @@ def test_what_prints_a_document_loads_no_schema(tmp_path: Path, command: tuple[s
 def test_no_file_of_the_package_names_the_machine_that_made_it() -> None:
     for path in MODULES:
         assert "/home/" not in path.read_text() or "/home/" in str(path)
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_what_is_declared_is_locked(lock: str) -> None:
+    """A fresh environment holds what the lock names, and nothing else."""
+    declared: dict[str, Any] = toml.loads((SOURCE / "pyproject.toml").read_text())
+    wanted = declared["project"]["dependencies"]
+    if lock == "requirements-dev.lock":
+        wanted = [*wanted, *declared["dependency-groups"]["dev"]]
+    names = {one.lower() for text in wanted for one in re.findall(r"^[\w-]+", text)}
+    locked = set(re.findall(r"^([\w-]+)==", (SOURCE / lock).read_text(), re.MULTILINE))
+    assert names <= locked

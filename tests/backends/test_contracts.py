@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from rocmcfg.backends.boot import (
     grub_mkconfig,
     kernelstub,
     limine,
+    loader_entries,
     marked_arguments,
     proxmox_boot_tool,
     refind,
@@ -25,65 +27,65 @@ from rocmcfg.backends.boot import (
     systemd_boot,
     uki,
 )
-from rocmcfg.backends.boot.bootc import backend as bootc_backend
 from rocmcfg.backends.boot.bootc import reader as bootc_reader
+from rocmcfg.backends.boot.bootc.backend import BACKEND as BOOTC_BACKEND
 from rocmcfg.backends.boot.contract import (
     ArgumentKeeper,
     BootBackend,
     BootReader,
     BootTrial,
-    Editor,
     EntryWriter,
 )
-from rocmcfg.backends.boot.grub import backend as grub_backend
 from rocmcfg.backends.boot.grub import reader as grub_reader
+from rocmcfg.backends.boot.grub.backend import BACKEND as GRUB_BACKEND
 from rocmcfg.backends.boot.grub.trial import TRIAL as GRUB_TRIAL
-from rocmcfg.backends.boot.grub_bls import backend as bls_backend
 from rocmcfg.backends.boot.grub_bls import reader as bls_reader
+from rocmcfg.backends.boot.grub_bls.backend import BACKEND as BLS_BACKEND
 from rocmcfg.backends.boot.grub_bls.trial import TRIAL as BLS_TRIAL
-from rocmcfg.backends.boot.grub_mkconfig import backend as mkconfig_backend
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
+from rocmcfg.backends.boot.grub_mkconfig.backend import BACKEND as MKCONFIG_BACKEND
 from rocmcfg.backends.boot.grub_mkconfig.trial import TRIAL as MKCONFIG_TRIAL
-from rocmcfg.backends.boot.kernelstub import backend as kernelstub_backend
 from rocmcfg.backends.boot.kernelstub import reader as kernelstub_reader
-from rocmcfg.backends.boot.limine import backend as limine_backend
+from rocmcfg.backends.boot.kernelstub.backend import BACKEND as KERNELSTUB_BACKEND
 from rocmcfg.backends.boot.limine import reader as limine_reader
-from rocmcfg.backends.boot.proxmox_boot_tool import backend as proxmox_backend
+from rocmcfg.backends.boot.limine.backend import BACKEND as LIMINE_BACKEND
 from rocmcfg.backends.boot.proxmox_boot_tool import reader as proxmox_reader
-from rocmcfg.backends.boot.refind import backend as refind_backend
+from rocmcfg.backends.boot.proxmox_boot_tool.backend import BACKEND as PROXMOX_BACKEND
 from rocmcfg.backends.boot.refind import reader as refind_reader
-from rocmcfg.backends.boot.rpm_ostree import backend as rpm_ostree_backend
+from rocmcfg.backends.boot.refind.backend import BACKEND as REFIND_BACKEND
 from rocmcfg.backends.boot.rpm_ostree import reader as rpm_ostree_reader
-from rocmcfg.backends.boot.sdboot_manage import backend as sdboot_backend
+from rocmcfg.backends.boot.rpm_ostree.backend import BACKEND as RPM_OSTREE_BACKEND
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
+from rocmcfg.backends.boot.sdboot_manage.backend import BACKEND as SDBOOT_BACKEND
 from rocmcfg.backends.boot.sdboot_manage.trial import TRIAL as SDBOOT_TRIAL
-from rocmcfg.backends.boot.sdbootutil import backend as sdbootutil_backend
 from rocmcfg.backends.boot.sdbootutil import reader as sdbootutil_reader
-from rocmcfg.backends.boot.systemd_boot import backend as systemd_boot_backend
+from rocmcfg.backends.boot.sdbootutil.backend import BACKEND as SDBOOTUTIL_BACKEND
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
+from rocmcfg.backends.boot.systemd_boot.backend import BACKEND as SYSTEMD_BOOT_BACKEND
 from rocmcfg.backends.boot.systemd_boot.trial import TRIAL as SYSTEMD_BOOT_TRIAL
 from rocmcfg.backends.boot.uki import backend as uki_backend
 from rocmcfg.backends.boot.uki import reader as uki_reader
 from rocmcfg.backends.initramfs import Generator, booster, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.host.local import LocalHost
+from rocmcfg.model.edit import Editor
 from rocmcfg.planning.owned import owned_files, owned_paths
 from tests.backends.settings import SETTINGS
 from tests.support.program import SOURCE
 
 BACKENDS: tuple[BootBackend, ...] = (
-    grub_backend,
-    mkconfig_backend,
-    limine_backend,
+    GRUB_BACKEND,
+    MKCONFIG_BACKEND,
+    LIMINE_BACKEND,
     uki_backend,
-    systemd_boot_backend,
-    sdboot_backend,
-    bls_backend,
-    refind_backend,
-    bootc_backend,
-    rpm_ostree_backend,
-    sdbootutil_backend,
-    kernelstub_backend,
-    proxmox_backend,
+    SYSTEMD_BOOT_BACKEND,
+    SDBOOT_BACKEND,
+    BLS_BACKEND,
+    REFIND_BACKEND,
+    BOOTC_BACKEND,
+    RPM_OSTREE_BACKEND,
+    SDBOOTUTIL_BACKEND,
+    KERNELSTUB_BACKEND,
+    PROXMOX_BACKEND,
 )
 READERS: tuple[BootReader, ...] = (
     grub_reader,
@@ -100,7 +102,7 @@ READERS: tuple[BootReader, ...] = (
     kernelstub_reader,
     proxmox_reader,
 )
-KEEPERS: tuple[ArgumentKeeper, ...] = (bootc_backend, rpm_ostree_backend, kernelstub_backend)
+KEEPERS: tuple[ArgumentKeeper, ...] = (BOOTC_BACKEND, RPM_OSTREE_BACKEND, KERNELSTUB_BACKEND)
 TRIALS: tuple[BootTrial, ...] = (
     GRUB_TRIAL,
     MKCONFIG_TRIAL,
@@ -110,12 +112,12 @@ TRIALS: tuple[BootTrial, ...] = (
 )
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
 WRITERS: tuple[EntryWriter, ...] = (
-    limine_backend,
+    LIMINE_BACKEND,
     uki_backend,
-    systemd_boot_backend,
-    sdboot_backend,
-    bls_backend,
-    refind_backend,
+    SYSTEMD_BOOT_BACKEND,
+    SDBOOT_BACKEND,
+    BLS_BACKEND,
+    REFIND_BACKEND,
 )
 GENERATORS: tuple[Generator, ...] = (
     initramfs_tools.GENERATOR,
@@ -160,18 +162,23 @@ def test_a_generator_proposes_just_its_own_files_and_has_one_step_of_its_name(ge
     assert (step.tool, step.reason) == (generator.TOOL, "why")
 
 
-def test_a_file_of_others_is_not_among_those_that_a_package_may_move_away() -> None:
-    """The scripts of the Debian package name them, and undo.sh moves them."""
+def test_what_takes_all_back_without_python_knows_every_place_and_every_mark() -> None:
+    """packaging/undo.sh, which the packages leave behind: what it does not know would stay on a host."""
+    script = (SOURCE / "packaging/undo.sh").read_text()
+    found = re.findall(r"^([A-Z_]+)=(?:'([^']*)'|(\S+))$", script, re.MULTILINE)
+    said = {name: quoted or word for name, quoted, word in found}
     edited = {*(path for one in READERS for path in one.EDITED), "/etc/environment"}
-    assert edited == {path for path in owned_paths() if edits.editor(path) is not None}
-
-
-def test_the_scripts_of_the_debian_package_know_our_part_of_a_file_of_others() -> None:
     comment, _, _ = appended_assignment.lines("X", "a=1").decode().partition("\n")
-    for name in ("prerm", "postrm"):
-        script = (SOURCE / f"packaging/debian/rocmcfg.{name}").read_text()
-        assert f"if grep -qsxF '{comment}' /etc/default/grub; then" in script, name
-        assert f"if grep -qsxF '{marked_lines.BEGIN}' /etc/environment; then" in script, name
+    begin, *_, end = marked_lines.part("").decode().splitlines()
+    whole = {path for path in owned_paths() if edits.editor(path) is None}
+    assert edited == {*owned_paths()} - whole
+    assert {*said["OWNED"].splitlines()} == whole
+    assert {*said["EDITED"].splitlines()} == edited
+    assert (*said["PARTITIONS"].splitlines(),) == loader_entries.PARTITIONS
+    assert (said["NEXT_LINE"], said["LINES"], said["LINES_END"]) == (comment, begin, end)
+    assert (said["BEGIN"], said["END"]) == (marked_arguments.BEGIN, marked_arguments.END)
+    for name in {*registry.WRITERS, *registry.KEEPERS, *(one.TOOL for one in registry.keepers())}:
+        assert re.search(rf"[ ({{]{name.removesuffix('-editenv')}[ );|]", script), name
 
 
 @pytest.mark.parametrize("loader", ["one", "other"])

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocmcfg.backends import environment
+from rocmcfg.backends import environment_targets as targets
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.model.spelling import SAFE_VALUE
@@ -28,9 +29,9 @@ PAIRS = {
 SETTINGS = [variable(name, text) for name, text in PAIRS.items()]
 
 
-def content(file: environment.EnvironmentFile) -> bytes:
-    found = environment.propose(file, SETTINGS)
-    assert environment.propose(file, []) is None
+def content(file: targets.Target) -> bytes:
+    found = targets.propose(file, SETTINGS)
+    assert targets.propose(file, []) is None
     assert found is not None
     return found
 
@@ -38,7 +39,7 @@ def content(file: environment.EnvironmentFile) -> bytes:
 @pytest.mark.parametrize("shell", ["dash", "bash"])
 def test_the_profile_is_posix_exports_all_and_may_be_read_twice(tmp_path: Path, shell: str) -> None:
     path = tmp_path / "zz-rocmcfg.sh"
-    path.write_bytes(content(environment.PROFILE_D))
+    path.write_bytes(content(targets.PROFILE_D))
     argv = [require_tool(shell, package=shell), *(["--posix"] if shell == "bash" else []), "-eu", "-c"]
     once = run([*argv, '. "$1"; env', "sh", str(path)])
     twice = run([*argv, '. "$1"; . "$1"; env', "sh", str(path)])
@@ -51,7 +52,7 @@ def test_the_profile_is_posix_exports_all_and_may_be_read_twice(tmp_path: Path, 
 def test_systemds_generator_gives_the_session_the_same_values(tmp_path: Path) -> None:
     folder = tmp_path / "environment.d"
     folder.mkdir()
-    (folder / "90-rocmcfg.conf").write_bytes(content(environment.ENVIRONMENT_D))
+    (folder / "90-rocmcfg.conf").write_bytes(content(targets.ENVIRONMENT_D))
     # the generator of a user reads ~/.config/environment.d as it reads /etc/environment.d
     result = run(
         [require_tool(GENERATOR, package="systemd")], env={"XDG_CONFIG_HOME": str(tmp_path), "HOME": "/"}
@@ -64,15 +65,15 @@ def test_systemds_generator_gives_the_session_the_same_values(tmp_path: Path) ->
 
 def test_the_raw_file_holds_values_as_they_stand() -> None:
     """`docker run --env-file`: quotes would become part of the value, `#` only starts a line."""
-    lines = content(environment.RAW).decode().splitlines()
+    lines = content(targets.RAW).decode().splitlines()
     assert [line for line in lines if not line.startswith("#")] == [f"{n}={v}" for n, v in PAIRS.items()]
     assert not re.search(r"[\"'$`\\]", "".join(lines[2:]))
 
 
 @given(st.text(min_size=1, max_size=20).filter(SAFE_VALUE.match))
 def test_every_safe_value_survives_the_simplest_reader(value: str) -> None:
-    for file in environment.FILES:
-        text = (environment.propose(file, [variable("X", value)]) or b"").decode()
+    for file in targets.ALWAYS:
+        text = (targets.propose(file, [variable("X", value)]) or b"").decode()
         (line,) = [part for part in text.splitlines() if not part.startswith("#")]
         assert line.removeprefix("export ").replace("'", "") == f"X={value}"
 
@@ -82,7 +83,7 @@ def test_every_safe_value_survives_a_shell(tmp_path: Path, value: str) -> None:
     if not SAFE_VALUE.match(value):
         return
     path = tmp_path / "x.sh"
-    path.write_bytes(environment.propose(environment.PROFILE_D, [variable("X", value)]) or b"")
+    path.write_bytes(targets.propose(targets.PROFILE_D, [variable("X", value)]) or b"")
     result = run([require_tool("dash", package="dash"), "-c", '. "$1"; printf %s "$X"', "sh", str(path)])
     assert result.stdout == value
 
@@ -108,7 +109,7 @@ def test_later_files_of_systemd_that_set_the_same_are_seen(tmp_path: Path) -> No
             "etc/environment.d/99-site.txt": "A=ignored\n",
         },
     )
-    found = environment.later_assignments(LocalHost(str(root)))
+    found = targets.later_assignments(LocalHost(str(root)), ())
     assert {one.name: (one.value, one.source) for one in found.values()} == {
         "A": ("site", "/etc/environment.d/99-site.conf:3"),
         "B": ("quoted", "/usr/lib/environment.d/95-vendor.conf:2"),
@@ -123,4 +124,4 @@ def test_a_file_that_cannot_be_read_sets_nothing(tmp_path: Path, monkeypatch: py
         raise Unreadable(path, "Permission denied")
 
     monkeypatch.setattr(LocalHost, "read", refuse)
-    assert environment.later_assignments(LocalHost(str(root))) == {}
+    assert targets.later_assignments(LocalHost(str(root)), ()) == {}

@@ -38,8 +38,7 @@ UNIT = "unit:ollama.service"
 
 
 def chosen(name: str) -> Target:
-    (target,) = targets.chosen([name])
-    return target
+    return targets.chosen([name])[-1]
 
 
 def written(name: str) -> bytes:
@@ -199,7 +198,7 @@ def test_what_is_read_after_ours_is_seen(
 )
 def test_what_is_no_name_of_a_reader_is_none(name: str) -> None:
     assert not targets.is_name(name)
-    assert targets.chosen([name]) == ()
+    assert targets.chosen([name]) == targets.ALWAYS
 
 
 def test_an_instance_of_a_unit_may_have_its_template() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.cases.case import CASES, lay_out, read
 from tests.support.stage import Stage, empty_folder
 
+KARGS = ("--set", "amdgpu.runpm=0", "--set", "karg.iommu=pt")  # what is applied, and planned
 BEFORE, AFTER = "pristine", "applied"
 # One host of each, two of a loader that has two ways; the first is what the others are compared with.
 HOSTS = (

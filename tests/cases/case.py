@@ -115,28 +115,25 @@ def _typed(command: str) -> Typed:
 def play(case: Case) -> Played:
     """Types the commands and then a rollback of everything; beside it, the shell's lines alone."""
     with empty_folder() as place:
-        stage = _stage(case, place)
+        stage = stage_of(case, place)
         view = LocalHost(str(place / "host"))
         loader = registry.detect(view, initramfs.detect(view)).loader
-        for typed in case.commands:
-            if typed.program not in ("rocmcfg", "reboot"):
-                stage.run(typed)
-        pristine = _tree(place / "host")
+        pristine = _without_rocmcfg(stage, case)
     with empty_folder() as place:
-        stage = _stage(case, place)
+        stage = stage_of(case, place)
         written = Written()
         for typed in case.commands:
             written.add(stage, typed)
         if (place / "host" / JOURNALS).exists():
             written.add(stage, Typed(_ROLLBACK), closing=True)
-        undone = _tree(place / "host")
+        undone = tree_of(place / "host")
     return Played(loader.name if loader else "", written.expectations, pristine, undone)
 
 
 def steps(case: Case) -> Iterator[tuple[Path, Said]]:
     """The host and what was said, after each command."""
     with empty_folder() as place:
-        stage = _stage(case, place)
+        stage = stage_of(case, place)
         for typed in case.commands:
             said = stage.run(typed)
             yield place / "host", said
@@ -150,11 +147,24 @@ def lay_out(case: Case, place: Path) -> recorded.Recorded:
     return host
 
 
-def _stage(case: Case, place: Path) -> Stage:
+def stage_of(case: Case, place: Path) -> Stage:
     return Stage(place, lay_out(case, place), case.tools)
 
 
-def _tree(root: Path) -> Tree:
+def pristine(case: Case) -> Tree:
+    """The host after the shell's lines alone."""
+    with empty_folder() as place:
+        return _without_rocmcfg(stage_of(case, place), case)
+
+
+def _without_rocmcfg(stage: Stage, case: Case) -> Tree:
+    for typed in case.commands:
+        if typed.program not in ("rocmcfg", "reboot"):
+            stage.run(typed)
+    return tree_of(stage.place / "host")
+
+
+def tree_of(root: Path) -> Tree:
     found = tree(root, state=False, times=False)
     return {path: entry for path, entry in found.items() if not _MADE_BY_A_BOOT.match(path)}
 

@@ -226,7 +226,7 @@ def test_a_full_disk_under_the_output_is_said_once_and_stops_nothing(tmp_path: P
 def test_a_plan_that_could_not_be_shown_is_not_agreed_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rocmcfg.cli.render import Printer, write
+    from rocmcfg.cli.printer import Printer, write
 
     answers = io.StringIO("y\ny\n")
     monkeypatch.setattr("sys.stdin", answers)
@@ -272,7 +272,7 @@ def test_texts_of_a_host_do_not_command_the_terminal(tmp_path: Path) -> None:
 
 
 def test_only_colours_of_our_own_reach_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rocmcfg.cli import render
+    from rocmcfg.cli.printer import Printer
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
@@ -282,7 +282,7 @@ def test_only_colours_of_our_own_reach_a_terminal(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("sys.stdout", out)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    printer = render.Printer("status", json=False)
+    printer = Printer("status", json=False)
     printer.line(printer.paint("\x1b[32mgood\ttab", "error"))
     assert out.getvalue() == "\x1b[31m\\x1b[32mgood\ttab\x1b[0m\n"
 

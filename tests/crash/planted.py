@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,12 @@ def no_file_sync() -> None:
     """So is what a file holds; the directory is synced."""
     real = os.fsync
     os.fsync = lambda fd: real(fd) if os.path.isdir(f"/proc/self/fd/{fd}") else None
+
+
+def no_order() -> None:
+    """A file is renamed over another as on a file system with a journal."""
+    atomic._held = lambda *_: nullcontext(True)  # type: ignore[assignment]
+    atomic._sync_renamed = _nothing
 
 
 def no_settling() -> None:
@@ -71,7 +78,10 @@ def no_survivors() -> None:
 
 BUGS: dict[str, Callable[[], None]] = {
     plant.__name__.replace("_", "-"): plant
-    for plant in (no_directory_sync, no_file_sync, no_settling, no_freezing, second_signal, no_survivors)
+    for plant in (
+        *(no_directory_sync, no_file_sync, no_order, no_settling, no_freezing),
+        *(second_signal, no_survivors),
+    )
 }
 
 

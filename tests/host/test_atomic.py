@@ -93,10 +93,13 @@ def test_the_content_is_durable_before_it_gets_its_name(file: Path, monkeypatch:
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "rename", rename)
     atomic.replace_file(str(file), state(), keep_mtime=False)
-    assert calls == ["fsync file", "rename", "fsync directory"]
+    assert calls == ["fsync file", "rename", "fsync directory", "fsync file"]
     calls.clear()
     atomic.remove_file(str(file))
     assert calls == ["fsync directory"]
+    calls.clear()
+    atomic.replace_file(str(file), state(), keep_mtime=False)
+    assert calls == ["fsync file", "rename", "fsync file", "fsync directory"]
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o600, 0o755, 0o666, 0o4755])

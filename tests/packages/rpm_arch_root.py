@@ -9,10 +9,12 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import rocmcfg
+from tests.support import hosts
 from tests.vm import tools
 
 from . import roots
@@ -94,14 +96,45 @@ def laid_out(root: Root, wheels: str = "/src/wheels") -> dict[str, int]:
 
 
 def with_state(root: Root) -> dict[str, bytes]:
-    """State as a real apply leaves it on the sample host, put where this system would have it; its files."""
+    """State as a real apply leaves it on the sample host, with the variables for containers, put where this
+    system would have it; its files."""
     sample = "/src/sample"
     root.run("cp", "-a", f"{SOURCE}/docs/demo/sample-host", sample)
     root.run("rocmcfg", "apply", "--profile", "gfx1201", "--yes", "--root", sample)
     root.run("cp", "-a", f"{sample}{STATE}", "/var/lib/")
+    root.run("cp", "-a", f"{sample}/etc/rocmcfg", "/etc/")
     held = state_of(root)
     assert f"{STATE}/receipt.json" in held
     return held
+
+
+def with_chain(root: Root, kind: str) -> dict[str, bytes | None]:
+    """A setting, applied by the installed program to a host of `tests.support.hosts`; then its boot files are
+    put where this system would have them. By path what each was before; None for one that was not there."""
+    root.run("rm", "-rf", f"/src/{kind}")
+    hosts.other_host(root.inside("/src"), kind, name=kind)
+    place = root.inside(f"/src/{kind}")
+    before = _boot_files(place)
+    root.run("rocmcfg", "apply", "--set", "amdgpu.runpm=0", "--yes", "--root", f"/src/{kind}")
+    after = _boot_files(place)
+    changed = {
+        path: before.get(path) for path in before.keys() | after if before.get(path) != after.get(path)
+    }
+    kept = {path: before.get(path) for path in after if path.startswith(("boot/", "efi/"))}
+    for folder in sorted({*changed, *kept, "var/lib/rocmcfg"}):
+        root.run("cp", "-a", "--parents", folder, "/", cwd=f"/src/{kind}")
+    return {f"/{path}": content for path, content in {**kept, **changed}.items()}
+
+
+def _boot_files(place: Path) -> dict[str, bytes]:
+    found = (path for name in ("boot", "efi", "etc") for path in (place / name).rglob("*"))
+    return {str(path.relative_to(place)): path.read_bytes() for path in found if path.is_file()}
+
+
+def now(root: Root, paths: Iterable[str]) -> dict[str, bytes | None]:
+    """What these files of the system are."""
+    found = {path: root.inside(path) for path in paths}
+    return {path: file.read_bytes() if file.is_file() else None for path, file in found.items()}
 
 
 def state_of(root: Root) -> dict[str, bytes]:

@@ -11,7 +11,18 @@ from pathlib import Path
 import pytest
 
 from .roots import REPOSITORY
-from .rpm_arch_root import SOURCE, VERSION, Root, laid_out, new_root, state_of, with_state
+from .rpm_arch_root import (
+    SOURCE,
+    STATE,
+    VERSION,
+    Root,
+    laid_out,
+    new_root,
+    now,
+    state_of,
+    with_chain,
+    with_state,
+)
 
 HERE = REPOSITORY / "packaging/arch"
 PACKAGE = f"/build/rocmcfg-{VERSION}-1-x86_64.pkg.tar.gz"
@@ -20,6 +31,7 @@ OWN_USER = "nobody"
 ADDED = {
     "/usr/share/doc/rocmcfg/CHANGELOG.md",
     "/usr/share/doc/rocmcfg/README.md",
+    "/usr/share/libalpm/hooks/zz-rocmcfg.hook",
     "/usr/share/licenses/rocmcfg/LICENSE",
 }
 # Arch's own says so, too; Debian's pacman.conf leaves it out and would want a signature.
@@ -135,11 +147,69 @@ def test_a_life_of_the_package(root: Root) -> None:
 
     files = root.run("pacman", "-Qlq", "rocmcfg").stdout.splitlines()
     removed = root.run("pacman", "-R", "--noconfirm", "--noprogressbar", "rocmcfg")
-    assert "what rocmcfg applied stays in force after the package is gone" in removed.stdout
+    assert "what it applied stays in force after the package is gone" in removed.stdout
     assert "sudo rocmcfg rollback --pristine" in removed.stdout
     assert "interrupted" not in removed.stdout
     left = [path for path in files if not path.endswith("/") and root.inside(path).exists()]
     assert left == []
     assert not root.inside("/usr/lib/rocmcfg").exists()
     assert [path for path in root.files_below("/etc/systemd/system") if "rocmcfg" in path] == []
+    root.run("rm", "-r", f"{STATE}/undo.sh", "/etc/rocmcfg")
     assert state_of(root) == state
+
+
+REMOVE = ("pacman", "-R", "--noconfirm", "--noprogressbar", "rocmcfg")
+
+
+def install(root: Root, package: str = PACKAGE) -> str:
+    return root.run("pacman", "-U", "-dd", "--noconfirm", "--noprogressbar", package).stdout
+
+
+def test_what_is_applied_to_entries_by_hand_is_named_and_taken_back_without_the_program(root: Root) -> None:
+    root.run("rm", "-rf", STATE)
+    install(root)
+    before = with_chain(root, "arch-systemd-boot")
+    applied = now(root, before)
+    removed = root.run(*REMOVE).stdout
+    assert now(root, before) == applied
+    for path, content in applied.items():
+        assert (f"  {path}\n" in removed) == (content != before[path]), path
+    assert f"sudo sh {STATE}/undo.sh" in removed
+    assert "Taken back" in root.run("sh", f"{STATE}/undo.sh").stdout
+    assert now(root, before) == before
+    assert not root.inside(STATE).exists()
+
+
+def test_a_removal_takes_back_an_addon_where_it_is_asked_to(root: Root) -> None:
+    install(root)
+    before = with_chain(root, "uki-mkinitcpio")
+    applied = {path for path, content in now(root, before).items() if content != before[path]}
+    assert any(path.endswith(".extra.d/rocmcfg.addon.efi") for path in applied)
+    removed = root.run("env", "ROCMCFG_UNDO=1", *REMOVE).stdout
+    assert "Taken back" in removed
+    assert "stays in force" not in removed
+    assert now(root, before) == before
+    assert not root.inside(STATE).exists()
+
+
+def test_a_kernel_that_pacman_installs_is_checked_though_its_initramfs_runs_no_hook(root: Root) -> None:
+    """pacman hands every kernel's path to the hook of the package; the program is asked for its release."""
+    install(root)
+    root.run("mv", "/usr/bin/rocmcfg", "/usr/bin/rocmcfg.real")
+    root.system.write("/usr/bin/rocmcfg", '#!/bin/sh\necho "$@" >>/src/asked\nexit 3\n', mode="755")
+    for name in ("linux", "linux-lts"):
+        work = f"/src/{name}"
+        root.system.write(f"{work}/usr/lib/modules/6.19.1-{name}/vmlinuz", "a kernel")
+        root.system.write(f"{work}/.PKGINFO", f"pkgname = {name}\npkgver = 6.19.1-1\narch = any\n")
+        archive = f"{work}-6.19.1-1-any.pkg.tar.gz"
+        root.run("bsdtar", "-czf", archive, ".PKGINFO", "usr", cwd=work)
+    try:
+        said = install(root, "/src/linux-6.19.1-1-any.pkg.tar.gz")
+        assert "Checking the applied amdgpu parameters" in said
+        install(root, "/src/linux-lts-6.19.1-1-any.pkg.tar.gz")
+    finally:
+        root.run("mv", "/usr/bin/rocmcfg.real", "/usr/bin/rocmcfg")
+    asked = root.inside("/src/asked").read_text().splitlines()
+    assert asked == ["check-kernel 6.19.1-linux", "check-kernel 6.19.1-linux-lts"]
+    assert "error" not in said
+    root.run(*REMOVE)

@@ -24,6 +24,7 @@ SHARED = {
     "share/bash-completion/completions/rocmcfg": "packaging/completions/rocmcfg.bash",
     "share/zsh/site-functions/_rocmcfg": "packaging/completions/_rocmcfg",
     "share/fish/vendor_completions.d/rocmcfg.fish": "packaging/completions/rocmcfg.fish",
+    "share/rocmcfg/undo.sh": "packaging/undo.sh",
     "share/rocmcfg/profile.schema.json": "rocmcfg/knowledge/profile.schema.json",
     "lib/systemd/system/rocmcfg-recover.service": "packaging/systemd/rocmcfg-recover.service",
     "lib/systemd/system/rocmcfg-trial.service": "packaging/systemd/rocmcfg-trial.service",

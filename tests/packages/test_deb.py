@@ -13,9 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends import edits
-from rocmcfg.planning.owned import owned_paths
-
 from .conftest import DEB, build_deb
 from .roots import REPOSITORY, must
 
@@ -67,14 +64,8 @@ def test_lintian_has_nothing_to_say(deb: Path) -> None:
 
 
 def test_the_maintainer_scripts_are_plain_posix_shell(scripts: Path) -> None:
-    must(["shellcheck", "--shell=sh", *(str(scripts / name) for name in SCRIPTS)])
-
-
-def test_the_maintainer_scripts_know_every_file_that_apply_writes(scripts: Path) -> None:
-    for name, lists in (("prerm", 2), ("postrm", 1)):  # one is in the script that prerm leaves behind
-        found = re.findall(r"for file in (/.*); do", (scripts / name).read_text())
-        whole = {path for path in owned_paths() if edits.editor(path) is None}
-        assert [set(paths.split()) for paths in found] == [whole] * lists, name
+    undo = REPOSITORY / "packaging/undo.sh"
+    must(["shellcheck", "--shell=sh", str(undo), *(str(scripts / name) for name in SCRIPTS)])
 
 
 def test_it_asks_for_the_pythons_that_it_has_libraries_for(deb: Path) -> None:

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from .rpm_arch_root import SOURCE, STATE, VERSION, Root, laid_out, new_root, state_of, with_state
+from .rpm_arch_root import (
+    SOURCE,
+    STATE,
+    VERSION,
+    Root,
+    laid_out,
+    new_root,
+    now,
+    state_of,
+    with_chain,
+    with_state,
+)
 
 UNITS = ("rocmcfg-recover.service", "rocmcfg-trial.service")
 PACKAGE = f"/src/out/rocmcfg-{VERSION}-1.x86_64.rpm"
@@ -175,7 +186,52 @@ def test_a_life_of_the_package(root: Root) -> None:
     assert "interrupted" not in erased.stdout
     assert [path for path in files if root.inside(path).is_symlink() or root.inside(path).exists()] == []
     assert [path for path in root.files_below("/etc/systemd/system") if "rocmcfg" in path] == []
+    assert root.run("sh", f"{STATE}/undo.sh", "left").stdout == "/etc/rocmcfg/env\n"
+    root.run("rm", "-r", f"{STATE}/undo.sh", "/etc/rocmcfg")
     assert state_of(root) == state
+
+
+def test_what_is_applied_on_bls_entries_is_named_and_taken_back_without_the_program(root: Root) -> None:
+    root.run("rm", "-rf", STATE)
+    root.run("rpm", "-U", "--nodeps", "--replacepkgs", PACKAGE)
+    before = with_chain(root, "fedora-bls")
+    applied = now(root, before)
+    erased = root.run("rpm", "-e", "rocmcfg").stdout
+    assert now(root, before) == applied
+    for path, content in applied.items():
+        assert (f"  {path}\n" in erased) == (content != before[path]), path
+    assert f"sudo sh {STATE}/undo.sh" in erased
+    assert "Taken back" in root.run("sh", f"{STATE}/undo.sh").stdout
+    assert now(root, before) == before
+    assert not root.inside(STATE).exists()
+
+
+def test_a_removal_takes_back_an_addon_where_it_is_asked_to(root: Root) -> None:
+    root.run("rpm", "-U", "--nodeps", "--replacepkgs", PACKAGE)
+    before = with_chain(root, "uki-ukify")
+    applied = {path for path, content in now(root, before).items() if content != before[path]}
+    assert any(path.endswith(".extra.d/rocmcfg.addon.efi") for path in applied)
+    erased = root.run("env", "ROCMCFG_UNDO=1", "rpm", "-e", "rocmcfg").stdout
+    assert "Taken back" in erased
+    assert "stays in force" not in erased
+    assert now(root, before) == before
+    assert not root.inside(STATE).exists()
+
+
+def test_a_removal_that_cannot_take_it_back_says_why_and_goes_on(root: Root) -> None:
+    """The line was altered by somebody, whose word counts."""
+    root.run("rpm", "-U", "--nodeps", "--replacepkgs", PACKAGE)
+    before = with_chain(root, "fedora-bls")
+    root.run("sed", "-i", "s/amdgpu.runpm=0/amdgpu.runpm=1/", "/etc/kernel/cmdline")
+    altered = now(root, before)
+    erased = root.run("env", "ROCMCFG_UNDO=1", "rpm", "-e", "rocmcfg").stdout
+    assert "somebody altered the lines of rocmcfg in" in erased
+    assert "it could not be taken back" in erased
+    assert "stays in force" in erased
+    assert now(root, before) == altered
+    assert not root.inside("/usr/bin/rocmcfg").exists()
+    root.run("sh", f"{STATE}/undo.sh", "--force")
+    assert now(root, before) == before
 
 
 def test_who_erases_it_in_the_middle_of_a_change_is_told(root: Root) -> None:

@@ -73,11 +73,6 @@ def test_the_scripts_of_both_packages_are_read_by_the_shells_that_run_them() -> 
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_descriptions_promise_no_change_of_a_boot_loader_that_is_only_recognised() -> None:
-    assert "the boot loader and the initramfs but does not change them yet" in SPEC
-    assert not re.search(r"(?i)\bappl(y|ies)\b", re.findall(r"(?m)^pkgdesc=.*$", PKGBUILD)[0])
-
-
 def test_the_rpm_build_says_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "rpmbuild").touch(mode=0o755)
     absent = [sys.executable, str(PACKAGING / "rpm/build"), "--sdist", str(tmp_path / "none.tar.gz")]

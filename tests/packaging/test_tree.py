@@ -59,7 +59,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_file_is_where_the_distribution_looks_for_it(installed: Path) -> None:
     expected = """
         usr/bin/rocmcfg usr/lib/rocmcfg/rocmcfg/__init__.py usr/share/rocmcfg/profiles/gfx1201.toml
-        usr/share/rocmcfg/profile.schema.json usr/share/man/man1/rocmcfg.1.gz
+        usr/share/rocmcfg/profile.schema.json usr/share/rocmcfg/undo.sh usr/share/man/man1/rocmcfg.1.gz
         usr/share/man/man5/rocmcfg-profile.5.gz usr/share/bash-completion/completions/rocmcfg
         usr/share/zsh/vendor-completions/_rocmcfg usr/share/fish/vendor_completions.d/rocmcfg.fish
         usr/lib/systemd/system/rocmcfg-recover.service usr/lib/systemd/system/rocmcfg-trial.service
@@ -75,7 +75,7 @@ def test_the_modes_do_not_depend_on_who_builds(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     modes = {
-        ("directory" if path.is_dir() else path.name == "rocmcfg", path.stat().st_mode & 0o7777)
+        ("directory" if path.is_dir() else path.name in ("rocmcfg", "undo.sh"), path.stat().st_mode & 0o7777)
         for path in (tmp_path / "d").rglob("*")
         if not path.is_symlink() and "share/bash-completion" not in str(path)
     }

@@ -17,6 +17,11 @@ from rocmcfg.model.state import Channel, DesiredSetting, Kind
 from rocmcfg.rendering.formats import FORMATS, of_settings, render
 from tests.support.tools import require_tool, run
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 # What breaks out of a comment or a string of one of the formats; and what a value may hold at the most.
 NASTY = "it's ''so'' ${so} \"so\" */ EOF\nEOF\n%end #{x} -- \\ \x07 {{ so }} é"
 VALUE = "a,b;c:d@e%f+g=h/i.j_k-l"
@@ -157,8 +162,6 @@ def bootc(text: str, folder: Path) -> Read:
     """The documents in the Containerfile (Dockerfile reference, here-documents); kargs.d is TOML
     (bootc, docs/src/building/kernel-arguments.md)."""
     del folder
-    import tomllib
-
     files = {}
     rest = text
     while found := re.search(r'^COPY <<"EOF" (\S+)\n(.*?)^EOF\n', rest, re.MULTILINE | re.DOTALL):

@@ -82,6 +82,20 @@ def installed(deb: Path, image: Path) -> Frozen:
     return package.installed(deb)
 
 
+@pytest.fixture(scope="session")
+def installed_forky(pytestconfig: pytest.Config, deb: Path) -> Frozen:
+    """The same of Debian's next release, which has GRUB 2.14 and systemd 262."""
+    if not images.is_built("forky"):
+        announce(pytestconfig, "building the image of forky, once: takes some minutes")
+    return package.installed(deb, "forky")
+
+
+@pytest.fixture
+def forky(installed_forky: Frozen) -> Iterator[Guest]:
+    with Guest(installed_forky) as fresh:
+        yield fresh
+
+
 @pytest.fixture
 def guest(installed: Frozen) -> Iterator[Guest]:
     """A Debian that is up and has just installed rocmcfg; its files are kept if the test fails."""

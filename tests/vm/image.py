@@ -17,7 +17,7 @@ from tests.support.shared import fetched
 from . import cache
 from .guest import Guest
 
-SUITE = "trixie"
+SUITES = ("trixie", "forky")  # the first is what a guest is where nothing else is asked for
 DEFAULT_MIRROR = "http://deb.debian.org/debian"
 PACKAGES = (
     *("linux-image-amd64", "initramfs-tools", "zstd", "kmod", "grub-efi-amd64"),
@@ -28,6 +28,16 @@ PACKAGES = (
     "libpam-systemd",  # a login is a session, as on any Debian that was not made by hand
     *("btrfs-progs", "lvm2"),  # for a /boot on which GRUB cannot write
 )
+# Lie in /srv/packages of a guest, with all that they need, for one that changes a part of its boot chain: by
+# the name of the folder, the suite they come from, where that is another, and their names.
+STORED: dict[str, dict[str, tuple[str, ...]]] = {
+    "trixie": {
+        "dracut": ("", "dracut", "binutils"),  # its objcopy puts a UKI together
+        "ukify": ("", "systemd-ukify", "systemd-boot-efi", "sbsigntool"),
+        "kernel": ("trixie-backports", "linux-image-amd64"),
+    },
+    "forky": {"ukify": ("", "systemd-ukify", "systemd-boot-efi")},
+}
 EXCLUDED = (
     # Nothing on the guest reads them, and they are a third of the files.
     *("/usr/share/man/*", "/usr/share/locale/*", "/usr/share/doc/*"),
@@ -41,29 +51,31 @@ ESP_VOLUME_ID = "52434647"  # also in root/etc/fstab
 _MIB = 1024 * 1024
 _ESP_START, _ESP_SIZE = 1, 256  # MiB; two kernels with their initramfs, below systemd-boot
 _ROOT_START, _ROOT_SIZE = 257, 4096  # MiB
+_SPARE_START, _SPARE_SIZE = 4353, 1024  # MiB; empty, for a /boot of its own
 _HERE = Path(__file__).parent
 
 
-def base() -> Path:
+def base(suite: str = SUITES[0]) -> Path:
     """Return the disk of a normal Debian, amdgpu loaded from the root file system; builds it if needed."""
-    return cache.directory(f"debian-{_key()}", _build) / "disk.qcow2"
+    return cache.directory(f"{suite}-{_key(suite)}", lambda work: _build(work, suite)) / "disk.qcow2"
 
 
-def is_built() -> bool:
+def is_built(suite: str = SUITES[0]) -> bool:
     """Say whether `base()` returns at once."""
-    return (cache.root() / f"debian-{_key()}").is_dir()
+    return (cache.root() / f"{suite}-{_key(suite)}").is_dir()
 
 
-def _key() -> str:
+def _key(suite: str) -> str:
     tree = [file for file in (_HERE / "root").rglob("*") if file.is_file()]
-    return cache.key_of([Path(__file__), _HERE / "agent.py", _HERE / "customize.sh", *tree], SUITE, *PACKAGES)
+    scripts = [_HERE / "agent.py", _HERE / "customize.sh", _HERE / "store.sh"]
+    return cache.key_of([Path(__file__), *scripts, *tree], suite, *PACKAGES)
 
 
-def _build(work: Path) -> None:
+def _build(work: Path, suite: str) -> None:
     if os.geteuid() != 0:
         raise PermissionError("the guest image can only be built as root (mmdebstrap, mke2fs -d)")
     root, raw, first = work / "root", work / "disk.raw", work / "first.qcow2"
-    _bootstrap(root)
+    _bootstrap(root, suite)
     _write_disk(root, raw, work)
     shutil.rmtree(root)
     _quietly(["qemu-img", "convert", "-f", "raw", "-O", "qcow2", str(raw), str(first)])
@@ -78,7 +90,7 @@ def _build(work: Path) -> None:
     first.unlink()
 
 
-def _bootstrap(root: Path) -> None:
+def _bootstrap(root: Path, suite: str) -> None:
     # mmdebstrap mounts /proc, /sys and devices of this machine below the root. In namespaces of its own they
     # are gone with it however it ends, so that who clears away a killed build finds nothing but files.
     command = [
@@ -93,9 +105,15 @@ def _bootstrap(root: Path) -> None:
     ]
     command += ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}"]
     command += [f"--dpkgopt=path-exclude={pattern}" for pattern in EXCLUDED]
-    command += [f"--aptopt={setting}" for setting in _proxies()]
-    command += [f"--customize-hook={_HERE / 'customize.sh'}", SUITE, str(root), mirror()]
-    fetched(command, f"Debian {SUITE}", again=lambda: _quietly(["rm", "-rf", "--one-file-system", str(root)]))
+    command += [f"--aptopt={setting}" for setting in _settings_of_apt()]
+    command += [f"--customize-hook={_HERE / 'customize.sh'}"]
+    others = set()
+    for folder, (other, *names) in STORED[suite].items():
+        stored = f"{folder} {other or suite} {' '.join(names)}"
+        command.append(f'--customize-hook={_HERE / "store.sh"} "$1" {stored}')
+        others |= {other} - {""}
+    command += [suite, str(root), mirror(), *(f"deb {mirror()} {other} main" for other in sorted(others))]
+    fetched(command, f"Debian {suite}", again=lambda: _quietly(["rm", "-rf", "--one-file-system", str(root)]))
 
 
 def mirror() -> str:
@@ -105,8 +123,9 @@ def mirror() -> str:
     return next((line.split()[0] for line in found.splitlines() if line.endswith(" Debian")), DEFAULT_MIRROR)
 
 
-def _proxies() -> list[str]:
-    settings = ["Acquire::http::Proxy", "Acquire::https::Proxy"]
+def _settings_of_apt() -> list[str]:
+    """How this machine reaches its mirror, and whether that may be an old copy."""
+    settings = ["Acquire::http::Proxy", "Acquire::https::Proxy", "Acquire::Check-Valid-Until"]
     dump = ["apt-config", "dump", "--no-empty", "--format", '%f "%v"%n', *settings]
     return subprocess.run(dump, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
 
@@ -120,7 +139,7 @@ def _write_disk(root: Path, disk: Path, work: Path) -> None:
     label = ["-L", "root", "-U", ROOT_UUID]
     _quietly(["mke2fs", "-q", "-t", "ext4", *label, "-d", str(root), str(ext4), f"{_ROOT_SIZE}M"])
     with disk.open("wb") as file:
-        file.truncate((_ROOT_START + _ROOT_SIZE + 1) * _MIB)  # 1 MiB for the second partition table
+        file.truncate((_SPARE_START + _SPARE_SIZE + 1) * _MIB)  # 1 MiB for the second partition table
     _quietly(["sfdisk", "--quiet", str(disk)], stdin=_partitions())
     for part, start in ((esp, _ESP_START), (ext4, _ROOT_START)):
         copy = ["dd", "status=none", "bs=1M", "conv=sparse,notrunc", f"seek={start}"]
@@ -133,6 +152,7 @@ def _partitions() -> str:
         "label: gpt\n"
         f"start={_ESP_START}MiB, size={_ESP_SIZE}MiB, type=uefi, name=esp\n"
         f"start={_ROOT_START}MiB, size={_ROOT_SIZE}MiB, type=linux, name=root\n"
+        f"start={_SPARE_START}MiB, size={_SPARE_SIZE}MiB, type=linux, name=spare\n"
     )
 
 

@@ -18,6 +18,7 @@ SECONDS = {
     "test_the_roles_install_apply_reboot_and_take_back": 330,
     "test_modprobe_d_with_amdgpu_in_the_initramfs": 420,
     "test_there_is_no_trial_or_a_whole_one_after_a_power_cut": 300,
+    "test_addons_beside_images_of_ukify": 400,
     "test_a_boot_that_never_ends_takes_one_power_cycle": 220,
     "test_boot_on_btrfs_or_lvm_is_refused_before_anything_is_written": 60,
     "test_a_trial_that_is_rejected_before_its_boot_leaves_nothing": 30,

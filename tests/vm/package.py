@@ -26,9 +26,9 @@ def path() -> Path:
     return next(built.glob("rocmcfg_*.deb"))
 
 
-def installed(package: Path) -> Frozen:
+def installed(package: Path, suite: str = image.SUITES[0]) -> Frozen:
     """Return a guest with amdgpu loaded from the root file system that has installed the package."""
-    below = image.base()
+    below = image.base(suite)
     here = Path(__file__).parent
     parts = [package, here / "qemu.py", here / "frozen.py", here / "package.py"]
     key = cache.key_of(parts, str(below), qemu.version())
@@ -40,7 +40,7 @@ def installed(package: Path) -> Frozen:
             guest.freeze(work)
 
     frozen = cache.directory(f"installed-{key}", build)
-    cache.forget_older_than(frozen, "installed-*", keep=3)
+    cache.forget_older_than(frozen, "installed-*", keep=4)
     return Frozen(frozen)
 
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import Host, HostView
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg
 
 if TYPE_CHECKING:
     from rocmcfg.model.diagnostic import Diagnostic
-    from rocmcfg.model.edit import Edit
     from rocmcfg.model.facts import Detection
     from rocmcfg.model.plan import Activation, ToolChange
     from rocmcfg.model.state import DesiredSetting
@@ -39,21 +39,11 @@ class Observed(NamedTuple):
     unknown_at: str = ""
 
 
-class Editor(Protocol):
-    """Knows our part of a file that somebody else owns. Pure, over bytes."""
-
-    def own(self, content: bytes) -> bytes | None:
-        """Our part; None where the file has none."""
-
-    def put(self, content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-        """The file with `wanted` as our part, or without any, and the edit that makes it so."""
-
-
 class BootReader(Protocol):
     """`EDITED` are the files of others that have a part of ours, and who knows that part."""
 
     NAME: str
-    EDITED: Mapping[str, Editor]
+    EDITED: dict[str, Editor]
 
     def here(self, view: HostView) -> bool:
         """Whether this host has a menu of this loader."""

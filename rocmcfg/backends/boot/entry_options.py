@@ -10,30 +10,31 @@ hook of each installed kernel has our part written, in place of what came from t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu, Role, behind_separator, size, too_long
-from rocmcfg.host.view import Host, HostView, Unreadable, text_or_empty
+from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import Karg, contains, split
-from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import DesiredSetting, unique_kargs
+from rocmcfg.model.state import DesiredSetting, karg_line
 
 MISSING = f"{NO_FILE}; is its partition mounted?"
 CARRIER = "/etc/rocmcfg/kernel-arguments"
 CMDLINE = "/etc/kernel/cmdline"
 _COMMENT = re.compile(r"^[ \t]*#.*", re.MULTILINE)
-# a file with entries as it has to be: from what it holds, and our part, or None for no part of ours
-Rewrite = Callable[[bytes, bytes | None], bytes]
 
-_FOR_ANOTHER = (
-    "an entry is for this system where its machine-id is that of /etc/machine-id, and its root= that of "
-    "/etc/fstab: mend what differs, or have the entries written anew"
-)
+
+class Written(NamedTuple):
+    """An entry, or what boots nothing, and where its command line stands in the text of its file: nowhere,
+    where both are -1. `quote` encloses the line, and stands in it twice."""
+
+    entry: Entry | None
+    start: int = -1
+    end: int = -1
+    quote: str = ""
 
 
 class Line(NamedTuple):
@@ -56,20 +57,48 @@ def menu(view: HostView) -> Menu:
 
 
 def menu_of(
-    view: HostView, paths: Sequence[str], name: str, entries: Callable[[str, str], Iterable[Entry]]
+    view: HostView,
+    paths: Sequence[str],
+    name: str,
+    written: Callable[[HostView, str, str], Iterable[Written]],
 ) -> Menu:
-    """The same of files that hold several entries each, of this `name`: `entries` gives those of a path and
-    its text."""
+    """The same of files that hold several entries each, of this `name`."""
     seen: list[Entry] = []
     hidden = _hidden(view)
     unreadable = "" if paths else f"only root may look into {hidden}" if hidden else MISSING
     for path in paths:
         try:
-            seen += entries(path, view.text(path) or "")
+            seen += filter(None, (one.entry for one in written(view, path, view.text(path) or "")))
         except Unreadable as problem:
             unreadable = problem.reason
     path = next(iter(paths), f"{hidden or '/boot'}/{name}")
     return Menu(tuple(seen), unreadable, path, "", CARRIER, "an edit of that file")
+
+
+def rewritten(
+    content: bytes,
+    written: Callable[[str], Iterable[Written]],
+    ours: bytes | None,
+    left: Collection[Role],
+) -> bytes:
+    """Such a file with our part on the line of every normal entry, and on no other; those that are
+    `left` keep what they have."""
+    text, at = content.decode("utf-8", "surrogateescape"), 0
+    pieces: list[bytes] = []
+    for one in written(text):
+        role = one.entry.role if one.entry is not None else Role.FOREIGN
+        if one.start < 0 or role in left:
+            continue
+        part = ours if role is Role.NORMAL else None
+        if part and one.quote:
+            part = part.replace(one.quote.encode(), 2 * one.quote.encode())
+        before, line = (
+            piece.encode("utf-8", "surrogateescape")
+            for piece in (text[at : one.start], text[one.start : one.end])
+        )
+        pieces += [before, marked_arguments.at_end(line, part)]
+        at = one.end
+    return b"".join([*pieces, text[at:].encode("utf-8", "surrogateescape")])
 
 
 def _hidden(view: HostView) -> str:
@@ -104,79 +133,23 @@ def asked(view: HostView) -> str:
 
 
 def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    kargs = " ".join(setting.karg for setting in unique_kargs(settings))
-    return {**propose_carrier(settings), CMDLINE: marked_arguments.part(kargs) if kargs else None}
+    part = marked_arguments.part(karg_line(settings)) if settings else None
+    return {**propose_carrier(settings), CMDLINE: part}
 
 
 def propose_carrier(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    """The file of ours, with the reason for each argument."""
-    from rocmcfg.backends.templates import HEAD, reason
+    from rocmcfg.backends.templates import own_file
 
-    kargs = " ".join(setting.karg for setting in unique_kargs(settings))
-    content = "".join([HEAD, *map(reason, settings), kargs, "\n"])
-    return {CARRIER: content.encode() if kargs else None}
+    return {CARRIER: own_file(settings, karg_line(settings))}
 
 
-def activation(name: str, reason: str, folders: Sequence[str]) -> Activation:
-    return Activation(name, (), reason, writes_at=tuple(folders), own=True)
-
-
-def write(host: Host, variable: str = "") -> None:
-    """As `contract.EntryWriter`, for entries that are a file each. A variable of the loader stands behind
-    what is applied."""
-
-    def rewrite(role: Role) -> Rewrite:
-        def rewritten(content: bytes, ours: bytes | None) -> bytes:
-            if role in (Role.TRIAL, Role.FOREIGN):  # another system may have a rocmcfg of its own
-                return content
-            return loader_entries.with_arguments(content, ours if role is Role.NORMAL else None)
-
-        return rewritten
-
-    found = loader_entries.files(host, machine_id(host))
-    rewrite_files(host, ((path, rewrite(one.role)) for path, one in found), variable)
-
-
-def rewrite_files(host: Host, files: Iterable[tuple[str, Rewrite]], variable: str = "") -> None:
-    """What came into an entry that shall stay as it is, is taken out of it."""
-    kargs = f"{asked(host)} {variable}".strip()
-    ours = marked_arguments.part(kargs) if kargs else None
-    for named, rewrite in files:
-        path = host.real_path(named)
-        host.discard_temporary(path)
-        before = host.state(path)
-        content = rewrite(before.content, ours) if before else b""
-        if before is not None and content != before.content:
-            host.write(path, replace(before, content=content), keep_mtime=False)
-
-
-def preflight(observed: Observed, kargs: Sequence[str], hint: str = _FOR_ANOTHER) -> Iterator[Diagnostic]:
+def preflight(observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
     marked = marked_arguments.part(" ".join(kargs)).decode().split()
     lines = [around(entry.kargs) for entry in observed.menu.normal]
     longest = max((size([*(k.text for k in (*one.before, *one.after)), *marked]) for one in lines), default=0)
     yield from too_long(longest, observed.menu.path, "shorten the options of the entries")
     before = (karg for one in lines for karg in one.before)
     yield from behind_separator((*observed.foreign, *before), kargs)
-    yield from _nothing_to_set(observed.menu, hint)
-
-
-def _nothing_to_set(menu: Menu, hint: str) -> Iterator[Diagnostic]:
-    """Where the file could be read, and no entry in it is to get the arguments."""
-    if menu.unreadable == MISSING:
-        yield error(
-            "RC3121",
-            f"cannot use {menu.path}: {menu.unreadable}",
-            location=menu.path,
-            hint="mount the EFI system partition, then run the command again",
-        )
-    elif not menu.unreadable and not menu.normal:
-        yield error(
-            "RC3122",
-            f"no entry of {menu.path} is for everyday use of this system",
-            location=menu.path,
-            detail="\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries),
-            hint=hint,
-        )
 
 
 def with_their_own(images: Sequence[str]) -> list[Diagnostic]:

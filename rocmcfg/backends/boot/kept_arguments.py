@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.entry_options import CARRIER, asked
+from rocmcfg.backends.boot.entry_options import CARRIER, asked, propose_carrier
 from rocmcfg.backends.boot.menu import behind_separator, size, too_long
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -21,10 +22,41 @@ from rocmcfg.model.kargs import split
 if TYPE_CHECKING:
     from rocmcfg.backends.boot.contract import ArgumentKeeper
     from rocmcfg.backends.boot.menu import Menu
-    from rocmcfg.model.plan import ToolChange
+    from rocmcfg.model.plan import Activation, ToolChange
+    from rocmcfg.model.state import DesiredSetting
 
 
-def observe(view: HostView, menu: Menu) -> Observed:
+class KeptChain(Chain):
+    """A `contract.ArgumentKeeper`. `SHOWS` is the command that shows what the program keeps."""
+
+    TOOL: str
+    KEEPS: str
+    SHOWS: tuple[str, ...]
+    BLOCK = ""
+    UNCHANGED: tuple[int, ...] = ()
+    AMONG_OTHERS = True
+
+    def observe(self, view: HostView) -> Observed:
+        return _observed(view, self.reader.read(view))
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        del view
+        return propose_carrier(settings)
+
+    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
+        del view, reason
+        return ()
+
+    def damaged(self, view: HostView) -> bool:
+        del view
+        return False
+
+    def deployment(self, view: HostView) -> str:
+        del view
+        return ""
+
+
+def _observed(view: HostView, menu: Menu) -> Observed:
     """By the first normal entry: the program gives all of them the same."""
     line = menu.normal[0].kargs if menu.normal else ()
     ours = split(asked(view), CARRIER)

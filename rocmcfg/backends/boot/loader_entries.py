@@ -8,7 +8,7 @@ last one wins; `initrd` and `options` may be repeated and add up.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends.boot import marked_arguments, roles
@@ -74,15 +74,12 @@ def with_arguments(content: bytes, ours: bytes | None) -> bytes:
     boots a kernel and has no such line gets one at its end; what else has none takes no arguments, and stays
     as it is."""
     content = _OWN_LINE.sub(b"", content)
-    if (found := marked_arguments.in_place(content, ours or b"")) is not None:
-        return found
+    if marked_arguments.own(content) is not None:
+        return marked_arguments.at_end(content, ours)
     lines = content.splitlines(keepends=True)
-    last = next(
-        (n for n in reversed(range(len(lines))) if lines[n].split(maxsplit=1)[:1] == [b"options"]), None
-    )
-    if ours is not None and last is not None:
-        line = lines[last].rstrip()
-        lines[last] = line + ours + lines[last][len(line) :]
+    options = [n for n, line in enumerate(lines) if line.split(maxsplit=1)[:1] == [b"options"]]
+    if ours is not None and options:
+        lines[options[-1]] = marked_arguments.at_end(lines[options[-1]], ours)
     elif ours is not None and any(line.split(maxsplit=1)[:1] == [b"linux"] for line in lines):
         ended = content.endswith(b"\n")
         lines.append((b"" if ended else b"\n") + _LINE + ours + (b"\n" if ended else b""))
@@ -112,21 +109,25 @@ def files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
 
 def folders(view: HostView) -> tuple[str, ...]:
     """A partition that is mounted below another one, or linked to it, counts once."""
-    found = (f"{mounted}/loader/entries" for mounted in PARTITIONS)
-    return tuple({view.real_path(folder): folder for folder in found if view.is_dir(folder)}.values())
+    return once(view, filter(view.is_dir, (f"{mounted}/loader/entries" for mounted in PARTITIONS)))
+
+
+def once(view: HostView, paths: Iterable[str]) -> tuple[str, ...]:
+    """Those that there are, one path for each."""
+    return tuple({view.real_path(path): path for path in paths if view.exists(path)}.values())
+
+
+def efi_folders(view: HostView, below: Sequence[str] = ("",)) -> Iterator[str]:
+    """Where loaders and their files may lie: what is `below` each partition, and every folder of its EFI."""
+    for mounted in PARTITIONS:
+        yield from (f"{mounted}{folder}" for folder in below)
+        yield from (f"{mounted}/EFI/{name}" for name in view.names(f"{mounted}/EFI"))
 
 
 def _entry(file: EntryFile, machine_id: str, root: Root) -> Entry:
     title, kargs = file.first.get("title", file.id), split(file.options, file.path)
-    return Entry(
-        file.id,
-        title,
-        file.boots,
-        file.first.get("version", ""),
-        file.initrds,
-        kargs,
-        _role(file, machine_id) or roles.told((title,), kargs, root),
-    )
+    role = _role(file, machine_id) or roles.told((title,), kargs, root)
+    return Entry(file.id, title, file.boots, file.first.get("version", ""), file.initrds, kargs, role)
 
 
 def _role(file: EntryFile, machine_id: str) -> Role | None:

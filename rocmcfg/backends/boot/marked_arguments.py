@@ -40,13 +40,20 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
     return content[:start] + edit.inserted + content[end:], edit
 
 
-def in_place(content: bytes, wanted: bytes) -> bytes | None:
-    """The content with `wanted` where our part stands, and without further copies of it; None where it has
-    none. So what others wrote behind ours keeps its place."""
-    found = _OWN.search(content)
-    if found is None:
-        return None
-    return content[: found.start()] + wanted + _OWN.sub(b"", content[found.end() :])
+def without(content: bytes) -> bytes:
+    """The content without any part of ours."""
+    while own(content) is not None:
+        content, _ = put(content, None)
+    return content
+
+
+def at_end(line: bytes, ours: bytes | None) -> bytes:
+    """A line with `ours` in place of what it has of ours, so that what others wrote behind that keeps its
+    place; else before the blanks at its end."""
+    found, end = _OWN.search(line), len(line.rstrip())
+    if found is not None:
+        return line[: found.start()] + (ours or b"") + without(line[found.end() :])
+    return line[:end] + (ours or b"") + line[end:]
 
 
 def around(text: str) -> tuple[str, str, str]:
@@ -63,8 +70,4 @@ def of_others(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
     """What of a command line is none of ours; nothing where that cannot be told, since one mark is gone."""
     before, _, after = around(join(kargs))
     others = (*split(before), *split(after))
-    return () if any(map(is_mark, others)) else others
-
-
-def is_mark(karg: Karg) -> bool:
-    return karg.text in (BEGIN, END)
+    return () if any(karg.text in (BEGIN, END) for karg in others) else others

@@ -108,22 +108,24 @@ def not_asked_for(
         )
 
 
+def no_entry(menu: Menu) -> Diagnostic:
+    return error(
+        "RC3102",
+        f"the {'generated ' if menu.tool else ''}boot menu has no Linux entry",
+        location=menu.path,
+        hint=f"run {menu.tool} by hand and read what it prints"
+        if menu.tool
+        else "see whether its partition is mounted, and for which system its entries are",
+    )
+
+
 def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
     """Every normal entry has each wanted argument and no unwanted one. A menu that could not be looked at is
     a warning, one that is wrong an error: an undo goes on after the former."""
     if menu.unreadable:
         return [warning("RC3101", f"cannot read {menu.path}: {menu.unreadable}", location=menu.path)]
     if not menu.normal and (menu.tool or wanted):
-        return [
-            error(
-                "RC3102",
-                f"the {'generated ' if menu.tool else ''}boot menu has no Linux entry",
-                location=menu.path,
-                hint=f"run {menu.tool} by hand and read what it prints"
-                if menu.tool
-                else "see whether its partition is mounted, and for which system its entries are",
-            )
-        ]
+        return [no_entry(menu)]
     problems = []
     for entry in menu.normal:
         missing = [text for text in wanted if not contains(entry.kargs, text)]

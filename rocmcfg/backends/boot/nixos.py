@@ -7,19 +7,14 @@ boots by default. Older generations stay in the menu as they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import last, split
 
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
-
 NAME = "nixos"
-EDITED: Mapping[str, Editor] = {}
+EDITED: dict[str, Editor] = {}
 _SYSTEMS = ("/nix/var/nix/profiles/system", "/run/booted-system", "/run/current-system")
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 EFIVARS = "/sys/firmware/efi/efivars"
 LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
-_PARTITIONS = ("/boot", "/boot/efi", "/efi", "/esp")  # where the EFI system partition is mounted
-_ENTRIES = tuple(f"{mounted}/loader/entries/*.conf" for mounted in _PARTITIONS)
 
 
 class Chain(NamedTuple):

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
         BootBackend,
         BootReader,
         BootTrial,
-        Editor,
         EntryWriter,
         Keeper,
     )
     from rocmcfg.backends.boot.menu import Entry, Menu
+    from rocmcfg.model.edit import Editor
     from rocmcfg.model.facts import BootChain, Detection
 
 NAMES = (
@@ -163,7 +163,8 @@ def may_be_here(view: HostView, name: str) -> bool:
 def _module(name: str, part: str) -> object:
     if name not in NAMES:
         raise KeyError(name)
-    return importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}.{part}")
+    module = importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}.{part}")
+    return vars(module).get("BACKEND", module)
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 from rocmcfg.backends.boot.loader_entries import PARTITIONS
 from rocmcfg.backends.boot.menu import Entry, Role
@@ -53,19 +53,17 @@ class Image(NamedTuple):
 Content = tuple[str, bytes | None, bytes | None]
 
 
-class Generator:
+class Generator(Protocol):
     """What the engine uses a generator of images by, and what most of them have in common.
 
-    `TOOL` rebuilds the images, `LISTS` lists the files of one, `LOOKS` is what a user types to see them, and
-    `PROVES` what shows the content of one file. `OWNED` are the files that are ours for the generator's sake.
-    One of `PROGRAMS` shows that it is installed. One of `HOOKS`, by which the host's kernel packages have an
-    image made of every new kernel, proves that it is in use; its `PLUGIN` of kernel-install, which may never
-    be run, speaks for it. `WHY` is what a user must know where an image is wrong after a rebuild without an
-    error, `HINT` what to do then with `{image}`."""
+    `TOOL` rebuilds the images, `LOOKS` lists the files of one, `PROVES` shows what is in a file. `OWNED`
+    are files of ours for the generator's sake. One of `PROGRAMS` shows that it is installed. One of `HOOKS`,
+    by which the host's kernel packages have an image made of every new kernel, proves that it is in use; its
+    `PLUGIN` of kernel-install, which may never be run, speaks for it. `WHY` is what a user must know where an
+    image is wrong after a rebuild without an error, `HINT` what to do then with `{image}`."""
 
     NAME: ClassVar[str]
     TOOL: ClassVar[str]
-    LISTS: ClassVar[tuple[str, ...]]
     LOOKS: ClassVar[str]
     PROVES: ClassVar[str]
     OWNED: ClassVar[tuple[str, ...]] = ()
@@ -97,11 +95,9 @@ class Generator:
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
         """The images that it makes, and those that the entries boot, not looked into yet."""
-        raise NotImplementedError
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
         """What rebuilds the images that are `built`."""
-        raise NotImplementedError
 
     def preflight(self, view: HostView, carrying: Sequence[Image]) -> list[Diagnostic]:
         """Why the images that carry the driver would not get our file. Besides, `built` is looked at."""
@@ -112,11 +108,12 @@ class Generator:
         self, host: Host, image: Image, path: str, expected: bytes | None
     ) -> Iterable[Content] | None:
         """Our file in an image, beside what it shall be; None where the image cannot be looked into."""
-        raise NotImplementedError
 
     def images(self, view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
         """Whether each of those that are `made` carries the module."""
-        found = ((one, asked(view, (*self.LISTS, one.path))) for one in sorted(self.made(view, entries)))
+        found = (
+            (one, asked(view, (*self.LOOKS.split(), one.path))) for one in sorted(self.made(view, entries))
+        )
         return tuple(
             one._replace(carries=None if listing is None else carried(listing, module))
             for one, listing in found
@@ -140,24 +137,15 @@ class Generator:
             contents = () if image.carries is False else self.contents(host, image, path, expected)
             if contents is None:
                 looks = self.PROVES
-                unproven = f"{image.path} cannot be unpacked to prove that it holds {path}"
+                summary = f"{image.path} cannot be unpacked to prove that it holds {path}"
                 hint = f"try {looks} on it by hand"
-                problems.append(warning("RC3203", unproven, location=image.path, hint=hint))
+                problems.append(warning("RC3203", summary, location=image.path, hint=hint))
             for what, inside, wanted in contents or ():
+                said = "lacks" if inside is None else "still has" if wanted is None else "has an old copy of"
+                summary, hint = f"{image.path} {said} {what}", self.HINT.format(image=image)
                 if inside != wanted:
-                    said = (
-                        "lacks" if inside is None else "still has" if wanted is None else "has an old copy of"
-                    )
-                    hint = self.HINT.format(image=image)
-                    problems.append(
-                        error(
-                            "RC3204",
-                            f"{image.path} {said} {what}",
-                            location=image.path,
-                            detail=self.WHY,
-                            hint=hint,
-                        )
-                    )
+                    wrong = error("RC3204", summary, location=image.path, detail=self.WHY, hint=hint)
+                    problems.append(wrong)
         return problems
 
 

@@ -29,7 +29,6 @@ class Booster(Generator):
     NAME = "booster"
     TOOL = "booster"
     LOOKS = "booster ls"
-    LISTS = ("booster", "ls")
     PROVES = "booster cat"
     PROGRAMS = ("/usr/bin/booster",)
     HOOKS = ("/usr/share/libalpm/hooks/90-booster-install.hook",)

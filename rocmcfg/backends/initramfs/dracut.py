@@ -39,7 +39,6 @@ class Dracut(Generator):
     NAME = "dracut"
     TOOL = "dracut"
     LOOKS = "lsinitrd"
-    LISTS = ("lsinitrd",)
     PROVES = "lsinitrd"
     OWNED = (CONF,)
     PROGRAMS = ("/usr/bin/dracut", "/usr/sbin/dracut", "/sbin/dracut")
@@ -77,7 +76,7 @@ class Dracut(Generator):
     def contents(
         self, host: Host, image: Image, path: str, expected: bytes | None
     ) -> Iterable[Content] | None:
-        listing = asked(host, (*self.LISTS, image.path))
+        listing = asked(host, (self.LOOKS, image.path))
         if listing is None:
             return None
         listed = {line.rpartition(" ")[2] for line in listing}  # as `ls -l` prints them

@@ -23,7 +23,6 @@ class InitramfsTools(Generator):
     NAME = "initramfs-tools"
     TOOL = "update-initramfs"
     LOOKS = "lsinitramfs"
-    LISTS = ("lsinitramfs",)
     PROVES = "unmkinitramfs"
     PROGRAMS = ("/usr/sbin/update-initramfs",)
     HOOKS = ("/etc/kernel/postinst.d/initramfs-tools",)

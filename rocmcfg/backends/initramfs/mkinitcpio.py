@@ -37,8 +37,7 @@ _OUTPUT = re.compile(r"^[ \t]*(\w+)_(?:image|uki|efi_image)=[\"']?([^\"'\s]+)", 
 class Mkinitcpio(Generator):
     NAME = "mkinitcpio"
     TOOL = "mkinitcpio"
-    LOOKS = "lsinitcpio"
-    LISTS = ("lsinitcpio", "--list")
+    LOOKS = "lsinitcpio --list"
     PROVES = "lsinitcpio"
     PROGRAMS = ("/usr/bin/mkinitcpio",)
     HOOKS = ("/usr/share/libalpm/hooks/90-mkinitcpio-install.hook", _LIMINE)
@@ -88,7 +87,7 @@ class Mkinitcpio(Generator):
     def contents(
         self, host: Host, image: Image, path: str, expected: bytes | None
     ) -> Iterable[Content] | None:
-        return unpacked(host, (self.LOOKS, "--extract", image.path), path, expected, here=True)
+        return unpacked(host, (self.PROVES, "--extract", image.path), path, expected, here=True)
 
 
 def _of_presets(view: HostView) -> list[str]:

@@ -12,9 +12,11 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.model.facts import BootChain
 from tests.support.hosts import (
+    DEBIAN_KERNEL,
     Link,
     arch_grub,
     arch_systemd_boot,
+    bls_entry,
     debian_grub_host,
     efi_variable,
     firmware,
@@ -170,3 +172,18 @@ def test_of_several_menus_the_one_that_the_firmware_names_is_read(
     found = registry.reader_on(LocalHost(str(make_root(tmp_path, files))))
     assert found is not None
     assert read == found.NAME
+
+
+def test_a_menu_of_debians_grub_that_shows_entries_as_files_is_another_chain(tmp_path: Path) -> None:
+    """One that has entries of its own besides stays Debian's: its first entry is what boots."""
+    entry = bls_entry("Debian", DEBIAN_KERNEL, "ro quiet")
+    root = debian_grub_host(tmp_path, extra={"boot/loader/entries/debian.conf": entry})
+    menu = root / "boot/grub/grub.cfg"
+    menu.write_text(menu.read_text() + "insmod blsuki\nblscfg\n")
+    own, to_files = menu.read_text(), "insmod blsuki\nblscfg\n"
+    for text, name in ((own + to_files, "grub"), (to_files, "grub-bls")):
+        menu.write_text(text)
+        loader, reader = detect(root).loader, registry.reader_on(LocalHost(str(root)))
+        assert loader is not None
+        assert reader is not None
+        assert (loader.name, reader.NAME) == (name, name)

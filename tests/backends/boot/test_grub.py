@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.grub import backend as grub
 from rocmcfg.backends.boot.grub import reader
+from rocmcfg.backends.boot.grub.backend import BACKEND as GRUB
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries
 from rocmcfg.backends.boot.menu import Role, check
 from rocmcfg.host.local import LocalHost
@@ -39,11 +39,11 @@ def write_drop_in(root: Path, content: bytes) -> None:
 
 
 def proposed(settings: Sequence[DesiredSetting]) -> Mapping[str, bytes | None]:
-    return grub.propose(view(Path("/nonexistent")), settings)
+    return GRUB.propose(view(Path("/nonexistent")), settings)
 
 
 def drop_in(settings: Sequence[DesiredSetting] = SETTINGS) -> bytes:
-    content = proposed(settings)[grub.DROP_IN]
+    content = proposed(settings)[reader.DROP_IN]
     assert content is not None
     return content
 
@@ -63,7 +63,7 @@ def test_the_drop_in_appends_and_survives_set_e(tmp_path: Path, shell: str, befo
 def test_the_menu_of_an_ubuntu_host_is_read(tmp_path: Path) -> None:
     root = tmp_path / "root"
     shutil.copytree(SAMPLE, root, symlinks=True)
-    found = grub.observe(view(root))
+    found = GRUB.observe(view(root))
     assert [e.role.value for e in found.menu.entries] == [
         *("normal", "normal", "recovery", "normal", "recovery"),
         *("foreign", "foreign"),  # memory tests
@@ -92,7 +92,7 @@ def test_who_wrote_an_argument_is_known_by_file_and_line(tmp_path: Path) -> None
             ".hidden.cfg": "GRUB_CMDLINE_LINUX_DEFAULT=hidden\n",
         },
     )
-    assert [(k.text, k.source) for k in grub.observe(view(root)).foreign] == [
+    assert [(k.text, k.source) for k in GRUB.observe(view(root)).foreign] == [
         ("root=/dev/a", "/etc/default/grub:2"),
         ("quiet", "/etc/default/grub:3"),
         ("console=ttyS0", "/etc/default/grub.d/50-cloud.cfg:1"),
@@ -102,7 +102,7 @@ def test_who_wrote_an_argument_is_known_by_file_and_line(tmp_path: Path) -> None
 def test_an_argument_of_a_drop_in_after_ours_is_told_apart(tmp_path: Path) -> None:
     late = 'GRUB_CMDLINE_LINUX_DEFAULT="${GRUB_CMDLINE_LINUX_DEFAULT} amdgpu.runpm=1"\n'
     root = debian_grub_host(tmp_path, grub_d={"zzz.cfg": late, DROP_IN: drop_in().decode()})
-    found = grub.observe(view(root))
+    found = GRUB.observe(view(root))
     assert texts(found.later) == ["amdgpu.runpm=1"]
     assert texts(found.foreign) == ["quiet", "amdgpu.runpm=1"]
     assert texts(found.ours) == list(KARGS)
@@ -115,25 +115,25 @@ def test_defaults_that_need_a_shell_are_read_from_the_menu_instead(tmp_path: Pat
         grub_default="\nGRUB_CMDLINE_LINUX_DEFAULT=$(cat /etc/args)\n",
     )
     write_drop_in(root, drop_in([parameter("amdgpu.runpm", "0")]))
-    found = grub.observe(view(root))
+    found = GRUB.observe(view(root))
     assert found.unknown_at
     assert found.unknown_at == "/etc/default/grub:2"
     assert "quiet" in texts(found.foreign)
     assert "amdgpu.runpm=0" not in texts(found.foreign)
-    assert [d.id for d in grub.preflight(view(root), found, ())] == ["RC3106"]
+    assert [d.id for d in GRUB.preflight(view(root), found, ())] == ["RC3106"]
 
 
 def test_files_that_cannot_be_read_are_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = debian_grub_host(tmp_path)
     (root / "boot/grub/grub.cfg").unlink()
-    assert "no such file" in grub.observe(view(root)).menu.unreadable
+    assert "no such file" in GRUB.observe(view(root)).menu.unreadable
     assert [d.id for d in check(reader.read(view(root)), (), ())] == ["RC3101"]
 
     def refuse(self: LocalHost, path: str) -> bytes | None:
         raise Unreadable(path, "Permission denied")
 
     monkeypatch.setattr(LocalHost, "read", refuse)
-    found = grub.observe(view(root))
+    found = GRUB.observe(view(root))
     assert (found.menu.unreadable, found.foreign, found.menu.entries) == ("Permission denied", (), ())
 
 
@@ -142,12 +142,12 @@ def test_files_that_cannot_be_read_are_said_to_be(tmp_path: Path, monkeypatch: p
 
 def test_a_command_line_that_a_kernel_would_cut_off_is_refused(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path, cmdline="quiet " + "x" * 1800)
-    found = grub.observe(view(root))
+    found = GRUB.observe(view(root))
     entry = max(found.menu.normal, key=lambda e: len(" ".join(texts(e.kargs))))
     line = f"BOOT_IMAGE={entry.path} " + " ".join(texts(entry.kargs))
     room = 2047 - len(line) - 1
-    assert grub.preflight(view(root), found, ["y" * room]) == []
-    assert [d.id for d in grub.preflight(view(root), found, ["y" * (room + 1)])] == ["RC3104"]
+    assert GRUB.preflight(view(root), found, ["y" * room]) == []
+    assert [d.id for d in GRUB.preflight(view(root), found, ["y" * (room + 1)])] == ["RC3104"]
 
 
 def test_a_later_drop_in_that_starts_anew_is_refused_before_anything_is_written(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_later_drop_in_that_starts_anew_is_refused_before_anything_is_written(
         }.items()
     ):
         root = debian_grub_host(tmp_path, grub_d={"zzz.cfg": text, "00.cfg": text}, name=str(number))
-        found = grub.preflight(view(root), grub.observe(view(root)), KARGS)
+        found = GRUB.preflight(view(root), GRUB.observe(view(root)), KARGS)
         assert [(d.id, d.location) for d in found] == [("RC3105", "/etc/default/grub.d/zzz.cfg")] * bad
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from rocmcfg.backends import initramfs
 from rocmcfg.backends.boot import appended_assignment, registry
-from rocmcfg.backends.boot.grub_mkconfig import backend, reader
+from rocmcfg.backends.boot.grub_mkconfig import reader
+from rocmcfg.backends.boot.grub_mkconfig.backend import BACKEND
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.facts import Detection
@@ -27,7 +28,7 @@ def view(root: Path) -> LocalHost:
 
 
 def wanted(root: Path) -> bytes:
-    content = backend.propose(view(root), SETTINGS)["/etc/default/grub"]
+    content = BACKEND.propose(view(root), SETTINGS)["/etc/default/grub"]
     assert content is not None
     return content
 
@@ -97,7 +98,7 @@ def test_the_program_and_its_menu_are_those_of_the_host(
     tmp_path: Path, chain: str, argv: tuple[str, ...]
 ) -> None:
     host = view(other_host(tmp_path, chain))
-    (step,) = backend.activations(host, "why")
+    (step,) = BACKEND.activations(host, "why")
     assert (step.argv, step.outputs, step.scratch) == (argv, argv[2:], (f"{argv[2]}.new",))
     assert [entry.role for entry in reader.read(host).entries] == [Role.NORMAL]
 
@@ -123,11 +124,11 @@ def test_what_others_add_behind_ours_is_told_apart(tmp_path: Path) -> None:
     write(root, wanted(root))
     with (root / DEFAULTS).open("a") as stream:
         stream.write('GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT amdgpu.runpm=1"\n')
-    found = backend.observe(view(root))
+    found = BACKEND.observe(view(root))
     assert [(k.text, k.source) for k in found.later] == [("amdgpu.runpm=1", "/etc/default/grub:8")]
     assert [k.text for k in found.foreign] == ["loglevel=3", "quiet", "amdgpu.runpm=1"]
     assert [k.text for k in found.future or ()][-1] == "amdgpu.runpm=1"
-    assert backend.preflight(view(root), found, KARGS) == []
+    assert BACKEND.preflight(view(root), found, KARGS) == []
 
 
 def test_what_would_take_our_lines_for_a_part_of_itself_is_refused(tmp_path: Path) -> None:
@@ -178,7 +179,7 @@ def test_a_later_line_that_starts_anew_is_refused(tmp_path: Path, line: str, ids
     write(root, wanted(root))
     with (root / DEFAULTS).open("a") as stream:
         stream.write(line)
-    found = backend.preflight(view(root), backend.observe(view(root)), KARGS)
+    found = BACKEND.preflight(view(root), BACKEND.observe(view(root)), KARGS)
     assert [d.id for d in found] == ids
     write(root, None)
-    assert "RC3105" not in [d.id for d in backend.preflight(view(root), backend.observe(view(root)), KARGS)]
+    assert "RC3105" not in [d.id for d in BACKEND.preflight(view(root), BACKEND.observe(view(root)), KARGS)]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import marked_arguments
-from rocmcfg.backends.boot.limine import backend, entry_tool, limine_conf, reader
-from rocmcfg.backends.boot.menu import Role
+from rocmcfg.backends.boot import entry_options, marked_arguments
+from rocmcfg.backends.boot.entry_options import Written
+from rocmcfg.backends.boot.limine import entry_tool, limine_conf, reader
+from rocmcfg.backends.boot.limine.backend import BACKEND
+from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.kargs import join
 from tests.support.growth import Work, grows_too_fast
@@ -103,13 +106,24 @@ def test_the_running_root_counts_beside_that_of_fstab(tmp_path: Path) -> None:
 def test_the_first_line_counts_and_kernel_cmdline_wins() -> None:
     text = "/a\nprotocol: linux\ncmdline: one\nkernel_cmdline: two\nkernel_cmdline: three"
     (section,) = limine_conf.sections(text)
-    assert (section.cmdline, section.at) == ("two", 3)
+    assert (section.cmdline, text[section.start : section.end]) == ("two", "kernel_cmdline: two")
 
 
 def test_macros_stand_for_their_text_and_lines_keep_their_number() -> None:
     text = "${A}=root=UUID=1\n/${B}x\n  cmdline: ${A} ${UNKNOWN}quiet\n${B}=y\n"
     (section,) = limine_conf.sections(text)
-    assert (section.titles, section.cmdline, section.at) == (("yx",), "root=UUID=1 quiet", 2)
+    assert (section.titles, section.cmdline) == (("yx",), "root=UUID=1 quiet")
+    assert text[section.start : section.end] == "  cmdline: ${A} ${UNKNOWN}quiet"
+
+
+def with_arguments(content: bytes, ours: bytes | None, role: Role) -> bytes:
+    """Every entry of a limine.conf, taken for one of this role."""
+
+    def written(text: str) -> Iterator[Written]:
+        for one in limine_conf.sections(text):
+            yield Written(Entry("", "", "", "", (), (), role), one.start, one.end)
+
+    return entry_options.rewritten(content, written, ours, (Role.SNAPSHOT,))
 
 
 def test_our_part_comes_and_goes_without_a_trace() -> None:
@@ -129,12 +143,12 @@ def test_our_part_comes_and_goes_without_a_trace() -> None:
         end = chance.choice(("\n", "\r\n"))
         lines = [chance.choice(("", "  ", "\t")) + chance.choice(words) for _ in range(chance.randrange(12))]
         content = (end.join(lines) + chance.choice(("", end))).encode()
-        with_ours = limine_conf.with_arguments(content, OURS, lambda _: True)
-        ready = [one for one in limine_conf.sections(content.decode()) if one.at >= 0]
+        with_ours = with_arguments(content, OURS, Role.NORMAL)
+        ready = [one for one in limine_conf.sections(content.decode()) if one.start >= 0]
         assert with_ours.count(OURS.strip()) == len(ready)
-        assert limine_conf.with_arguments(with_ours, OURS, lambda _: True) == with_ours
-        assert limine_conf.with_arguments(with_ours, None, lambda _: None) == with_ours
-        assert limine_conf.with_arguments(with_ours, OURS, lambda _: False) == content
+        assert with_arguments(with_ours, OURS, Role.NORMAL) == with_ours
+        assert with_arguments(with_ours, None, Role.SNAPSHOT) == with_ours
+        assert with_arguments(with_ours, OURS, Role.FOREIGN) == content
 
 
 @pytest.mark.parametrize(
@@ -154,7 +168,7 @@ def test_the_syntax_of_before_version_8_is_told(text: str, old: bool) -> None:
 def test_many_entries_take_linear_time() -> None:
     def work(count: int) -> Work:
         text = "".join(f"//linux-{n}\nprotocol: linux\ncmdline: root=UUID=1\n" for n in range(count))
-        return lambda: limine_conf.with_arguments(text.encode(), OURS, lambda _: True)
+        return lambda: with_arguments(text.encode(), OURS, Role.NORMAL)
 
     assert not grows_too_fast(work, 1 << 16)
 
@@ -176,15 +190,15 @@ def test_the_last_layer_of_the_tool_wins(tmp_path: Path) -> None:
     )
     found = {name: join(kargs) for name, kargs in entry_tool.lines(view).items()}
     assert found == {"default": "one two four three", "a": "y", "fallback": ""}
-    assert entry_tool.said_later(view, ["fallback"])
-    assert not entry_tool.said_later(view, ["default", "a"])
+    assert entry_tool.edits_defaults(view, ["fallback"])
+    assert not entry_tool.edits_defaults(view, ["default", "a"])
 
 
 def test_our_own_lines_say_nothing_of_what_others_want(tmp_path: Path) -> None:
     ours = entry_tool.appended(["default"], OURS).decode()
     view = tool(tmp_path, **{"etc/default/limine": ours, "etc/limine-entry-tool.d/zz-rocmcfg.conf": ours})
     assert entry_tool.lines(view, without_ours=True) == {}
-    assert not entry_tool.said_later(view, ["default"])
+    assert not entry_tool.edits_defaults(view, ["default"])
 
 
 def image(*sections: bytes) -> bytes:
@@ -215,7 +229,7 @@ def test_under_secure_boot_an_image_must_hold_no_arguments(
     if content is not None:
         files["efi/EFI/Linux/a.efi"] = content
     view = LocalHost(str(make_root(tmp_path, files)))
-    problems = backend.preflight(view, backend.observe(view), ["iommu=pt"])
+    problems = BACKEND.preflight(view, BACKEND.observe(view), ["iommu=pt"])
     assert [one.id for one in problems] == ["RC3124"] * refused
 
 
@@ -236,7 +250,7 @@ def test_an_enrolled_checksum_is_found_in_limine_itself(
         f"boot/EFI/{program}": b"MZ ++CONFIG_B2SUM_SIGNATURE++" + digits + b" and more",
     }
     view = LocalHost(str(make_root(tmp_path, files)))
-    problems = backend.preflight(view, backend.observe(view), ["iommu=pt"])
+    problems = BACKEND.preflight(view, BACKEND.observe(view), ["iommu=pt"])
     assert [one.id for one in problems] == ["RC3123"] * refused
 
 

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot import marked_arguments
-from rocmcfg.backends.boot.refind import backend, rows
+from rocmcfg.backends.boot import entry_options, marked_arguments
+from rocmcfg.backends.boot.entry_options import Written
+from rocmcfg.backends.boot.menu import Entry, Role
+from rocmcfg.backends.boot.refind import reader
+from rocmcfg.backends.boot.refind.backend import BACKEND
 from rocmcfg.host.local import LocalHost
+from rocmcfg.model.kargs import join
 from tests.support.hosts import make_root
 
 OURS = marked_arguments.part('amdgpu.runpm=0 dyndbg="file amdgpu* +p"')
+
+
+def entries(text: str) -> list[Entry]:
+    found = [one.entry for one in reader.written(LocalHost("/nonexistent"), "", text)]
+    return [entry for entry in found if entry is not None]
+
+
+def with_arguments(content: bytes, ours: bytes | None, role: Role = Role.NORMAL) -> bytes:
+    """Every row, taken for one of this role."""
+
+    def written(text: str) -> Iterator[Written]:
+        for one in reader.written(LocalHost("/nonexistent"), "", text):
+            yield one._replace(entry=Entry("", "", "", "", (), (), role))
+
+    return entry_options.rewritten(content, written, ours, ())
 
 
 @pytest.mark.parametrize(
@@ -26,15 +46,15 @@ OURS = marked_arguments.part('amdgpu.runpm=0 dyndbg="file amdgpu* +p"')
     ],
 )
 def test_a_row_is_a_title_and_the_arguments(line: str, row: tuple[str, str]) -> None:
-    (found,) = rows.rows(line)
-    assert (found.title, found.arguments) == row
-    assert not list(rows.unread(line))
+    (found,) = entries(line)
+    assert (found.title, join(found.kargs)) == row
+    assert not list(reader.unread(line))
 
 
 @pytest.mark.parametrize("line", ['"a" b', '"a" "b', '"a"', "a b c", '"a" "b" "c"', '"a" "b" c'])
 def test_what_is_no_row_is_told(line: str) -> None:
-    assert not list(rows.rows(line))
-    assert list(rows.unread(f"# a\n\n{line}\n")) == [3]
+    assert not entries(line)
+    assert list(reader.unread(f"# a\n\n{line}\n")) == [3]
 
 
 def test_our_part_comes_and_goes_without_a_trace() -> None:
@@ -45,18 +65,18 @@ def test_our_part_comes_and_goes_without_a_trace() -> None:
         content = (
             end.join(chance.choice(lines) for _ in range(chance.randrange(8))) + chance.choice(("", end))
         ).encode()
-        with_ours = rows.with_arguments(content, OURS, lambda _: True)
-        found = list(rows.rows(with_ours.decode()))
-        assert len(found) == len(list(rows.rows(content.decode())))
-        assert all(row.arguments.rstrip(" ").endswith(OURS.decode()) for row in found)
-        assert rows.with_arguments(with_ours, OURS, lambda _: True) == with_ours
-        assert rows.with_arguments(with_ours, OURS, lambda _: False) == content
+        with_ours = with_arguments(content, OURS)
+        found = entries(with_ours.decode())
+        assert len(found) == len(entries(content.decode()))
+        assert all(join(row.kargs).endswith(OURS.decode().strip()) for row in found)
+        assert with_arguments(with_ours, OURS) == with_ours
+        assert with_arguments(with_ours, OURS, Role.FOREIGN) == content
 
 
 def test_bytes_that_are_no_text_stay_as_they_are() -> None:
     content = b'"a\xff" "b \xfe"\n'
-    assert rows.with_arguments(content, None, lambda _: True) == content
-    assert rows.with_arguments(content, b" x", lambda _: True) == b'"a\xff" "b \xfe x"\n'
+    assert with_arguments(content, None) == content
+    assert with_arguments(content, b" x") == b'"a\xff" "b \xfe x"\n'
 
 
 @pytest.mark.parametrize(
@@ -72,7 +92,7 @@ def test_bytes_that_are_no_text_stay_as_they_are() -> None:
 )
 def test_stanzas_that_start_a_kernel_are_reported(tmp_path: Path, conf: str, titles: list[str]) -> None:
     root = make_root(tmp_path, {"efi/EFI/refind/refind.conf": conf})
-    found = backend.unmanaged(LocalHost(str(root)))
+    found = BACKEND.unmanaged(LocalHost(str(root)))
     assert [one.id for one in found] == ["RC3127"] * bool(titles)
     assert all(title in found[0].summary for title in titles)
 
@@ -92,6 +112,6 @@ def test_the_firmware_tells_which_program_it_started(tmp_path: Path, content: by
             f"sys/firmware/efi/efivars/Boot0002-{guid}": started,
         },
     )
-    found = backend.detect(LocalHost(str(root)))
+    found = BACKEND.detect(LocalHost(str(root)))
     assert found is not None
     assert found.proof == says

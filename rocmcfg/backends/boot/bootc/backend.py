@@ -7,55 +7,74 @@ keys of one call beat those of the next (commit 22e24c81 takes that back in 2026
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Sequence
 
-from rocmcfg.backends.boot import entry_options, kept_arguments
+from rocmcfg.backends.boot import kept_arguments
 from rocmcfg.backends.boot.bootc import reader
-from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.ostree import deployments
-from rocmcfg.backends.boot.rpm_ostree import backend as rpm_ostree
+from rocmcfg.backends.boot.ostree.chain import DeploymentChain, status
 from rocmcfg.backends.boot.rpm_ostree.reader import PROGRAM as RPM_OSTREE
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import last, split
-from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import DesiredSetting
 
-NAME = reader.NAME
-OWNED: tuple[str, ...] = (entry_options.CARRIER,)
-TOOL = reader.TOOL
-BLOCK = ""
-KEEPS = "the kernel arguments of the deployment that boots next, and of those after it, by their source"
-SHOWS: tuple[str, ...] = ("grep", "-H", "options", "/boot/loader/entries/*.conf")
-UNCHANGED: tuple[int, ...] = ()
-AMONG_OTHERS = True
-_SET = (TOOL, "loader-entries", "set-options-for-source")
+_SET = (reader.TOOL, "loader-entries", "set-options-for-source")
 _KEY = "x-options-source-rocmcfg"
 _SINCE, _FORGETS = (2026, 1), (2026, 2)  # libostree
 
 
-def detect(view: HostView) -> Detection | None:
-    """None where rpm-ostree is the one to ask."""
-    if not view.exists(reader.PROGRAM):
-        return None
-    if not view.exists(deployments.BOOTED):
-        return _composefs(view)
-    able = _keeps_sources(view)
-    if not able and view.exists(RPM_OSTREE):
-        return None
-    return Detection(
-        NAME,
-        "bootc (image mode)",
-        (deployments.BOOTED, reader.PROGRAM),
-        proof=True,
-        supported=able,
-        manual=f"sudo {' '.join(_SET)} --source rocmcfg " + '--options "{kargs}"\n'
-        "which takes bootc 1.15.2 and libostree 2026.1, not 2026.2; or make the settings part of the image",
-        renders="bootc",
+class _Bootc(DeploymentChain):
+    TITLE = "bootc (image mode)"
+    MANUAL = (
+        f"sudo {' '.join(_SET)} --source rocmcfg " + '--options "{kargs}"\n'
+        "which takes bootc 1.15.2 and libostree 2026.1, not 2026.2; or make the settings part of the image"
     )
+    TOOL = reader.TOOL
+    KEEPS = "the kernel arguments of the deployment that boots next, and of those after it, by their source"
+    SHOWS: tuple[str, ...] = ("grep", "-H", "options", "/boot/loader/entries/*.conf")
+
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        del told
+        found = (deployments.BOOTED, reader.PROGRAM)
+        return found if all(map(view.exists, found)) else ()
+
+    def detect(self, view: HostView) -> Detection | None:
+        """None where rpm-ostree is the one to ask."""
+        found = super().detect(view)
+        if found is None:
+            return _composefs(view) if view.exists(reader.PROGRAM) else None
+        able = _keeps_sources(view)
+        usable = able or not view.exists(RPM_OSTREE)
+        return found._replace(supported=able, renders="bootc") if usable else None
+
+    def unable(self, view: HostView) -> list[Diagnostic]:
+        document, said = status(view, (self.TOOL, "status", "--format", "json"))
+        booted = ((document or {}).get("status") or {}).get("booted")
+        if isinstance(booted, dict) and booted.get("ostree"):
+            return []
+        return [
+            error(
+                "RC3144",
+                "bootc does not say that it manages the system that runs",
+                detail="\n".join(said.splitlines()[-12:]),
+                hint="run the command as root on the booted host itself, and see what `bootc status` says",
+            )
+        ]
+
+    def held(self, view: HostView, ours: str = "") -> str | None:
+        """By bootc's own note of whose they are."""
+        del ours
+        menu = reader.read(view)
+        if menu.unreadable:
+            raise Unreadable(menu.path, menu.unreadable)
+        staged = deployments.staged(view)
+        noted = [staged.extra] if staged is not None else [one.first for one in deployments.written(view)]
+        return kept_arguments.text(kept_arguments.words(noted[0].get(_KEY))) if noted else None
+
+    def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
+        del held
+        return (*_SET, "--source", "rocmcfg", *(("--options", wanted) if wanted else ()))
 
 
 def _composefs(view: HostView) -> Detection | None:
@@ -65,7 +84,7 @@ def _composefs(view: HostView) -> Detection | None:
     if booted is None:
         return None
     return Detection(
-        NAME,
+        reader.NAME,
         "bootc without ostree (composefs), whose command line is part of the image",
         (reader.PROGRAM, f"/proc/cmdline: {booted.text[:24]}…"),
         proof=True,
@@ -87,73 +106,4 @@ def _keeps_sources(view: HostView) -> bool:
     return version >= _SINCE and version != _FORGETS
 
 
-def observe(view: HostView) -> Observed:
-    return kept_arguments.observe(view, reader.read(view))
-
-
-def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    del view
-    return entry_options.propose_carrier(settings)
-
-
-def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
-    del view, reason
-    return ()
-
-
-def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    return [*kept_arguments.preflight(observed, kargs), *rpm_ostree.lost_at_boot(view), *unable(view)]
-
-
-def unmanaged(view: HostView) -> list[Diagnostic]:
-    del view
-    return []
-
-
-def unable(view: HostView) -> list[Diagnostic]:
-    asked = view.query((TOOL, "status", "--format", "json"))
-    try:
-        document = json.loads(asked.stdout) if asked is not None and asked.ok else {}
-    except ValueError:
-        document = {}
-    booted = (document.get("status") or {}).get("booted") if isinstance(document, dict) else None
-    if isinstance(booted, dict) and booted.get("ostree"):
-        return []
-    said = (
-        (asked.stderr or asked.stdout).strip() if asked is not None else "no program of this host can be run"
-    )
-    return [
-        error(
-            "RC3144",
-            "bootc does not say that it manages the system that runs",
-            detail="\n".join(said.splitlines()[-12:]),
-            hint="run the command as root on the booted host itself, and see what `bootc status` says",
-        )
-    ]
-
-
-def held(view: HostView, ours: str = "") -> str | None:
-    """By bootc's own note of whose they are."""
-    del ours
-    menu = reader.read(view)
-    if menu.unreadable:
-        raise Unreadable(menu.path, menu.unreadable)
-    staged = deployments.staged(view)
-    if staged is not None:
-        return kept_arguments.text(kept_arguments.words(staged.extra.get(_KEY)))
-    entries = deployments.written(view)
-    return kept_arguments.text(kept_arguments.words(entries[0].first.get(_KEY))) if entries else None
-
-
-def keep(wanted: str | None, held: str | None = None) -> tuple[str, ...]:
-    del held
-    return (*_SET, "--source", "rocmcfg", *(("--options", wanted) if wanted else ()))
-
-
-def damaged(view: HostView) -> bool:
-    del view
-    return False
-
-
-def deployment(view: HostView) -> str:
-    return deployments.first(view)
+BACKEND = _Bootc(reader)

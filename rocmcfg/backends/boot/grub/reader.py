@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from rocmcfg.backends.boot.grub_files.mkconfig import read_menu
+from rocmcfg.backends.boot.grub_files.mkconfig import read_menu, reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
-
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
+from rocmcfg.model.edit import Editor
 
 NAME = "grub"
-EDITED: Mapping[str, Editor] = {}
+EDITED: dict[str, Editor] = {}
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 PATH = "/boot/grub/grub.cfg"
 TOOL = "update-grub"
@@ -23,7 +18,12 @@ TRIAL_DROP_IN = "/etc/default/grub.d/zzz-rocmcfg-trial.cfg"
 
 
 def here(view: HostView) -> bool:
-    return view.exists(PATH) and any(view.exists(program) for program in PROGRAMS)
+    return view.exists(PATH) and any(view.exists(program) for program in PROGRAMS) and has_entries(view)
+
+
+def has_entries(view: HostView) -> bool:
+    """Whether its entries stand in the menu, and are no files of their own instead."""
+    return not reads_entries(view, PATH) or bool(read(view).normal)
 
 
 def read(view: HostView) -> Menu:

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
+from rocmcfg.backends.boot.grub_files.mkconfig import reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg, split
-
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
 
 NAME = "grub-bls"
 DEFAULTS = "/etc/default/grub"
-EDITED: Mapping[str, Editor] = {entry_options.CMDLINE: marked_arguments, DEFAULTS: appended_assignment}
+EDITED: dict[str, Editor] = {entry_options.CMDLINE: marked_arguments, DEFAULTS: appended_assignment}
 # What the menu reads before the entries: on a host during a trial only, where no password stands in it
 HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
 HOOK_HEAD = (
@@ -38,15 +36,9 @@ def here(view: HostView) -> bool:
 
 def evidence(view: HostView) -> tuple[str, ...]:
     """What shows that GRUB reads entries here; grub.cfg is root's alone on Fedora, where grubby shows it."""
-    menu, grubby = menu_path(view), next(filter(view.exists, _GRUBBY), "")
-    text = text_or_empty(view, menu) if menu else ""
-    reads = any(line.split()[:1] == ["blscfg"] for line in text.splitlines())
-    return (menu, grubby) if grubby and menu and (reads or not text) else (menu,) * reads
-
-
-def by_grubby(view: HostView) -> bool:
-    """Not so where GRUB_ENABLE_BLSCFG is off: grub2-mkconfig writes whole entries into its menu then."""
-    return len(evidence(view)) > 1
+    menu, grubby = menu_path(view), [path for path in _GRUBBY if view.exists(path)][:1]
+    reads = reads_entries(view, menu) if menu else False
+    return (menu, *grubby) if reads or (reads is None and grubby) else ()
 
 
 def menu_path(view: HostView) -> str:

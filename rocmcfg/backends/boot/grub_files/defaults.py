@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
-from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, size, too_long
+from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, no_entry, size, too_long
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import Karg, contains, split, tokens
@@ -100,6 +100,8 @@ def before_writing(
 ) -> Iterable[Diagnostic]:
     """`carrier` is the file of ours, `lost_at` where its arguments are dropped again, if anywhere. `loser`
     says in words what drops them, and `cure` what to do about it."""
+    if not observed.menu.unreadable and not observed.menu.normal:
+        yield no_entry(observed.menu)
     length = longest_line(observed.menu.normal, kargs) - size(k.text for k in observed.ours)
     yield from too_long(length, PATH, "shorten GRUB_CMDLINE_LINUX in the file named above")
     for text in kargs:

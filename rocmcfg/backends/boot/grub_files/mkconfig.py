@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _SOURCES = re.compile(r"^[ \t]*(?:\.|source)[ \t]+\S*/default/grub\"?[ \t]*$", re.MULTILINE)
 _LOOPS = re.compile(r"^[ \t]*for\b.*/default/grub\.d/", re.MULTILINE)
+_NO_BLSCFG = re.compile(r"^[ \t]*GRUB_ENABLE_BLSCFG=[\"']?false\b", re.MULTILINE)
 _LINUX = ("linux", "linuxefi", "linux16", "module2")
 _INITRD = ("initrd", "initrdefi", "initrd16")
 # grub-btrfs, and openSUSE's grub2-snapper-plugin
@@ -41,6 +42,18 @@ def reads_drop_ins(view: HostView, name: str = "grub-mkconfig") -> bool | None:
     path = program(view, name)
     text = text_or_empty(view, path) if path else ""
     return bool(_LOOPS.search(text)) if _SOURCES.search(text) else None
+
+
+def reads_entries(view: HostView, menu: str) -> bool | None:
+    """Whether the menu has GRUB read entries that are files; None where only root may read it (Fedora)."""
+    if text := text_or_empty(view, menu):
+        return any(line.split()[:1] == ["blscfg"] for line in text.splitlines())
+    return False if without_entries(view) else None
+
+
+def without_entries(view: HostView) -> bool:
+    """Whether Fedora's grub2-mkconfig is told to write the entries into the menu itself (its 10_linux)."""
+    return bool(_NO_BLSCFG.search(text_or_empty(view, "/etc/default/grub")))
 
 
 def activation(argv: tuple[str, ...], menu: str, reason: str) -> Activation:

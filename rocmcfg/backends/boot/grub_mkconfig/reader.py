@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rocmcfg.backends.boot import appended_assignment
-from rocmcfg.backends.boot.grub_files.mkconfig import read_menu
+from rocmcfg.backends.boot.grub_files.mkconfig import read_menu, reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
-
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
+from rocmcfg.model.edit import Editor
 
 NAME = "grub-mkconfig"
 DEFAULTS = "/etc/default/grub"
-EDITED: Mapping[str, Editor] = {DEFAULTS: appended_assignment}
+EDITED: dict[str, Editor] = {DEFAULTS: appended_assignment}
 
 
 class Layout(NamedTuple):
@@ -33,7 +30,8 @@ def layout(view: HostView) -> Layout:
 
 
 def here(view: HostView) -> bool:
-    return view.exists(layout(view).menu)
+    menu = layout(view).menu
+    return view.exists(menu) and not reads_entries(view, menu)
 
 
 def read(view: HostView) -> Menu:

@@ -10,65 +10,80 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rocmcfg.backends.boot import entry_options, kept_arguments, loader_entries
+from rocmcfg.backends.boot import kept_arguments, loader_entries
 from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.entry_options import asked
+from rocmcfg.backends.boot.kept_arguments import KeptChain
 from rocmcfg.backends.boot.kernelstub import reader
 from rocmcfg.backends.boot.menu import not_asked_for
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg
-from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import DesiredSetting
 
-NAME = reader.NAME
-OWNED: tuple[str, ...] = (entry_options.CARRIER,)
-TOOL = reader.TOOL
-BLOCK = reader.CONFIGURATION
-KEEPS = "the kernel options of every entry that it writes"
-SHOWS: tuple[str, ...] = ("cat", reader.CONFIGURATION)
-UNCHANGED: tuple[int, ...] = ()
-AMONG_OTHERS = True
 _OWN = ("root", "ro", "initrd")  # what it puts before the options
 
 
-def detect(view: HostView) -> Detection | None:
-    if not reader.here(view):
-        return None
-    return Detection(
-        NAME,
-        "kernelstub (Pop!_OS)",
-        (reader.CONFIGURATION, reader.PROGRAM, *loader_entries.folders(view)),
-        proof=True,
-        supported=True,
-        manual='sudo kernelstub -a "{kargs}"      (never -o: it replaces everything)',
-    )
+class _Kernelstub(KeptChain):
+    TITLE = "kernelstub (Pop!_OS)"
+    MANUAL = 'sudo kernelstub -a "{kargs}"      (never -o: it replaces everything)'
+    TOOL = reader.TOOL
+    BLOCK = reader.CONFIGURATION
+    KEEPS = "the kernel options of every entry that it writes"
+    SHOWS: tuple[str, ...] = ("cat", reader.CONFIGURATION)
 
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        del told
+        found = (reader.CONFIGURATION, reader.PROGRAM, *loader_entries.folders(view))
+        return found if reader.here(view) else ()
 
-def observe(view: HostView) -> Observed:
-    return kept_arguments.observe(view, reader.read(view))
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+        problems = [*kept_arguments.preflight(observed, kargs)]
+        try:
+            known = reader.user(view)
+        except Unreadable as problem:
+            return [*problems, *problem.diagnostics]
+        options, ours = known["kernel_options"], {karg.text for karg in observed.ours}
+        told = [Karg(one) for one in options]
+        problems += not_asked_for(observed.menu, told, _OWN, self.TOOL, reader.CONFIGURATION)
+        problems += _order_lost([*(one for one in options if one not in ours), *kargs])
+        if known.get("live_mode") or not known.get("setup_loader"):
+            why = "this is a live system" if known.get("live_mode") else "setup_loader is not set"
+            problems.append(
+                error(
+                    "RC3152",
+                    f"kernelstub writes no boot entries on this host: {why}",
+                    location=reader.CONFIGURATION,
+                    hint="add the arguments to the boot loader that is used here",
+                )
+            )
+        return problems
 
+    def unable(self, view: HostView) -> list[Diagnostic]:
+        """Asked before an undo, too, which leaves the options of others alone."""
+        ours = asked(view).split()
+        return [*_order_lost([one for one in reader.user(view)["kernel_options"] if one not in ours])]
 
-def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    del view
-    return entry_options.propose_carrier(settings)
+    def held(self, view: HostView, ours: str = "") -> str | None:
+        """In its configuration, or in an entry: it writes these first."""
+        menu = reader.read(view)
+        if menu.unreadable:
+            raise Unreadable(menu.path, menu.unreadable)
+        there = {*reader.user(view)["kernel_options"], *(k.text for one in menu.normal for k in one.kargs)}
+        return kept_arguments.text([word for word in kept_arguments.words(ours) if word in there])
 
+    def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
+        kept, had = kept_arguments.words(wanted), kept_arguments.words(held)
+        add = [word for word in kept if word not in had]
+        gone = [word for word in had if word not in kept]
+        return (self.TOOL, *(("-a", " ".join(add)) if add else ()), *(("-d", " ".join(gone)) if gone else ()))
 
-def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
-    del view, reason
-    return ()
-
-
-def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    problems = [*kept_arguments.preflight(observed, kargs)]
-    try:
-        options = reader.user(view)["kernel_options"]
-    except Unreadable as problem:
-        return [*problems, *problem.diagnostics]
-    problems += not_asked_for(observed.menu, [Karg(one) for one in options], _OWN, TOOL, reader.CONFIGURATION)
-    ours = {karg.text for karg in observed.ours}
-    problems += _order_lost([*(one for one in options if one not in ours), *kargs])
-    return [*problems, *_writes_no_entries(view)]
+    def damaged(self, view: HostView) -> bool:
+        """It empties the file before it writes."""
+        try:
+            reader.user(view)
+        except Unreadable:
+            return True
+        return False
 
 
 def _order_lost(options: Sequence[str]) -> Iterator[Diagnostic]:
@@ -83,54 +98,4 @@ def _order_lost(options: Sequence[str]) -> Iterator[Diagnostic]:
         )
 
 
-def _writes_no_entries(view: HostView) -> Iterator[Diagnostic]:
-    known = reader.user(view)
-    if known.get("live_mode") or not known.get("setup_loader"):
-        why = "this is a live system" if known.get("live_mode") else "setup_loader is not set"
-        yield error(
-            "RC3152",
-            f"kernelstub writes no boot entries on this host: {why}",
-            location=reader.CONFIGURATION,
-            hint="add the arguments to the boot loader that is used here",
-        )
-
-
-def unmanaged(view: HostView) -> list[Diagnostic]:
-    del view
-    return []
-
-
-def unable(view: HostView) -> list[Diagnostic]:
-    """Asked before an undo, too, which leaves the options of others alone."""
-    ours = entry_options.asked(view).split()
-    return [*_order_lost([one for one in reader.user(view)["kernel_options"] if one not in ours])]
-
-
-def held(view: HostView, ours: str = "") -> str | None:
-    """In its configuration, or in an entry: it writes these first."""
-    menu = reader.read(view)
-    if menu.unreadable:
-        raise Unreadable(menu.path, menu.unreadable)
-    there = {*reader.user(view)["kernel_options"], *(k.text for entry in menu.normal for k in entry.kargs)}
-    return kept_arguments.text([word for word in kept_arguments.words(ours) if word in there])
-
-
-def keep(wanted: str | None, held: str | None = None) -> tuple[str, ...]:
-    kept, had = kept_arguments.words(wanted), kept_arguments.words(held)
-    add = [word for word in kept if word not in had]
-    gone = [word for word in had if word not in kept]
-    return (TOOL, *(("-a", " ".join(add)) if add else ()), *(("-d", " ".join(gone)) if gone else ()))
-
-
-def damaged(view: HostView) -> bool:
-    """It empties the file before it writes."""
-    try:
-        reader.user(view)
-    except Unreadable:
-        return True
-    return False
-
-
-def deployment(view: HostView) -> str:
-    del view
-    return ""
+BACKEND = _Kernelstub(reader)

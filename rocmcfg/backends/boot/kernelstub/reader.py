@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.entry_options import CARRIER
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable
-
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
+from rocmcfg.model.edit import Editor
 
 NAME = "kernelstub"
-EDITED: Mapping[str, Editor] = {}
+EDITED: dict[str, Editor] = {}
 TOOL = "kernelstub"
 PROGRAM = "/usr/bin/kernelstub"
 CONFIGURATION = "/etc/kernelstub/configuration"

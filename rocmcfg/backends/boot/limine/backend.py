@@ -13,163 +13,140 @@ from rocmcfg.backends.boot import (
     pe_image,
     secure_boot,
 )
+from rocmcfg.backends.boot.chain import MenuChain
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.limine import entry_tool, limine_conf, reader
-from rocmcfg.backends.boot.limine.limine_conf import Section
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
+from rocmcfg.backends.boot.limine import entry_tool, reader
+from rocmcfg.backends.boot.limine.entry_tool import DEFAULT, DEFAULTS, DROP_IN
 from rocmcfg.backends.boot.menu import Role
-from rocmcfg.backends.boot.menu import check as check_menu
-from rocmcfg.backends.boot.recognised import handed_over
-from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable, text_or_empty
+from rocmcfg.host.view import HostView, Unreadable, Unwritable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.facts import Detection
-from rocmcfg.model.kargs import contains, last
-from rocmcfg.model.plan import Activation
+from rocmcfg.model.kargs import Karg, contains, last
 from rocmcfg.model.state import DesiredSetting
 
-NAME = reader.NAME
-OWNED: tuple[str, ...] = (entry_options.CARRIER, entry_tool.DROP_IN)
 # In Limine's own program: 128 digits behind this are the BLAKE2B of the one limine.conf that it takes; all of
 # them 0: it takes any (CONFIG_B2SUM_SIGNATURE in common/lib/config.c).
 _ENROLLED = b"++CONFIG_B2SUM_SIGNATURE++"
 _NO_PROGRAMS = re.compile(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders with large files of others
 
 
-def detect(view: HostView) -> Detection | None:
-    found = reader.configurations(view)
-    told = handed_over(view, "LoaderInfo", NAME)
-    if not found and not told:
-        return None
-    by_tool = entry_tool.here(view)
-    return Detection(
-        NAME,
-        "Limine with limine-entry-tool" if by_tool else "Limine",
-        (*found, *(path for path in entry_tool.files(view) if by_tool), *told),
-        proof=bool(told),
-        supported=True,
-        manual="append to the cmdline of each entry of limine.conf: {kargs}"
-        + (
-            f"\nand to KERNEL_CMDLINE[default] in {entry_tool.DEFAULTS}, for later kernels" if by_tool else ""
-        ),
-    )
-
-
-def observe(view: HostView) -> Observed:
-    to_come = []
-    if entry_tool.here(view):
-        lines = entry_tool.lines(view)
-        to_come = [kargs for name, kargs in lines.items() if name != entry_tool.FALLBACK]
-        to_come += entry_options.from_cmdline(view) if entry_tool.DEFAULT not in lines else []
-    return entry_options.observe(view, reader.read(view), to_come)
-
-
-def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    """Of what limine-entry-tool reads, the last that says the line today, so that ours are its last
-    arguments: in another file they could keep that one from counting."""
-    proposed = entry_options.propose(settings)
-    part = proposed.pop(entry_options.CMDLINE)
-    names = _lines_of_others(view)
-    edits = entry_tool.said_later(view, names) and view.exists(entry_tool.DEFAULTS)
-    from_cmdline = entry_tool.here(view) and entry_tool.DEFAULT not in names
-    return {
-        **proposed,
-        entry_tool.DROP_IN: entry_tool.drop_in(names, part) if part and names and not edits else None,
-        entry_tool.DEFAULTS: entry_tool.appended(names, part) if part and names and edits else None,
-        entry_options.CMDLINE: part if from_cmdline else None,
-    }
-
-
-def _lines_of_others(view: HostView) -> list[str]:
-    """The names of the lines that somebody sets, but for that of fallback entries."""
-    found = entry_tool.lines(view, without_ours=True) if entry_tool.here(view) else {}
-    return [name for name in found if name != entry_tool.FALLBACK]
-
-
-def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
-    folders = dict.fromkeys(path.rpartition("/")[0] for path in reader.configurations(view))
-    return (entry_options.activation(NAME, reason, [*folders]),)
-
-
-def write_entries(host: Host) -> None:
-    """Snapshots keep what they have: limine-snapper-sync writes their entries from a list of its own. So do
-    other systems, which may have a rocmcfg of their own."""
-    role_of = reader.judge(host)
-
-    def wanted(section: Section) -> bool | None:
-        role = role_of(section)
-        return None if role in (Role.SNAPSHOT, Role.FOREIGN) else role is Role.NORMAL
-
-    def rewrite(path: str) -> entry_options.Rewrite:
-        def rewritten(content: bytes, ours: bytes | None) -> bytes:
-            found = limine_conf.with_arguments(content, ours, wanted)
-            sealed_by = _sealed_by(host) if found != content else ""
-            if sealed_by:
-                raise Unwritable(
-                    path,
-                    f"{sealed_by} holds its checksum, and would not boot with a changed one",
-                    "take it out (sudo limine-reset-enroll, or limine enroll-config --reset), run the "
-                    "command again, then enroll the new one: sudo limine-enroll-config",
-                )
-            return found
-
-        return rewritten
-
-    entry_options.rewrite_files(host, ((path, rewrite(path)) for path in reader.configurations(host)))
-
-
-def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    menu = observed.menu
-    hint = (
+class _Limine(MenuChain):
+    OWNED: tuple[str, ...] = (CARRIER, DROP_IN)
+    TITLE = "Limine"
+    LOADER = "limine"
+    MANUAL = "append to the cmdline of each entry of limine.conf: {kargs}"
+    # limine-snapper-sync writes the entries of snapshots from a list of its own
+    LEFT = (*MenuChain.LEFT, Role.SNAPSHOT)
+    NO_ENTRY = (
         "give the entry that you boot a line `cmdline:` with its root=; where a unified kernel image holds "
         "the arguments, say --boot-backend uki"
     )
-    problems = list(entry_options.preflight(observed, kargs, hint))
-    if menu.unreadable == reader.OLD:
-        problems.append(
-            error(
+
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        found = reader.files(view)
+        return (*found, *entry_tool.files(view), *told) if found or told else ()
+
+    def detect(self, view: HostView) -> Detection | None:
+        found = super().detect(view)
+        if found is None or not entry_tool.here(view):
+            return found
+        manual = f"{found.manual}\nand to KERNEL_CMDLINE[default] in {DEFAULTS}, for later kernels"
+        return found._replace(title="Limine with limine-entry-tool", manual=manual)
+
+    def to_come(self, view: HostView) -> list[tuple[Karg, ...]]:
+        lines = entry_tool.lines(view)
+        found = [kargs for name, kargs in lines.items() if name != entry_tool.FALLBACK]
+        cmdline = entry_tool.here(view) and DEFAULT not in lines
+        return [*found, *(entry_options.from_cmdline(view) if cmdline else ())]
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        """Of what limine-entry-tool reads, the last that says the line today, so that ours are its last
+        arguments: in another file they could keep that one from counting."""
+        proposed, names = entry_options.propose(settings), entry_tool.lines_of_others(view)
+        part, edits = proposed[CMDLINE], entry_tool.edits_defaults(view, names)
+        return {
+            **proposed,
+            DROP_IN: entry_tool.drop_in(names, part) if part and names and not edits else None,
+            DEFAULTS: entry_tool.appended(names, part) if part and edits else None,
+            CMDLINE: part if entry_tool.here(view) and DEFAULT not in names else None,
+        }
+
+    def require_change(self, view: HostView, path: str) -> None:
+        if sealed_by := _sealed_by(view):
+            raise Unwritable(
+                path,
+                f"{sealed_by} holds its checksum, and would not boot with a changed one",
+                "take it out (sudo limine-reset-enroll, or limine enroll-config --reset), run the "
+                "command again, then enroll the new one: sudo limine-enroll-config",
+            )
+
+    def unusable(self, view: HostView) -> Iterator[Diagnostic]:
+        menu = reader.read(view)
+        if menu.unreadable == reader.OLD:
+            yield error(
                 "RC3129",
                 f"cannot use {menu.path}: {menu.unreadable}",
                 location=menu.path,
                 hint="a newer Limine does not read it: remove it, or translate it as Limine's CONFIG.md says",
             )
-        )
-    return [*problems, *_sealed(view, menu.path), *_of_later_kernels(view, observed, kargs)]
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+        problems = super().preflight(view, observed, kargs)
+        return [*problems, *_sealed(view, observed.menu.path), *_of_later_kernels(view, observed, kargs)]
+
+    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+        """Unified kernel images whose entries pass no arguments: they have their own. And what cannot be kept
+        as it is, once the tool makes it anew."""
+        found, remarks = [*reader.sections(view)], []
+        made = [
+            one.titles[-1] for one, role in found if role is Role.RECOVERY and "kernel-id=" in one.comments
+        ]
+        fallbacks = [title for title in made if entry_tool.FALLBACK in title]
+        if fallbacks and entry_tool.here(view) and entry_tool.FALLBACK not in entry_tool.lines(view):
+            remarks.append(
+                info(
+                    "RC3130",
+                    f"{fallbacks[0]} would get the arguments once limine-entry-tool makes it anew",
+                    location=DEFAULTS,
+                    hint="write there what it has now: KERNEL_CMDLINE[fallback]=…",
+                )
+            )
+        foreign = (one for one, role in found if role is Role.FOREIGN and one.is_image)
+        images = [one.kernel for one in foreign if not one.cmdline]
+        return [*entry_options.with_their_own(images), *remarks]
 
 
 def _sealed(view: HostView, location: str) -> Iterator[Diagnostic]:
     """What would keep a changed limine.conf from booting, or from counting."""
-    sealed_by = _sealed_by(view)
-    if sealed_by:
+    if sealed_by := _sealed_by(view):
         yield error(
             "RC3123",
             f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed one",
             location=location,
             hint="sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config",
         )
-        return
-    own = (
-        one.kernel for _, one, role in reader.sections(view) if role is Role.NORMAL and _has_own(view, one)
-    )
-    if secure_boot.state(view) == secure_boot.ON and (image := next(own, "")):
-        yield error(
-            "RC3124",
-            f"Secure Boot is on: {image} takes its own arguments then, and not those of Limine",
-            location=location,
-            hint=f"add them to KERNEL_CMDLINE[default] in {entry_tool.DEFAULTS} and build the images anew "
-            "(sudo limine-mkinitcpio); or write module parameters to modprobe.d instead: --via modprobe",
-        )
+    elif secure_boot.state(view) == secure_boot.ON:
+        normal = (one for one, role in reader.sections(view) if role is Role.NORMAL and one.is_image)
+        for one in [one.kernel for one in normal if _may_hold_arguments(view, one.kernel)][:1]:
+            yield error(
+                "RC3124",
+                f"Secure Boot is on: {one} takes its own arguments then, and not those of Limine",
+                location=location,
+                hint=f"add them to KERNEL_CMDLINE[default] in {DEFAULTS} and build the images anew "
+                "(sudo limine-mkinitcpio); or write module parameters to modprobe.d instead: --via modprobe",
+            )
 
 
-def _has_own(view: HostView, section: Section) -> bool:
-    """Whether it starts a unified kernel image that holds arguments, or may: systemd-stub takes the loader's
-    under Secure Boot only where it holds none (use_load_options in systemd's src/boot/stub.c)."""
-    if not reader.is_image(section):
-        return False
-    paths = (f"{mounted}{section.kernel}" for mounted in loader_entries.PARTITIONS)
+def _may_hold_arguments(view: HostView, image: str) -> bool:
+    """systemd-stub takes the loader's under Secure Boot only where the image holds none (use_load_options in
+    systemd's src/boot/stub.c)."""
+    paths = (f"{mounted}{image}" for mounted in loader_entries.PARTITIONS)
     try:
-        image = pe_image.read(view, next(filter(view.exists, paths), section.kernel))
+        found = pe_image.read(view, next(filter(view.exists, paths), image))
     except Unreadable:
         return True
-    return image is None or ".cmdline" in image.sections
+    return found is None or ".cmdline" in found.sections
 
 
 def _sealed_by(view: HostView) -> str:
@@ -186,69 +163,38 @@ def _sealed_by(view: HostView) -> str:
 
 def _programs(view: HostView) -> Iterator[str]:
     for folder in dict.fromkeys(reader.folders(view)):
-        for name in view.names(folder):
-            if name.lower().endswith((".efi", "limine-bios.sys")) and not _NO_PROGRAMS.search(folder):
+        for name in view.names(folder) if not _NO_PROGRAMS.search(folder) else ():
+            if name.lower().endswith((".efi", "limine-bios.sys")):
                 yield f"{folder}/{name}"
 
 
 def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
-    if not entry_tool.here(view):
-        return
-    names = _lines_of_others(view)
-    if kargs and view.exists(entry_tool.DEFAULTS) and entry_tool.said_later(view, names):
-        defaults, _ = appended_assignment.put(
-            text_or_empty(view, entry_tool.DEFAULTS).encode(),
-            entry_tool.appended(names, marked_arguments.part(" ".join(kargs))),
-        )
+    others = entry_tool.lines_of_others(view)
+    if kargs and entry_tool.edits_defaults(view, others):
+        ours = entry_tool.appended(others, marked_arguments.part(" ".join(kargs)))
+        defaults, _ = appended_assignment.put(text_or_empty(view, DEFAULTS).encode(), ours)
         lines = entry_tool.lines(view, defaults=defaults.decode())
-        if not all(contains(lines[name], text) for name in names for text in kargs):
-            yield entry_options.set_anew("KERNEL_CMDLINE", entry_tool.DEFAULTS)
-    pinned = entry_tool.lines(view, without_ours=True)
-    makes_entries = any("kernel-id=" in one.comments for _, one, _ in reader.sections(view))
-    if makes_entries and entry_tool.DEFAULT not in pinned and not view.exists(entry_options.CMDLINE):
+        if not all(contains(lines[name], text) for name in others for text in kargs):
+            yield entry_options.set_anew("KERNEL_CMDLINE", DEFAULTS)
+    makes_entries = any("kernel-id=" in one.comments for one, _ in reader.sections(view))
+    told = DEFAULT in others or view.exists(CMDLINE)
+    if entry_tool.here(view) and makes_entries and not told:
         yield error(
             "RC3125",
             "limine-entry-tool gives later kernels the line of the one that runs, and no file says it",
-            location=entry_tool.DEFAULTS,
+            location=DEFAULTS,
             detail="a file that only adds arguments would cost their entries root=",
             hint="write the line first, as /proc/cmdline has it without initrd=: KERNEL_CMDLINE[default]=…",
         )
     rooted = any(last(entry.kargs, "root") for entry in observed.menu.normal)
-    for name in names if rooted else ():
-        if pinned[name] and last(pinned[name], "root") is None:
+    for name, line in others.items():
+        if rooted and line and last(line, "root") is None:
             yield warning(
                 "RC3126",
                 f"KERNEL_CMDLINE[{name}] has no root=: the next kernel would get an entry without one",
-                location=pinned[name][0].source,
-                hint=f"add what the entries of {observed.menu.path} have to {entry_tool.DEFAULTS}",
+                location=line[0].source,
+                hint=f"add what the entries of {observed.menu.path} have to {DEFAULTS}",
             )
 
 
-def unmanaged(view: HostView) -> list[Diagnostic]:
-    """Unified kernel images whose entries pass no arguments: they have their own. And what cannot be kept as
-    it is, once the tool makes it anew."""
-    fallbacks = [
-        one.titles[-1]
-        for _, one, role in reader.sections(view)
-        if role is Role.RECOVERY and entry_tool.FALLBACK in one.titles[-1] and "kernel-id=" in one.comments
-    ]
-    remarks = []
-    if fallbacks and entry_tool.here(view) and entry_tool.FALLBACK not in entry_tool.lines(view):
-        remarks.append(
-            info(
-                "RC3130",
-                f"{fallbacks[0]} would get the arguments once limine-entry-tool makes it anew",
-                location=entry_tool.DEFAULTS,
-                hint="write there what it has now: KERNEL_CMDLINE[fallback]=…",
-            )
-        )
-    images = [
-        one.kernel
-        for _, one, role in reader.sections(view)
-        if role is Role.FOREIGN and reader.is_image(one) and not one.cmdline
-    ]
-    return [*entry_options.with_their_own(images), *remarks]
-
-
-def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    return check_menu(reader.read(view), wanted, unwanted)
+BACKEND = _Limine(reader)

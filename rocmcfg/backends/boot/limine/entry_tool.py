@@ -43,7 +43,7 @@ def files(view: HostView) -> tuple[str, ...]:
         *drop_ins(view, ["/etc/limine-entry-tool.d"], ".conf"),
         DEFAULTS,
     )
-    return tuple(path for path in found if view.exists(path))
+    return tuple(path for path in found if view.exists(path)) if here(view) else ()
 
 
 def lines(
@@ -59,10 +59,16 @@ def lines(
     return {name: split(text, path) for name, (text, path) in found.items()}
 
 
-def said_later(view: HostView, names: Collection[str]) -> bool:
-    """Whether others set one of these lines, or add to it, in a file that is read after a drop-in of ours."""
+def lines_of_others(view: HostView) -> dict[str, tuple[Karg, ...]]:
+    """Those that somebody sets, but for that of fallback entries."""
+    return {name: line for name, line in lines(view, without_ours=True).items() if name != FALLBACK}
+
+
+def edits_defaults(view: HostView, names: Collection[str]) -> bool:
+    """Whether others set one of these lines, or add to it, in a file that is read after a drop-in of ours, so
+    that ours go to the end of DEFAULTS."""
     folder = DROP_IN.rpartition("/")[0]
-    return any(
+    return view.exists(DEFAULTS) and any(
         name in names
         for path in files(view)
         if path == DEFAULTS or (path.startswith(folder) and path > DROP_IN)

@@ -10,31 +10,35 @@ its text everywhere else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
-
-from rocmcfg.backends.boot import marked_arguments
 
 _CMDLINE = ("kernel_cmdline", "cmdline")
 _KERNEL = ("path", "kernel_path", "image_path")
 _MACRO = re.compile(r"^\$\{([^}\n]*)\}=(.*)$")
 _USE = re.compile(r"\$\{([^}\n]*)\}")
 _OLD_ENTRY = re.compile(r"^[ \t]*:[^:/\n]", re.MULTILINE)  # `:Title`, with `KEY=value` below it
+IMAGES = ("efi", "efi_chainload", "uefi")  # protocols that start an EFI program
 _VOLUME = re.compile(r"^\w+\([^)]*\):")  # of a path: which partition it is on
 
 
 class Section(NamedTuple):
     """An entry as it is written: the titles above it and its own, and its options by their lower-case names.
-    `comments` are those of the entries above it and its own. `at` is the line, counted from 0, of the command
-    line that counts; -1 where it has none."""
+    `comments` are those of the entries above it and its own. `start` and `end` are where the line of the
+    command line that counts stands in the text; -1 where it has none."""
 
     titles: tuple[str, ...]
     options: dict[str, list[str]]
     comments: str
-    at: int
+    start: int
+    end: int
 
     def first(self, *names: str) -> str:
         return next((self.options[name][0] for name in names if name in self.options), "")
+
+    @property
+    def protocol(self) -> str:
+        return self.first("protocol").lower()
 
     @property
     def cmdline(self) -> str:
@@ -43,6 +47,15 @@ class Section(NamedTuple):
     @property
     def kernel(self) -> str:
         return file_of(self.first(*_KERNEL))
+
+    @property
+    def initrds(self) -> tuple[str, ...]:
+        return tuple(map(file_of, self.options.get("module_path", ())))
+
+    @property
+    def is_image(self) -> bool:
+        """Whether it starts a unified kernel image, and not another loader or a bare kernel."""
+        return self.protocol in IMAGES and "/efi/linux/" in self.kernel.lower()
 
 
 def file_of(path: str) -> str:
@@ -60,13 +73,15 @@ def sections(text: str) -> Iterator[Section]:
     titles: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
     options: dict[str, list[str]] = {}
-    at: dict[str, int] = {}
-    for number, line in enumerate([*_expanded(text), "/"]):
+    at: dict[str, tuple[int, int]] = {}
+    end = -1
+    for written, line in zip([*text.split("\n"), ""], [*_expanded(text), "/"], strict=True):
+        start, end = end + 1, end + 1 + len(written)
         if line.startswith("/"):
             comments = (*above, " ".join(options.get("comment", ())))
             if titles:
-                counts = next((at[name] for name in _CMDLINE if name in at), -1)
-                yield Section(titles, options, " ".join(comments), counts)
+                counts = next((at[name] for name in _CMDLINE if name in at), (-1, -1))
+                yield Section(titles, options, " ".join(comments), *counts)
             name = line.lstrip("/")
             depth = len(line) - len(name)
             # one that is deeper than what is above it has no place in the menu
@@ -79,24 +94,10 @@ def sections(text: str) -> Iterator[Section]:
             name, colon, value = line.partition(":")
             if colon and not line.startswith("#"):
                 options.setdefault(name.lower(), []).append(value.strip())
-                at.setdefault(name.lower(), number)
+                at.setdefault(name.lower(), (start, end))
 
 
 def _expanded(text: str) -> list[str]:
     lines = [line.strip() for line in text.split("\n")]
     macros = {found[1]: found[2] for line in lines if (found := _MACRO.match(line))}
     return ["" if _MACRO.match(line) else _USE.sub(lambda m: macros.get(m[1], ""), line) for line in lines]
-
-
-def with_arguments(content: bytes, ours: bytes | None, wanted: Callable[[Section], bool | None]) -> bytes:
-    """The file with our part, where it stands or at the end, in the command line of every entry that `wanted`
-    says yes to, and without it where it says no. Where it says None, and everywhere else, nothing changes."""
-    lines = content.split(b"\n")
-    for section in sections(content.decode("utf-8", "replace")):
-        asked = wanted(section) if section.at >= 0 else None
-        if asked is not None:
-            line, part = lines[section.at], ours if asked and ours else b""
-            end = len(line.rstrip())
-            found = marked_arguments.in_place(line, part)
-            lines[section.at] = line[:end] + part + line[end:] if found is None else found
-    return b"\n".join(lines)

@@ -91,12 +91,6 @@ def read(view: HostView, tool: str) -> Menu:
     return menu._replace(entries=(entries[0]._replace(role=Role.NORMAL), *entries[1:]))
 
 
-def first(view: HostView) -> str:
-    """The deployment that boots next; empty where that cannot be told."""
-    normal = read(view, "").normal
-    return normal[0].id if normal else ""
-
-
 def _entry(view: HostView, one: loader_entries.EntryFile, role: Role) -> Entry:
     kargs = split(one.options, one.path)
     kernel = one.boots

@@ -6,99 +6,93 @@ Without /etc/kernel/cmdline it takes the running kernel's line. It rewrites its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rocmcfg.backends.boot import marked_arguments
+from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub import backend as grub
+from rocmcfg.backends.boot.grub.backend import BACKEND as GRUB
 from rocmcfg.backends.boot.menu import behind_separator, not_asked_for, size, too_long
 from rocmcfg.backends.boot.proxmox_boot_tool import reader
+from rocmcfg.backends.boot.proxmox_boot_tool.reader import CMDLINE, TOOL
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import split
 from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import DesiredSetting, unique_kargs
-
-NAME = reader.NAME
-OWNED: tuple[str, ...] = (reader.DROP_IN,)
+from rocmcfg.model.state import DesiredSetting, karg_line
 
 
-def detect(view: HostView) -> Detection | None:
-    if not reader.here(view):
-        return None
-    return Detection(
-        NAME,
-        "Proxmox VE (proxmox-boot-tool)",
-        (reader.PARTITIONS, reader.PROGRAM, "with GRUB" if reader.with_grub(view) else "with systemd-boot"),
-        proof=True,
-        supported=True,
-        manual=f"append to the one line of {reader.CMDLINE} (systemd-boot) or to GRUB_CMDLINE_LINUX_DEFAULT "
+class _ProxmoxBootTool(Chain):
+    OWNED: tuple[str, ...] = (reader.DROP_IN,)
+    TITLE = "Proxmox VE (proxmox-boot-tool)"
+    MANUAL = (
+        f"append to the one line of {CMDLINE} (systemd-boot) or to GRUB_CMDLINE_LINUX_DEFAULT "
         "in /etc/default/grub, as `proxmox-boot-tool status` reports: {kargs}\n"
-        "then: proxmox-boot-tool refresh",
+        "then: proxmox-boot-tool refresh"
     )
 
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        del told
+        loader = "with GRUB" if reader.with_grub(view) else "with systemd-boot"
+        return (reader.PARTITIONS, reader.PROGRAM, loader) if reader.here(view) else ()
 
-def observe(view: HostView) -> Observed:
-    menu = reader.read(view)
-    if reader.with_grub(view):
-        return grub.observe(view)._replace(menu=menu)
-    parts = marked_arguments.around(_line(view))
-    before, ours, later = (split(part, reader.CMDLINE) for part in parts)
-    return Observed(menu, (*before, *later), ours, later, (*before, *ours, *later))
+    def observe(self, view: HostView) -> Observed:
+        menu = reader.read(view)
+        if reader.with_grub(view):
+            return GRUB.observe(view)._replace(menu=menu)
+        parts = marked_arguments.around(_line(view))
+        before, ours, later = (split(part, CMDLINE) for part in parts)
+        return Observed(menu, (*before, *later), ours, later, (*before, *ours, *later))
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        part = marked_arguments.part(karg_line(settings)) if settings else None
+        return {CMDLINE: part, **GRUB.propose(view, settings)}
+
+    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
+        del view
+        return (Activation(TOOL, ((TOOL, "refresh"),), reason),)
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+        if observed.menu.unreadable:
+            return [
+                error(
+                    "RC3154",
+                    f"{TOOL}: {observed.menu.unreadable}",
+                    detail="proxmox-boot-tool ends well where it skips one, and what it has would stay",
+                    location=reader.PARTITIONS,
+                    hint="run the command as root; see `proxmox-boot-tool status`, and take out with "
+                    "`proxmox-boot-tool clean` what is gone for good",
+                )
+            ]
+        if reader.with_grub(view):
+            return GRUB.preflight(view, observed, kargs)
+        if "root=" in _line(view):
+            marks = split(f"{marked_arguments.BEGIN} {marked_arguments.END}")
+            told = (*observed.foreign, *observed.ours, *marks)
+            lost = [*not_asked_for(observed.menu, told, ("initrd",), TOOL, CMDLINE)]
+        else:
+            lost = [
+                error(
+                    "RC3153",
+                    f"the first line of {CMDLINE} does not say where the root file system is",
+                    detail="proxmox-boot-tool reads that line alone; without the file it takes the running "
+                    "kernel's",
+                    location=CMDLINE,
+                    hint="write the whole command line into it, as /proc/cmdline has it, without initrd=…",
+                )
+            ]
+        marked = marked_arguments.part(" ".join(kargs)).decode().split()
+        length = size([*(k.text for k in observed.foreign), *marked])
+        return [
+            *lost,
+            *too_long(length, CMDLINE, "shorten it"),
+            *behind_separator(observed.foreign, kargs),
+        ]
 
 
 def _line(view: HostView) -> str:
     """All that counts of the file."""
-    return text_or_empty(view, reader.CMDLINE).partition("\n")[0]
+    return text_or_empty(view, CMDLINE).partition("\n")[0]
 
 
-def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    kargs = " ".join(setting.karg for setting in unique_kargs(settings))
-    part = marked_arguments.part(kargs) if kargs else None
-    return {reader.CMDLINE: part, **grub.propose(view, settings)}
-
-
-def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
-    del view
-    return (Activation(reader.TOOL, ((reader.TOOL, "refresh"),), reason),)
-
-
-def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    if observed.menu.unreadable:
-        return [
-            error(
-                "RC3154",
-                f"{reader.TOOL}: {observed.menu.unreadable}",
-                detail="proxmox-boot-tool ends well where it skips one, and what it has would stay",
-                location=reader.PARTITIONS,
-                hint="run the command as root; see `proxmox-boot-tool status`, and take out with "
-                "`proxmox-boot-tool clean` what is gone for good",
-            )
-        ]
-    if reader.with_grub(view):
-        return grub.preflight(view, observed, kargs)
-    lost = list(_no_line(view))
-    marked = marked_arguments.part(" ".join(kargs)).decode().split()
-    told = (*observed.foreign, *observed.ours, *split(f"{marked_arguments.BEGIN} {marked_arguments.END}"))
-    return [
-        *(lost or not_asked_for(observed.menu, told, ("initrd",), reader.TOOL, reader.CMDLINE)),
-        *too_long(size([*(k.text for k in observed.foreign), *marked]), reader.CMDLINE, "shorten it"),
-        *behind_separator(observed.foreign, kargs),
-    ]
-
-
-def _no_line(view: HostView) -> Iterator[Diagnostic]:
-    if "root=" not in _line(view):
-        yield error(
-            "RC3153",
-            f"the first line of {reader.CMDLINE} does not say where the root file system is",
-            detail="proxmox-boot-tool reads that line alone; without the file it takes the running kernel's",
-            location=reader.CMDLINE,
-            hint="write the whole command line into it, as /proc/cmdline has it, without initrd=…",
-        )
-
-
-def unmanaged(view: HostView) -> list[Diagnostic]:
-    del view
-    return []
+BACKEND = _ProxmoxBootTool(reader)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import split
-
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
 
 NAME = "proxmox-boot-tool"
 CMDLINE = "/etc/kernel/cmdline"
-EDITED: Mapping[str, Editor] = {CMDLINE: marked_arguments}
+EDITED: dict[str, Editor] = {CMDLINE: marked_arguments}
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 TOOL = "proxmox-boot-tool"
 PROGRAM = "/usr/sbin/proxmox-boot-tool"

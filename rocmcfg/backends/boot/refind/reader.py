@@ -1,25 +1,28 @@
-"""The rows that rEFInd offers for each kernel beside a refind_linux.conf."""
+"""refind_linux.conf: the rows that rEFInd offers for each kernel beside it, of a title and its arguments.
+
+Read as rEFInd 0.14.2 reads it (refind/config.c, ReadTokenLine): blanks, `=` and `,` separate, `#` outside
+of quotes ends a line, `""` inside of them is one quote. The second word of a row is what the kernel gets.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from rocmcfg.backends.boot import entry_options, loader_entries, roles
-from rocmcfg.backends.boot.menu import Entry, Menu, Role
-from rocmcfg.backends.boot.refind import rows
-from rocmcfg.backends.boot.refind.rows import Row
+from rocmcfg.backends.boot.entry_options import Written
+from rocmcfg.backends.boot.menu import Entry, Menu
 from rocmcfg.host.view import HostView
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import split
 
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
-
 NAME = "refind"
-EDITED: Mapping[str, Editor] = {}
+EDITED: dict[str, Editor] = {}
 _NAMES = ("refind_linux.conf", "refind-linux.conf")  # the first of them in a folder counts
 _PROGRAM = re.compile(r"refind_(?:x64|aa64|ia32)\.efi|refind\.conf")
+_QUOTED = r'"((?:[^"\r\n]|"")*)"'
+_ROW = re.compile(rf"^[ \t]*(?:{_QUOTED}|([^\s\"#=,]+))[ \t=,]+{_QUOTED}[ \t]*(?:#.*)?$")
+_NO_ROW = re.compile(r"^[ \t]*(?:#.*)?$")
 
 
 def here(view: HostView) -> bool:
@@ -28,40 +31,39 @@ def here(view: HostView) -> bool:
 
 def files(view: HostView) -> tuple[str, ...]:
     """The files that hold rows, each beside the kernels that it is for."""
-    found = (
-        next((f"{folder}/{name}" for name in _NAMES if view.exists(f"{folder}/{name}")), "")
-        for folder in _folders(view)
-    )
-    return tuple({view.real_path(path): path for path in found if path}.values())
+    named = ([f"{folder}/{name}" for name in _NAMES] for folder in loader_entries.efi_folders(view))
+    return loader_entries.once(view, (next(filter(view.exists, paths), "") for paths in named))
 
 
 def programs(view: HostView) -> tuple[str, ...]:
     """rEFInd itself and its configuration, where their partition can be looked into."""
-    found = (
-        f"{folder}/{name}"
-        for folder in _folders(view)
-        for name in view.names(folder)
-        if _PROGRAM.fullmatch(name.lower())
-    )
-    return tuple({view.real_path(path): path for path in found}.values())
-
-
-def _folders(view: HostView) -> Iterator[str]:
-    for mounted in loader_entries.PARTITIONS:
-        yield mounted
-        yield from (f"{mounted}/EFI/{name}" for name in view.names(f"{mounted}/EFI"))
+    folders = loader_entries.efi_folders(view)
+    names = ((folder, name) for folder in folders for name in view.names(folder))
+    found = (f"{folder}/{name}" for folder, name in names if _PROGRAM.fullmatch(name.lower()))
+    return loader_entries.once(view, found)
 
 
 def read(view: HostView) -> Menu:
-    role_of = judge(view)
-
-    def entries(path: str, text: str) -> Iterator[Entry]:
-        for row in rows.rows(text):
-            yield Entry(row.title, row.title, "", "", (), split(row.arguments, path), role_of(row))
-
-    return entry_options.menu_of(view, files(view), _NAMES[0], entries)
+    return entry_options.menu_of(view, files(view), _NAMES[0], written)
 
 
-def judge(view: HostView) -> Callable[[Row], Role]:
-    root = roles.root_of(view)
-    return lambda row: roles.told((row.title,), split(row.arguments), root)
+def written(view: HostView, path: str, text: str) -> Iterator[Written]:
+    root, at = roles.root_of(view), 0
+    for line in text.split("\n"):
+        found = _ROW.match(line.rstrip("\r"))
+        if found:
+            title, kargs = _unquoted(found[1] or found[2] or ""), split(_unquoted(found[3]), path)
+            entry = Entry(title, title, "", "", (), kargs, roles.told((title,), kargs, root))
+            yield Written(entry, at + found.start(3), at + found.end(3), '"')
+        at += len(line) + 1
+
+
+def _unquoted(text: str) -> str:
+    return text.replace('""', '"')
+
+
+def unread(text: str) -> Iterator[int]:
+    """The lines, counted from 1, that are no row of two quoted texts."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not _ROW.match(line.rstrip("\r")) and not _NO_ROW.match(line.rstrip("\r")):
+            yield number

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.backends.boot.ostree import deployments
 from rocmcfg.host.view import HostView
-
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
+from rocmcfg.model.edit import Editor
 
 NAME = "rpm-ostree"
-EDITED: Mapping[str, Editor] = {}
+EDITED: dict[str, Editor] = {}
 TOOL = "rpm-ostree"
 PROGRAM = "/usr/bin/rpm-ostree"
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
-
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
+from rocmcfg.model.edit import Editor
 
 NAME = "sdboot-manage"
 PROGRAM = "/usr/bin/sdboot-manage"
 CONFIG = "/etc/sdboot-manage.conf"
-EDITED: Mapping[str, Editor] = {CONFIG: appended_assignment}
+EDITED: dict[str, Editor] = {CONFIG: appended_assignment}
 
 
 def here(view: HostView) -> bool:

@@ -11,95 +11,93 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Role, behind_separator, not_asked_for, size, too_long
 from rocmcfg.backends.boot.sdbootutil import reader
+from rocmcfg.backends.boot.sdbootutil.reader import CARRIER, FOLDER, TOOL
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import DesiredSetting, unique_kargs
+from rocmcfg.model.state import DesiredSetting, karg_line
 
-NAME = reader.NAME
-OWNED: tuple[str, ...] = (reader.CARRIER,)
 _BASES = ("/etc/kernel/cmdline", "/usr/lib/kernel/cmdline")  # the first that is there counts
 _SYSCONFIG = "/etc/sysconfig/bootloader"
-_LOADERS = ("systemd-boot", "grub2-bls")
 # what it finds out about the root file system itself
 _FOUND_OUT = ("root", "rootflags", "systemd.machine_id", "initrd", "BOOT_IMAGE")
 # where it keeps what the TPM expects, and what says that a disk is unlocked by it
 _PCRLOCK, _CRYPTTAB = "/var/lib/systemd/pcrlock.json", "/etc/crypttab"
 
 
-def detect(view: HostView) -> Detection | None:
-    if not view.exists(reader.PROGRAM):
-        return None
-    loader = re.search(r"^LOADER_TYPE=[\"']?([\w-]+)", text_or_empty(view, _SYSCONFIG), re.M)
-    said = (f"{_SYSCONFIG}: {loader[0]}",) if loader and loader[1] in _LOADERS else ()
-    entries = tuple(folder for folder in loader_entries.folders(view) if view.names(folder))
-    if not said and (loader or not entries):
-        return None
-    return Detection(
-        NAME,
-        "sdbootutil (openSUSE with BLS entries)",
-        (reader.PROGRAM, *entries, *said),
-        proof=True,
-        supported=True,
-        manual=f"write to {reader.CARRIER}: {{kargs}}\nthen: sudo sdbootutil update-all-entries",
-    )
+class _Sdbootutil(Chain):
+    OWNED: tuple[str, ...] = (CARRIER,)
+    TITLE = "sdbootutil (openSUSE with BLS entries)"
+    MANUAL = f"write to {CARRIER}: {{kargs}}\nthen: sudo sdbootutil update-all-entries"
 
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        del told
+        loader = re.search(r"^LOADER_TYPE=[\"']?([\w-]+)", text_or_empty(view, _SYSCONFIG), re.M)
+        ours = loader is not None and loader[1] in ("systemd-boot", "grub2-bls")
+        said = (f"{_SYSCONFIG}: {loader[0]}",) if loader is not None and ours else ()
+        entries = tuple(folder for folder in loader_entries.folders(view) if view.names(folder))
+        here = view.exists(reader.PROGRAM) and (ours if loader else entries)
+        return (reader.PROGRAM, *entries, *said) if here else ()
 
-def observe(view: HostView) -> Observed:
-    menu = reader.read(view)
-    before = [karg for path in (_base(view), *_others(view, "")) for karg in _said(view, path)]
-    later = tuple(karg for path in _others(view, reader.CARRIER) for karg in _said(view, path))
-    ours = _said(view, reader.CARRIER)
-    return Observed(menu, (*before, *later), ours, later, (*before, *ours, *later))
+    def observe(self, view: HostView) -> Observed:
+        paths = sorted(f"{FOLDER}/{name}" for name in view.names(FOLDER) if not name.startswith("."))
+        first = [*filter(None, (_base(view),)), *(path for path in paths if path < CARRIER)]
+        before = [karg for path in first for karg in _said(view, path)]
+        later = tuple(karg for path in paths if path > CARRIER for karg in _said(view, path))
+        ours = _said(view, CARRIER)
+        return Observed(reader.read(view), (*before, *later), ours, later, (*before, *ours, *later))
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        from rocmcfg.backends.templates import own_file
+
+        del view
+        return {CARRIER: own_file(settings, karg_line(settings))}
+
+    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
+        command = (TOOL, "update-all-entries")
+        return (Activation(TOOL, (command,), reason, writes_at=loader_entries.folders(view)),)
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+        lost, told = list(_lines_lost(view)), (*observed.foreign, *observed.ours)
+        where = f"{_BASES[0]} or a file in {FOLDER}"
+        line = [*(k.text for k in observed.foreign), *kargs, *(k.text for k in observed.later), *kargs]
+        return [
+            *too_long(size(line), CARRIER, "shorten /etc/kernel/cmdline"),
+            *behind_separator(observed.foreign, kargs),
+            *(lost or not_asked_for(observed.menu, told, _FOUND_OUT, TOOL, where)),
+            *_measured(view),
+        ]
+
+    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+        menu, running = reader.read(view), _number(reader.snapshot(view))
+        others = (entry for entry in menu.entries if entry.role is Role.SNAPSHOT)
+        newer = [one.title for one in others if _number(reader.subvolume(one.kargs)) > running]
+        if not newer:
+            return []
+        return [
+            warning(
+                "RC3150",
+                "entries of a snapshot newer than the one that runs do not get the arguments: "
+                + ", ".join(newer),
+                location=menu.path,
+                hint="if that is what boots next, reboot into it first, then run the command again",
+            )
+        ]
 
 
 def _base(view: HostView) -> str:
-    return next((path for path in _BASES if view.exists(path)), "")
-
-
-def _others(view: HostView, after: str) -> list[str]:
-    """The files of the folder before ours, or those after it, as the shell sorts them."""
-    paths = sorted(
-        f"{reader.FOLDER}/{name}" for name in view.names(reader.FOLDER) if not name.startswith(".")
-    )
-    return [path for path in paths if (path > after if after else path < reader.CARRIER)]
+    return next(filter(view.exists, _BASES), "")
 
 
 def _said(view: HostView, path: str) -> tuple[Karg, ...]:
     """What sdbootutil reads of a file."""
-    lines = text_or_empty(view, path).split("\n")[:-1] if path else []
+    lines = text_or_empty(view, path).split("\n")[:-1]
     return tuple(karg for line in lines if not line.startswith("#") for karg in split(line, path))
-
-
-def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    from rocmcfg.backends.templates import HEAD, reason
-
-    del view
-    kargs = " ".join(setting.karg for setting in unique_kargs(settings))
-    content = "".join([HEAD, *map(reason, settings), kargs, "\n"])
-    return {reader.CARRIER: content.encode() if kargs else None}
-
-
-def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
-    command = (reader.TOOL, "update-all-entries")
-    return (Activation(reader.TOOL, (command,), reason, writes_at=loader_entries.folders(view)),)
-
-
-def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    lost, told = list(_lines_lost(view)), (*observed.foreign, *observed.ours)
-    where = f"{_BASES[0]} or a file in {reader.FOLDER}"
-    line = [*(k.text for k in observed.foreign), *kargs, *(k.text for k in observed.later), *kargs]
-    return [
-        *too_long(size(line), reader.CARRIER, "shorten /etc/kernel/cmdline"),
-        *behind_separator(observed.foreign, kargs),
-        *(lost or not_asked_for(observed.menu, told, _FOUND_OUT, reader.TOOL, where)),
-        *_measured(view),
-    ]
 
 
 def _lines_lost(view: HostView) -> Iterator[Diagnostic]:
@@ -137,27 +135,9 @@ def _measured(view: HostView) -> Iterator[Diagnostic]:
         )
 
 
-def unmanaged(view: HostView) -> list[Diagnostic]:
-    menu = reader.read(view)
-    running = _number(reader.snapshot(view))
-    newer = [
-        entry.title
-        for entry in menu.entries
-        if entry.role is Role.SNAPSHOT and _number(reader.subvolume(entry.kargs)) > running
-    ]
-    if not newer:
-        return []
-    return [
-        warning(
-            "RC3150",
-            "entries of a snapshot newer than the one that runs do not get the arguments: "
-            + ", ".join(newer),
-            location=menu.path,
-            hint="if that is what boots next, reboot into it first, then run the command again",
-        )
-    ]
-
-
 def _number(subvolume: str) -> int:
     found = re.search(r"\.snapshots/(\d+)/", subvolume)
     return int(found[1]) if found else 0
+
+
+BACKEND = _Sdbootutil(reader)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg, last
 
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
-
 NAME = "sdbootutil"
-EDITED: Mapping[str, Editor] = {}
+EDITED: dict[str, Editor] = {}
 FOLDER = "/etc/kernel/cmdline.d"
 CARRIER = f"{FOLDER}/90-rocmcfg.conf"
 TOOL = "sdbootutil"

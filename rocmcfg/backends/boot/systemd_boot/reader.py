@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
-
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
+from rocmcfg.model.edit import Editor
 
 NAME = "systemd-boot"
-EDITED: Mapping[str, Editor] = {entry_options.CMDLINE: marked_arguments}
+EDITED: dict[str, Editor] = {entry_options.CMDLINE: marked_arguments}
 _LOADERS = ("systemd-bootx64.efi", "systemd-bootaa64.efi", "systemd-bootia32.efi")
 
 

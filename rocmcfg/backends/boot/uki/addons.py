@@ -2,9 +2,7 @@
 of the image beside which they lie (systemd-stub(7)).
 
 Made of the host's own stub for addons as `ukify build` of systemd 262 does it (ADDON_SBAT; that of 257 writes
-one NUL more). Done by ourselves, since ukify is a package of its own that needs python3-pefile, cannot be run
-on a root that is not booted, and would be one more program that may fail between two images. Equal arguments
-and an equal stub give equal bytes.
+one NUL more). Equal arguments and an equal stub give equal bytes.
 
 Signed by keys that a file of the host's owner names: sbctl(8) keeps its own and signs in place; uki.conf
 (ukify(1)) and dracut.conf(5) name a key and a certificate, with which sbsign(1) signs. Keys are used where

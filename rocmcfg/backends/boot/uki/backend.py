@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments, secure_boot
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Role
-from rocmcfg.backends.boot.menu import check as check_menu
 from rocmcfg.backends.boot.uki import addons, built_in, reader
 from rocmcfg.backends.boot.uki.built_in import DRACUT, Built
 from rocmcfg.backends.boot.uki.reader import Seen, Uki
@@ -236,7 +235,3 @@ def unmanaged(view: HostView) -> list[Diagnostic]:
             )
         )
     return problems
-
-
-def check(view: HostView, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
-    return check_menu(reader.read(view), wanted, unwanted)

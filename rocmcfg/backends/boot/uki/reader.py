@@ -8,8 +8,7 @@ profiles, addons are appended to the line of each.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments, pe_image, secure_boot
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, machine_id
@@ -17,13 +16,11 @@ from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.backends.boot.pe_image import PeImage
 from rocmcfg.backends.boot.recognised import handed_over, variable_text
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg, split
 
-if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import Editor
-
 NAME = "uki"
-EDITED: Mapping[str, Editor] = {CMDLINE: marked_arguments}
+EDITED: dict[str, Editor] = {CMDLINE: marked_arguments}
 OURS = "rocmcfg.addon.efi"
 READS_ADDONS = 254  # systemd's version (NEWS)
 _IGNORES_COUNTERS = 255  # in the name of the directory of addons: systemd#29636

@@ -1,0 +1,745 @@
+#!/bin/sh
+# Takes back what rocmcfg applied, without rocmcfg and without Python:
+#
+#   sudo sh /usr/share/rocmcfg/undo.sh              on the host itself, at a rescue shell too
+#   sudo sh /mnt/usr/share/rocmcfg/undo.sh          on the host that is mounted at /mnt
+#   sudo sh /var/lib/rocmcfg/undo.sh                the copy that a removal of the package leaves
+#
+# Files of rocmcfg go to /var/backups/rocmcfg. Out of files of others our part is taken, the rest stays, and a copy of
+# what was there goes there as well: configuration, boot entries, limine.conf, refind_linux.conf. Addons go from the EFI
+# partition. Programs that keep our arguments, or make menus and images, are run; where they cannot be, they are named.
+# Nothing is changed where somebody altered our part since (--force takes it out all the same), where a program that is
+# needed is missing, or where a partition is not mounted: nothing is mounted here.
+#
+#   undo.sh left        prints the files that hold something of ours; status 1 where there are none
+#   undo.sh removal     what the packages run before they go: warns, and leaves the copy. Always ends well. With
+#                       ROCMCFG_UNDO=1 in the environment it takes everything back first.
+#   undo.sh installed   what they run when they have come: with the program here again, `rocmcfg rollback` knows better
+#                       than the copy, which goes.
+#   --root DIR          the host that is mounted there, wherever this script lies
+set -f
+PATH=${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
+LC_ALL=C
+export LC_ALL
+umask 022
+nl='
+'
+IFS=$nl
+
+# The files that are ours as a whole. A test holds this against what rocmcfg says of itself.
+OWNED='/etc/default/grub.d/zz-rocmcfg.cfg
+/etc/rocmcfg/kernel-arguments
+/etc/limine-entry-tool.d/zz-rocmcfg.conf
+/etc/dracut.conf.d/zz-rocmcfg-kernel-arguments.conf
+/etc/kernel/cmdline.d/90-rocmcfg.conf
+/etc/modprobe.d/zz-rocmcfg.conf
+/etc/dracut.conf.d/90-rocmcfg.conf
+/etc/default/grub.d/zzz-rocmcfg-trial.cfg
+/etc/grub.d/01_rocmcfg_trial
+/efi/loader/entries/_-rocmcfg-trial.conf
+/boot/loader/entries/_-rocmcfg-trial.conf
+/boot/efi/loader/entries/_-rocmcfg-trial.conf
+/esp/loader/entries/_-rocmcfg-trial.conf
+/boot/grub2/user.cfg
+/boot/grub/user.cfg
+/etc/environment.d/90-rocmcfg.conf
+/etc/profile.d/zz-rocmcfg.sh
+/etc/rocmcfg/env
+/etc/fish/conf.d/zz-rocmcfg.fish
+/etc/systemd/system.conf.d/90-rocmcfg.conf
+/etc/env.d/99rocmcfg
+/etc/systemd/system/*.service.d/90-rocmcfg.conf
+/etc/kernel/postinst.d/rocmcfg
+/etc/kernel/install.d/95-rocmcfg.install
+/etc/initcpio/post/rocmcfg'
+# Files of others that hold a part of ours.
+EDITED='/etc/default/grub
+/etc/default/limine
+/etc/kernel/cmdline
+/etc/sdboot-manage.conf
+/etc/environment'
+# Where an EFI partition, and a /boot of its own beside it, are mounted.
+PARTITIONS='/efi
+/boot
+/boot/efi
+/esp'
+# What tells our part: a comment and the assignment below it, lines between two comments, words on a line.
+NEXT_LINE='# Written by rocmcfg, with the next line. Undo: sudo rocmcfg rollback'
+LINES='# rocmcfg begin: written by rocmcfg apply. Undo: sudo rocmcfg rollback'
+LINES_END='# rocmcfg end'
+BEGIN=rocmcfg.begin
+END=rocmcfg.end
+
+mode=undo
+force=
+root=
+case $0 in /*) self=$0 ;; *) self=$PWD/$0 ;; esac
+for place in /var/lib/rocmcfg/undo.sh /usr/share/rocmcfg/undo.sh; do
+  case $self in *"$place") root=${self%"$place"} ;; esac
+done
+while [ $# -gt 0 ]; do
+  case $1 in
+    left | removal | installed) mode=$1 ;;
+    --force) force=yes ;;
+    --root) root=${2%/} && shift ;;
+    *) echo "undo.sh: unknown: $1 (left, removal, installed, --force, --root DIR)" >&2 && exit 2 ;;
+  esac
+  shift
+done
+state=$root/var/lib/rocmcfg
+kept=$root/var/backups/rocmcfg
+unfinished=$state/undo.unfinished
+again="sudo sh $self${force:+ --force}"
+
+say() { (IFS=' ' && echo "undo.sh: $*" >&2); }
+
+stop() {
+  say "$@"
+  exit 1
+}
+
+# -- what is there -------------------------------------------------------------------------------------
+
+# Paths of the host that a pattern finds, each on a line. Broken links count.
+glob() { # PATTERN…
+  set +f
+  for pattern; do
+    for path in $root$pattern; do
+      if [ -e "$path" ] || [ -L "$path" ]; then printf '%s\n' "${path#"$root"}"; fi
+    done
+  done
+  set -f
+}
+
+# By name ours, or said to be: where a password of GRUB may stand, only its head tells.
+whole() {
+  for pattern in $OWNED; do
+    for file in $(glob "$pattern"); do
+      case $file in
+        *rocmcfg*) printf '%s\n' "$file" ;;
+        *) if head -c 400 "$root$file" 2>/dev/null | grep -q 'Written by rocmcfg'; then printf '%s\n' "$file"; fi ;;
+      esac
+    done
+  done
+}
+
+addons() {
+  for mounted in $PARTITIONS; do glob "$mounted/EFI/Linux/*.extra.d/rocmcfg.addon.efi"; done
+  for image in $(named_images); do glob "${image%/*}/*.extra.d/rocmcfg.addon.efi"; done
+}
+
+# Unified kernel images where a preset of mkinitcpio puts them.
+named_images() {
+  for preset in $(glob '/etc/mkinitcpio.d/*.preset'); do
+    sed -nE "s/^[[:blank:]]*[[:alnum:]_]+_(uki|efi_image)=[\"']?(\/[^\"'[:space:]]+).*/\2/p" "$root$preset"
+  done
+}
+
+images() {
+  for mounted in $PARTITIONS; do glob "$mounted/EFI/Linux/*.efi"; done
+  for image in $(named_images); do glob "$image"; done
+}
+
+menus() {
+  for mounted in $PARTITIONS; do
+    glob "$mounted/loader/entries/*.conf" "$mounted/limine.conf" "$mounted/limine/limine.conf" \
+      "$mounted/boot/limine.conf" "$mounted/boot/limine/limine.conf" "$mounted/EFI/*/limine.conf" \
+      "$mounted/refind_linux.conf" "$mounted/EFI/*/refind_linux.conf" "$mounted/refind-linux.conf"
+  done
+}
+
+# Those with a part of ours.
+with_part() { # PATH…
+  for file; do
+    [ -f "$root$file" ] || continue
+    if grep -qsF -e "$NEXT_LINE" -e "$LINES" -e "$BEGIN " "$root$file"; then printf '%s\n' "$file"; fi
+  done
+}
+
+everything() {
+  for file in $(whole) $(addons); do printf '%s\n' "$file"; done | sort -u
+  # shellcheck disable=SC2046,SC2086 # one path a line
+  with_part $EDITED $(menus) | sort -u
+}
+
+# -- our part of a file --------------------------------------------------------------------------------
+
+# Reads a file and prints it without our part, or (ours) only that. Ends as the file did: `glued` says that our lines
+# brought the end of the line before them.
+parts() { # others|ours GLUED
+  inside='' gap='' last=
+  while end=$nl && { IFS= read -r line || { end='' && [ -n "$line" ]; }; }; do
+    last=ours
+    case $inside in
+      assignment)
+        inside=
+        case $line in
+          *'="$'*' }'* | *']+=" '*)
+            [ "$1" = others ] || printf '%s%s' "$line" "$end"
+            [ -n "$end" ] || [ "$1" != others ] || gap=
+            continue
+            ;;
+        esac
+        ;;
+      lines)
+        case $line in
+          "$LINES_END") inside= && { [ "$1" = others ] || printf '%s%s' "$line" "$end"; } && continue ;;
+          '' | '#'*) inside= ;;
+          *) [ "$1" = others ] || printf '%s%s' "$line" "$end" && continue ;;
+        esac
+        ;;
+    esac
+    case $line in
+      "$NEXT_LINE") inside=assignment && { [ "$1" = others ] || printf '%s%s' "$line" "$end"; } && continue ;;
+      "$LINES") inside=lines && { [ "$1" = others ] || printf '%s%s' "$line" "$end"; } && continue ;;
+      "options  $BEGIN "*" $END")
+        [ -n "$end" ] || gap=
+        continue
+        ;;
+    esac
+    last=others
+    while :; do
+      case $line in
+        *"$BEGIN "*"$END"*)
+          before=${line%%"$BEGIN "*} rest=${line#*"$BEGIN "}
+          blank=${before#"${before%?}"}
+          [ "$blank" = ' ' ] || blank=
+          if [ "$1" = ours ]; then printf '%s' "$blank$BEGIN ${rest%%"$END"*}$END" && return; fi
+          line=${before%"$blank"}${rest#*"$END"}
+          ;;
+        *) break ;;
+      esac
+    done
+    [ "$1" = others ] || continue
+    printf '%s%s' "$gap" "$line"
+    gap=$end
+  done
+  if [ "$1" = ours ] || { [ "$last" = ours ] && [ -n "$2" ]; }; then return; fi
+  printf '%s' "$gap"
+}
+
+journals() { glob '/var/lib/rocmcfg/transactions/*/journal.jsonl'; }
+
+# How a transaction stands: begin, commit, undo, undone; empty where nothing was begun.
+stands() { # JOURNAL
+  sed -nE 's/.*"kind":"(begin|commit|undo|undone)".*/\1/p' "$root$1" 2>/dev/null | tail -n 1
+}
+
+# Whether a line of a transaction that is not undone has both texts. Its keys are in the order of the alphabet.
+recorded() { # TEXT TEXT
+  for journal in $(journals); do
+    if [ "$(stands "$journal")" != undone ] && grep -F -- "$1" "$root$journal" 2>/dev/null | grep -qF -- "$2"; then return; fi
+  done
+  return 1
+}
+
+ran() { recorded '"kind":"activation"' "\"tool\":\"$1\""; }
+
+glued() { # PATH
+  if recorded "\"path\":\"$1\"" '"inserted":"\n#'; then echo yes; fi
+}
+
+# The digest of our part as it was written, of which the receipt knows; during a trial more than that is there.
+written() { # PATH
+  [ -e "$state/trial.json" ] ||
+    sed -n "s|^ *\"$1\": \"\\([0-9a-f]\\{64\\}\\)\",\\{0,1\\}\$|\\1|p" "$state/receipt.json" 2>/dev/null
+}
+
+altered() { # PATH…
+  command -v sha256sum >/dev/null || return 0
+  for file; do
+    known=$(written "$file")
+    [ -n "$known" ] || continue
+    now=$(parts ours <"$root$file" | sha256sum)
+    [ "${now%% *}" = "$known" ] || printf '%s\n' "$file"
+  done
+}
+
+# -- programs ------------------------------------------------------------------------------------------
+
+# Whether programs of the host can be run: of one that is mounted elsewhere, where its /proc is mounted too.
+runs() { [ -z "$root" ] || [ -e "$root/proc/self" ]; }
+
+run() { # PROGRAM ARGUMENT…
+  if [ -z "$root" ]; then "$@"; else chroot "$root" "$@"; fi
+}
+
+has() {
+  if [ -z "$root" ]; then
+    command -v "$1" >/dev/null
+  else
+    for place in /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin; do
+      if [ -x "$root$place/$1" ]; then return; fi
+    done
+    return 1
+  fi
+}
+
+due=
+need() { # STEP PROGRAM PACKAGE
+  case "$nl$due$nl" in *"$nl$1$nl"*) return ;; esac
+  if runs && ! has "$2"; then
+    stop "$2 (package $3) is missing, and the next boot would keep what rocmcfg applied; nothing was changed." \
+      "Install it and run again: $again"
+  fi
+  due=$due$nl$1
+}
+
+# Whether rocmcfg has written this file, or one in this directory.
+wrote() { # PATH
+  case "$nl$found$nl$edited$nl" in *"$nl$1/"* | *"$nl$1$nl"*) return ;; esac
+  grep -qsE "^$1(/|\$)" "$unfinished" || recorded '"kind":"file"' "\"path\":\"$1/" ||
+    recorded '"kind":"file"' "\"path\":\"$1\""
+}
+
+# What is made of our files by programs.
+plan_programs() {
+  if [ -e "$root/etc/kernel/proxmox-boot-uuids" ] && { wrote /etc/default/grub.d || wrote /etc/kernel; }; then
+    need proxmox-boot-tool proxmox-boot-tool proxmox-kernel-helper
+  elif wrote /etc/default/grub.d || ran update-grub; then
+    need update-grub update-grub grub2-common
+  elif ! entries_are_files && { wrote /etc/grub.d || wrote /etc/default/grub || ran grub-mkconfig || ran grub2-mkconfig; }; then
+    need mkconfig "$(mkconfig_name)-mkconfig" grub
+  fi
+  if wrote /etc/kernel/cmdline.d || ran sdbootutil; then need sdbootutil sdbootutil sdbootutil; fi
+  if built_in >/dev/null; then plan_images; fi
+  if wrote /etc/modprobe.d || wrote /etc/dracut.conf.d; then plan_initramfs; fi
+  if wrote /etc/env.d; then need env-update env-update portage; fi
+}
+
+# Where grub-mkconfig would write the options of the rescue entry, too, and nothing needs it.
+entries_are_files() {
+  [ "$loader" = grub-bls ] ||
+    grep -qsE '^[[:blank:]]*blscfg([[:blank:]]|$)' "$root/boot/grub2/grub.cfg" "$root/boot/grub/grub.cfg"
+}
+
+mkconfig_name() { if [ -e "$root/boot/grub2/grub.cfg" ]; then echo grub2; else echo grub; fi; }
+
+# Images with our part in their own line; status 1 where there are none.
+built_in() {
+  # shellcheck disable=SC2046 # one path a line
+  for image in $(images); do
+    if grep -qsF "$BEGIN " "$root$image"; then printf '%s\n' "$image"; fi
+  done | grep .
+}
+
+plan_images() {
+  if enforced && ! has sbctl && ! says '(SecureBootPrivateKey|uefi_secureboot_key)[[:blank:]]*=' \
+    /etc/kernel/uki.conf /etc/dracut.conf '/etc/dracut.conf.d/*.conf'; then
+    stop "Secure Boot is on, the arguments are inside of $(built_in | head -n 1), and nothing here would sign the image" \
+      "that is built without them; nothing was changed. Install rocmcfg again and run: sudo rocmcfg rollback --pristine"
+  fi
+  case $(image_builder) in
+    mkinitcpio) need images mkinitcpio mkinitcpio ;;
+    dracut) need images dracut dracut ;;
+    *) need images kernel-install systemd ;;
+  esac
+}
+
+# Whether a line of one of these files begins so.
+says() { # EXPRESSION PATTERN…
+  words=$1
+  shift
+  for file in $(glob "$@"); do
+    if grep -qsE "^[[:blank:]]*$words" "$root$file"; then return; fi
+  done
+  return 1
+}
+
+image_builder() {
+  if [ -n "$(named_images)" ]; then
+    echo mkinitcpio
+  elif says layout=uki /etc/kernel/install.conf '/etc/kernel/install.conf.d/*.conf' /usr/lib/kernel/install.conf; then
+    echo kernel-install
+  elif has dracut; then
+    echo dracut
+  else
+    echo kernel-install
+  fi
+}
+
+enforced() {
+  for variable in $(glob '/sys/firmware/efi/efivars/SecureBoot-*'); do
+    case $(tail -c 1 "$root$variable" 2>/dev/null | od -An -tu1) in *1*) return ;; esac
+  done
+  return 1
+}
+
+plan_initramfs() {
+  for tool in update-initramfs dracut mkinitcpio booster; do
+    if ran "$tool"; then
+      need "$tool" "$tool" "$tool"
+      return
+    fi
+  done
+  # on record, and no image carries the driver; or left to who ran rocmcfg on a root that was not booted
+  if recorded '"kind":"file"' '"path":"/etc/modprobe.d/' && ! grep -qs '"left_to_user"' "$state/receipt.json"; then return 0; fi
+  wrote /etc/modprobe.d || return 0
+  for tool in update-initramfs mkinitcpio booster dracut; do
+    if has "$tool"; then
+      need "$tool" "$tool" "$tool"
+      return
+    fi
+  done
+}
+
+step() { # STEP
+  case $1 in
+    update-grub) run update-grub ;;
+    proxmox-boot-tool) run proxmox-boot-tool refresh ;;
+    mkconfig) run "$(mkconfig_name)-mkconfig" -o "/boot/$(mkconfig_name)/grub.cfg" ;;
+    sdbootutil) run sdbootutil update-all-entries ;;
+    update-initramfs) run update-initramfs -u -k all ;;
+    mkinitcpio) if has limine-mkinitcpio; then run limine-mkinitcpio; else run mkinitcpio -P; fi ;;
+    env-update) run env-update --no-ldconfig ;;
+    dracut | booster) each_initramfs "$1" ;;
+    images) each_image ;;
+  esac
+}
+
+# Every image that has the name of a kernel, each beside the old one: a full partition costs none.
+each_initramfs() { # GENERATOR
+  failures=0
+  for modules in $(glob '/lib/modules/*/modules.dep'); do
+    release=${modules%/modules.dep} release=${release##*/}
+    base=$(cat "$root/lib/modules/$release/pkgbase" 2>/dev/null)
+    for image in $(
+      glob "/boot/init*-$release" "/boot/init*-$release.img" "/boot/init*-$release+*.img" ${base:+"/boot/$1-$base.img"}
+      for mounted in $PARTITIONS; do glob "$mounted/*/$release/init*"; done
+    ); do
+      if [ "$1" = booster ]; then
+        run booster build --force --kernel-version "$release" "$image" || failures=1
+      else
+        run env NO_POST_UPDATE_HOOKS=1 dracut --force --rebuild "$image" "$image.new" "$release" &&
+          mv -f "$root$image.new" "$root$image" || failures=1
+      fi
+    done
+  done
+  return "$failures"
+}
+
+each_image() {
+  signs=$(built_in)
+  case $(image_builder) in
+    mkinitcpio) run mkinitcpio -P || return ;;
+    dracut) run dracut --regenerate-all --force || return ;;
+    *)
+      for modules in $(glob '/usr/lib/modules/*'); do
+        release=${modules##*/}
+        for kernel in "$modules/vmlinuz" "/boot/vmlinuz-$release"; do
+          [ -e "$root$kernel" ] || continue
+          run kernel-install add "$release" "$kernel" || return
+          break
+        done
+      done
+      ;;
+  esac
+  if enforced && has sbctl; then
+    for image in $signs; do run sbctl sign "$image" || return; done
+  fi
+  if built_in >/dev/null; then
+    say "built anew, and these still hold our arguments:" "$(built_in)"
+    return 1
+  fi
+}
+
+# -- programs that keep our arguments themselves -------------------------------------------------------
+
+arguments() { grep -v '^#' "$root/etc/rocmcfg/kernel-arguments" 2>/dev/null | tr ' ' '\n' | grep .; }
+
+keeper() {
+  for tool in bootc rpm-ostree kernelstub; do
+    if recorded '"kind":"tool"' "\"tool\":\"$tool\"" || [ "$loader" = "$tool" ]; then
+      echo "$tool"
+      return
+    fi
+  done
+}
+
+# The command by which the program forgets our arguments, a word on each line.
+forget() { # KEEPER
+  case $1 in
+    bootc) printf '%s\n' bootc loader-entries set-options-for-source --source rocmcfg ;;
+    rpm-ostree)
+      printf '%s\n' rpm-ostree kargs
+      for word in $(arguments | sort -u); do printf '%s\n' "--delete-if-present=$word"; done
+      printf '%s\n' --unchanged-exit-77
+      ;;
+    kernelstub) printf '%s\n' kernelstub -d "$(arguments | sort -u | tr '\n' ' ' | sed 's/ $//')" ;;
+  esac
+}
+
+take_from_keeper() {
+  by=$(keeper)
+  [ -n "$by" ] && [ -n "$(arguments)" ] || return 0
+  command=$(forget "$by")
+  shown=$(printf '%s' "$command" | tr '\n' ' ')
+  runs || stop "$by keeps the arguments, and only the host itself can run it; nothing was changed." \
+    "Boot it, and run there: sudo sh ${self#"$root"}   (or: $shown)"
+  has "$by" || stop "$by is missing, and it keeps the arguments; nothing was changed. Install it and run again: $again"
+  code=0
+  # shellcheck disable=SC2086 # a word on each line
+  run $command || code=$?
+  if [ "$code" != 0 ] && { [ "$by" != rpm-ostree ] || [ "$code" != 77 ]; }; then
+    stop "$by failed with exit status $code: $shown" "nothing else was changed. When that is mended, run again: $again"
+  fi
+  still=$(kept_still "$by")
+  [ -z "$still" ] || stop "$by ended well, and still keeps: $still; nothing else was changed. Run it by hand and see: $shown"
+}
+
+# Those of our arguments that a boot would still get.
+kept_still() { # KEEPER
+  case $1 in
+    rpm-ostree) line=$(run rpm-ostree kargs 2>/dev/null) || return 0 ;;
+    kernelstub) line=$(tr -s '",[:space:]' ' ' <"$root/etc/kernelstub/configuration") ;;
+    *) return 0 ;;
+  esac
+  for word in $(arguments | sort -u); do
+    case " $(printf '%s' "$line" | tr '\n' ' ') " in *" $word "*) printf '%s ' "$word" ;; esac
+  done
+}
+
+# A trial whose boot has not come yet: the next boot is not to be it, whatever becomes of the rest.
+disarm() {
+  for name in grub grub2; do
+    grep -qs '^rocmcfg_next=' "$root/boot/$name/grubenv" || continue
+    { runs && run "$name-editenv" - unset rocmcfg_next; } ||
+      say "the trial stays armed until the boot menu is made again: $name-editenv - unset rocmcfg_next"
+  done
+  [ -z "$root" ] || return 0 # the firmware is that of the machine that runs; without its entry it does nothing
+  for variable in $(glob '/sys/firmware/efi/efivars/LoaderEntryOneShot-*'); do
+    if tr -d '\000' <"$variable" | grep -q '_-rocmcfg-trial'; then
+      bootctl set-oneshot '' || say 'the next boot was to be the trial; without its entry it is the default one'
+    fi
+  done
+}
+
+# -- what stands in the way ----------------------------------------------------------------------------
+
+at_work() {
+  [ -f "$root/run/rocmcfg.lock" ] && command -v flock >/dev/null || return 1
+  code=0
+  flock --nonblock --shared --conflict-exit-code 75 "$root/run/rocmcfg.lock" true 2>/dev/null || code=$?
+  [ "$code" -eq 75 ]
+}
+
+interrupted() {
+  for journal in $(journals); do
+    [ -s "$root$journal" ] || continue
+    case $(stands "$journal") in commit | undone) ;; *) return ;; esac
+  done
+  return 1
+}
+
+mounted() { # MOUNT POINT
+  [ "$(sed -n "s|^[^ ]* $root$1 .*|yes|p" /proc/self/mounts 2>/dev/null | head -n 1)" = yes ]
+}
+
+# A partition of the boot loader that is not there hides what is to be taken back.
+require_partitions() {
+  case $loader in
+    grub | grub-mkconfig | proxmox-boot-tool | rpm-ostree | bootc) needed=/boot ;;
+    *) needed=$PARTITIONS ;;
+  esac
+  for place in $needed; do
+    grep -qsE "^[^#[:space:]]+[[:space:]]+${place}[[:space:]]" "$root/etc/fstab" || continue
+    if [ -z "$(ls -A "$root$place" 2>/dev/null)" ] && ! mounted "$place"; then
+      stop "$place is empty and not mounted, and what rocmcfg applied may be there; nothing was changed." \
+        "Mount it (mount ${root:+--target-prefix $root }$place), then run again: $again"
+    fi
+  done
+  case $loader in
+    systemd-boot | grub-bls | sdboot-manage | limine | refind) [ -n "$(menus)" ] && return ;;
+    uki) [ -n "$(images)" ] && return ;;
+    *) return 0 ;;
+  esac
+  [ -n "$found$edited" ] || return 0
+  stop "no boot entry of $loader is to be seen, below ${root:-/}: its partition is not mounted; nothing was changed." \
+    "Mount it at /efi, /boot or /boot/efi, then run again: $again"
+}
+
+# The program of Limine that holds the checksum of limine.conf: with a changed one it would not boot.
+require_unsealed() {
+  case $changed in *limine.conf*) ;; *) return 0 ;; esac
+  for mounted in $PARTITIONS; do
+    for program in $(glob "$mounted/EFI/*/*.[eE][fF][iI]" "$mounted/limine-bios.sys" "$mounted/limine/limine-bios.sys" "$mounted/boot/limine/limine-bios.sys"); do
+      sum=$(sed -n 's/.*++CONFIG_B2SUM_SIGNATURE++\([0-9a-f]\{128\}\).*/\1/p' "$root$program" | head -n 1)
+      [ -z "$(printf %s "$sum" | tr -d 0)" ] ||
+        stop "$program holds the checksum of limine.conf, and would not boot with a changed one; nothing was changed." \
+          "Take it out (limine-reset-enroll, or limine enroll-config --reset PROGRAM), then run again: $again"
+    done
+  done
+}
+
+require_writable() { # PATH…
+  for file; do
+    [ -w "$root${file%/*}" ] ||
+      stop "cannot write in ${file%/*}; nothing was changed. Mount it writable, then run again: $again"
+  done
+}
+
+# -- taking back ---------------------------------------------------------------------------------------
+
+# A free name among the copies.
+copy_of() { # PATH
+  mkdir -p "$kept${1%/*}" || stop "cannot make $kept${1%/*}; nothing more was changed"
+  copy=$kept$1 number=0
+  while [ -e "$copy" ] || [ -L "$copy" ]; do number=$((number + 1)) && copy=$kept$1.~$number~; done
+}
+
+move_away() { # PATH
+  [ -e "$root$1" ] || [ -L "$root$1" ] || return 0 # on a partition that is seen at two places
+  copy_of "$1"
+  mv -f "$root$1" "$copy" || stop "cannot take $1 away. When that is mended, run again: $again"
+}
+
+# The file without our part, whole or not at all, with the owner and mode that it has.
+take_out() { # PATH
+  copy_of "$1"
+  file=$root$1 fresh=$root$1.rocmcfg-undo
+  if { cp -a "$file" "$copy" 2>/dev/null || cp -p "$file" "$copy"; } &&
+    { cp -a "$file" "$fresh" 2>/dev/null || cp -p "$file" "$fresh"; } &&
+    parts others "$(glued "$1")" <"$file" >"$fresh" &&
+    { sync "$fresh" 2>/dev/null || sync; } && mv -f "$fresh" "$file"; then
+    return
+  fi
+  rm -f "$fresh"
+  stop "cannot write $1 (a full disk?); it is as it was. When that is mended, run again: $again"
+}
+
+# Directories that rocmcfg made, the deepest first; one that somebody else uses stays.
+empty_directories() {
+  for journal in $(journals); do
+    sed -nE 's/.*"kind":"mkdir".*"path":"([^"]*)".*/\1/p' "$root$journal" 2>/dev/null
+  done | sort -ru | while IFS= read -r folder; do rmdir "$root$folder" 2>/dev/null; done
+  for folder in $1; do
+    case $folder in */rocmcfg | *.extra.d) rmdir "$root$folder" 2>/dev/null ;; esac
+  done
+}
+
+undo() {
+  [ -n "$root" ] || [ "$(id -u)" = 0 ] || stop "this takes root, and nothing was changed. Run: $again"
+  case $self in
+    */var/lib/rocmcfg/undo.sh)
+      newer=$(find "$state/transactions" -name journal.jsonl -newer "$self" 2>/dev/null | head -n 1)
+      [ -z "$newer" ] || stop "rocmcfg was at work on this host after this script was written ($newer)," \
+        'so it may not know all of it; nothing was changed. Run: sudo rocmcfg rollback --pristine' \
+        '(install the package again if that program is gone)'
+      ;;
+  esac
+  if at_work; then stop "rocmcfg is at work on this host right now; nothing was changed. Run again when it has ended: $again"; fi
+  loader=$(sed -n 's/^ *"boot_backend": "\(.*\)",$/\1/p' "$state/receipt.json" 2>/dev/null)
+  found=$(for file in $(whole) $(addons); do printf '%s\n' "$file"; done | sort -u)
+  # shellcheck disable=SC2086,SC2046 # one path a line
+  edited=$(with_part $EDITED) changed=$(with_part $(menus))
+  trial=$(printf '%s' "$found" | grep -F _-rocmcfg-trial)
+  changed=$(for file in $changed; do case "$nl$trial$nl" in *"$nl$file$nl"*) ;; *) printf '%s\n' "$file" ;; esac done)
+  if [ -z "$found$edited$changed" ] && [ ! -e "$unfinished" ] && ! recorded '"kind":"begin"' ''; then
+    echo 'Nothing of rocmcfg is applied to this host.'
+    case $self in */var/lib/rocmcfg/undo.sh) rm -rf "$state" ;; esac
+    return
+  fi
+  require_partitions
+  # shellcheck disable=SC2086
+  if [ -z "$force" ]; then
+    others=$(altered $edited)
+    [ -z "$others" ] || stop "somebody altered the lines of rocmcfg in:" $others "Nothing was changed. Take them out by" \
+      "hand and run again: $again; or drop them, too: $again --force (a copy stays in $kept)"
+  fi
+  # shellcheck disable=SC2086
+  for link in $edited $changed; do
+    [ ! -L "$root$link" ] || stop "$link is a symbolic link, which rocmcfg does not make; nothing was changed." \
+      "Put the file in its place, then run again: $again"
+  done
+  require_unsealed
+  # shellcheck disable=SC2086
+  require_writable $found $edited $changed
+  plan_programs
+
+  take_from_keeper
+  disarm
+  { [ -d "$state" ] || mkdir -p "$state"; } || stop "cannot make $state"
+  # Until all is done a purge of the package must not delete the record.
+  for file in $found $edited $changed; do printf '%s\n' "$file"; done >>"$unfinished" || stop "cannot write $unfinished"
+  for file in $edited $changed; do take_out "$file"; done
+  for file in $found; do move_away "$file"; done
+  sync
+  finish
+}
+
+finish() {
+  failed=
+  if [ -n "$due" ] && ! runs; then
+    say "the files are as they were. What is made of them is due, in the host itself or where its /proc is mounted too:"
+    for one in $due; do say "  $one"; done
+    say "Run there, which does it: sudo sh ${self#"$root"}"
+    exit 1
+  fi
+  for one in $due; do step "$one" || failed="$failed $one"; done
+  [ -z "$failed" ] || stop "failed:$failed. The next boot may keep what rocmcfg applied; its files are in $kept." \
+    "When that is mended, run again: $again"
+  empty_directories "$(sed 's|/[^/]*$||' "$unfinished" | sort -ru)"
+  rm -rf "$state"
+  echo "Taken back; a reboot puts it into effect. The files are in $kept, with what anybody added to them."
+}
+
+# -- what packages run ---------------------------------------------------------------------------------
+
+warn() {
+  while IFS= read -r line; do echo "rocmcfg: $line"; done >&2
+}
+
+removal() {
+  said=
+  if at_work; then
+    said=yes
+    warn <<'TEXT'
+warning: rocmcfg is at work on this host right now, and its program goes while it runs.
+When it has ended, install the package again and see: sudo rocmcfg recover
+TEXT
+  elif interrupted; then
+    said=yes
+    warn <<'TEXT'
+warning: a change of this host was interrupted and is neither finished nor undone.
+its record stays in /var/lib/rocmcfg. Install the package again and run: sudo rocmcfg recover
+TEXT
+  elif [ "${ROCMCFG_UNDO-}" = 1 ] && [ -n "$(everything)" ]; then
+    (undo) </dev/null && return
+    echo 'warning: it could not be taken back, as asked for by ROCMCFG_UNDO=1; see above' | warn
+  fi
+  if [ -e "$state/trial.json" ]; then
+    warn <<'TEXT'
+warning: a trial is on record. Without the package nobody confirms it, and its files stay;
+if its boot has not come yet, the next one is it. To end it, install the package again and run:
+sudo rocmcfg reject
+TEXT
+  fi
+  left=$(everything)
+  if [ -n "$left" ]; then
+    {
+      echo 'warning: what it applied stays in force after the package is gone:'
+      for file in $left; do echo "  $file"; done
+      echo 'to take it back, install the package again and run: sudo rocmcfg rollback --pristine'
+    } | warn
+  fi
+  [ -n "$left$said" ] || return 0
+  if { [ -d "$state" ] || mkdir -m 711 "$state"; } 2>/dev/null &&
+    cat "$self" 2>/dev/null >"$state/undo.sh.new" && mv -f "$state/undo.sh.new" "$state/undo.sh" 2>/dev/null; then
+    echo 'or, without it: sudo sh /var/lib/rocmcfg/undo.sh' | warn
+    return 0
+  fi
+  rm -f "$state/undo.sh.new" 2>/dev/null
+  [ -z "$left" ] || echo 'or delete these files, then run what makes the boot menu and the initramfs' | warn
+}
+
+case $mode in
+  left)
+    left=$(everything)
+    [ -n "$left" ] || exit 1
+    printf '%s\n' "$left"
+    ;;
+  removal) (removal) || exit 0 ;;
+  installed) rm -f "$state/undo.sh" "$unfinished" ;;
+  *) undo ;;
+esac

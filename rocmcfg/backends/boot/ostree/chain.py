@@ -1,0 +1,50 @@
+"""Arguments of deployments, which rpm-ostree or bootc keeps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from rocmcfg.backends.boot import kept_arguments
+from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.kept_arguments import KeptChain
+from rocmcfg.backends.boot.ostree import deployments
+from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic, error
+
+
+class DeploymentChain(KeptChain):
+    def deployment(self, view: HostView) -> str:
+        """The one that boots next; empty where that cannot be told."""
+        normal = self.reader.read(view).normal
+        return normal[0].id if normal else ""
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+        problems = [*kept_arguments.preflight(observed, kargs)]
+        if path := deployments.transient_etc(view):
+            problems.append(
+                error(
+                    "RC3143",
+                    "/etc is transient on this host: what is written there is gone at the next boot",
+                    location=path,
+                    hint="make the settings part of the image: rocmcfg render --format bootc",
+                )
+            )
+        return [*problems, *self.unable(view)]
+
+    def unable(self, view: HostView) -> list[Diagnostic]:
+        raise NotImplementedError
+
+
+def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, str]:
+    """What a program says in JSON; None where it does not, and what it says instead."""
+    asked = view.query(argv)
+    if asked is None:
+        return None, "no program of this host can be run"
+    try:
+        document = json.loads(asked.stdout) if asked.ok else None
+    except ValueError:
+        document = None
+    said = (asked.stderr or asked.stdout).strip()
+    return document if isinstance(document, dict) else None, said

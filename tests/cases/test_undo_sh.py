@@ -1,0 +1,213 @@
+"""packaging/undo.sh, which takes everything back where no Python can be run, on the host of every case."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.support import fake_tools
+from tests.support.stage import empty_folder
+from tests.support.tools import require_tool
+from tests.support.trees import STATE, Tree, tree
+
+from .case import JOURNALS, Case, cases, pristine, read, stage_of, tree_of
+
+SCRIPT = Path(__file__).parents[2] / "packaging/undo.sh"
+FOLDERS = cases()
+# `chroot ROOT PROGRAM ARGUMENT…`: the program of the case, or the stand-in of `fake_tools`.
+_CHROOT = f"""#!{sys.executable} -IS
+import itertools, os, sys
+sys.path.insert(0, {str(SCRIPT.parents[1])!r})
+root, words = sys.argv[1], sys.argv[2:]
+if words[0] == "env":
+    words = list(itertools.dropwhile(lambda word: "=" in word, words[1:]))
+own = os.path.join({{tools!r}}, words[0])
+if os.path.exists(own):
+    os.execv(own, [own, root, *words[1:]])
+os.execv(sys.executable, [sys.executable, "-IS", {fake_tools.__file__!r}, words[0], root, *words[1:]])
+"""
+
+
+def run(case: Case, place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """As somebody runs it in another system, where the host's disks are mounted at `place`/host; its /proc
+    too where a case has programs to be run."""
+    (place / "bin").mkdir(exist_ok=True)
+    chroot = place / "bin/chroot"
+    chroot.write_text(_CHROOT.replace("{tools!r}", repr(str(case.tools))))
+    chroot.chmod(0o755)
+    return subprocess.run(
+        ["dash", str(SCRIPT), "--root", str(place / "host"), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": f"{place / 'bin'}:{os.environ['PATH']}"},
+    )
+
+
+def _compared(found: Tree) -> Tree:
+    """Without /var, where copies of what was taken back are."""
+    return {path: entry for path, entry in found.items() if not f"{path}/".startswith("var/")}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_it_leaves_the_host_as_if_rocmcfg_had_never_been_there(name: str) -> None:
+    require_tool("dash", "dash")
+    case = read(FOLDERS[name])
+    with empty_folder() as place:
+        stage, host = stage_of(case, place), place / "host"
+        for typed in case.commands:
+            stage.run(typed)
+        if not (host / JOURNALS).exists():
+            pytest.skip("nothing was applied")
+        if stage.host.tools:
+            (host / "proc/self").mkdir(parents=True, exist_ok=True)
+        done = run(case, place)
+        left = _compared(tree_of(host))
+    untouched = _compared(pristine(case))
+    paths = untouched.keys() | left.keys()
+    differs = {path: (untouched.get(path), left.get(path)) for path in paths}
+    differs = {path: (was, found) for path, (was, found) in differs.items() if was != found}
+    said = f"{done.stdout}{done.stderr}"
+    assert not done.returncode, said
+    assert differs.keys() <= case.stays.keys(), f"{differs}\n{said}"
+
+
+class Applied(NamedTuple):
+    """A case played to its end, on a host that is mounted at `host`."""
+
+    case: Case
+    place: Path
+    host: Path
+    pristine: Tree
+
+    def undo(self, *arguments: str) -> str:
+        """What it says; fails the test where it does not end well."""
+        done = run(self.case, self.place, *arguments)
+        assert not done.returncode, done.stderr
+        return done.stdout
+
+    def refused(self, *arguments: str) -> str:
+        """What it says, once it has refused and changed nothing."""
+        before = tree(self.host)
+        done = run(self.case, self.place, *arguments)
+        assert done.returncode == 1, done.stdout
+        assert tree(self.host) == before, "changed although it refused"
+        return done.stderr
+
+    @property
+    def differs(self) -> set[str]:
+        now = _compared(tree_of(self.host))
+        return {path for path in now.keys() | self.pristine if now.get(path) != self.pristine.get(path)}
+
+
+@pytest.fixture
+def applied(request: pytest.FixtureRequest) -> Iterator[Applied]:
+    require_tool("dash", "dash")
+    case = read(FOLDERS[request.param])
+    with empty_folder() as place:
+        stage = stage_of(case, place)
+        before = _compared(tree_of(place / "host"))
+        for typed in case.commands[:1]:
+            stage.run(typed)
+        (place / "host/proc/self").mkdir(parents=True, exist_ok=True)
+        yield Applied(case, place, place / "host", before)
+
+
+def on(name: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("applied", [name], indirect=True, ids=[name])
+
+
+@on("grub-bls/fedora")
+def test_lines_that_somebody_altered_stop_it_before_anything_else(applied: Applied) -> None:
+    path = applied.host / "etc/default/grub"
+    path.write_text(path.read_text().replace("amdgpu.runpm=0", "amdgpu.runpm=1"))
+    said = applied.refused()
+    assert "somebody altered the lines of rocmcfg in: /etc/default/grub" in said
+    assert "--force" in said
+    applied.undo("--force")
+    assert not applied.differs
+    kept = applied.host / "var/backups/rocmcfg/etc/default/grub"
+    assert "amdgpu.runpm=1" in kept.read_text(), "what somebody wrote is lost"
+
+
+@on("grub-bls/fedora")
+def test_what_others_wrote_since_stays(applied: Applied) -> None:
+    paths = ["etc/default/grub", "etc/kernel/cmdline"]
+    entry = next(
+        path for path in (applied.host / "boot/loader/entries").glob("*.conf") if "rescue" not in path.name
+    )
+    (applied.host / paths[0]).write_text((applied.host / paths[0]).read_text() + "GRUB_TIMEOUT=9")
+    (applied.host / paths[1]).write_text((applied.host / paths[1]).read_text().strip() + " quiet mine=1\n")
+    entry.write_text("# mine\n" + entry.read_text())
+    applied.undo()
+    assert applied.differs == {*paths, str(entry.relative_to(applied.host))}
+    assert (applied.host / paths[0]).read_text().endswith("\nGRUB_TIMEOUT=9")
+    assert (applied.host / paths[1]).read_text().endswith(" quiet mine=1\n")
+    assert entry.read_text().startswith("# mine\n")
+    for path in (*(applied.host / path for path in paths), entry):
+        assert "rocmcfg" not in path.read_text()
+
+
+@on("systemd-boot/arch")
+def test_a_partition_that_is_not_mounted_is_named_and_not_mounted(applied: Applied) -> None:
+    (applied.host / "etc/fstab").write_text("UUID=1234-ABCD /boot vfat umask=0077 0 2\n")
+    (applied.host / "boot").rename(applied.host / "elsewhere")
+    (applied.host / "boot").mkdir()
+    assert "/boot is empty and not mounted" in applied.refused()
+    (applied.host / "etc/fstab").unlink()
+    assert "no boot entry of systemd-boot is to be seen" in applied.refused()
+
+
+@on("limine/cachyos")
+def test_a_limine_conf_whose_checksum_its_program_holds_is_not_changed(applied: Applied) -> None:
+    program = applied.host / "boot/EFI/other/limine_x64.efi"
+    program.parent.mkdir(parents=True)
+    program.write_bytes(b"MZ\0\0++CONFIG_B2SUM_SIGNATURE++" + b"a" * 128 + b"\0\n")
+    assert "would not boot with a changed one" in applied.refused()
+    program.write_bytes(program.read_bytes().replace(b"a" * 128, b"0" * 128))
+    applied.undo()
+    assert applied.differs == {"boot/EFI", "boot/EFI/other", "boot/EFI/other/limine_x64.efi"}
+
+
+@on("proxmox-boot-tool/systemd-boot")
+def test_where_no_program_can_be_run_it_names_what_is_due_and_goes_on_later(applied: Applied) -> None:
+    (applied.host / "proc/self").rmdir()
+    done = run(applied.case, applied.place)
+    assert done.returncode == 1
+    assert "proxmox-boot-tool" in done.stderr
+    assert "rocmcfg" not in (applied.host / "etc/kernel/cmdline").read_text()
+    assert (applied.host / STATE).exists(), "the record of what is due"
+    (applied.host / "proc/self").mkdir()
+    applied.undo()
+    assert not applied.differs
+    assert not (applied.host / STATE).exists()
+
+
+@on("rpm-ostree/silverblue")
+def test_arguments_that_a_program_keeps_wait_for_that_program(applied: Applied) -> None:
+    (applied.host / "proc/self").rmdir()
+    said = applied.refused()
+    assert "only the host itself can run it" in said
+    assert "rpm-ostree kargs --delete-if-present=amdgpu.runpm=0 --delete-if-present=iommu=pt" in said
+
+
+@on("sdbootutil/grub2-bls")
+def test_a_program_that_is_missing_is_named_before_anything_changes(applied: Applied) -> None:
+    (applied.host / "usr/bin/sdbootutil").unlink()
+    assert "sdbootutil (package sdbootutil) is missing" in applied.refused()
+
+
+@on("uki/mkinitcpio")
+def test_what_is_left_is_listed_until_nothing_is(applied: Applied) -> None:
+    left = applied.undo("left").splitlines()
+    assert "/etc/rocmcfg/kernel-arguments" in left
+    assert any(path.endswith(".efi.extra.d/rocmcfg.addon.efi") for path in left)
+    applied.undo()
+    assert run(applied.case, applied.place, "left").returncode == 1
+    assert "Nothing of rocmcfg is applied" in applied.undo()

@@ -1,0 +1,16 @@
+#!/bin/sh
+# The first program of the kernel that `fat.py` boots. Its root is this machine's, which it may not write to.
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t tmpfs tmpfs /mnt
+mkdir /mnt/work
+mount -t hostfs -o "$WORK" none /mnt/work
+exec > /mnt/work/said 2>&1
+for module in drivers/md/dm-mod drivers/md/dm-log-writes fs/nls/nls_cp437 fs/nls/nls_ascii fs/fat/fat fs/fat/vfat; do
+    insmod "$MODULES/$module.ko"
+done
+cd "$SOURCE" || exit
+"$PYTHON" -m tests.crash.fat_guest /mnt/work
+echo $? > /mnt/work/code
+echo o > /proc/sysrq-trigger
+sleep 60
