@@ -79,8 +79,21 @@ PARTS = (
         ("rocmcfg/*trial*", "rocmcfg/backends/boot/*", "packaging/systemd/*", "tests/vm/*"),
     ),
     Part(
+        "guests with chains",
+        6,
+        "vm",
+        ("tests/vm/test_chains.py",),
+        (
+            "rocmcfg/backends/boot/entry_options.py",
+            "rocmcfg/backends/boot/loader_entries.py",
+            "rocmcfg/backends/boot/grub_bls/*",
+            "rocmcfg/backends/boot/systemd_boot/*",
+            "tests/vm/*",
+        ),
+    ),
+    Part(
         "guests with images",
-        7,
+        10,
         "vm",
         ("tests/vm/test_images.py",),
         ("rocmcfg/backends/boot/uki/*", "rocmcfg/backends/initramfs/*", "tests/vm/*"),

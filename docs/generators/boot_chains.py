@@ -87,7 +87,7 @@ def _sentence(module: ModuleType) -> str:
     return _flat((module.__doc__ or "").strip().partition("\n\n")[0])
 
 
-def _refused() -> tuple[recognised.Chain, ...]:
+def _refused() -> tuple[recognised.Row, ...]:
     return recognised.CHAINS
 
 

@@ -40,7 +40,7 @@ def replace_file(path: str, state: FileState, *, keep_mtime: bool, directory: in
             os.fchown(descriptor, state.uid, state.gid)
         os.fchmod(descriptor, state.mode)
         for name, value in state.xattrs:
-            os.setxattr(descriptor, name, value)
+            _set_attribute(descriptor, name, value)
         if keep_mtime:
             os.utime(descriptor, ns=(state.mtime_ns, state.mtime_ns))
         os.fsync(descriptor)
@@ -158,6 +158,15 @@ def _held(path: str, directory: int | None) -> Iterator[bool]:
         yield True
     finally:
         os.close(descriptor)
+
+
+def _set_attribute(descriptor: int, name: str, value: bytes) -> None:
+    """Unless it is so already: SELinux shows the same label on all files of a FAT, which takes none
+    (selinux_inode_listsecurity and selinux_inode_setxattr in security/selinux/hooks.c)."""
+    with suppress(OSError):
+        if os.getxattr(descriptor, name) == value:
+            return
+    os.setxattr(descriptor, name, value)
 
 
 def _sync_renamed(descriptor: int) -> None:

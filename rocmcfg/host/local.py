@@ -20,7 +20,7 @@ class LocalHost(LocalView):
     """See `view.Host` for what the methods promise."""
 
     def write(self, path: str, state: FileState, *, keep_mtime: bool) -> None:
-        with self._written(path) as place:
+        with self._written(path, len(state.content)) as place:
             atomic.replace_file(place.name, state, keep_mtime=keep_mtime, directory=place.directory)
 
     def remove(self, path: str) -> None:
@@ -185,13 +185,19 @@ class LocalHost(LocalView):
         return FileState(content, mode, os.geteuid(), os.getegid(), 0)
 
     @contextmanager
-    def _written(self, path: str) -> Iterator[Place]:
-        """For a change at this very name, never through a link in its place. Raises Unwritable."""
+    def _written(self, path: str, size: int = 0) -> Iterator[Place]:
+        """For a change at this very name, never through a link in its place. `size` is what it takes, in
+        bytes. Raises Unwritable."""
         try:
             with self._place(path, follow_last=False) as place:
                 yield place
         except OSError as problem:
-            raise Unwritable(path, problem) from problem
+            hint = ""
+            if problem.errno == errno.ENOSPC and size:
+                hint = (
+                    f"the file system is full: free at least {size} bytes there, then run the command again"
+                )
+            raise Unwritable(path, problem, hint) from problem
 
 
 def _contents(scratch: str, name: str) -> Iterator[bytes]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from rocmcfg.backends import environment_targets, initramfs, modprobe
-from rocmcfg.backends.boot import kept_arguments, registry
 from rocmcfg.backends.boot import menu as menus
+from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
@@ -118,7 +118,7 @@ def _kept(
     if observed.boot is None or loader not in registry.KEEPERS:
         return ()
     wanted = [s.karg for s in unique_kargs(on_line)]
-    return kept_arguments.changes(view, registry.argument_keeper(loader), observed.boot, wanted)
+    return registry.argument_keeper(loader).changes(view, observed.boot, wanted)
 
 
 def _adopt(setting: DesiredSetting, observed: Configured) -> DesiredSetting:

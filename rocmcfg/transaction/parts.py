@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Keeper
 from rocmcfg.host.view import Host, HostView, ToolFailed
-from rocmcfg.model.diagnostic import Diagnostic, fail
+from rocmcfg.model.diagnostic import Diagnostic, error, fail
 from rocmcfg.model.plan import Activation, ToolChange
 from rocmcfg.model.state import ActivationState
 from rocmcfg.records import journal
-from rocmcfg.records.steps import FileChanged, Journal, ToolChanged
+from rocmcfg.records.steps import FileChanged, Journal, ToolChanged, ToolRun
 from rocmcfg.transaction.programs import Progress, run_tool
 
 
@@ -126,6 +127,42 @@ def unable(view: HostView, found: Journal) -> list[Diagnostic]:
     tools = {step.tool for step in due_back(view, found)} if view.runs_tools else ()
     keepers = (registry.argument_keeper(name) for name in registry.KEEPERS)
     return [problem for keeper in keepers if keeper.TOOL in tools for problem in keeper.unable(view)]
+
+
+def unwritable(host: Host, paths: Sequence[str]) -> list[Diagnostic]:
+    return [
+        error(
+            "RC3002",
+            f"cannot write {path}: {reason}",
+            location=path,
+            hint="remount it writable or run the command as root, then try again",
+        )
+        for path in paths
+        if (reason := host.writable_problem(path))
+    ]
+
+
+def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
+    """The entries that a transaction wrote and that are gone, most likely with their partition. What is done
+    without them leaves our part in them, or makes a folder where the partition should be."""
+    reader = registry.reader(found.header.expect.backend)
+    wrote = any(step.tool in registry.WRITERS for step in found.of(ToolRun))
+    menu = reader.read(view) if reader is not None and wrote else None
+    folders = {os.path.dirname(step.path) for step in found.of(FileChanged)}
+    gone = [one for one in sorted(folders) if one.endswith("/loader/entries") and not view.is_dir(one)]
+    if menu is not None and not menu.entries:
+        gone.append(menu.path)
+    unreadable = "there is no such file; is its partition mounted?"
+    return [
+        error(
+            "RC3121",
+            f"cannot use {path}: {unreadable}",
+            location=path,
+            detail="what was written there would stay; --force leaves it there",
+            hint="mount the EFI system partition, then run the command again",
+        )
+        for path in gone[:1]
+    ]
 
 
 def take_back(host: Host, found: Journal, progress: Progress) -> list[Activation]:

@@ -119,7 +119,8 @@ def undo(
                 journal.restore(host, found.id, step.before)
         if found.state is steps.JournalState.UNFINISHED:
             wait_for_survivors(host, found.header.mark, progress)
-        if unable := parts.unable(host, found):
+        unable = parts.unable(host, found) + ([] if force else parts.out_of_reach(host, found))
+        if unable:
             raise RocmcfgError(*unable, exit_code=exit_code)
         begin_undo(host, found.id)
         try:

@@ -25,7 +25,7 @@ from rocmcfg.records import journal, receipt
 from rocmcfg.records.steps import Begin, Committed, DirectoryMade, Expectations, FileChanged, ToolRan, ToolRun
 from rocmcfg.state import reboot
 from rocmcfg.transaction import recovery
-from rocmcfg.transaction.parts import change_by_tool, keeper_of
+from rocmcfg.transaction.parts import change_by_tool, keeper_of, unwritable
 from rocmcfg.transaction.programs import Progress, generate, look_at_results, run_tool
 
 
@@ -166,18 +166,10 @@ def _preflight(host: Host, plan: Plan) -> None:
     """What can be known before the first write is a plain refusal, not a rollback."""
     paths = [change.path for change in plan.changes] + [journal.STATE_DIR]
     paths += [block for tool in plan.tools if (block := keeper_of(tool).BLOCK)]
+    paths += [place for activation in plan.due if activation.own for place in activation.writes_at]
     if host.runs_tools:
         paths += [output for activation in plan.due for output in activation.outputs]
-    problems = [
-        error(
-            "RC3002",
-            f"cannot write {path}: {reason}",
-            location=path,
-            hint="remount it writable or run the command as root, then try again",
-        )
-        for path in paths
-        if (reason := host.writable_problem(path))
-    ]
+    problems = unwritable(host, paths)
     steps: tuple[Activation | ToolChange, ...] = (*plan.due, *plan.tools)
     if host.runs_tools:
         problems += [

@@ -78,7 +78,9 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     foreign = recovery.edited(view, chosen)
     if foreign and not force:
         raise recovery.ThirdPartyEdit(foreign, ExitCode.ERROR)
-    if unable := [problem for one in chosen for problem in parts.unable(view, one)]:
+    unable = [problem for one in chosen for problem in parts.unable(view, one)]
+    unable += [problem for one in chosen for problem in parts.out_of_reach(view, one) if not force]
+    if unable:
         raise RocmcfgError(*dict.fromkeys(unable))
     planned = plan_of(view, chosen)
     if not chosen or len(chosen) < len(committed):
@@ -129,6 +131,9 @@ def carry_out(
 ) -> Undo:
     """The undo as it went, with each program once, though several transactions ran it. The host's log says of
     each transaction what it is `logged_as`. Raises as `recovery.undo`."""
+    places = [place for step in planned.activations if step.own for place in step.writes_at]
+    if not after_failure and (problems := parts.unwritable(host, places)):
+        raise RocmcfgError(*problems)
     if len(planned.journals) > 1:
         recovery.begin_undos(host, planned.transactions)
     done = []

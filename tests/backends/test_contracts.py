@@ -27,14 +27,13 @@ from rocmcfg.backends.boot import (
     systemd_boot,
     uki,
 )
-from rocmcfg.backends.boot.bootc import reader as bootc_reader
 from rocmcfg.backends.boot.bootc.backend import BACKEND as BOOTC_BACKEND
+from rocmcfg.backends.boot.bootc.reader import READER as BOOTC_READER
+from rocmcfg.backends.boot.chain import Chain, EntryChain
 from rocmcfg.backends.boot.contract import (
-    ArgumentKeeper,
-    BootBackend,
     BootReader,
     BootTrial,
-    EntryWriter,
+    Keeper,
 )
 from rocmcfg.backends.boot.grub import reader as grub_reader
 from rocmcfg.backends.boot.grub.backend import BACKEND as GRUB_BACKEND
@@ -53,8 +52,8 @@ from rocmcfg.backends.boot.proxmox_boot_tool import reader as proxmox_reader
 from rocmcfg.backends.boot.proxmox_boot_tool.backend import BACKEND as PROXMOX_BACKEND
 from rocmcfg.backends.boot.refind import reader as refind_reader
 from rocmcfg.backends.boot.refind.backend import BACKEND as REFIND_BACKEND
-from rocmcfg.backends.boot.rpm_ostree import reader as rpm_ostree_reader
 from rocmcfg.backends.boot.rpm_ostree.backend import BACKEND as RPM_OSTREE_BACKEND
+from rocmcfg.backends.boot.rpm_ostree.reader import READER as RPM_OSTREE_READER
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
 from rocmcfg.backends.boot.sdboot_manage.backend import BACKEND as SDBOOT_BACKEND
 from rocmcfg.backends.boot.sdboot_manage.trial import TRIAL as SDBOOT_TRIAL
@@ -63,8 +62,8 @@ from rocmcfg.backends.boot.sdbootutil.backend import BACKEND as SDBOOTUTIL_BACKE
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.boot.systemd_boot.backend import BACKEND as SYSTEMD_BOOT_BACKEND
 from rocmcfg.backends.boot.systemd_boot.trial import TRIAL as SYSTEMD_BOOT_TRIAL
-from rocmcfg.backends.boot.uki import backend as uki_backend
 from rocmcfg.backends.boot.uki import reader as uki_reader
+from rocmcfg.backends.boot.uki.backend import BACKEND as UKI_BACKEND
 from rocmcfg.backends.initramfs import Generator, booster, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.edit import Editor
@@ -72,11 +71,11 @@ from rocmcfg.planning.owned import owned_files, owned_paths
 from tests.backends.settings import SETTINGS
 from tests.support.program import SOURCE
 
-BACKENDS: tuple[BootBackend, ...] = (
+BACKENDS: tuple[Chain, ...] = (
     GRUB_BACKEND,
     MKCONFIG_BACKEND,
     LIMINE_BACKEND,
-    uki_backend,
+    UKI_BACKEND,
     SYSTEMD_BOOT_BACKEND,
     SDBOOT_BACKEND,
     BLS_BACKEND,
@@ -96,13 +95,13 @@ READERS: tuple[BootReader, ...] = (
     sdboot_reader,
     bls_reader,
     refind_reader,
-    bootc_reader,
-    rpm_ostree_reader,
+    BOOTC_READER,
+    RPM_OSTREE_READER,
     sdbootutil_reader,
     kernelstub_reader,
     proxmox_reader,
 )
-KEEPERS: tuple[ArgumentKeeper, ...] = (BOOTC_BACKEND, RPM_OSTREE_BACKEND, KERNELSTUB_BACKEND)
+KEEPERS: tuple[Keeper, ...] = (BOOTC_BACKEND, RPM_OSTREE_BACKEND, KERNELSTUB_BACKEND)
 TRIALS: tuple[BootTrial, ...] = (
     GRUB_TRIAL,
     MKCONFIG_TRIAL,
@@ -111,9 +110,9 @@ TRIALS: tuple[BootTrial, ...] = (
     BLS_TRIAL,
 )
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
-WRITERS: tuple[EntryWriter, ...] = (
+WRITERS: tuple[EntryChain, ...] = (
     LIMINE_BACKEND,
-    uki_backend,
+    UKI_BACKEND,
     SYSTEMD_BOOT_BACKEND,
     SDBOOT_BACKEND,
     BLS_BACKEND,
@@ -143,7 +142,7 @@ def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=lambda one: one.NAME)
-def test_it_proposes_just_the_paths_that_it_declares(backend: BootBackend) -> None:
+def test_it_proposes_just_the_paths_that_it_declares(backend: Chain) -> None:
     nothing = LocalHost("/nonexistent")
     edited = next(one.EDITED for one in READERS if one.NAME == backend.NAME)
     for settings in (SETTINGS, ()):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -70,11 +70,14 @@ FAULTS = (
 
 
 class Calls:
-    """Counts, and does harm once it comes to the call `at`, counted from 1; at 0 it only counts."""
+    """Counts, and does harm once it comes to the call `at`, counted from 1; at 0 it only counts. `within`:
+    only calls for what lies in this folder, as a partition that is mounted there."""
 
-    def __init__(self, fault: Fault = FAULTS[0], at: int = 0, *, names: bool = False) -> None:
+    def __init__(
+        self, fault: Fault = FAULTS[0], at: int = 0, *, names: bool = False, within: str = ""
+    ) -> None:
         self.fault, self.at, self.count = fault, at, 0
-        self.names, self.taken = names, list[str]()
+        self.names, self.taken, self.within = names, list[str](), within
 
     def install(self) -> None:
         """For good: meant for a child that ends soon."""
@@ -94,8 +97,11 @@ class Calls:
                 return real(*arguments, **options)
             if arguments and isinstance(arguments[0], int) and _in_memory(arguments[0]):
                 return real(*arguments, **options)
+            spelled = _spelled(name, arguments, options) if self.names or self.within else ""
+            if self.within not in spelled:
+                return real(*arguments, **options)
             if self.names:
-                self.taken.append(_spelled(name, arguments))
+                self.taken.append(spelled)
             return self.around(
                 name,
                 lambda: real(*arguments, **options),
@@ -139,6 +145,8 @@ class CountedHost(QuickHost):
 
         if self.calls is None:
             return run()
+        if self.calls.within:
+            return run()
         if self.calls.names:
             self.calls.taken.append(f"run {argv[0]}")
         try:
@@ -177,12 +185,18 @@ def _send(number: signal.Signals) -> None:
     os.kill(os.getpid(), number)
 
 
+def _place(folder: int | None) -> str:
+    """Of a name in a folder that is open."""
+    return f"{os.readlink(f'/proc/self/fd/{folder}')}/" if folder is not None else ""
+
+
 def _nothing(*_: object) -> None:
     return
 
 
-def _spelled(name: str, arguments: Sequence[Any]) -> str:
+def _spelled(name: str, arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
     words: list[str] = []
+    folder = options.get("dir_fd", options.get("src_dir_fd"))
     for argument in arguments[:2]:
         if isinstance(argument, int) and not words:
             try:
@@ -190,5 +204,5 @@ def _spelled(name: str, arguments: Sequence[Any]) -> str:
             except OSError:
                 words.append(str(argument))
         elif isinstance(argument, str | os.PathLike):
-            words.append(os.fspath(argument))
+            words.append(f"{_place(folder)}{os.fspath(argument)}")
     return " ".join([name, *words])

@@ -33,7 +33,7 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def struck(bench: Bench, stride: int, faults: tuple[str, ...] = (), most: int = 5) -> Tally:
     """All that came of it, up to so many that show something wrong."""
     found = Tally()
-    for fault in FAULTS:
+    for fault in bench.faults:
         if faults and fault.name not in faults:
             continue
         for at in bench.points(fault, stride):

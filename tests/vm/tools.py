@@ -15,6 +15,7 @@ from . import image, qemu
 
 _PACKAGE_OF = {
     "qemu-system-x86_64": "qemu-system-x86",
+    "openssl": "openssl",
     "qemu-img": "qemu-utils",
     "setpriv": "util-linux",
     "dpkg-buildpackage": "dpkg-dev",
@@ -35,12 +36,13 @@ _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 def missing_packages() -> list[str]:
     """Return the Debian packages without which no guest can be built or started here."""
     needed = dict(_PACKAGE_OF)
-    if not image.is_built():
+    builds = not all(map(image.is_built, image.SUITES))
+    if builds:
         needed |= _PACKAGE_OF_BUILDER
     missing = [package for program, package in needed.items() if shutil.which(program) is None]
     if qemu.firmware() is None:
         missing.append("ovmf")
-    if not image.is_built() and not _KEYRING.exists():
+    if builds and not _KEYRING.exists():
         missing.append("debian-archive-keyring")
     return missing
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.contract import BootReader, Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
-from rocmcfg.backends.boot.menu import Role
+from rocmcfg.backends.boot.menu import Role, behind_separator, size, too_long
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
-from rocmcfg.model.kargs import Karg
+from rocmcfg.model.kargs import Karg, contains, join, split
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
 
 
 class Chain:
-    """A `contract.BootBackend`. `MANUAL` says what somebody does by hand, with `{path}` for what is found
-    first; `LOADER` is how the name begins that the loader leaves in LoaderInfo. Without one, what is found
-    is proof."""
+    """A backend. `OWNED` are the files that are ours as a whole. `MANUAL` says what somebody does by hand,
+    with `{path}` for what is found first. `LOADER` is how the name begins that the loader leaves in
+    LoaderInfo; without one, what is found is proof."""
 
     OWNED: tuple[str, ...] = (CARRIER,)
     TITLE: str
@@ -37,6 +37,27 @@ class Chain:
         """What shows that this loader is here, `told` by the firmware included; empty where nothing does."""
         raise NotImplementedError
 
+    def observe(self, view: HostView) -> Observed:
+        raise NotImplementedError
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        """By path, what shall be ours: the whole file, or a part of one that others own (`EDITED`). None for
+        what shall not be there. Equal settings give equal bytes."""
+        raise NotImplementedError
+
+    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
+        """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
+        raise NotImplementedError
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+        """What would go wrong, before anything is written. There is at least one argument."""
+        raise NotImplementedError
+
+    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+        """Entries that boot without our arguments, whatever we do."""
+        del view
+        return []
+
     def told(self, view: HostView) -> tuple[str, ...]:
         """What the firmware says of it."""
         return handed_over(view, "LoaderInfo", self.LOADER) if self.LOADER else ()
@@ -49,15 +70,12 @@ class Chain:
         manual = self.MANUAL.replace("{path}", found[0])
         return Detection(self.NAME, self.TITLE, found, bool(told) or not self.LOADER, True, manual)
 
-    def unmanaged(self, view: HostView) -> list[Diagnostic]:
-        del view
-        return []
-
 
 class EntryChain(Chain):
-    """A `contract.EntryWriter`: entries of the Boot Loader Specification. `ASSIGNED` is the shell file, and
-    the variable in it, that entries of later kernels are made of, besides /etc/kernel/cmdline; `LEFT` are the
-    roles of entries that keep what they have of ours. `NO_ENTRY` is what to do where none is for us."""
+    """One whose entries no program generates: we put our part into them, an activation of our `own`. As it
+    stands it is for those of the Boot Loader Specification. `ASSIGNED` is the shell file, and the variable in
+    it, that entries of later kernels are made of, besides /etc/kernel/cmdline; `LEFT` are the roles of
+    entries that keep what they have of ours. `NO_ENTRY` is what to do where none is for us."""
 
     ASSIGNED: tuple[str, str] = ("", "")
     LEFT: tuple[Role, ...] = (Role.TRIAL, Role.FOREIGN)  # another system may have a rocmcfg of its own
@@ -71,7 +89,14 @@ class EntryChain(Chain):
         return entry_options.from_cmdline(view)
 
     def observe(self, view: HostView) -> Observed:
-        return entry_options.observe(view, self.reader.read(view), self.to_come(view))
+        """What others ask for counts where every entry has it, those of later kernels as well."""
+        menu = self.reader.read(view)
+        lines = [_around(kargs) for kargs in (*(one.kargs for one in menu.normal), *self.to_come(view))]
+        first = lines[-1].before if lines else ()
+        foreign = [karg for karg in first if all(contains(one.before, karg.text) for one in lines)]
+        later = tuple({karg.text: karg for line in lines for karg in line.after}.values())
+        ours = split(entry_options.asked(view), CARRIER)
+        return Observed(menu, (*foreign, *later), ours, later, (*foreign, *ours, *later))
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         del view
@@ -92,7 +117,8 @@ class EntryChain(Chain):
         return ""
 
     def write_entries(self, host: Host) -> None:
-        """What came into an entry that shall stay as it is, is taken out of it."""
+        """Give every normal entry our part as the carrier has it, those too that were made since, and take it
+        out of those that shall stay as they are. Raises Unwritable; done twice, it changes nothing."""
         kargs = f"{entry_options.asked(host)} {self.variable(host)}".strip()
         for named, rewritten in self.rewrites(host, marked_arguments.part(kargs) if kargs else None):
             path = host.real_path(named)
@@ -113,14 +139,17 @@ class EntryChain(Chain):
     def require_change(self, view: HostView, path: str) -> None:
         """Raises Unwritable where a changed file would not boot."""
 
-    def unusable(self, view: HostView) -> Iterable[Diagnostic]:
-        """What of the files the loader does not read as somebody meant it."""
-        del view
-        return ()
-
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        menu = observed.menu
-        problems = [*entry_options.preflight(observed, kargs), *self.unusable(view)]
+        menu, marked = observed.menu, marked_arguments.part(" ".join(kargs)).decode().split()
+        lines = [_around(entry.kargs) for entry in menu.normal]
+        lengths = (size([*(k.text for k in (*one.before, *one.after)), *marked]) for one in lines)
+        before = (karg for one in lines for karg in one.before)
+        hint = "shorten the options of the entries"
+        problems = [
+            *too_long(max(lengths, default=0), menu.path, hint),
+            *behind_separator((*observed.foreign, *before), kargs),
+            *self.unusable(view),
+        ]
         if menu.unreadable == entry_options.MISSING:
             hint = "mount the EFI system partition, then run the command again"
             problems.append(
@@ -137,6 +166,24 @@ class EntryChain(Chain):
                 )
             )
         return problems
+
+    def unusable(self, view: HostView) -> Iterable[Diagnostic]:
+        """What of the files the loader does not read as somebody meant it."""
+        del view
+        return ()
+
+
+class _Line(NamedTuple):
+    """A command line: what stands before our part of it, our part, and what stands after it."""
+
+    before: tuple[Karg, ...]
+    ours: tuple[Karg, ...]
+    after: tuple[Karg, ...]
+
+
+def _around(kargs: Sequence[Karg]) -> _Line:
+    source = kargs[0].source if kargs else ""
+    return _Line(*(split(part, source) for part in marked_arguments.around(join(kargs))))
 
 
 class MenuReader(BootReader, Protocol):
@@ -159,3 +206,26 @@ class MenuChain(EntryChain):
         for path in self.reader.files(host):
             written = partial(self.reader.written, host, path)
             yield path, partial(entry_options.rewritten, written=written, ours=ours, left=self.LEFT)
+
+
+def with_their_own(images: Sequence[str]) -> list[Diagnostic]:
+    """Unified kernel images that hold their own arguments, and get none from the boot loader."""
+    if not images:
+        return []
+    return [
+        warning(
+            "RC3110",
+            f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}",
+            hint="boot an entry instead of them, or write module parameters to modprobe.d: --via modprobe",
+        )
+    ]
+
+
+def set_anew(name: str, path: str) -> Diagnostic:
+    """Of a file of assignments from which entries of later kernels are made."""
+    return error(
+        "RC3120",
+        f"a line behind ours sets {name} anew, without ours: a later kernel would lose them",
+        location=path,
+        hint="move it above the lines of rocmcfg, or make it append",
+    )

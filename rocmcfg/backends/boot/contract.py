@@ -1,8 +1,9 @@
 """What a boot loader must offer so that the engine can use it without knowing its name.
 
-A backend is a package of `rocmcfg.backends.boot` with two modules: `backend` fulfils `BootBackend`, `reader`
-fulfils `BootReader` and is light, because `verify` loads nothing else of it. A third, `trial`, fulfils
-`BootTrial` where the loader can boot something once by itself.
+A backend is a package of `rocmcfg.backends.boot` with two modules: `backend`, whose BACKEND is a
+`chain.Chain`, and `reader`, which is a `BootReader` or has one as its READER. A reader is light, since
+`verify` loads nothing else. A third module, `trial`, has a `BootTrial` as its TRIAL where the loader can boot
+something once by itself.
 """
 
 from __future__ import annotations
@@ -11,15 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rocmcfg.backends.boot.menu import Menu
-from rocmcfg.host.view import Host, HostView
+from rocmcfg.host.view import HostView
 from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg
 
 if TYPE_CHECKING:
     from rocmcfg.model.diagnostic import Diagnostic
-    from rocmcfg.model.facts import Detection
-    from rocmcfg.model.plan import Activation, ToolChange
-    from rocmcfg.model.state import DesiredSetting
+    from rocmcfg.model.plan import ToolChange
 
 
 class Observed(NamedTuple):
@@ -51,40 +50,6 @@ class BootReader(Protocol):
     def read(self, view: HostView) -> Menu: ...
 
 
-class BootBackend(Protocol):
-    """`OWNED` are the files that are ours as a whole."""
-
-    NAME: str
-    OWNED: tuple[str, ...]
-
-    def detect(self, view: HostView) -> Detection | None: ...
-
-    def observe(self, view: HostView) -> Observed: ...
-
-    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> Mapping[str, bytes | None]:
-        """By path, what shall be ours: the whole file, or a part of one that others own (`EDITED`). None for
-        what shall not be there. Equal settings give equal bytes."""
-
-    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
-
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        """What would go wrong, before anything is written."""
-
-    def unmanaged(self, view: HostView) -> list[Diagnostic]:
-        """Entries that boot without our arguments, whatever we do."""
-
-
-class EntryWriter(Protocol):
-    """A backend whose entries are files that no program generates. It puts our part into them itself: an
-    activation of its `own`."""
-
-    def write_entries(self, host: Host) -> None:
-        """Give every normal entry our part as the carrier has it, those too that were made since. Raises
-        Unwritable; done twice, it changes nothing."""
-        ...
-
-
 class Keeper(Protocol):
     """A program that keeps something of ours for the host, where no file of ours could say it. `TOOL` is its
     name, `BLOCK` the file in which it keeps things: saved before every change, put back where it was left
@@ -95,11 +60,11 @@ class Keeper(Protocol):
     of them is. Taking ours back loses nothing of theirs."""
 
     TOOL: str
-    BLOCK: str
     KEEPS: str
     SHOWS: tuple[str, ...]
-    UNCHANGED: tuple[int, ...]
-    AMONG_OTHERS: bool
+    BLOCK: str = ""
+    UNCHANGED: tuple[int, ...] = ()
+    AMONG_OTHERS: bool = False
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         """What the program holds of ours; None where it holds nothing, empty where that was used up. `ours`
@@ -110,19 +75,8 @@ class Keeper(Protocol):
 
     def damaged(self, view: HostView) -> bool:
         """Whether nobody could read its block any more. Raises Unreadable."""
-
-
-class ArgumentKeeper(Keeper, Protocol):
-    """A backend whose program keeps the arguments themselves. What is asked for is in a file of ours all the
-    same (`kept_arguments.CARRIER`), and the program gets it by one command, last of all that is done."""
-
-    def unable(self, view: HostView) -> list[Diagnostic]:
-        """Why the program cannot be asked for a change now, before anything is begun."""
-        ...
-
-    def deployment(self, view: HostView) -> str:
-        """Which of the systems on this host the program gives the arguments to; empty where there is one."""
-        ...
+        del view
+        return False
 
 
 class BootTrial(Protocol):

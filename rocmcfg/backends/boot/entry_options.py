@@ -10,15 +10,13 @@ hook of each installed kernel has our part written, in place of what came from t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments
-from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu, Role, behind_separator, size, too_long
+from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.kargs import Karg, contains, split
+from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.state import DesiredSetting, karg_line
 
 MISSING = f"{NO_FILE}; is its partition mounted?"
@@ -37,23 +35,17 @@ class Written(NamedTuple):
     quote: str = ""
 
 
-class Line(NamedTuple):
-    """A command line: what stands before our part of it, our part, and what stands after it."""
-
-    before: tuple[Karg, ...]
-    ours: tuple[Karg, ...]
-    after: tuple[Karg, ...]
-
-
 def menu(view: HostView) -> Menu:
+    return menu_with(view, loader_entries.read(view, machine_id(view)))
+
+
+def menu_with(view: HostView, entries: Iterable[Entry]) -> Menu:
     """A partition for root's eyes alone hides its entries (the mode of most ESPs)."""
-    entries = loader_entries.read(view, machine_id(view))
-    hidden = _hidden(view)
-    unreadable = f"only root may look into {hidden}" if hidden and not entries else ""
+    seen, hidden = tuple(entries), _hidden(view)
+    unreadable = f"only root may look into {hidden}" if hidden and not seen else ""
     folder = next(iter(loader_entries.folders(view)), hidden or "/boot/loader/entries")
-    return Menu(
-        entries, unreadable, folder, "", CARRIER, "an open quote in its options, or what else writes it,"
-    )
+    dropped_by = "an open quote in its options, or what else writes it,"
+    return Menu(seen, unreadable, folder, "", CARRIER, dropped_by)
 
 
 def menu_of(
@@ -92,10 +84,8 @@ def rewritten(
         part = ours if role is Role.NORMAL else None
         if part and one.quote:
             part = part.replace(one.quote.encode(), 2 * one.quote.encode())
-        before, line = (
-            piece.encode("utf-8", "surrogateescape")
-            for piece in (text[at : one.start], text[one.start : one.end])
-        )
+        line = text[one.start : one.end].encode("utf-8", "surrogateescape")
+        before = text[at : one.start].encode("utf-8", "surrogateescape")
         pieces += [before, marked_arguments.at_end(line, part)]
         at = one.end
     return b"".join([*pieces, text[at:].encode("utf-8", "surrogateescape")])
@@ -109,22 +99,6 @@ def from_cmdline(view: HostView) -> list[tuple[Karg, ...]]:
     """The line of which entries of kernels to come are made, where a file says it."""
     text = view.text(CMDLINE)
     return [split(_COMMENT.sub("", text), CMDLINE)] if text is not None else []
-
-
-def observe(view: HostView, seen: Menu, to_come: Iterable[Sequence[Karg]]) -> Observed:
-    """What others ask for counts where every entry has it, those of kernels `to_come` as well."""
-    lines = [around(kargs) for kargs in (*(entry.kargs for entry in seen.normal), *to_come)]
-    foreign = (
-        [k for k in lines[-1].before if all(contains(one.before, k.text) for one in lines)] if lines else []
-    )
-    later = tuple({karg.text: karg for line in lines for karg in line.after}.values())
-    ours = split(asked(view), CARRIER)
-    return Observed(seen, (*foreign, *later), ours, later, (*foreign, *ours, *later))
-
-
-def around(kargs: Sequence[Karg]) -> Line:
-    source = kargs[0].source if kargs else ""
-    return Line(*(split(part, source) for part in marked_arguments.around(" ".join(k.text for k in kargs))))
 
 
 def asked(view: HostView) -> str:
@@ -141,38 +115,6 @@ def propose_carrier(settings: Sequence[DesiredSetting]) -> dict[str, bytes | Non
     from rocmcfg.backends.templates import own_file
 
     return {CARRIER: own_file(settings, karg_line(settings))}
-
-
-def preflight(observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
-    marked = marked_arguments.part(" ".join(kargs)).decode().split()
-    lines = [around(entry.kargs) for entry in observed.menu.normal]
-    longest = max((size([*(k.text for k in (*one.before, *one.after)), *marked]) for one in lines), default=0)
-    yield from too_long(longest, observed.menu.path, "shorten the options of the entries")
-    before = (karg for one in lines for karg in one.before)
-    yield from behind_separator((*observed.foreign, *before), kargs)
-
-
-def with_their_own(images: Sequence[str]) -> list[Diagnostic]:
-    """Unified kernel images that hold their own arguments, and get none from the boot loader."""
-    if not images:
-        return []
-    return [
-        warning(
-            "RC3110",
-            f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}",
-            hint="boot an entry instead of them, or write module parameters to modprobe.d: --via modprobe",
-        )
-    ]
-
-
-def set_anew(name: str, path: str) -> Diagnostic:
-    """Of a file of assignments from which entries of later kernels are made."""
-    return error(
-        "RC3120",
-        f"a line behind ours sets {name} anew, without ours: a later kernel would lose them",
-        location=path,
-        hint="move it above the lines of rocmcfg, or make it append",
-    )
 
 
 def machine_id(view: HostView) -> str:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from rocmcfg.backends.boot import marked_arguments, roles
 from rocmcfg.backends.boot.menu import Entry, Role
-from rocmcfg.backends.boot.roles import Root
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import split
 
@@ -101,10 +100,20 @@ def files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
     """The same, each with its path."""
     root = roles.root_of(view)
     for folder in folders(view):
-        for name in view.names(folder):
-            path = f"{folder}/{name}"
-            if name.endswith(".conf") and (text := view.text(path)) is not None:
-                yield path, _entry(parse(path, text), machine_id, root)
+        for file in parsed(view, folder):
+            entry = entry_of(file, machine_id)
+            role = Role.FOREIGN if roles.another_root(entry.kargs, root) else entry.role
+            if role is Role.NORMAL:
+                role = roles.told((entry.title,), entry.kargs, root)
+            yield file.path, entry._replace(role=role)
+
+
+def parsed(view: HostView, folder: str) -> Iterator[EntryFile]:
+    """Raises Unreadable."""
+    for name in view.names(folder):
+        path = f"{folder}/{name}"
+        if name.endswith(".conf") and (text := view.text(path)) is not None:
+            yield parse(path, text)
 
 
 def folders(view: HostView) -> tuple[str, ...]:
@@ -124,24 +133,21 @@ def efi_folders(view: HostView, below: Sequence[str] = ("",)) -> Iterator[str]:
         yield from (f"{mounted}/EFI/{name}" for name in view.names(f"{mounted}/EFI"))
 
 
-def _entry(file: EntryFile, machine_id: str, root: Root) -> Entry:
-    title, kargs = file.first.get("title", file.id), split(file.options, file.path)
-    role = _role(file, machine_id) or roles.told((title,), kargs, root)
-    return Entry(file.id, title, file.boots, file.first.get("version", ""), file.initrds, kargs, role)
+def entry_of(file: EntryFile, machine_id: str = "") -> Entry:
+    title, release = file.first.get("title", file.id), file.first.get("version", "")
+    kargs, role = split(file.options, file.path), _role(file, machine_id)
+    return Entry(file.id, title, file.boots, release, file.initrds, kargs, role)
 
 
-def _role(file: EntryFile, machine_id: str) -> Role | None:
-    """None where its title and its arguments have to tell."""
+def _role(file: EntryFile, machine_id: str) -> Role:
     if file.id == TRIAL_ID:
         return Role.TRIAL
     of = file.first.get("machine-id", "").replace("-", "").lower()
-    if (
-        not file.boots
-        or (not file.options and ("efi" in file.first or "uki" in file.first))
-        or (of and machine_id and of != machine_id)
-    ):
+    another = of and machine_id and of != machine_id
+    own_line = not file.options and ("efi" in file.first or "uki" in file.first)
+    if another or not file.boots or own_line:
         return Role.FOREIGN  # a memory test or another system, and what is started from another disk
     # `~debug`: what Fedora's 20-grub.install writes beside an entry where it is told to
     spare = "-0-rescue" in file.id or file.id.endswith("~debug")
     spare = spare or any("fallback" in path for path in (file.boots, *file.initrds))
-    return Role.RECOVERY if spare else None
+    return Role.RECOVERY if spare else Role.NORMAL

@@ -1,13 +1,12 @@
 """Boot chains that are known by name and not configured yet.
 
 A row says how to recognise one and what to add by hand. When a chain gets a backend of its own, its row
-goes away. Marks are path patterns of which one per group must exist; sources: each project's manual, and
+goes away. Marks are paths of which one per group must exist; sources: each project's manual, and
 the procedures that distributions document.
 """
 
 from __future__ import annotations
 
-import fnmatch
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.host.view import HostView, Unreadable
@@ -19,7 +18,7 @@ EFIVARS = "/sys/firmware/efi/efivars"
 LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
 
 
-class Chain(NamedTuple):
+class Row(NamedTuple):
     name: str
     title: str
     marks: tuple[tuple[str, ...], ...]
@@ -29,14 +28,14 @@ class Chain(NamedTuple):
 
 # Each of these excludes every other one, whatever files of another loader lie around.
 CHAINS = (
-    Chain(
+    Row(
         "nixos",
         "NixOS",
         (("/etc/NIXOS",),),
         "in configuration.nix:\n  boot.kernelParams = [ {strings} ];\nthen: sudo nixos-rebuild boot",
         "nixos",
     ),
-    Chain(
+    Row(
         "guix",
         "Guix System",
         (("/run/current-system/profile",), ("/gnu/store",)),
@@ -45,7 +44,7 @@ CHAINS = (
         "then: sudo guix system reconfigure",
         "guix",
     ),
-    Chain(
+    Row(
         "ubuntu-core",
         "Ubuntu Core",
         (("/usr/lib/snapd/snapd", "/var/lib/snapd/modeenv"), ("/var/lib/snapd/modeenv",)),
@@ -53,13 +52,13 @@ CHAINS = (
         "as far as kernel-cmdline in its gadget.yaml allows them",
         "ubuntu-core",
     ),
-    Chain(
+    Row(
         "ostree",
         "ostree without rpm-ostree or bootc",
         (("/run/ostree-booted",),),
         "sudo ostree admin kargs edit-in-place --append-if-missing=ARGUMENT   for each of: {kargs}",
     ),
-    Chain(
+    Row(
         "steamos",
         "SteamOS",
         (("/etc/steamos-release", "/usr/lib/steamos", "/etc/atomic-update.conf.d"),),
@@ -74,10 +73,10 @@ def decisive(view: HostView) -> Detection | None:
     return next((found for chain in CHAINS if (found := _match(view, chain)) is not None), None)
 
 
-def _match(view: HostView, chain: Chain) -> Detection | None:
+def _match(view: HostView, chain: Row) -> Detection | None:
     from rocmcfg.model.facts import Detection
 
-    marks = [_first(view, group) for group in chain.marks]
+    marks = [next(filter(view.exists, group), "") for group in chain.marks]
     if not all(marks):
         return None
     return Detection(
@@ -99,14 +98,3 @@ def variable_text(view: HostView, variable: str) -> str:
     except Unreadable:
         raw = None
     return (raw or b"")[4:].decode("utf-16-le", "replace").rstrip("\0")
-
-
-def _first(view: HostView, patterns: tuple[str, ...]) -> str:
-    for pattern in patterns:
-        folder, _, name = pattern.rpartition("/")
-        if view.exists(pattern):
-            return pattern
-        matching = fnmatch.filter(view.names(folder), name) if "*" in name else ()
-        if matching:
-            return f"{folder}/{matching[0]}"
-    return ""

@@ -13,14 +13,9 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg
 
 if TYPE_CHECKING:
-    from rocmcfg.backends.boot.contract import (
-        ArgumentKeeper,
-        BootBackend,
-        BootReader,
-        BootTrial,
-        EntryWriter,
-        Keeper,
-    )
+    from rocmcfg.backends.boot.chain import Chain, EntryChain
+    from rocmcfg.backends.boot.contract import BootReader, BootTrial, Keeper
+    from rocmcfg.backends.boot.kept_arguments import KeptChain
     from rocmcfg.backends.boot.menu import Entry, Menu
     from rocmcfg.model.edit import Editor
     from rocmcfg.model.facts import BootChain, Detection
@@ -49,12 +44,12 @@ KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keep
 _DECISIVE = ("bootc", "rpm-ostree", "proxmox-boot-tool", "kernelstub", "sdbootutil")
 
 
-def backend(name: str) -> BootBackend:
+def backend(name: str) -> Chain:
     """The backend of a supported loader. KeyError for any other name: ask `Detection.supported` first."""
-    return cast("BootBackend", _module(name, "backend"))
+    return cast("Chain", _module(name, "backend"))
 
 
-def backends() -> tuple[BootBackend, ...]:
+def backends() -> tuple[Chain, ...]:
     return tuple(backend(name) for name in NAMES)
 
 
@@ -97,8 +92,7 @@ def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
     if name not in _TRIALS:
         return None
-    found: BootTrial = vars(_module(name, "trial"))["TRIAL"]
-    return found
+    return cast("BootTrial", _module(name, "trial"))
 
 
 def trials() -> dict[str, BootTrial]:
@@ -116,14 +110,14 @@ def keepers() -> tuple[Keeper, ...]:
     return (*once, *map(argument_keeper, KEEPERS))
 
 
-def argument_keeper(name: str) -> ArgumentKeeper:
+def argument_keeper(name: str) -> KeptChain:
     """The program that keeps the arguments of this loader."""
-    return cast("ArgumentKeeper", _module(name, "backend"))
+    return cast("KeptChain", _module(name, "backend"))
 
 
-def writer(name: str) -> EntryWriter:
+def writer(name: str) -> EntryChain:
     """What writes the entries of this loader's menu itself."""
-    return cast("EntryWriter", _module(name, "backend"))
+    return cast("EntryChain", _module(name, "backend"))
 
 
 def reader_on(view: HostView) -> BootReader | None:
@@ -161,47 +155,42 @@ def may_be_here(view: HostView, name: str) -> bool:
 
 
 def _module(name: str, part: str) -> object:
+    """The module, or the object in it that has the name of the part."""
     if name not in NAMES:
         raise KeyError(name)
     module = importlib.import_module(f"rocmcfg.backends.boot.{name.replace('-', '_')}.{part}")
-    return vars(module).get("BACKEND", module)
+    return vars(module).get(part.upper(), module)
 
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
     """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
-    from rocmcfg.backends.boot import secure_boot
-
-    return _chain(view, initramfs, forced)._replace(secure_boot=secure_boot.state(view))
-
-
-def _chain(view: HostView, initramfs: tuple[Detection, ...], forced: str) -> BootChain:
-    from rocmcfg.backends.boot import loader_entries, recognised
+    from rocmcfg.backends.boot import loader_entries, recognised, secure_boot
     from rocmcfg.model.facts import BootChain
 
     declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
     decisive = next(declared, None) or recognised.decisive(view)
     if decisive is not None and not forced:
-        return BootChain(decisive, (decisive,), initramfs)
-    found = (one.detect(view) for one in backends())
-    candidates = tuple(one for one in found if one is not None)
-    chosen = [one for one in candidates if (one.name == forced if forced else one.proof)]
+        candidates: tuple[Detection, ...] = (decisive,)
+        chosen = [decisive]
+    else:
+        candidates = tuple(found for one in backends() if (found := one.detect(view)) is not None)
+        chosen = [one for one in candidates if (one.name == forced if forced else one.proof)]
     if not chosen and not forced and len(candidates) == 1:
         chosen = [*candidates]
-    if chosen:
-        return BootChain(chosen[0], candidates, initramfs)
-    names = [one.name for one in candidates]
-    if forced:
+    names, refusal = [one.name for one in candidates], ""
+    if forced and not chosen:
         refusal = f"--boot-backend {forced}: no trace of it (found: {', '.join(names) or 'none'})"
-    elif names:
+    elif names and not chosen:
         refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
-    else:
+    elif not chosen:
         told = recognised.variable_text(view, "LoaderInfo")
         folders = (f"{one}{below}" for one in loader_entries.PARTITIONS for below in ("", "/loader"))
         hidden = next(filter(view.hidden, folders), "")
         refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
         refusal = refusal if told else "no boot loader that we know was found"
         refusal = f"only root may look into {hidden}: run the command as root" if hidden else refusal
-    return BootChain(None, candidates, initramfs, refusal)
+    loader = chosen[0] if chosen else None
+    return BootChain(loader, candidates, initramfs, refusal, secure_boot.state(view))
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from rocmcfg.backends.boot import entry_options, marked_arguments
 from rocmcfg.backends.boot.entry_options import Written
-from rocmcfg.backends.boot.limine import entry_tool, limine_conf, reader
+from rocmcfg.backends.boot.limine import entry_tool, reader
 from rocmcfg.backends.boot.limine.backend import BACKEND
 from rocmcfg.backends.boot.menu import Entry, Role
 from rocmcfg.host.local import LocalHost
@@ -49,7 +49,7 @@ def read(tmp_path: Path, conf: str, **more: str) -> dict[str, Role]:
 
 
 def test_titles_options_and_comments_of_a_tree() -> None:
-    found = list(limine_conf.sections(TREE))
+    found = list(reader.sections(TREE))
     assert [one.titles for one in found] == [
         ("Arch",),
         ("Arch", "linux"),
@@ -61,7 +61,7 @@ def test_titles_options_and_comments_of_a_tree() -> None:
     linux = found[1]
     assert (linux.kernel, linux.cmdline) == ("/vmlinuz-linux", "root=UUID=1 rw")
     assert linux.comments.split() == ["machine-id=abc"]
-    assert [limine_conf.file_of(path) for path in linux.options["module_path"]] == ["/a.img", "/b.img"]
+    assert linux.initrds == ("/a.img", "/b.img")
     assert found[5].comments.split() == []
 
 
@@ -105,13 +105,13 @@ def test_the_running_root_counts_beside_that_of_fstab(tmp_path: Path) -> None:
 
 def test_the_first_line_counts_and_kernel_cmdline_wins() -> None:
     text = "/a\nprotocol: linux\ncmdline: one\nkernel_cmdline: two\nkernel_cmdline: three"
-    (section,) = limine_conf.sections(text)
+    (section,) = reader.sections(text)
     assert (section.cmdline, text[section.start : section.end]) == ("two", "kernel_cmdline: two")
 
 
 def test_macros_stand_for_their_text_and_lines_keep_their_number() -> None:
     text = "${A}=root=UUID=1\n/${B}x\n  cmdline: ${A} ${UNKNOWN}quiet\n${B}=y\n"
-    (section,) = limine_conf.sections(text)
+    (section,) = reader.sections(text)
     assert (section.titles, section.cmdline) == (("yx",), "root=UUID=1 quiet")
     assert text[section.start : section.end] == "  cmdline: ${A} ${UNKNOWN}quiet"
 
@@ -120,7 +120,7 @@ def with_arguments(content: bytes, ours: bytes | None, role: Role) -> bytes:
     """Every entry of a limine.conf, taken for one of this role."""
 
     def written(text: str) -> Iterator[Written]:
-        for one in limine_conf.sections(text):
+        for one in reader.sections(text):
             yield Written(Entry("", "", "", "", (), (), role), one.start, one.end)
 
     return entry_options.rewritten(content, written, ours, (Role.SNAPSHOT,))
@@ -144,7 +144,7 @@ def test_our_part_comes_and_goes_without_a_trace() -> None:
         lines = [chance.choice(("", "  ", "\t")) + chance.choice(words) for _ in range(chance.randrange(12))]
         content = (end.join(lines) + chance.choice(("", end))).encode()
         with_ours = with_arguments(content, OURS, Role.NORMAL)
-        ready = [one for one in limine_conf.sections(content.decode()) if one.start >= 0]
+        ready = [one for one in reader.sections(content.decode()) if one.start >= 0]
         assert with_ours.count(OURS.strip()) == len(ready)
         assert with_arguments(with_ours, OURS, Role.NORMAL) == with_ours
         assert with_arguments(with_ours, None, Role.SNAPSHOT) == with_ours
@@ -162,7 +162,7 @@ def test_our_part_comes_and_goes_without_a_trace() -> None:
     ],
 )
 def test_the_syntax_of_before_version_8_is_told(text: str, old: bool) -> None:
-    assert limine_conf.old_syntax(text) == old
+    assert reader.old_syntax(text) == old
 
 
 def test_many_entries_take_linear_time() -> None:
@@ -256,7 +256,7 @@ def test_an_enrolled_checksum_is_found_in_limine_itself(
 
 def test_an_entry_below_nothing_is_in_no_menu() -> None:
     text = "//a\ncmdline: x\n/b\n//c\ncmdline: y\n/d\n///e\ncmdline: z\n"
-    assert [one.titles for one in limine_conf.sections(text)] == [("b",), ("b", "c"), ("d",)]
+    assert [one.titles for one in reader.sections(text)] == [("b",), ("b", "c"), ("d",)]
 
 
 def test_the_snapshot_that_runs_is_no_snapshot_among_others(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends.boot import marked_arguments, registry
-from rocmcfg.backends.boot.uki import addons, backend, built_in, reader
+from rocmcfg.backends.boot.uki import addons, built_in, reader
+from rocmcfg.backends.boot.uki.backend import BACKEND
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.local_view import LocalView
 from rocmcfg.host.view import Unwritable
@@ -35,7 +36,7 @@ def host(tmp_path: Path, **extra: File) -> Path:
 
 def preflight(root: Path, kargs: tuple[str, ...] = KARGS) -> list[Diagnostic]:
     view = ToolHost(str(root))
-    return backend.preflight(view, backend.observe(view), kargs)
+    return BACKEND.preflight(view, BACKEND.observe(view), kargs)
 
 
 def image(stub: str = "257.9", *, signed: bool = False, line: str = ROOT_ARGUMENT) -> bytes:
@@ -49,7 +50,7 @@ def test_a_signed_image_is_not_built_anew_without_its_key(tmp_path: Path) -> Non
     assert "arch-linux.efi is signed" in refused.summary
     make_root(tmp_path, {"var/lib/sbctl/keys/db/db.key": "a key", **programs("usr/bin/sbctl")})
     assert "RC3164" not in {one.id for one in preflight(root)}
-    (step,) = backend.activations(ToolHost(str(root)), "")
+    (step,) = BACKEND.activations(ToolHost(str(root)), "")
     assert step.commands == (("mkinitcpio", "-P"), ("sbctl", "sign", f"/{LINUX}/arch-linux.efi"))
 
 
@@ -57,9 +58,9 @@ def test_images_are_not_built_anew_on_a_root_whose_programs_do_not_run(tmp_path:
     root = host(tmp_path)
     make_root(tmp_path, {f"{LINUX}/arch-linux.efi": image("253.1")})
     view = LocalHost(str(root))
-    said = {one.id for one in backend.preflight(view, backend.observe(view), KARGS)}
+    said = {one.id for one in BACKEND.preflight(view, BACKEND.observe(view), KARGS)}
     assert said == {"RC3163", "RC3168"}
-    assert backend.activations(view, "")[0].commands == ()
+    assert BACKEND.activations(view, "")[0].commands == ()
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_where_nobody_says_whether_secure_boot_is_on_signed_images_are_warned_of
 def test_an_image_whose_boot_counter_hides_its_addons_is_warned_of(tmp_path: Path) -> None:
     root = host(tmp_path)
     (root / f"{LINUX}/arch-linux.efi").rename(root / f"{LINUX}/6.12+deb13-amd64+3.efi")
-    (said,) = backend.unmanaged(LocalHost(str(root)))
+    (said,) = BACKEND.unmanaged(LocalHost(str(root)))
     assert said.id == "RC3167"
 
 
@@ -122,7 +123,7 @@ def test_entries_beside_the_images_are_warned_of(tmp_path: Path) -> None:
     entry = f"title Arch (entry)\nlinux /vmlinuz-linux\noptions {ROOT_ARGUMENT}\n"
     make_root(tmp_path, {"efi/loader/entries/arch.conf": entry})
     assert registry.reader_on(LocalHost(str(root))) is reader
-    (said,) = backend.unmanaged(LocalHost(str(root)))
+    (said,) = BACKEND.unmanaged(LocalHost(str(root)))
     assert (said.id, "Arch (entry)" in said.summary) == ("RC3169", True)
 
 
@@ -152,8 +153,8 @@ def test_a_partition_for_roots_eyes_alone_is_said_to_be_one(
     monkeypatch.setattr(LocalView, "names", lambda _, path: () if path.startswith("/efi") else ("x",))
     view = LocalHost(str(root))
     assert reader.read(view).unreadable == "only root may look into /efi"
-    assert backend.detect(view) is not None
-    assert backend.preflight(view, backend.observe(view), KARGS) == []
+    assert BACKEND.detect(view) is not None
+    assert BACKEND.preflight(view, BACKEND.observe(view), KARGS) == []
 
 
 def test_a_full_partition_leaves_the_host_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +186,7 @@ def test_a_newer_stub_is_no_reason_to_write_an_addon_again(tmp_path: Path) -> No
     content = own.read_bytes()
     make_root(tmp_path, {addons.stub_path(0x8664): pe({".text": b"newer", ".sdmagic": b"x"})})
     assert "Already applied" in rocmcfg("apply", "--set", KARGS[0], "--yes", "--root", str(root)).out
-    backend.write_entries(LocalHost(str(root)))
+    BACKEND.write_entries(LocalHost(str(root)))
     assert own.read_bytes() == content
 
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 
 from rocmcfg.backends.boot import kept_arguments
-from rocmcfg.backends.boot.bootc import reader
+from rocmcfg.backends.boot.bootc.reader import READER
 from rocmcfg.backends.boot.ostree import deployments
 from rocmcfg.backends.boot.ostree.chain import DeploymentChain, status
-from rocmcfg.backends.boot.rpm_ostree.reader import PROGRAM as RPM_OSTREE
-from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.backends.boot.rpm_ostree.reader import READER as RPM_OSTREE
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import last, split
 
-_SET = (reader.TOOL, "loader-entries", "set-options-for-source")
+_SET = (READER.NAME, "loader-entries", "set-options-for-source")
 _KEY = "x-options-source-rocmcfg"
 _SINCE, _FORGETS = (2026, 1), (2026, 2)  # libostree
 
@@ -30,22 +30,22 @@ class _Bootc(DeploymentChain):
         f"sudo {' '.join(_SET)} --source rocmcfg " + '--options "{kargs}"\n'
         "which takes bootc 1.15.2 and libostree 2026.1, not 2026.2; or make the settings part of the image"
     )
-    TOOL = reader.TOOL
+    TOOL = READER.NAME
     KEEPS = "the kernel arguments of the deployment that boots next, and of those after it, by their source"
     SHOWS: tuple[str, ...] = ("grep", "-H", "options", "/boot/loader/entries/*.conf")
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         del told
-        found = (deployments.BOOTED, reader.PROGRAM)
+        found = (deployments.BOOTED, READER.PROGRAM)
         return found if all(map(view.exists, found)) else ()
 
     def detect(self, view: HostView) -> Detection | None:
         """None where rpm-ostree is the one to ask."""
         found = super().detect(view)
         if found is None:
-            return _composefs(view) if view.exists(reader.PROGRAM) else None
+            return _composefs(view) if view.exists(READER.PROGRAM) else None
         able = _keeps_sources(view)
-        usable = able or not view.exists(RPM_OSTREE)
+        usable = able or not view.exists(RPM_OSTREE.PROGRAM)
         return found._replace(supported=able, renders="bootc") if usable else None
 
     def unable(self, view: HostView) -> list[Diagnostic]:
@@ -65,9 +65,7 @@ class _Bootc(DeploymentChain):
     def held(self, view: HostView, ours: str = "") -> str | None:
         """By bootc's own note of whose they are."""
         del ours
-        menu = reader.read(view)
-        if menu.unreadable:
-            raise Unreadable(menu.path, menu.unreadable)
+        self.menu(view)
         staged = deployments.staged(view)
         noted = [staged.extra] if staged is not None else [one.first for one in deployments.written(view)]
         return kept_arguments.text(kept_arguments.words(noted[0].get(_KEY))) if noted else None
@@ -84,9 +82,9 @@ def _composefs(view: HostView) -> Detection | None:
     if booted is None:
         return None
     return Detection(
-        reader.NAME,
+        READER.NAME,
         "bootc without ostree (composefs), whose command line is part of the image",
-        (reader.PROGRAM, f"/proc/cmdline: {booted.text[:24]}…"),
+        (READER.PROGRAM, f"/proc/cmdline: {booted.text[:24]}…"),
         proof=True,
         manual="kargs = [ {list} ] in /usr/lib/bootc/kargs.d/ of the image",
         renders="bootc",
@@ -106,4 +104,4 @@ def _keeps_sources(view: HostView) -> bool:
     return version >= _SINCE and version != _FORGETS
 
 
-BACKEND = _Bootc(reader)
+BACKEND = _Bootc(READER)

@@ -13,7 +13,7 @@ from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub.reader import DROP_IN
-from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, defaults
+from rocmcfg.backends.boot.grub_files import defaults
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_files.mkconfig import activation, reads_drop_ins
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
@@ -45,7 +45,6 @@ class _Grub(Chain):
             _sourced(view, own),
             defaults.own_kargs(own, DROP_IN),
             lambda source: source.startswith(_FOLDER) and source > DROP_IN,
-            TRIAL_TOKEN,
         )
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:

@@ -13,5 +13,6 @@ password of the boot menu, where grubenv is a link to the EFI system partition (
 where GRUB cannot write (Btrfs, LVM, RAID).
 
 Known from GRUB 2.14 (grub-core/commands/blsuki.c), whose blscfg was run with these commands, and from
-menus and entries of Fedora and RHEL hosts; Fedora's own GRUB was not run.
+menus and entries of Fedora and RHEL hosts. The real machine has Debian's GRUB 2.14 and entries of
+kernel-install on a /boot of their own; Fedora's own GRUB was not run.
 """

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries
-from rocmcfg.backends.boot.chain import EntryChain
+from rocmcfg.backends.boot import appended_assignment, loader_entries
+from rocmcfg.backends.boot.chain import EntryChain, set_anew
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_bls import reader
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
@@ -47,7 +47,7 @@ class _GrubBls(EntryChain):
             parts = [Sourced(reader.DEFAULTS, part) for part in appended_assignment.around(content.decode())]
             problems += appended_assignment.continued(parts[0].text, reader.DEFAULTS)
             if dropped_by(parts, 1, kargs):
-                problems.append(entry_options.set_anew(DEFAULT, reader.DEFAULTS))
+                problems.append(set_anew(DEFAULT, reader.DEFAULTS))
         return problems
 
     def variable(self, view: HostView) -> str:

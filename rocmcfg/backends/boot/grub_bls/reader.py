@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
-from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, environment_block
 from rocmcfg.backends.boot.grub_files.mkconfig import reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView, text_or_empty
@@ -79,11 +79,10 @@ def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Ka
 
 
 def _variables(view: HostView) -> dict[str, tuple[Karg, ...]]:
-    """Of GRUB's environment block: NAME=VALUE lines (GRUB manual, "The GRUB environment block"). Where it has
-    no kernelopts, the menu sets it (10_linux of Fedora 30 to 35 and EL 8)."""
+    """Where the block has no kernelopts, the menu sets it (10_linux of Fedora 30 to 35 and EL 8)."""
     menu = menu_path(view)
     said = _KERNELOPTS.search(text_or_empty(view, menu)) if menu else None
     found = {"kernelopts": split(said[1], menu)} if said else {}
     block = next((path for path in _BLOCKS if text_or_empty(view, path)), _BLOCKS[0])
-    pairs = (line.partition("=") for line in text_or_empty(view, block).splitlines() if line[:1] != "#")
-    return found | {name: split(value, block) for name, equals, value in pairs if equals}
+    held = environment_block.variables(text_or_empty(view, block).encode())
+    return found | {name: split(value, block) for name, value in held.items()}

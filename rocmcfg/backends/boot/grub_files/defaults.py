@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, no_entry, size, too_long
@@ -37,15 +38,14 @@ def observed(
     whole: Sequence[Sourced],
     ours: tuple[Karg, ...],
     is_later: Callable[[str], bool],
-    token: str = "",
 ) -> Observed:
     """`without` are the sourced files without our lines, `whole` the same files with them. `is_later` tells
-    of a `file:line` whether the shell reads it after our lines. `token` is a trial's word on each entry."""
+    of a `file:line` whether the shell reads it after our lines."""
     alone = _evaluate(without)
     always, default = (_kargs(alone, name) for name in _VARIABLES)
     if always is None or default is None:
         seen = menu.normal[0].kargs if menu.normal else ()
-        left = tuple(k for k in seen if k.text != token and not contains(ours, k.text))
+        left = tuple(k for k in seen if k.text != TRIAL_TOKEN and not contains(ours, k.text))
         at = alone.opaque or next((alone.unknown[v] for v in _VARIABLES if v in alone.unknown), "")
         return Observed(menu, left, ours, (), None, at)
     # only what is added to the same variable after us stands behind us

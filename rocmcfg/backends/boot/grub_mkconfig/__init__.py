@@ -2,7 +2,8 @@
 
 Two lines at the end of /etc/default/grub add the arguments to GRUB_CMDLINE_LINUX_DEFAULT, and
 grub-mkconfig (grub2-mkconfig) makes the menu of it. Recovery entries and those of snapshots stay as they
-are. An undo takes the lines out and makes the menu anew; what others wrote to the file since stays.
+are; on Fedora with GRUB_ENABLE_BLSCFG=false the rescue entry gets what all entries get. An undo takes the
+lines out and makes the menu anew; what others wrote to the file since stays.
 
 A trial ends our line in the word $rocmcfg_trial, and a script in /etc/grub.d prints the commands with
 which GRUB takes the arguments of one boot out of its environment block and fills them in. There is none

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, defaults, mkconfig
+from rocmcfg.backends.boot.grub_files import defaults, mkconfig
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
 from rocmcfg.backends.boot.grub_mkconfig.reader import DEFAULTS
@@ -60,7 +60,6 @@ class _GrubMkconfig(Chain):
             [Sourced(DEFAULTS, text)],
             defaults.own_kargs(ours, DEFAULTS),
             lambda source: bool(ours) and int(source.rpartition(":")[2]) > last,
-            TRIAL_TOKEN,
         )
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:

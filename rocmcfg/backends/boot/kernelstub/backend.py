@@ -37,7 +37,7 @@ class _Kernelstub(KeptChain):
         return found if reader.here(view) else ()
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        problems = [*kept_arguments.preflight(observed, kargs)]
+        problems = super().preflight(view, observed, kargs)
         try:
             known = reader.user(view)
         except Unreadable as problem:
@@ -65,10 +65,8 @@ class _Kernelstub(KeptChain):
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         """In its configuration, or in an entry: it writes these first."""
-        menu = reader.read(view)
-        if menu.unreadable:
-            raise Unreadable(menu.path, menu.unreadable)
-        there = {*reader.user(view)["kernel_options"], *(k.text for one in menu.normal for k in one.kargs)}
+        on_entries = (karg.text for entry in self.menu(view).normal for karg in entry.kargs)
+        there = {*reader.user(view)["kernel_options"], *on_entries}
         return kept_arguments.text([word for word in kept_arguments.words(ours) if word in there])
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:

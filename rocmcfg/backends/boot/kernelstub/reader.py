@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from rocmcfg.backends.boot import loader_entries
-from rocmcfg.backends.boot.entry_options import CARRIER
+from rocmcfg.backends.boot import entry_options, loader_entries
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.edit import Editor
@@ -37,11 +36,8 @@ def user(view: HostView) -> dict[str, Any]:
 
 
 def read(view: HostView) -> Menu:
-    entries = [_of(entry) for entry in loader_entries.read(view)]
-    hidden = [mounted for mounted in loader_entries.PARTITIONS if view.hidden(mounted)]
-    unreadable = f"only root may look into {hidden[0]}" if hidden and not entries else ""
-    folder = next(iter(loader_entries.folders(view)), hidden[0] if hidden else "/boot/efi/loader/entries")
-    return Menu(tuple(entries), unreadable, folder, TOOL, CARRIER, CONFIGURATION)
+    found = entry_options.menu_with(view, map(_of, loader_entries.read(view)))
+    return found._replace(tool=TOOL, dropped_by=CONFIGURATION)
 
 
 def _of(entry: Entry) -> Entry:

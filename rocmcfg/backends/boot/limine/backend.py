@@ -13,7 +13,7 @@ from rocmcfg.backends.boot import (
     pe_image,
     secure_boot,
 )
-from rocmcfg.backends.boot.chain import MenuChain
+from rocmcfg.backends.boot.chain import MenuChain, set_anew, with_their_own
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE
 from rocmcfg.backends.boot.limine import entry_tool, reader
@@ -98,7 +98,7 @@ class _Limine(MenuChain):
     def unmanaged(self, view: HostView) -> list[Diagnostic]:
         """Unified kernel images whose entries pass no arguments: they have their own. And what cannot be kept
         as it is, once the tool makes it anew."""
-        found, remarks = [*reader.sections(view)], []
+        found, remarks = [*reader.judged(view)], []
         made = [
             one.titles[-1] for one, role in found if role is Role.RECOVERY and "kernel-id=" in one.comments
         ]
@@ -114,7 +114,7 @@ class _Limine(MenuChain):
             )
         foreign = (one for one, role in found if role is Role.FOREIGN and one.is_image)
         images = [one.kernel for one in foreign if not one.cmdline]
-        return [*entry_options.with_their_own(images), *remarks]
+        return [*with_their_own(images), *remarks]
 
 
 def _sealed(view: HostView, location: str) -> Iterator[Diagnostic]:
@@ -127,7 +127,7 @@ def _sealed(view: HostView, location: str) -> Iterator[Diagnostic]:
             hint="sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config",
         )
     elif secure_boot.state(view) == secure_boot.ON:
-        normal = (one for one, role in reader.sections(view) if role is Role.NORMAL and one.is_image)
+        normal = (one for one, role in reader.judged(view) if role is Role.NORMAL and one.is_image)
         for one in [one.kernel for one in normal if _may_hold_arguments(view, one.kernel)][:1]:
             yield error(
                 "RC3124",
@@ -175,8 +175,8 @@ def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) 
         defaults, _ = appended_assignment.put(text_or_empty(view, DEFAULTS).encode(), ours)
         lines = entry_tool.lines(view, defaults=defaults.decode())
         if not all(contains(lines[name], text) for name in others for text in kargs):
-            yield entry_options.set_anew("KERNEL_CMDLINE", DEFAULTS)
-    makes_entries = any("kernel-id=" in one.comments for one, _ in reader.sections(view))
+            yield set_anew("KERNEL_CMDLINE", DEFAULTS)
+    makes_entries = any("kernel-id=" in one.comments for one, _ in reader.judged(view))
     told = DEFAULT in others or view.exists(CMDLINE)
     if entry_tool.here(view) and makes_entries and not told:
         yield error(

@@ -1,14 +1,21 @@
-"""The entries that Limine shows, in whichever limine.conf there is."""
+"""limine.conf: the tree of entries that Limine shows, in whichever file there is.
+
+Read as Limine reads it (common/lib/config.c and common/menu.c of 8.2.0, CONFIG.md of 8 to 12): blanks
+around a line do not count; a line that begins with slashes opens an entry, as deep as it has slashes;
+`name: value` is an option of the entry above it, whatever the case of its name, and the first of a name
+counts; kernel_cmdline wins over cmdline. `${NAME}=text` at the start of a line is a macro, and stands for
+its text everywhere else.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments, roles
 from rocmcfg.backends.boot.entry_options import Written
-from rocmcfg.backends.boot.limine import entry_tool, limine_conf
-from rocmcfg.backends.boot.limine.limine_conf import IMAGES, Section
+from rocmcfg.backends.boot.limine import entry_tool
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.edit import Editor
@@ -23,6 +30,33 @@ OLD = "it is written for a Limine before version 8 (KEY=value)"
 _FOLDERS = ("", "/limine", "/boot", "/boot/limine")
 _MACHINE = re.compile(r"\bmachine-id=(\w+)")  # of the system that limine-entry-tool wrote it for
 _VERSION = re.compile(r"\bversion: (\S+)")
+_CMDLINE = ("kernel_cmdline", "cmdline")
+_KERNEL = ("path", "kernel_path", "image_path")
+_IMAGES = ("efi", "efi_chainload", "uefi")  # protocols that start an EFI program
+_MACRO = re.compile(r"^\$\{([^}\n]*)\}=(.*)$")
+_USE = re.compile(r"\$\{([^}\n]*)\}")
+_OLD_ENTRY = re.compile(r"^[ \t]*:[^:/\n]", re.MULTILINE)  # `:Title`, with `KEY=value` below it
+_VOLUME = re.compile(r"^\w+\([^)]*\):")  # of a path: which partition it is on
+
+
+class Section(NamedTuple):
+    """An entry as it is written: the titles above it and its own; the files of its kernel and initramfs
+    without their partition and checksum. `comments` are those of the entries above it and its own. `start`
+    and `end` are where the line of the command line that counts stands in the text; -1 where it has none."""
+
+    titles: tuple[str, ...]
+    protocol: str
+    kernel: str
+    initrds: tuple[str, ...]
+    cmdline: str
+    comments: str
+    start: int
+    end: int
+
+    @property
+    def is_image(self) -> bool:
+        """Whether it starts a unified kernel image, and not another loader or a bare kernel."""
+        return self.protocol in _IMAGES and "/efi/linux/" in self.kernel.lower()
 
 
 def here(view: HostView) -> bool:
@@ -43,7 +77,7 @@ def folders(view: HostView) -> Iterator[str]:
 def read(view: HostView) -> Menu:
     found = files(view)
     menu = entry_options.menu_of(view, found, "limine.conf", written)
-    old = any(limine_conf.old_syntax(text_or_empty(view, path)) for path in found)
+    old = any(old_syntax(text_or_empty(view, path)) for path in found)
     return menu._replace(unreadable=OLD) if old else menu
 
 
@@ -56,7 +90,7 @@ def written(view: HostView, path: str, text: str) -> Iterator[Written]:
         yield Written(entry if one.protocol else None, one.start, one.end)
 
 
-def sections(view: HostView) -> Iterator[tuple[Section, Role]]:
+def judged(view: HostView) -> Iterator[tuple[Section, Role]]:
     """Every entry as it is written, and what it is for."""
     for path in files(view):
         yield from _judged(view, text_or_empty(view, path))
@@ -64,14 +98,67 @@ def sections(view: HostView) -> Iterator[tuple[Section, Role]]:
 
 def _judged(view: HostView, text: str) -> Iterator[tuple[Section, Role]]:
     machine_id, root = entry_options.machine_id(view), roles.root_of(view)
-    for one in limine_conf.sections(text):
+    for one in sections(text):
         of = _MACHINE.findall(one.comments)[-1:]
         another = bool(of and machine_id) and of != [machine_id]
         if "Snapshots" in one.titles[:-1]:
             role = Role.SNAPSHOT  # the tree of limine-snapper-sync
-        elif another or one.protocol not in ("linux", *IMAGES) or not one.cmdline:
+        elif another or one.protocol not in ("linux", *_IMAGES) or not one.cmdline:
             role = Role.FOREIGN
         else:
-            names = (*one.titles, *one.options.get("module_path", ()))
-            role = roles.told(names, split(one.cmdline), root)
+            role = roles.told((*one.titles, *one.initrds), split(one.cmdline), root)
         yield one, role
+
+
+def old_syntax(text: str) -> bool:
+    """Whether it is written for a Limine before version 8, which no later one reads."""
+    return bool(_OLD_ENTRY.search(text)) and not any(one.protocol for one in sections(text))
+
+
+def sections(text: str) -> Iterator[Section]:
+    """The entries in order, directories too."""
+    titles: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
+    options: dict[str, list[str]] = {}
+    at: dict[str, tuple[int, int]] = {}
+    end = -1
+    for line_of_file, line in zip([*text.split("\n"), ""], [*_expanded(text), "/"], strict=True):
+        start, end = end + 1, end + 1 + len(line_of_file)
+        if line.startswith("/"):
+            comments = (*above, " ".join(options.get("comment", ())))
+            if titles:
+                yield _section(titles, options, " ".join(comments), at)
+            name = line.lstrip("/")
+            depth = len(line) - len(name)
+            # one that is deeper than what is above it has no place in the menu
+            placed = depth <= len(titles) + 1
+            titles = (*titles[: depth - 1], name.removeprefix("+").strip()) if placed else ()
+            above = comments[: depth - 1]
+            options, at = {}, {}
+        else:
+            name, colon, value = line.partition(":")
+            if colon and not line.startswith("#"):
+                options.setdefault(name.lower(), []).append(value.strip())
+                at.setdefault(name.lower(), (start, end))
+
+
+def _section(
+    titles: tuple[str, ...], options: dict[str, list[str]], comments: str, at: dict[str, tuple[int, int]]
+) -> Section:
+    protocol, kernel, cmdline = (
+        next((options[name][0] for name in names if name in options), "")
+        for names in (("protocol",), _KERNEL, _CMDLINE)
+    )
+    initrds = tuple(map(_file_of, options.get("module_path", ())))
+    place = next((at[name] for name in _CMDLINE if name in at), (-1, -1))
+    return Section(titles, protocol.lower(), _file_of(kernel), initrds, cmdline, comments, *place)
+
+
+def _file_of(path: str) -> str:
+    return "/" + _VOLUME.sub("", path).partition("#")[0].lstrip("/")
+
+
+def _expanded(text: str) -> list[str]:
+    lines = [line.strip() for line in text.split("\n")]
+    macros = {found[1]: found[2] for line in lines if (found := _MACRO.match(line))}
+    return ["" if _MACRO.match(line) else _USE.sub(lambda m: macros.get(m[1], ""), line) for line in lines]

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from rocmcfg.backends.boot import kept_arguments
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.kept_arguments import KeptChain
 from rocmcfg.backends.boot.ostree import deployments
@@ -21,7 +20,7 @@ class DeploymentChain(KeptChain):
         return normal[0].id if normal else ""
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        problems = [*kept_arguments.preflight(observed, kargs)]
+        problems = super().preflight(view, observed, kargs)
         if path := deployments.transient_etc(view):
             problems.append(
                 error(
@@ -32,9 +31,6 @@ class DeploymentChain(KeptChain):
                 )
             )
         return [*problems, *self.unable(view)]
-
-    def unable(self, view: HostView) -> list[Diagnostic]:
-        raise NotImplementedError
 
 
 def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, str]:

@@ -9,6 +9,7 @@ system, for the way back.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries
@@ -16,19 +17,23 @@ from rocmcfg.backends.boot.entry_options import CARRIER
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.backends.boot.ostree import gvariant
 from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg, last, split
 
 BOOTED = "/run/ostree-booted"  # libostree makes it at each boot of a deployment (ostree-prepare-root)
 STAGED = "/run/ostree/staged-deployment"
-_FOLDERS = ("/boot/loader/entries",)
-_TRANSIENT = ("/etc/ostree/prepare-root.conf", "/usr/lib/ostree/prepare-root.conf")
+_FOLDER = "/boot/loader/entries"
+_CONFIGURATIONS = ("/etc/ostree/prepare-root.conf", "/usr/lib/ostree/prepare-root.conf")
+_TRANSIENT = re.compile(
+    r"^\s*\[etc\](?:\n(?!\s*\[).*)*\n\s*transient\s*=\s*(?i:true|yes|1)\s*$", re.MULTILINE
+)
 
 
 class Staged(NamedTuple):
     """`extra` are keys of its boot entry that are none of ostree's."""
 
     deployment: str
-    kargs: tuple[Karg, ...] | None
+    kargs: tuple[Karg, ...]
     extra: dict[str, str]
 
 
@@ -42,25 +47,21 @@ def staged(view: HostView) -> Staged | None:
     except ValueError as problem:
         raise Unreadable(STAGED, f"it is not what ostree writes: {problem}") from problem
     assert isinstance(table, dict)
-    target, kargs, extra = (table.get(key) for key in ("target", "kargs", "bootconfig-extra"))
+    target, kargs, more = (table.get(key) for key in ("target", "kargs", "bootconfig-extra"))
+    if not isinstance(kargs, list):
+        raise Unreadable(STAGED, "the staged deployment does not say its arguments")
     names = target if isinstance(target, dict) else {}
-    line = tuple(Karg(text, STAGED) for text in kargs) if isinstance(kargs, list) else None
-    texts = (
-        {key: value for key, value in extra.items() if isinstance(value, str)}
-        if isinstance(extra, dict)
-        else {}
+    extra = more.items() if isinstance(more, dict) else ()
+    return Staged(
+        f"{names.get('osname', '')}-{names.get('name', '')}",
+        tuple(Karg(text, STAGED) for text in kargs),
+        {key: value for key, value in extra if isinstance(value, str)},
     )
-    return Staged(f"{names.get('osname', '')}-{names.get('name', '')}", line, texts)
 
 
 def written(view: HostView) -> list[loader_entries.EntryFile]:
     """The entries of deployments, the one that boots first. Raises Unreadable."""
-    found = []
-    for folder in _FOLDERS:
-        for name in view.names(folder):
-            path = f"{folder}/{name}"
-            if name.endswith(".conf") and (text := view.text(path)) is not None:
-                found.append(loader_entries.parse(path, text))
+    found = loader_entries.parsed(view, _FOLDER)
     own = [one for one in found if last(split(one.options), "ostree") is not None]
     return sorted(own, key=_version, reverse=True)
 
@@ -70,50 +71,44 @@ def _version(one: loader_entries.EntryFile) -> int:
     return int(version) if version.isdecimal() else 0
 
 
-def read(view: HostView, tool: str) -> Menu:
-    """`tool` is the program that others may use as well."""
-    menu = Menu((), "", _FOLDERS[0], tool, CARRIER, f"somebody else's use of {tool}")
-    try:
-        pending = staged(view)
-        entries = [_entry(view, one, Role.SNAPSHOT) for one in written(view)]
-    except Unreadable as problem:
-        return menu._replace(path=problem.path, unreadable=problem.reason)
-    if pending is not None and pending.kargs is None:
-        return menu._replace(path=STAGED, unreadable="the staged deployment does not say its arguments")
-    if pending is not None and pending.kargs is not None:
-        first = Entry(pending.deployment, "the staged deployment", "", "", (), pending.kargs, Role.NORMAL)
-        return menu._replace(entries=(first, *entries), path=STAGED)
-    if not entries:
-        hidden = view.hidden("/boot/loader") or view.hidden(_FOLDERS[0])
-        return menu._replace(
-            unreadable="only root may look into it" if hidden else "no deployment has an entry"
-        )
-    return menu._replace(entries=(entries[0]._replace(role=Role.NORMAL), *entries[1:]))
+class Deployments:
+    """A `contract.BootReader` of a program that keeps their arguments, and that others may use as well."""
+
+    def __init__(self, program: str) -> None:
+        self.NAME, self.PROGRAM = program, f"/usr/bin/{program}"
+        self.EDITED: dict[str, Editor] = {}
+
+    def here(self, view: HostView) -> bool:
+        return view.exists(BOOTED) and view.exists(self.PROGRAM)
+
+    def read(self, view: HostView) -> Menu:
+        menu = Menu((), "", _FOLDER, self.NAME, CARRIER, f"somebody else's use of {self.NAME}")
+        try:
+            pending = staged(view)
+            entries = [_entry(view, one) for one in written(view)]
+        except Unreadable as problem:
+            return menu._replace(path=problem.path, unreadable=problem.reason)
+        if pending is not None:
+            first = Entry(pending.deployment, "the staged deployment", "", "", (), pending.kargs, Role.NORMAL)
+            return menu._replace(entries=(first, *entries), path=STAGED)
+        if not entries:
+            hidden = view.hidden("/boot/loader") or view.hidden(_FOLDER)
+            why = "only root may look into it" if hidden else "no deployment has an entry"
+            return menu._replace(unreadable=why)
+        return menu._replace(entries=(entries[0]._replace(role=Role.NORMAL), *entries[1:]))
 
 
-def _entry(view: HostView, one: loader_entries.EntryFile, role: Role) -> Entry:
-    kargs = split(one.options, one.path)
-    kernel = one.boots
-    release = kernel.rpartition("/vmlinuz-")[2] if "/vmlinuz-" in kernel else ""
-    title = one.first.get("title", one.id)
-    return Entry(_deployment(view, kargs), title, kernel, release, one.initrds, kargs, role)
-
-
-def _deployment(view: HostView, kargs: tuple[Karg, ...]) -> str:
-    """As `rpm-ostree status --json` calls it: the `ostree=` argument is a link to its folder."""
-    found = last(kargs, "ostree")
-    path = view.real_path(found.value or "") if found is not None else ""
+def _entry(view: HostView, one: loader_entries.EntryFile) -> Entry:
+    """`ostree=` is a link to the folder of a deployment, which `rpm-ostree status --json` calls it by."""
+    entry = loader_entries.entry_of(one)
+    link = last(entry.kargs, "ostree")
+    path = view.real_path(link.value or "") if link is not None else ""
     above, _, name = path.rpartition("/deploy/")
-    return f"{above.rpartition('/')[2]}-{name}" if above else path
+    deployment = f"{above.rpartition('/')[2]}-{name}" if above else path
+    release = entry.path.rpartition("/vmlinuz-")[2] if "/vmlinuz-" in entry.path else ""
+    return entry._replace(id=deployment, release=release, role=Role.SNAPSHOT)
 
 
 def transient_etc(view: HostView) -> str:
     """The file that says that /etc is forgotten at each boot (ostree-prepare-root(1)); else empty."""
-    for path in _TRANSIENT:
-        section = ""
-        for line in (view.text(path) or "").splitlines():
-            key, _, value = (part.strip() for part in line.partition("="))
-            section = key if key.startswith("[") else section
-            if section == "[etc]" and key == "transient" and value.lower() in ("true", "yes", "1"):
-                return path
-    return ""
+    return next((path for path in _CONFIGURATIONS if _TRANSIENT.search(view.text(path) or "")), "")

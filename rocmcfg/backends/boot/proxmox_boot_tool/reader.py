@@ -10,7 +10,6 @@ from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.edit import Editor
-from rocmcfg.model.kargs import split
 
 NAME = "proxmox-boot-tool"
 CMDLINE = "/etc/kernel/cmdline"
@@ -91,8 +90,6 @@ def _entries(printed: str) -> Iterator[Entry]:
 
 def _entry(partition: str, file: loader_entries.EntryFile) -> Entry:
     """The tool calls its own proxmox-RELEASE.conf."""
-    version, role = file.first.get("version", ""), Role.FOREIGN
-    if file.id.startswith("proxmox-"):
-        role = Role.NORMAL
-    title = f"{file.first.get('title', file.id)} {version} ({partition})"
-    return Entry(file.id, title, file.boots, version, file.initrds, split(file.options, file.path), role)
+    entry, ours = loader_entries.entry_of(file), file.id.startswith("proxmox-")
+    title = f"{entry.title} {entry.release} ({partition})"
+    return entry._replace(title=title, role=Role.NORMAL if ours else Role.FOREIGN)

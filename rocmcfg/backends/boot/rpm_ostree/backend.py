@@ -10,7 +10,7 @@ from __future__ import annotations
 from rocmcfg.backends.boot import kept_arguments
 from rocmcfg.backends.boot.ostree import deployments
 from rocmcfg.backends.boot.ostree.chain import DeploymentChain, status
-from rocmcfg.backends.boot.rpm_ostree import reader
+from rocmcfg.backends.boot.rpm_ostree.reader import READER
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, error
 
@@ -18,15 +18,15 @@ from rocmcfg.model.diagnostic import Diagnostic, error
 class _RpmOstree(DeploymentChain):
     TITLE = "rpm-ostree (Fedora Atomic, Bazzite, CoreOS)"
     MANUAL = "sudo rpm-ostree kargs --append-if-missing=ARGUMENT   for each of: {kargs}"
-    TOOL = reader.TOOL
+    TOOL = READER.NAME
     KEEPS = "the kernel arguments of the deployment that boots next, and of those after it"
-    SHOWS: tuple[str, ...] = (reader.TOOL, "kargs")
+    SHOWS: tuple[str, ...] = (READER.NAME, "kargs")
     UNCHANGED: tuple[int, ...] = (77,)  # RPM_OSTREE_EXIT_UNCHANGED
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         del told
         found = tuple(filter(view.exists, (deployments.BOOTED, "/sysroot/ostree")))
-        return (*found, reader.PROGRAM) if found and view.exists(reader.PROGRAM) else ()
+        return (*found, READER.PROGRAM) if found and view.exists(READER.PROGRAM) else ()
 
     def unable(self, view: HostView) -> list[Diagnostic]:
         document, said = status(view, (self.TOOL, "status", "--json"))
@@ -53,9 +53,6 @@ class _RpmOstree(DeploymentChain):
             )
         ]
 
-    def held(self, view: HostView, ours: str = "") -> str | None:
-        return kept_arguments.held_by(reader.read(view), ours)
-
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
         kept = kept_arguments.words(wanted)
         append = [f"--append-if-missing={word}" for word in kept]
@@ -63,4 +60,4 @@ class _RpmOstree(DeploymentChain):
         return (self.TOOL, "kargs", *append, *delete, "--unchanged-exit-77")
 
 
-BACKEND = _RpmOstree(reader)
+BACKEND = _RpmOstree(READER)

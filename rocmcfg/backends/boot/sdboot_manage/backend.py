@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries
-from rocmcfg.backends.boot.chain import EntryChain
+from rocmcfg.backends.boot import appended_assignment, loader_entries
+from rocmcfg.backends.boot.chain import EntryChain, set_anew
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.backends.boot.sdboot_manage import reader
@@ -56,7 +56,7 @@ class _SdbootManage(EntryChain):
         problems += appended_assignment.continued(appended_assignment.around(content.decode())[0], _CONFIG)
         left = _options(content.decode())
         if left is not None and not all(contains(left, text) for text in kargs):
-            problems.append(entry_options.set_anew(_OPTIONS, _CONFIG))
+            problems.append(set_anew(_OPTIONS, _CONFIG))
         return problems
 
 

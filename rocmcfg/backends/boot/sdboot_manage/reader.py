@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries
-from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
 from rocmcfg.model.edit import Editor
 
@@ -11,11 +10,8 @@ NAME = "sdboot-manage"
 PROGRAM = "/usr/bin/sdboot-manage"
 CONFIG = "/etc/sdboot-manage.conf"
 EDITED: dict[str, Editor] = {CONFIG: appended_assignment}
+read = entry_options.menu
 
 
 def here(view: HostView) -> bool:
     return view.exists(PROGRAM) and bool(loader_entries.folders(view))
-
-
-def read(view: HostView) -> Menu:
-    return entry_options.menu(view)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot import entry_options, loader_entries
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.edit import Editor
@@ -14,7 +14,6 @@ FOLDER = "/etc/kernel/cmdline.d"
 CARRIER = f"{FOLDER}/90-rocmcfg.conf"
 TOOL = "sdbootutil"
 PROGRAM = "/usr/bin/sdbootutil"
-_SNAPSHOTS = "/.snapshots/"
 
 
 def here(view: HostView) -> bool:
@@ -23,31 +22,28 @@ def here(view: HostView) -> bool:
 
 def read(view: HostView) -> Menu:
     running = snapshot(view)
-    found = [_of(entry, running) for entry in loader_entries.read(view)]
-    hidden = [mounted for mounted in loader_entries.PARTITIONS if view.hidden(mounted)]
-    unreadable = f"only root may look into {hidden[0]}" if hidden and not found else ""
-    folder = next(iter(loader_entries.folders(view)), hidden[0] if hidden else "/boot/efi/loader/entries")
-    return Menu(
-        tuple(found), unreadable, folder, TOOL, CARRIER, "/etc/kernel/cmdline, or a file of " + FOLDER
+    found = entry_options.menu_with(view, (_of(entry, running) for entry in loader_entries.read(view)))
+    return found._replace(
+        tool=TOOL, carrier=CARRIER, dropped_by=f"/etc/kernel/cmdline, or a file of {FOLDER}"
     )
 
 
 def snapshot(view: HostView) -> str:
     """The subvolume of the snapshot that is mounted as root; empty where there is none."""
     rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
-    options = next((row[3] for row in reversed(rows) if len(row) > 3 and row[1] == "/"), "")
-    named = (option.partition("subvol=")[2] for option in options.split(",") if option.startswith("subvol="))
-    found = next(named, "").strip("/")
-    return found if _SNAPSHOTS in f"/{found}" else ""
+    found = _subvolume(next((row[3] for row in reversed(rows) if len(row) > 3 and row[1] == "/"), ""))
+    return found if "/.snapshots/" in f"/{found}" else ""
 
 
 def subvolume(kargs: tuple[Karg, ...]) -> str:
     """Which one an entry mounts as root; empty where it does not say."""
     flags = last(kargs, "rootflags")
-    value = flags.value if flags is not None and flags.value else ""
-    return next((one.partition("=")[2] for one in value.split(",") if one.startswith("subvol=")), "").strip(
-        "/"
-    )
+    return _subvolume((flags.value if flags is not None else "") or "")
+
+
+def _subvolume(options: str) -> str:
+    found = (option.removeprefix("subvol=") for option in options.split(",") if option.startswith("subvol="))
+    return next(found, "").strip("/")
 
 
 def _of(entry: Entry, running: str) -> Entry:

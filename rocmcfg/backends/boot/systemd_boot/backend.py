@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocmcfg.backends.boot import entry_options, loader_entries
-from rocmcfg.backends.boot.chain import EntryChain
+from rocmcfg.backends.boot import loader_entries
+from rocmcfg.backends.boot.chain import EntryChain, with_their_own
 from rocmcfg.backends.boot.systemd_boot import reader
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic
@@ -30,7 +30,7 @@ class _SystemdBoot(EntryChain):
             for name in view.names(folder)
             if name.endswith(".efi")
         ]
-        return entry_options.with_their_own(images)
+        return with_their_own(images)
 
 
 BACKEND = _SystemdBoot(reader)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments
-from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
 from rocmcfg.model.edit import Editor
 
 NAME = "systemd-boot"
 EDITED: dict[str, Editor] = {entry_options.CMDLINE: marked_arguments}
+read = entry_options.menu
 _LOADERS = ("systemd-bootx64.efi", "systemd-bootaa64.efi", "systemd-bootia32.efi")
 
 
@@ -20,7 +20,3 @@ def installed(view: HostView) -> str:
     """The loader itself, where its partition can be looked into."""
     paths = (f"{mounted}/EFI/systemd/{name}" for mounted in loader_entries.PARTITIONS for name in _LOADERS)
     return next(filter(view.exists, paths), "")
-
-
-def read(view: HostView) -> Menu:
-    return entry_options.menu(view)

@@ -17,6 +17,7 @@ not made yet.
 Sources: systemd 257 and 262 (systemd-stub(7), src/boot, ukify), mkinitcpio v41, dracut 106 and 112. Addons
 are compared with those of the real ukify, images with objdump. On OVMF with systemd-boot and the stubs of
 257.13 and 262.1 the kernel printed our arguments, in the order told; with a boot counter in the image's name;
-and under Secure Boot where the addon was signed by sbsign, and only there. Not shown: sbctl, mkinitcpio and
-dracut themselves, which are read and stood in for.
+and under Secure Boot where the addon was signed by sbsign, and only there. Images of the real ukify, unsigned
+and signed, are those of the real machine. Not shown: sbctl, mkinitcpio and dracut themselves, which are read
+and stood in for.
 """

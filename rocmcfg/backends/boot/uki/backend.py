@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments, secure_boot
+from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.backends.boot.uki import addons, built_in, reader
@@ -21,22 +22,109 @@ from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
 
-NAME = reader.NAME
-OWNED: tuple[str, ...] = (entry_options.CARRIER, DRACUT)
 
+class _Uki(EntryChain):
+    OWNED: tuple[str, ...] = (entry_options.CARRIER, DRACUT)
+    TITLE = "unified kernel images"
+    MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
 
-def detect(view: HostView) -> Detection | None:
-    found, told = reader.paths(view), reader.told(view)
-    if not found and not told:
-        return None
-    return Detection(
-        NAME,
-        "unified kernel images",
-        (*found[:3], *told),
-        proof=bool(told) and not addons.other_loader(view),
-        supported=True,
-        manual="add to the line that your images are built with, and build them anew: {kargs}",
-    )
+    def detect(self, view: HostView) -> Detection | None:
+        found = super().detect(view)
+        return found and found._replace(proof=bool(reader.told(view)) and not addons.other_loader(view))
+
+    def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
+        del told
+        return (*reader.paths(view)[:3], *reader.told(view))
+
+    def observe(self, view: HostView) -> Observed:
+        """What an addon adds that is loaded after ours comes later, also where ours is not there yet."""
+        found = super().observe(view)
+        behind = {k.text: k for entry in found.menu.normal for k in entry.kargs if _is_behind_ours(k.source)}
+        later = tuple({**{k.text: k for k in found.later}, **behind}.values())
+        first = [k for k in found.foreign if k not in found.later and k.text not in behind]
+        return Observed(found.menu, (*first, *later), found.ours, later, (*first, *found.ours, *later))
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        proposed = entry_options.propose(settings)
+        part = proposed[entry_options.CMDLINE]
+        built = _built(view, reader.images(view).normal) if settings else None
+        path = built.path if built is not None else ""
+        return {
+            **proposed,
+            entry_options.CMDLINE: part if path == entry_options.CMDLINE else None,
+            DRACUT: built_in.for_dracut(part.decode()) if part is not None and path == DRACUT else None,
+        }
+
+    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
+        """Images that were built with our part are built anew also where addons have taken its place."""
+        images = reader.images(view).normal
+        built = _built(view, images)
+        if built is None and images and secure_boot.state(view) == secure_boot.ON:
+            signer = " ".join(addons.signer(view, images[0].own_addon)[:2])
+            reason += f", and `{signer}` signs each addon" if signer else ""
+        if built is None and any(marked_arguments.BEGIN in uki.line for uki in images):
+            built = built_in.source(view)
+        commands = built.commands if built is not None and view.runs_tools else ()
+        signed = [uki.path for uki in images if uki.image.signed and commands]
+        commands += tuple(argv for path in signed if (argv := addons.signer(view, path)))
+        folders = dict.fromkeys(uki.path.rpartition("/")[0] for uki in images)
+        return (Activation(self.NAME, commands, reason, writes_at=tuple(folders), own=True),)
+
+    def write_entries(self, host: Host) -> None:
+        """An addon that says the same, signed by whoever, is left as it is."""
+        asked, normal = entry_options.asked(host), reader.images(host).normal
+        images = normal if asked and _built(host, normal) is None else ()
+        wanted = {host.real_path(uki.addons) for uki in images}
+        for folder in _with_own_addon(host):
+            if host.real_path(folder) not in wanted:  # also of an image that is gone
+                host.remove(f"{folder}/{reader.OURS}")
+                host.remove_dir(folder)  # stays where somebody else uses it
+        for uki in images:
+            addons.write(host, uki, addons.line(asked))
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+        if observed.menu.unreadable:
+            return []  # the menu itself says so
+        seen = reader.images(view)
+        if not seen.normal:
+            return [_nothing_seen(seen)]
+        reason = addons.impossible(view, seen.normal)
+        by = (
+            _by_rebuild(view, seen, reason)
+            if reason
+            else _by_addon(view, seen.normal, addons.line(" ".join(kargs)))
+        )
+        return [*super().preflight(view, observed, kargs), *by]
+
+    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+        """Besides the images, entries that are files, which systemd-boot shows together with them."""
+        seen = reader.images(view)
+        hint = "build it anew; it does not boot as it is"
+        problems = [
+            warning("RC3161", f"{path} is left alone: {damage.reason}", location=path, hint=hint)
+            for path, damage in seen.damaged.items()
+        ]
+        if hidden := [uki.path for uki in seen.normal if uki.hides_addons]:
+            problems.append(
+                warning(
+                    "RC3167",
+                    f"{hidden[0]} boots without the arguments until its boot counter is done",
+                    detail="its stub looks for addons by a name that changes with each try",
+                    hint="systemd-bless-boot.service takes the counter off after a good boot",
+                )
+            )
+        entries = loader_entries.read(view, entry_options.machine_id(view))
+        if others := [one.title for one in entries if one.role is Role.NORMAL]:
+            titles = ", ".join(others[:3])
+            problems.append(
+                warning(
+                    "RC3169",
+                    f"{len(others)} boot entries beside the images do not get the arguments: {titles}",
+                    hint="boot an image instead of them, or write module parameters to modprobe.d: "
+                    "--via modprobe",
+                )
+            )
+        return problems
 
 
 def _built(view: HostView, images: Sequence[Uki]) -> Built | None:
@@ -44,61 +132,10 @@ def _built(view: HostView, images: Sequence[Uki]) -> Built | None:
     return built_in.source(view) if images and addons.impossible(view, images) else None
 
 
-def observe(view: HostView) -> Observed:
-    """What an addon adds that is loaded after ours comes later, also where ours is not there yet."""
-    seen = reader.read(view)
-    found = entry_options.observe(view, seen, entry_options.from_cmdline(view))
-    behind = {k.text: k for entry in seen.normal for k in entry.kargs if _is_behind_ours(k.source)}
-    later = tuple({**{k.text: k for k in found.later}, **behind}.values())
-    first = [k for k in found.foreign if k not in found.later and k.text not in behind]
-    return Observed(seen, (*first, *later), found.ours, later, (*first, *found.ours, *later))
-
-
 def _is_behind_ours(path: str) -> bool:
     """Whether the stub loads this addon after ours."""
     folder, _, name = path.rpartition("/")
     return folder.endswith(".extra.d") and name > reader.OURS
-
-
-def propose(view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    proposed = entry_options.propose(settings)
-    part = proposed[entry_options.CMDLINE]
-    built = _built(view, reader.images(view).normal) if settings else None
-    path = built.path if built is not None else ""
-    return {
-        **proposed,
-        entry_options.CMDLINE: part if path == entry_options.CMDLINE else None,
-        DRACUT: built_in.for_dracut(part.decode()) if part is not None and path == DRACUT else None,
-    }
-
-
-def activations(view: HostView, reason: str) -> tuple[Activation, ...]:
-    """Images that were built with our part are built anew also where addons have taken its place."""
-    images = reader.images(view).normal
-    built = _built(view, images)
-    if built is None and images and secure_boot.state(view) == secure_boot.ON:
-        signer = " ".join(addons.signer(view, images[0].own_addon)[:2])
-        reason += f", and `{signer}` signs each addon" if signer else ""
-    if built is None and any(marked_arguments.BEGIN in uki.line for uki in images):
-        built = built_in.source(view)
-    commands = built.commands if built is not None and view.runs_tools else ()
-    signed = [uki.path for uki in images if uki.image.signed and commands]
-    commands += tuple(argv for path in signed if (argv := addons.signer(view, path)))
-    folders = dict.fromkeys(uki.path.rpartition("/")[0] for uki in images)
-    return (Activation(NAME, commands, reason, writes_at=tuple(folders), own=True),)
-
-
-def write_entries(host: Host) -> None:
-    """As `contract.EntryWriter`. An addon that says the same, signed by whoever, is left as it is."""
-    asked, normal = entry_options.asked(host), reader.images(host).normal
-    images = normal if asked and _built(host, normal) is None else ()
-    wanted = {host.real_path(uki.addons) for uki in images}
-    for folder in _with_own_addon(host):
-        if host.real_path(folder) not in wanted:  # also of an image that is gone
-            host.remove(f"{folder}/{reader.OURS}")
-            host.remove_dir(folder)  # stays where somebody else uses it
-    for uki in images:
-        addons.write(host, uki, addons.line(asked))
 
 
 def _with_own_addon(view: HostView) -> list[str]:
@@ -113,21 +150,6 @@ def _with_own_addon(view: HostView) -> list[str]:
             if not inside or inside & {reader.OURS, temp_name(reader.OURS)}:
                 found[view.real_path(path)] = path
     return list(found.values())
-
-
-def preflight(view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-    if observed.menu.unreadable:
-        return []  # the menu itself says so
-    seen = reader.images(view)
-    if not seen.normal:
-        return [_nothing_seen(seen)]
-    reason = addons.impossible(view, seen.normal)
-    by = (
-        _by_rebuild(view, seen, reason)
-        if reason
-        else _by_addon(view, seen.normal, addons.line(" ".join(kargs)))
-    )
-    return [*entry_options.preflight(observed, kargs), *by]
 
 
 def _nothing_seen(seen: Seen) -> Diagnostic:
@@ -206,32 +228,4 @@ def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diag
         )
 
 
-def unmanaged(view: HostView) -> list[Diagnostic]:
-    """Besides the images, entries that are files, which systemd-boot shows together with them."""
-    seen = reader.images(view)
-    hint = "build it anew; it does not boot as it is"
-    problems = [
-        warning("RC3161", f"{path} is left alone: {damage.reason}", location=path, hint=hint)
-        for path, damage in seen.damaged.items()
-    ]
-    if hidden := [uki.path for uki in seen.normal if uki.hides_addons]:
-        problems.append(
-            warning(
-                "RC3167",
-                f"{hidden[0]} boots without the arguments until its boot counter is done",
-                detail="its stub looks for addons by a name that changes with each try",
-                hint="systemd-bless-boot.service takes the counter off after a good boot",
-            )
-        )
-    entries = loader_entries.read(view, entry_options.machine_id(view))
-    if others := [one.title for one in entries if one.role is Role.NORMAL]:
-        titles = ", ".join(others[:3])
-        problems.append(
-            warning(
-                "RC3169",
-                f"{len(others)} boot entries beside the images do not get the arguments: {titles}",
-                hint="boot an image instead of them, or write module parameters to modprobe.d: "
-                "--via modprobe",
-            )
-        )
-    return problems
+BACKEND = _Uki(reader)

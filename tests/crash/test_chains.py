@@ -1,0 +1,215 @@
+"""The same for what the boot chains add: a partition that is full, that fails or that the kernel makes
+read-only in the midst of an act; and programs that keep something for the host, with a kill before and after
+each of their calls."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from rocmcfg.backends.boot import registry
+from rocmcfg.host.local import LocalHost
+from rocmcfg.host.view import Unwritable
+from rocmcfg.model.state import FileState
+from tests.support.hosts import other_host
+from tests.support.program import SOURCE
+from tests.support.trees import Tree
+
+from .calls import FAULTS, Calls, CountedHost, Fault
+from .fat import CHAINS
+from .faulting import MEMORY, Bench, Ended, command, differences, whole
+from .scenarios import Scenario, done
+from .test_every_call import struck
+
+pytestmark = pytest.mark.faults
+FIRST = ("apply", "--set", "amdgpu.runpm=0", "--set", "karg.iommu=pt", "--yes")
+SECOND = ("apply", "--set", "amdgpu.runpm=1", "--set", "env.HSA_XNACK=1", "--yes")
+ROLLBACK = ("rollback", "--yes")
+
+
+@pytest.fixture
+def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        yield Path(folder)
+
+
+class DerivedBench(Bench):
+    """Entries that are written again have the bytes that they had, and another time. Where a program keeps
+    its state in a form of its own, the entries as they are read stand for it."""
+
+    loader: ClassVar[str] = ""
+
+    def state(self, root: Path) -> str:
+        now, wanted = self._of(root), {"before": self._of(self.start), "after": self._of(self._after)}
+        found = next((name for name, tree in wanted.items() if tree == now), "")
+        return found or "neither; " + "; ".join(
+            f"unlike {name}: {differences(tree, now)}" for name, tree in wanted.items()
+        )
+
+    @property
+    def _after(self) -> Path:
+        return self.folder / "done"
+
+    def _of(self, root: Path) -> Tree:
+        found = whole(root, times=False)
+        if self.loader:
+            reader = registry.reader(self.loader)
+            assert reader is not None
+            kept = ("boot", "ostree", "run", "esps", "etc/kernelstub")
+            found = {path: entry for path, entry in found.items() if path.split("/")[0] not in kept}
+            found = {path: entry for path, entry in found.items() if not path.startswith(kept[-1])}
+            entries = reader.read(self.scenario.host(str(root))).normal[:1]
+            found["entries"] = tuple(
+                tuple(sorted(karg.text for karg in one.kargs if karg.name != "ostree")) for one in entries
+            )
+        return found
+
+
+# -- the partition ------------------------------------------------------------------------------------
+
+
+class PartitionBench(DerivedBench):
+    """Only calls for what lies on the EFI partition count, and only they fail."""
+
+    faults: ClassVar[tuple[Fault, ...]] = tuple(
+        fault for fault in FAULTS if fault.name in ("EIO", "ENOSPC", "ENOSPC on", "EROFS on", "kill half")
+    )
+    esp: ClassVar[str] = ""
+
+    def counted(self, root: Path) -> Ended:
+        return command(self.scenario, root, self.scenario.act, Calls(names=True, within=f"{root}/{self.esp}"))
+
+    def faulted(self, root: Path, arguments: Sequence[str], fault: Fault, at: int) -> Ended:
+        return command(self.scenario, root, arguments, Calls(fault, at, within=f"{root}/{self.esp}"))
+
+
+@pytest.mark.parametrize(
+    ("chain", "act"),
+    [
+        ("systemd-boot", FIRST),
+        ("limine", SECOND),
+        ("refind", ROLLBACK),
+        ("uki", FIRST),
+        ("uki", ROLLBACK),
+    ],
+)
+def test_a_partition_that_fails_leaves_before_or_after(
+    memory: Path, chain: str, act: tuple[str, ...]
+) -> None:
+    def prepare(folder: Path) -> Path:
+        root = CHAINS[chain].make(folder)
+        return root if act is FIRST else done(root, FIRST)
+
+    kind = type("Bench", (PartitionBench,), {"esp": CHAINS[chain].esp})
+    bench = kind(Scenario(chain, prepare, act), memory / chain)
+    found = struck(bench, stride=5)
+    print(f"{found.points} points of {len(bench.taken)} calls: {dict(found.verdicts)}, {dict(found.ends)}")
+    assert not found.wrong, "\n".join(found.wrong)
+    assert found.verdicts["before"] or act is ROLLBACK
+
+
+# -- programs with a state of their own -----------------------------------------------------------------
+
+
+class ToolBench(DerivedBench):
+    faults: ClassVar[tuple[Fault, ...]] = tuple(
+        fault for fault in FAULTS if fault.name in ("kill before", "kill after", "EIO", "TERM")
+    )
+
+
+def _proxmox(folder: Path) -> Path:
+    root = other_host(folder, "proxmox-systemd-boot")
+    shutil.copytree(
+        SOURCE / "tests/cases/proxmox-boot-tool/trees/two-partitions",
+        root,
+        symlinks=True,
+        dirs_exist_ok=True,
+    )
+    return root
+
+
+TOOLS: dict[str, Callable[[Path], Path]] = {
+    "kernelstub": lambda folder: other_host(folder, "popos"),
+    "proxmox-boot-tool": _proxmox,
+    "rpm-ostree": lambda folder: other_host(folder, "ostree"),
+    "sdbootutil": lambda folder: other_host(folder, "opensuse-systemd-boot"),
+}
+
+
+def _with_tools(name: str, kind: type[CountedHost] = CountedHost) -> type[CountedHost]:
+    return type(kind.__name__, (kind,), {"tools": SOURCE / "tests/cases" / name / "tools"})
+
+
+@pytest.mark.parametrize("act", [FIRST, ROLLBACK], ids=["apply", "rollback"])
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_kill_around_a_program_with_a_state_leaves_before_or_after(
+    memory: Path, tool: str, act: tuple[str, ...]
+) -> None:
+    host = _with_tools(tool)
+
+    def prepare(folder: Path) -> Path:
+        root = TOOLS[tool](folder)
+        return root if act is FIRST else done(root, FIRST, host=host)
+
+    kind = type("Bench", (ToolBench,), {"loader": tool})
+    bench = kind(Scenario(tool, prepare, act, host=host), memory / tool)
+    runs = [at for at, name in enumerate(bench.taken, 1) if name.startswith("run ")]
+    assert runs
+    found = struck(bench, stride=2 * len(bench.taken))
+    for at in runs:
+        for fault in bench.faults:
+            found.add(bench.strike(fault, at, use=False))
+    print(f"{found.points} points of {len(bench.taken)} calls: {dict(found.verdicts)}, {dict(found.ends)}")
+    assert not found.wrong, "\n".join(found.wrong)
+
+
+# -- the harness has teeth ------------------------------------------------------------------------------
+
+
+class Forgetful(CountedHost):
+    """Notes that a program was asked only after it has run."""
+
+    late: tuple[str, bytes] | None = None
+
+    def append(self, path: str, line: bytes) -> None:
+        if b'"kind":"tool"' in line:
+            self.late = (path, line)
+            return
+        super().append(path, line)
+        if self.late is not None:
+            late, self.late = self.late, None
+            super().append(*late)
+
+
+def test_the_harness_finds_a_program_that_was_asked_before_it_was_noted(memory: Path) -> None:
+    host = _with_tools("rpm-ostree", Forgetful)
+    kind = type("Bench", (ToolBench,), {"loader": "rpm-ostree"})
+    bench = kind(Scenario("planted", TOOLS["rpm-ostree"], FIRST, host=host), memory / "planted")
+    at = next(at for at, name in enumerate(bench.taken, 1) if name.startswith("run "))
+    assert bench.strike(next(f for f in bench.faults if f.name == "kill after"), at, use=False).wrong
+
+
+def test_the_harness_finds_a_partition_whose_failure_is_not_told(
+    memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def quietly(host: LocalHost, path: str, state: FileState, *, keep_mtime: bool) -> None:
+        with suppress(Unwritable):
+            real(host, path, state, keep_mtime=keep_mtime)
+
+    real = LocalHost.write
+    kind = type("Bench", (PartitionBench,), {"esp": "boot"})
+    bench = kind(
+        Scenario("planted", lambda folder: done(CHAINS["limine"].make(folder), FIRST), ROLLBACK),
+        memory / "planted",
+    )
+    monkeypatch.setattr(LocalHost, "write", quietly)
+    monkeypatch.setattr("rocmcfg.transaction.recovery.look_at_results", lambda *_: [])
+    assert struck(bench, 5, ("EROFS on",), most=1).wrong
