@@ -72,6 +72,20 @@ PARTS = (
     ),
     Part("fleet", 12, "ansible", ("tests/ansible/test_*.py",), ("packaging/ansible/*", "tests/ansible/*")),
     Part(
+        "loaders",
+        6,
+        "loaders",
+        ("tests/loaders/test_*.py",),
+        (
+            "rocmcfg/backends/boot/*trial*",
+            "rocmcfg/backends/boot/one_shot.py",
+            "rocmcfg/backends/boot/loader_entries.py",
+            "rocmcfg/backends/boot/uki/*",
+            "rocmcfg/backends/boot/refind/*",
+            "tests/loaders/*",
+        ),
+    ),
+    Part(
         "guests with trials",
         9,
         "vm",

@@ -8,12 +8,12 @@ from rocmcfg.backends.environment_targets import ENVIRONMENT
 from rocmcfg.model.edit import Editor
 
 
-def editor(path: str) -> Editor | None:
-    """None for a path that is ours as a whole."""
-    return marked_lines if path == ENVIRONMENT.path else registry.editor(path)
+def editor(path: str, likely: str = "") -> Editor | None:
+    """None for a path that is ours as a whole. `likely` is the loader that reads it, where one is known."""
+    return marked_lines if path == ENVIRONMENT.path else registry.editor(path, likely)
 
 
-def own_part(path: str, content: bytes | None) -> bytes | None:
+def own_part(path: str, content: bytes | None, likely: str = "") -> bytes | None:
     """What of a file's content is ours: all of it, but for a file that others own. None: nothing."""
-    known = editor(path)
+    known = editor(path, likely)
     return known.own(content) if known is not None and content is not None else content

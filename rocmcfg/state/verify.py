@@ -150,7 +150,7 @@ def _as_left(host: _Host, path: str) -> bool:
         return True
     try:
         content, recorded = host.view.read(path), host.receipt.files[path]
-        return digest(content) == recorded or digest(edits.own_part(path, content)) == recorded
+        return digest(content) == recorded or digest(edits.own_part(path, content, host.loader)) == recorded
     except Unreadable:
         return True
 

@@ -67,13 +67,14 @@ def cause(problem: BaseException) -> tuple[Diagnostic, ...]:
 
 def edited(view: HostView, journals: Sequence[steps.Journal]) -> list[str]:
     """Files that are neither as a transaction left them nor as it found them; newest transaction first. Of a
-    file that others own only our part counts. The receipt holds nobody's lines."""
+    file that others own only our part counts. Records, and the entry that is a trial, hold nobody's lines."""
     state: dict[str, str] = {}
+    of_nobody = {journal.RECEIPT, journal.TRIAL, *registry.copies()}
     found = parts.altered(view, journals)
     for one in journals:
         for step in reversed(one.of(steps.FileChanged)):
             path = step.path
-            if path in (journal.RECEIPT, journal.TRIAL) or step.edit is not None:
+            if path in of_nobody or step.edit is not None:
                 continue
             now = state.get(path)
             if now is None:

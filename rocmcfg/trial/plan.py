@@ -84,8 +84,7 @@ def _refusals(
     if unable:
         yield error(
             "RC4310",
-            "no trial boot with this boot loader: rocmcfg does not know how it boots something once",
-            detail=f"it is {made.boot_backend}" if made.boot_backend else "",
+            f"no trial boot with {made.boot_backend}: {registry.no_trial(made.boot_backend)}",
             hint="apply without --trial; `rocmcfg rollback` takes it back",
         )
     if terms.confirm_after is not None and view.runs_tools and not unit_ready(view):

@@ -48,6 +48,7 @@ from rocmcfg.backends.boot.kernelstub import reader as kernelstub_reader
 from rocmcfg.backends.boot.kernelstub.backend import BACKEND as KERNELSTUB_BACKEND
 from rocmcfg.backends.boot.limine import reader as limine_reader
 from rocmcfg.backends.boot.limine.backend import BACKEND as LIMINE_BACKEND
+from rocmcfg.backends.boot.one_shot import SecondEntry
 from rocmcfg.backends.boot.proxmox_boot_tool import reader as proxmox_reader
 from rocmcfg.backends.boot.proxmox_boot_tool.backend import BACKEND as PROXMOX_BACKEND
 from rocmcfg.backends.boot.refind import reader as refind_reader
@@ -56,14 +57,13 @@ from rocmcfg.backends.boot.rpm_ostree.backend import BACKEND as RPM_OSTREE_BACKE
 from rocmcfg.backends.boot.rpm_ostree.reader import READER as RPM_OSTREE_READER
 from rocmcfg.backends.boot.sdboot_manage import reader as sdboot_reader
 from rocmcfg.backends.boot.sdboot_manage.backend import BACKEND as SDBOOT_BACKEND
-from rocmcfg.backends.boot.sdboot_manage.trial import TRIAL as SDBOOT_TRIAL
 from rocmcfg.backends.boot.sdbootutil import reader as sdbootutil_reader
 from rocmcfg.backends.boot.sdbootutil.backend import BACKEND as SDBOOTUTIL_BACKEND
 from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.boot.systemd_boot.backend import BACKEND as SYSTEMD_BOOT_BACKEND
-from rocmcfg.backends.boot.systemd_boot.trial import TRIAL as SYSTEMD_BOOT_TRIAL
 from rocmcfg.backends.boot.uki import reader as uki_reader
 from rocmcfg.backends.boot.uki.backend import BACKEND as UKI_BACKEND
+from rocmcfg.backends.boot.uki.trial import TRIAL as UKI_TRIAL
 from rocmcfg.backends.initramfs import Generator, booster, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.edit import Editor
@@ -102,12 +102,13 @@ READERS: tuple[BootReader, ...] = (
     proxmox_reader,
 )
 KEEPERS: tuple[Keeper, ...] = (BOOTC_BACKEND, RPM_OSTREE_BACKEND, KERNELSTUB_BACKEND)
+SECOND_ENTRY = (systemd_boot_reader, sdboot_reader, kernelstub_reader, sdbootutil_reader)
 TRIALS: tuple[BootTrial, ...] = (
     GRUB_TRIAL,
     MKCONFIG_TRIAL,
-    SYSTEMD_BOOT_TRIAL,
-    SDBOOT_TRIAL,
     BLS_TRIAL,
+    UKI_TRIAL,
+    *(SecondEntry(one) for one in SECOND_ENTRY),
 )
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
 WRITERS: tuple[EntryChain, ...] = (
@@ -129,7 +130,7 @@ GENERATORS: tuple[Generator, ...] = (
 def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert registry.backends() == BACKENDS
     assert tuple(registry.reader(name) for name in registry.NAMES) == READERS
-    assert tuple(registry.trials().values()) == TRIALS
+    assert [vars(one) for one in registry.trials().values()] == [vars(one) for one in TRIALS]
     assert initramfs.backends() == GENERATORS
     assert tuple(map(registry.argument_keeper, registry.KEEPERS)) == KEEPERS
     packages = (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)

@@ -114,3 +114,43 @@ def test_the_hook_finds_the_program_whatever_path_it_is_started_with(tmp_path: P
     ]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "/usr/local/bin/rocmcfg check-kernel 6.18.5\n"), done.stderr
+
+
+def test_the_real_kernel_install_runs_the_plugin_for_a_kernel_that_comes_and_goes_on(tmp_path: Path) -> None:
+    """Not for one that goes, and not where a plugin before it has ended the whole with 77, as that of
+    rpm-ostree does. `inspect` runs no plugin."""
+    told = tmp_path / "told"
+    ours = hook("etc/kernel/install.d", tmp_path)
+    program = tmp_path / "bin/rocmcfg"
+    others = {
+        "10-skips.install": 'test ! -e "$0.on" || exit 77',
+        "99-last.install": f'echo "last $1" >>{told}',
+    }
+    others["bin/rocmcfg"] = f'echo "$*" >>{told}; exit 1'
+    for name, text in others.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+    (tmp_path / "vmlinuz").touch()
+    plugins = [tmp_path / "10-skips.install", ours.rename(tmp_path / "95-rocmcfg.install")]
+    env = {
+        "PATH": f"{program.parent}:/usr/bin:/bin",
+        "KERNEL_INSTALL_PLUGINS": " ".join(map(str, (*plugins, tmp_path / "99-last.install"))),
+        "KERNEL_INSTALL_CONF_ROOT": str(tmp_path),
+        "BOOT_ROOT": str(tmp_path),
+        "MACHINE_ID": "0b9d3c7e5f184a62a1d4e6807c2f93b5",
+    }
+
+    def kernel_install(*arguments: str) -> list[str]:
+        told.unlink(missing_ok=True)
+        done = run([require_tool("kernel-install", "systemd"), *arguments], env=env)
+        assert done.returncode == 0, done.stderr
+        return told.read_text().splitlines() if told.exists() else []
+
+    added = ("add", "6.18.5", str(tmp_path / "vmlinuz"))
+    assert kernel_install(*added) == ["check-kernel 6.18.5", "last add"]
+    assert kernel_install("inspect") == []
+    assert kernel_install("remove", "6.18.5") == ["last remove"]
+    (tmp_path / "10-skips.install.on").touch()
+    assert kernel_install(*added) == []

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
+from rocmcfg.backends.boot import registry
 from tests.benchmarks.chains import HOSTS, KARGS, make
 from tests.cases.case import CASES
 from tests.support.program import rocmcfg
@@ -98,6 +99,7 @@ def calls(work: Callable[[], object]) -> int:
 
 def test_every_host_that_is_compared_has_its_entries_multiplied() -> None:
     assert (*ENTRIES,) == HOSTS
+    assert {name.partition("/")[0] for name in HOSTS} == {*registry.NAMES}
 
 
 @pytest.mark.parametrize("name", HOSTS)

@@ -16,7 +16,7 @@ import pytest
 from tests.support.program import SOURCE
 from tests.support.tools import require_tool
 
-FOLDERS = ("vm", "packages", "ansible", "crash")
+FOLDERS = ("vm", "loaders", "packages", "ansible", "crash")
 TRIAL, LINT = "rocmcfg/trial/ends.py", "rocmcfg/lint/wording.py"
 
 
@@ -171,6 +171,6 @@ def test_a_part_that_fails_does_not_keep_the_others_from_being_run(tmp_path: Pat
     assert done.returncode == 1, done.stderr
     asked = (tmp_path / "asked").read_text().split()
     assert asked[0] == "test"
-    assert set(asked) == {"test", "faults", "packages", "ansible", "vm"}
+    assert set(asked) == {"test", "faults", "packages", "ansible", "loaders", "vm"}
     assert re.search(r"^make test: FAILED in \d+ s$", done.stdout, re.M)
     assert re.search(r"^guests: passed in \d+ s$", done.stdout, re.M)

@@ -50,7 +50,8 @@ def printing(name: str, variable: str = "", value: str = "") -> bytes:
     data = data.ljust(0x80, b"\0") + text
     data = data.ljust(0x280, b"\0") + _utf16(f"{BEGIN}{name} ")
     data = data.ljust(0x300, b"\0") + _utf16(END)
-    made = bytearray(pe({".text": _CODE.ljust(0x200, b"\0") + data}))
+    # systemd-stub 262 loads no section that is smaller in memory than in the file
+    made = bytearray(pe({".text": (_CODE.ljust(0x200, b"\0") + data).ljust(0x600, b"\0")}))
     # GRUB takes an image of major version 1 or more for a kernel that the firmware can start
     struct.pack_into("<H", made, 64 + 24 + 44, 1)
     data_only, executable = struct.pack("<I", 0x40000040), struct.pack("<I", 0x60000060)

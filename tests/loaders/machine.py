@@ -1,5 +1,6 @@
 """A machine with OVMF, one FAT partition and a serial line: files are put on it, it boots, files are looked
-at. Its firmware keeps variables from boot to boot."""
+at. Its firmware keeps variables from boot to boot, and may enforce Secure Boot with the keys of Debian's ovmf
+for tests ("snakeoil")."""
 
 from __future__ import annotations
 
@@ -10,31 +11,42 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tools import require_tool
-from tests.vm import qemu
+from tests.vm import qemu, tools
 
 from .efi_program import BEGIN, END, printing
+from .packages import unpacked
 
 FIRST = "EFI/BOOT/BOOTX64.EFI"
 _SIZE = 64  # MiB
+_NEEDED = {
+    "qemu-system-x86_64": "qemu-system-x86",
+    "mcopy": "mtools",
+    "mkfs.vfat": "dosfstools",
+    "openssl": "openssl",
+}
+_SECURE = (Path("/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"), Path("/usr/share/OVMF/OVMF_VARS_4M.snakeoil.fd"))
+_KEY = Path("/usr/share/ovmf/PkKek-1-snakeoil.key")  # its passphrase is its name; the .pem lies beside it
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]")
 
 
 class Machine:
-    def __init__(self, work: Path) -> None:
-        require_tool("qemu-system-x86_64", package="qemu-system-x86")
-        for program in ("mmd", "mcopy", "mdir", "mdel"):
-            require_tool(program, package="mtools")
+    def __init__(self, work: Path, *, secure_boot: bool = False) -> None:
+        tools.require(_NEEDED)
+        if tools.install_missing(lambda: [] if qemu.firmware() else ["ovmf"]):
+            tools.refuse("needs ovmf")
         firmware = qemu.firmware()
-        if firmware is None:
-            pytest.skip("needs ovmf")
-        self.work, self.firmware = work, firmware
+        assert firmware is not None
+        if secure_boot and not all(path.exists() for path in (*_SECURE, _KEY)):
+            pytest.skip("needs ovmf of Debian or Ubuntu, for its test keys")
+        self.work, self.secure_boot = work, secure_boot
+        self.code, variables = _SECURE if secure_boot else (firmware.code, firmware.variables)
         self.disk = work / "disk.img"
         with self.disk.open("wb") as file:
             file.truncate(_SIZE << 20)
-        subprocess.run([require_tool("mkfs.vfat", package="dosfstools"), self.disk], stdout=-3, check=True)
-        shutil.copyfile(firmware.variables, work / "vars.fd")
+        subprocess.run(["mkfs.vfat", self.disk], stdout=-3, check=True)
+        shutil.copyfile(variables, work / "vars.fd")
         self.boots = 0
+        self.put("startup.nsh", b"reset -s\r\n")  # for the firmware's shell: nothing was started
 
     def put(self, path: str, content: bytes) -> None:
         """Write a file, with the folders above it."""
@@ -63,20 +75,34 @@ class Machine:
             argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=check
         ).stdout
 
+    def signed(self, program: bytes) -> bytes:
+        """With the key that the firmware of such a machine holds."""
+        key, file = self.work / "key", self.work / "signed"
+        argv = ["openssl", "rsa", "-in", str(_KEY), "-passin", "pass:snakeoil", "-out", str(key)]
+        subprocess.run(argv, stderr=-3, check=True)
+        file.write_bytes(program)
+        sbsign = shutil.which("sbsign") or unpacked("sbsigntool", "bookworm") / "usr/bin/sbsign"
+        argv = [str(sbsign), "--key", str(key), "--cert", str(_KEY.with_suffix(".pem")), "--output"]
+        subprocess.run([*argv, str(file), str(file)], stderr=-3, check=True)
+        return file.read_bytes()
+
     def set_variable(self, name: str, value: str) -> None:
         """As Linux would: a boot of its own, whose program sets the variable."""
         first = self.get(FIRST)
-        self.put(FIRST, printing("set", name, value))
+        program = printing("set", name, value)
+        self.put(FIRST, self.signed(program) if self.secure_boot else program)
         assert self.boot() == "set"
         self.put(FIRST, first)
 
-    def boot(self, seconds: float = 120) -> str:
+    def boot(self, seconds: float = 300) -> str:
         """What was started, and its options."""
         self.boots += 1
         console = self.work / f"console-{self.boots}"
         line = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-nic", "none"]
         line += ["-accel", "tcg", "-cpu", "max", "-smp", "1", "-m", "256", "-no-reboot"]
-        line += ["-drive", f"if=pflash,format=raw,readonly=on,file={self.firmware.code}"]
+        if self.secure_boot:  # this OVMF keeps its variables where the system cannot write
+            line += ["-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"]
+        line += ["-drive", f"if=pflash,format=raw,readonly=on,file={self.code}"]
         line += ["-drive", f"if=pflash,format=raw,file={self.work / 'vars.fd'}"]
         line += ["-drive", f"if=none,id=esp,format=raw,cache=writethrough,file={self.disk}"]
         line += ["-device", "virtio-blk-pci,drive=esp,bootindex=1", "-serial", f"file:{console}"]

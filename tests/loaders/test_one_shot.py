@@ -6,14 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.backends.boot.loader_entries import TRIAL_ID
+from rocmcfg.backends.boot.loader_entries import TRIAL_ID, entry_id
 from rocmcfg.backends.boot.one_shot import copied
 
 from .efi_program import printing
 from .machine import FIRST, Machine
 from .packages import SUITES, unpacked
 
-CHAINS = ("systemd-boot", "sdboot-manage")  # docs/generators/boot_chains.py looks for these names
+CHAINS = (
+    "systemd-boot",
+    "sdboot-manage",
+    "kernelstub",
+    "sdbootutil",
+)  # docs/generators/boot_chains.py looks for these names
 ENTRY = "title Arch\nlinux /kernel.efi\noptions root=x quiet\n"
 ARGUMENTS = ("amdgpu.runpm=0", "panic=10", "rocmcfg.trial=0123abcd")
 LOADER = "usr/lib/systemd/boot/efi/systemd-bootx64.efi"
@@ -54,6 +59,21 @@ def test_what_is_booted_once_is_not_saved(tmp_path: Path, suite: str) -> None:
     assert "rocmcfg.trial" in made.boot()
     made.put("loader/entries/later.conf", ENTRY.replace("quiet", "later").encode())
     assert made.boot() == "kernel root=x later"
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_a_trial_takes_no_try_of_a_counted_entry(tmp_path: Path, suite: str) -> None:
+    """Its own name, without the counter, stays what it was."""
+    made = machine(tmp_path, suite)
+    made.put("loader/entries/arch+3.conf", ENTRY.encode())
+    made.put(f"loader/entries/{TRIAL_ID}.conf", copied(ENTRY.encode(), ARGUMENTS))
+    made.set_variable("LoaderEntryOneShot", f"{TRIAL_ID}.conf")
+    assert "rocmcfg.trial" in made.boot()
+    assert "arch+3.conf" in made.names("loader/entries")
+    assert made.boot() == "kernel root=x quiet"
+    names = made.names("loader/entries")
+    assert names == [f"{TRIAL_ID}.conf", "arch+2-1.conf"]
+    assert entry_id(names[1]) == "arch"
 
 
 @pytest.mark.parametrize("suite", SUITES)

@@ -3,7 +3,7 @@
 A backend is a package of `rocmcfg.backends.boot` with two modules: `backend`, whose BACKEND is a
 `chain.Chain`, and `reader`, which is a `BootReader` or has one as its READER. A reader is light, since
 `verify` loads nothing else. A third module, `trial`, has a `BootTrial` as its TRIAL where the loader can boot
-something once by itself.
+something once by itself in a way of its own; else NO_TRIAL of the backend says why there is none.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
 # dash is lower than all other characters (systemd, strverscmp_improved). The underscore counts for nothing,
 # and keeps programs from taking the name for an option.
 TRIAL_ID = "_-rocmcfg-trial"
+TRIAL_TITLE = " (trial)"  # behind the title of what it is a copy of
 _COUNTER = re.compile(r"\+[0-9]+(?:-[0-9]+)?\Z")  # Automatic Boot Assessment: tries left, tries done
 # A line that is ours as a whole: two blanks tell it from one of others. It ends as the file did before.
 _LINE = b"options "
@@ -114,6 +115,11 @@ def parsed(view: HostView, folder: str) -> Iterator[EntryFile]:
         path = f"{folder}/{name}"
         if name.endswith(".conf") and (text := view.text(path)) is not None:
             yield parse(path, text)
+
+
+def any_here(view: HostView) -> bool:
+    """Whether there is an entry but that of a trial, which may be one of an image."""
+    return any(entry.role is not Role.TRIAL for _, entry in files(view, ""))
 
 
 def folders(view: HostView) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.menu import separator
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg
+from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up
 
 
 def on_the_line(length: int, foreign: Sequence[Karg], location: str) -> Iterable[Diagnostic]:
@@ -26,3 +26,21 @@ def on_the_line(length: int, foreign: Sequence[Karg], location: str) -> Iterable
             location=behind.source,
             hint="move the “--” and what follows it out of that file",
         )
+
+
+def beaten(
+    later: Sequence[Karg],
+    arguments: Sequence[str],
+    hint: str = "take it out of the file that sets it, then run the command again",
+) -> list[Diagnostic]:
+    own = {Karg(text).key: Karg(text).value for text in arguments}
+    return [
+        error(
+            "RC4309",
+            f"{karg.text} stands behind the trial's arguments and would win",
+            location=karg.source,
+            hint=hint,
+        )
+        for karg in later
+        if karg.key in own and own[karg.key] != karg.value and not adds_up(karg.name)
+    ]

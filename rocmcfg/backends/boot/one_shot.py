@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, secure_boot
 from rocmcfg.backends.boot.contract import BootReader, Keeper, Observed
-from rocmcfg.backends.boot.loader_entries import TRIAL_ID
+from rocmcfg.backends.boot.loader_entries import TRIAL_ID, TRIAL_TITLE
 from rocmcfg.backends.boot.menu import size
 from rocmcfg.backends.boot.one_boot import on_the_line
 from rocmcfg.backends.boot.recognised import EFIVARS, LOADER_GUID, variable_text
@@ -88,16 +88,28 @@ class SecondEntry:
         del view
         return ONE_SHOT
 
+    def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
+        """The folder, the text and the mode of what boots by itself, as an entry that is a file."""
+        state = view.state(chosen.path)
+        return None if state is None else (chosen.path.rpartition("/")[0], state.content, state.mode)
+
+    def beaten(self, view: HostView, chosen: Listed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        """What would stand behind the arguments nevertheless, and win."""
+        del view, chosen, arguments
+        return ()
+
     def propose(
         self, view: HostView, observed: Observed, arguments: Sequence[str]
     ) -> Mapping[str, tuple[bytes, int]]:
         """Its mode is that of the entry it is a copy of: FAT has none of its own."""
         chosen = _default(view)
-        state = view.state(chosen.path) if chosen is not None and not _not_ours(observed, chosen) else None
-        if chosen is None or state is None:
+        found = (
+            self.original(view, chosen) if chosen is not None and not _not_ours(observed, chosen) else None
+        )
+        if found is None:
             return {}
-        path = f"{chosen.path.rpartition('/')[0]}/{_FILE}"
-        return {path: (copied(state.content, arguments), state.mode)}
+        folder, content, mode = found
+        return {f"{folder}/{_FILE}": (copied(content, arguments), mode)}
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
         del view, arguments  # they are in the entry
@@ -110,6 +122,10 @@ class SecondEntry:
         yield from on_the_line(longest + size(arguments), observed.foreign, observed.menu.path)
         if not view.runs_tools:
             yield _cannot("the next boot can be chosen on the running system alone", "")
+            return
+        told = variable_text(view, "LoaderInfo")
+        if not told.lower().startswith("systemd-boot"):
+            yield _cannot("it needs systemd-boot", f"booted by {told}" if told else "no loader says its name")
             return
         if not _features(view) & _ONE_SHOT:
             yield _cannot(
@@ -130,13 +146,21 @@ class SecondEntry:
             asked = view.query(_LIST)
             said = "it is not installed" if asked is None else asked.stderr.strip().partition("\n")[0]
             yield _cannot("bootctl does not tell which entry boots by itself", said)
-        elif why := _not_ours(observed, chosen) or _image_under_secure_boot(view, chosen):
+        elif why := _not_ours(observed, chosen) or self._image_under_secure_boot(view, chosen):
             yield error(
                 "RC4346",
                 f"no trial boot here: the entry that boots by itself, {chosen.id}, {why}",
                 location=chosen.path,
                 hint="make a normal entry the default first (bootctl set-default), or apply without --trial",
             )
+        else:
+            yield from self.beaten(view, chosen, arguments)
+
+    def _image_under_secure_boot(self, view: HostView, chosen: Listed) -> str:
+        _, content, _ = self.original(view, chosen) or ("", b"", 0)
+        boots = loader_entries.parse(chosen.path, content.decode("utf-8", "replace")).first
+        enforced = secure_boot.state(view) == secure_boot.ON and "linux" not in boots
+        return "is an image that takes no arguments under Secure Boot" if enforced else ""
 
     def check(self, view: HostView, arguments: Sequence[str]) -> list[Diagnostic]:
         """The copy is there and whole, and nothing but the variable will choose it."""
@@ -174,7 +198,7 @@ def copied(content: bytes, arguments: Sequence[str]) -> bytes:
         lines[places[-1]] += b" " + added
     else:
         lines.append(b"options " + added)
-    lines = [line + b" (trial)" if line.split()[:1] == [b"title"] else line for line in lines]
+    lines = [line + TRIAL_TITLE.encode() if line.split()[:1] == [b"title"] else line for line in lines]
     return b"\n".join([_HEAD, *lines, b""])
 
 
@@ -216,12 +240,6 @@ def _not_ours(observed: Observed, chosen: Listed) -> str:
     """Why the entry that boots by itself is none that gets our arguments; empty where it is one."""
     name = loader_entries.entry_id(chosen.path)
     return "" if any(name == entry.id for entry in observed.menu.normal) else "gets no arguments of ours"
-
-
-def _image_under_secure_boot(view: HostView, chosen: Listed) -> str:
-    boots = loader_entries.parse(chosen.path, text_or_empty(view, chosen.path)).first
-    enforced = secure_boot.state(view) == secure_boot.ON and "linux" not in boots
-    return "is an image that takes no arguments under Secure Boot" if enforced else ""
 
 
 def _features(view: HostView) -> int:

@@ -36,7 +36,9 @@ NAMES = (
     "proxmox-boot-tool",
 )
 _READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
-_TRIALS = ("grub", "grub-mkconfig", "systemd-boot", "sdboot-manage", "grub-bls")
+# those whose entries are files that systemd-boot shows
+_SECOND_ENTRY = ("systemd-boot", "sdboot-manage", "kernelstub", "sdbootutil")
+_TRIALS = ("grub", "grub-mkconfig", "grub-bls", "uki", *_SECOND_ENTRY)
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keeps the arguments
@@ -72,9 +74,11 @@ def entries_here(view: HostView) -> tuple[Entry, ...]:
     return tuple(entry for one in map(_reader, NAMES) if one.here(view) for entry in one.read(view).entries)
 
 
-def editor(path: str) -> Editor | None:
-    """Who knows our part of a file that a loader reads and somebody else owns; None for any other path."""
-    return next((one.EDITED[path] for one in map(_reader, NAMES) if path in one.EDITED), None)
+def editor(path: str, likely: str = "") -> Editor | None:
+    """Who knows our part of a file that a loader reads and somebody else owns; None for any other path. The
+    reader of the `likely` loader is asked first: each further one has to be imported."""
+    readers = map(_reader, sorted(NAMES, key=lambda name: name != likely))
+    return next((one.EDITED[path] for one in readers if path in one.EDITED), None)
 
 
 def paths(name: str) -> tuple[str, ...]:
@@ -90,14 +94,30 @@ def inputs(name: str) -> set[str]:
 
 def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
+    if name in _SECOND_ENTRY:
+        from rocmcfg.backends.boot.one_shot import SecondEntry
+
+        return SecondEntry(_reader(name))
     if name not in _TRIALS:
         return None
     return cast("BootTrial", _module(name, "trial"))
 
 
+def no_trial(name: str) -> str:
+    """Why `trial` has none, in words."""
+    from rocmcfg.backends.boot.chain import Chain
+
+    return backend(name).NO_TRIAL if name in NAMES else Chain.NO_TRIAL
+
+
 def trials() -> dict[str, BootTrial]:
     """By the name of the loader."""
     return {name: found for name in _TRIALS if (found := trial(name)) is not None}
+
+
+def copies() -> set[str]:
+    """The entries that trials are, where no word stands for them: programs write them anew as all others."""
+    return {path for one in trials().values() if not one.PLACES for path in one.FILES}
 
 
 def keeper(tool: str) -> Keeper | None:

@@ -19,7 +19,7 @@ import uuid
 from pathlib import Path
 
 from . import grub
-from .debian import SAMPLE, simulation
+from .debian import REPOSITORY, SAMPLE, simulation
 
 # What the kernel of the host says of itself; the rest of /proc is real.
 _PROC = (
@@ -97,7 +97,9 @@ def simulate(
     for name in ("etc", "usr", "lib", "run", "boot"):
         (machine / name).symlink_to(root / name)
     boots = simulation()
-    cmdline = grub.boot_line(work, root)
+    if (work / "firmware").is_dir():
+        shutil.copytree(work / "firmware", machine / "sys/firmware", dirs_exist_ok=True)
+    cmdline = grub.boot_line(work, root) if (root / "boot/grub/grub.cfg").exists() else _entry_line(root)
     if deaf:
         cmdline = " ".join(word for word in cmdline.split() if not word.startswith("amdgpu."))
     if panics and " amdgpu." in cmdline:
@@ -121,6 +123,19 @@ def simulate(
         ):
             shutil.rmtree(machine / "sys" / name)
     return machine
+
+
+def _entry_line(root: Path) -> str:
+    """The command line where the menu is no generated one: of the first entry that is for everyday use."""
+    for loader, mark in (("uki", "boot/efi/EFI/Linux"), ("limine", "boot/limine.conf")):
+        if (root / mark).exists():
+            reboot = REPOSITORY / f"tests/cases/{loader}/tools/reboot"
+            return subprocess.run(
+                [reboot, root], stdout=subprocess.PIPE, text=True, check=True
+            ).stdout.strip()
+    found = sorted(path for path in root.glob("boot/**/loader/entries/*.conf") if "rescue" not in path.name)
+    words = (line.split(maxsplit=1) for line in found[0].read_text().splitlines() if line.strip())
+    return " ".join(value for key, value in words if key == "options")
 
 
 def fill_dev(dev: Path) -> None:

@@ -66,7 +66,7 @@ def opensuse_bls(loader_type: str, loader_info: str) -> dict[str, File]:
         "etc/kernel/cmdline": options + "\n",
         f"boot/efi/loader/entries/system-opensuse-tumbleweed-{kernel}-1.conf": entry,
         "boot/efi/loader/loader.conf": "timeout 5\n",
-        **programs("usr/bin/sdbootutil"),
+        **programs("usr/bin/sdbootutil", "usr/bin/bootctl"),
         **firmware(loader_info),
     }
 

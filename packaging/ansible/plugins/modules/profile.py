@@ -84,7 +84,8 @@ options:
     description:
       - Only try. The next boot carries the settings, and the boot after it is the old one, also after a hang,
         a panic or a power cut, unless M(rocmcfg.amdgpu.trial) or O(confirm_after) confirms them in between.
-      - Needs a boot loader that rocmcfg can do it with, which is GRUB on a file system that it can write.
+      - Needs a boot loader that can boot something once, such as GRUB on a file system that it can write, or
+        systemd-boot. Where it cannot, the task fails with the reason, and nothing is changed.
       - A task whose trial is on record already changes nothing. Compared are the profiles, the settings that
         rocmcfg makes of the task, O(confirm_after) and O(health_check). Any other trial on record fails the
         task, and so does what is left of one that is over.

@@ -17,10 +17,10 @@ from rocmcfg.backends.boot.grub_files.defaults import longest_line
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB, GRUB2, VARIABLE, EnvironmentBlock
 from rocmcfg.backends.boot.grub_files.mkconfig import sections
 from rocmcfg.backends.boot.menu import Menu
-from rocmcfg.backends.boot.one_boot import on_the_line
+from rocmcfg.backends.boot.one_boot import beaten, on_the_line
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.kargs import Karg, adds_up, contains
+from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import ToolChange
 
 SCRIPT = "/etc/grub.d/01_rocmcfg_trial"  # after 00_header, which loads the block; before the entries
@@ -139,19 +139,5 @@ class GrubTrial:
         for entry in menu.normal:
             texts = [karg.text for karg in entry.kargs]
             if TRIAL_TOKEN in texts:
-                found += _beaten(entry.kargs[texts.index(TRIAL_TOKEN) + 1 :], arguments)
+                found += beaten(entry.kargs[texts.index(TRIAL_TOKEN) + 1 :], arguments)
         return list(dict.fromkeys(found))
-
-
-def _beaten(later: Sequence[Karg], arguments: Sequence[str]) -> list[Diagnostic]:
-    own = {Karg(text).key: Karg(text).value for text in arguments}
-    return [
-        error(
-            "RC4309",
-            f"{karg.text} stands behind the trial's arguments and would win",
-            location=karg.source,
-            hint="take it out of the file that sets it, then run the command again",
-        )
-        for karg in later
-        if karg.key in own and own[karg.key] != karg.value and not adds_up(karg.name)
-    ]

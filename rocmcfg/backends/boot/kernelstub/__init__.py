@@ -8,6 +8,10 @@ configuration and the entries are read afterwards.
 
 An undo is `kernelstub -d`, which takes only our options away and forgets the order of all of them. Where the
 order means something, with two values of one argument, nothing is begun; neither where entries have what its
-configuration does not ask for, since it would drop that, nor where it writes no entries. There is no trial.
+configuration does not ask for, since it would drop that, nor where it writes no entries.
+
+A trial is a copy of the default entry with the trial's arguments, which systemd-boot boots once (`bootctl
+set-oneshot`); kernelstub leaves an entry alone that is not its own.
+
 Source: kernelstub 3.1.4 (3fb4e06, 2025-11). Played with a stand-in, not on a real host.
 """

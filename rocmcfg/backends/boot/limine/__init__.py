@@ -15,9 +15,10 @@ Refused: a limine.conf whose checksum is enrolled in Limine itself (it would not
 unified kernel images under Secure Boot that hold a line of their own (they take that one), and the syntax
 of Limine before version 8.
 
-There is no trial boot yet. Limine from 12 on boots what the EFI variable LoaderEntryOneShot names, once
-(common/lib/bli.c, LoaderFeatures bit 3); older ones cannot, and `remember_last_entry` would make a choice
-stick.
+There is no trial boot. Limine from 12 on boots what the EFI variable LoaderEntryOneShot names, once, and
+deletes the variable before (common/lib/bli.c, common/menu.c); older ones cannot. But the entry would have to
+stand in limine.conf, which tools write as well, and every boot is noted in LimineLastBootedEntry: with
+`remember_last_entry: yes` the trial would boot again after a hang. No Limine 12 could be had to show more.
 
 Known from Limine's source and CONFIG.md (8.2.0), from OmaSecBoot's notes on the sources of Limine 12.8.0
 and limine-entry-tool 1.38.0, from the comments of the tool's configuration, and from recorded hosts.

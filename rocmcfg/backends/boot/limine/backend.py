@@ -34,6 +34,7 @@ _NO_PROGRAMS = re.compile(r"/(?:linux|microsoft)$", re.IGNORECASE)  # folders wi
 class _Limine(MenuChain):
     OWNED: tuple[str, ...] = (CARRIER, DROP_IN)
     TITLE = "Limine"
+    NO_TRIAL = "its entry would stand in limine.conf, and be booted again with remember_last_entry"
     LOADER = "limine"
     MANUAL = "append to the cmdline of each entry of limine.conf: {kargs}"
     # limine-snapper-sync writes the entries of snapshots from a list of its own

@@ -14,6 +14,8 @@ from rocmcfg.model.diagnostic import Diagnostic, error
 
 
 class DeploymentChain(KeptChain):
+    NO_TRIAL = "ostree writes its entries; the deployment that runs stays in the menu, as the way back"
+
     def deployment(self, view: HostView) -> str:
         """The one that boots next; empty where that cannot be told."""
         normal = self.reader.read(view).normal

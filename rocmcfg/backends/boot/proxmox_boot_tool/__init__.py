@@ -8,6 +8,7 @@ line stays, and an undo takes out what is between rocmcfg.begin and rocmcfg.end.
 
 refresh ends well although it skipped a partition that it could not mount. So every partition is looked into
 afterwards, as root, mounted read-only for us alone and nobody else to see. One that is missing is an error
-before anything is written. There is no trial yet. Source: proxmox-kernel-helper 8.1.0 (7007b33, 2023-11).
+before anything is written. There is no trial: its entry would have to lie on partitions that are mounted only
+while the tool works. Source: proxmox-kernel-helper 8.1.0 (7007b33, 2023-11).
 Played with a stand-in, not on a real host.
 """

@@ -25,6 +25,7 @@ from rocmcfg.model.state import DesiredSetting, karg_line
 class _ProxmoxBootTool(Chain):
     OWNED: tuple[str, ...] = (reader.DROP_IN,)
     TITLE = "Proxmox VE (proxmox-boot-tool)"
+    NO_TRIAL = "its partitions are mounted only while it works, and it keeps them all alike"
     MANUAL = (
         f"append to the one line of {CMDLINE} (systemd-boot) or to GRUB_CMDLINE_LINUX_DEFAULT "
         "in /etc/default/grub, as `proxmox-boot-tool status` reports: {kargs}\n"

@@ -7,8 +7,8 @@ stays yours. The deployment that runs now keeps its old arguments, as the way ba
 
 The new deployment is put in place when the host goes down. That can fail, and the old one boots then:
 `rocmcfg verify` after the reboot says so. Where another transaction of rpm-ostree is under way nothing is
-begun. An undo is one call again, and takes away what came from us. There is no trial: the menu's older entry
-is one by itself.
+begun. An undo is one call again, and takes away what came from us. There is no trial: its entry would be
+ostree's to write, and the menu's older entry, which has to be chosen by hand, is the way back.
 
 The initramfs is built with the image, so that options in modprobe.d may not be read in time: settings go to
 the command line. Sources: rpm-ostree 2026.2 and libostree 2026.4. Played with a stand-in, not on a real host.

@@ -9,6 +9,11 @@ twice, which changes nothing.
 Since it writes all options anew, what entries have and no file asks for is refused before anything is
 written, and so are a host without /etc/kernel/cmdline, where it would take the running kernel's line, and a
 last line without its end, which it leaves out. With a disk that the TPM unlocks it predicts the new
-measurements; have the recovery key at hand. An undo takes the file away and runs it again. There is no trial
-yet. Source: sdbootutil of 2026-08-21 (12630b2). Played with a stand-in, not on a real host.
+measurements; have the recovery key at hand. An undo takes the file away and runs it again.
+
+A trial is a copy of the default entry with the trial's arguments, which systemd-boot boots once; with GRUB
+(grub2-bls) there is none. Where sdbootutil writes all entries anew before that boot, the copy loses the
+arguments, and nothing is tried. Its line is not among the predicted measurements.
+
+Source: sdbootutil of 2026-08-21 (12630b2). Played with a stand-in, not on a real host.
 """

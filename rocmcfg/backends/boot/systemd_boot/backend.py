@@ -16,7 +16,7 @@ class _SystemdBoot(EntryChain):
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         loader = reader.installed(view)
-        if not (loader or told) or not any(True for _ in loader_entries.files(view, "")):
+        if not (loader or told) or not loader_entries.any_here(view):
             return ()
         if view.exists("/usr/bin/sdboot-manage"):
             return ()  # the entries of later kernels come from its own configuration

@@ -87,13 +87,20 @@ def here(view: HostView) -> bool:
     """Entries that are files are another loader's, unless the stub of an image says that it was booted."""
     if told(view):
         return True
-    return bool(paths(view)) and not any(True for _ in loader_entries.files(view, ""))
+    return bool(paths(view)) and not loader_entries.any_here(view)
 
 
 def told(view: HostView) -> tuple[str, ...]:
     """What the stub told the firmware, where the image was booted as one, and not by an entry that is a file
-    and has options of its own: those would replace what is built into the image."""
-    if variable_text(view, "LoaderEntrySelected").lower().endswith(".conf"):
+    and has options of its own: those would replace what is built into the image. The entry of a trial counts
+    as what it is a copy of."""
+    selected = variable_text(view, "LoaderEntrySelected").lower()
+    if selected == f"{loader_entries.TRIAL_ID}.conf":
+        copy = next((e for e in loader_entries.read(view) if e.role is Role.TRIAL), None)
+        selected = copy.title.removesuffix(loader_entries.TRIAL_TITLE) if copy else selected
+        if not _is_image(selected):
+            return ()
+    if selected.endswith(".conf"):
         return ()
     return handed_over(view, "StubInfo", "systemd-stub")
 

@@ -1,9 +1,11 @@
 """The menu that systemd-boot shows of a tree, as far as the cases need it (systemd 257, src/boot/boot.c):
-entries with a sort-key before those without, then by version and name downwards; LoaderEntryOneShot before
-LoaderEntryDefault before `default` in loader.conf before the first."""
+images, whose sort-key is that of their os-release, before entries without one; entries with a sort-key before
+those without, then by version and name downwards; LoaderEntryOneShot before LoaderEntryDefault before what
+loader.conf says before the first."""
 
 import fnmatch
 import re
+import struct
 from pathlib import Path
 
 Row = tuple[str, Path, dict[str, str]]
@@ -40,12 +42,40 @@ def entries(root: str) -> list[Row]:
     rows.sort(key=lambda row: parts(row[0].removesuffix(".conf")), reverse=True)
     rows.sort(key=lambda row: parts(row[2].get("version", "")) if "sort-key" in row[2] else [], reverse=True)
     rows.sort(key=lambda row: (row[2].get("sort-key") is None, row[2].get("sort-key", "")))
-    return rows
+    return [*images(root), *rows]
+
+
+def images(root: str) -> list[Row]:
+    """Looked for by the sections' names alone."""
+    found = [path for one in ("efi", "boot/efi", "boot") for path in Path(root, one).glob("EFI/Linux/*.efi")]
+    found.sort(key=lambda path: ("fallback" in path.name, path.name))
+    return [
+        (path.name, path, {"efi": f"/EFI/Linux/{path.name}", "options": section(path, ".cmdline") or ""})
+        for path in found
+    ]
+
+
+def section(path: Path, name: str) -> str | None:
+    data = path.read_bytes()
+    at = data.find(name.encode().ljust(8, b"\0"), 0, 0x400)
+    if at < 0:
+        return None
+    size, _, _, offset = struct.unpack_from("<4I", data, at + 8)
+    return data[offset : offset + size].partition(b"\0")[0].decode()
+
+
+def boot(root: str) -> Row:
+    """The one-shot variable is deleted before."""
+    chosen = default(root, entries(root))
+    variable(root, "LoaderEntryOneShot").unlink(missing_ok=True)
+    if (selected := variable(root, "LoaderEntrySelected")).parent.is_dir():
+        selected.write_bytes(b"\x06\0\0\0" + (chosen[0] + "\0").encode("utf-16-le"))
+    return chosen
 
 
 def default(root: str, rows: list[Row]) -> Row:
-    conf = next(iter(Path(root).glob("**/loader/loader.conf")))
-    pattern = re.search(r"^default\s+(\S+)", conf.read_text(), re.M)
+    conf = "".join(path.read_text() for path in Path(root).glob("**/loader/loader.conf"))
+    pattern = re.search(r"^default\s+(\S+)", conf, re.M)
     for wanted in told(root, "LoaderEntryOneShot"), told(root, "LoaderEntryDefault"), pattern and pattern[1]:
         for row in rows:
             if wanted and fnmatch.fnmatchcase(row[0].lower(), wanted.lower()):

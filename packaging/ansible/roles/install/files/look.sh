@@ -34,10 +34,13 @@ elif [ -d "$prefix" ] && [ -z "$(ls -A "$prefix")" ]; then place=empty
 # `rm -rf PREFIX/*` leaves the file that venv writes since Python 3.13; the link tells whose it was
 elif [ -d "$prefix" ] && [ "$link" = yes ] && [ "$(ls -A "$prefix")" = .gitignore ]; then place=empty
 fi
+# A host whose system is an image: dnf is not there, or refuses, and what it adds is another deployment.
+image=no
+[ -e /run/ostree-booted ] && image=yes
 record=no
 [ -n "$(ls -A /var/lib/rocmcfg/transactions 2>/dev/null)" ] && record=yes
 systemd=no
 command -v systemctl >/dev/null && systemd=yes
 printf '%s\n' "system=$system" "machine=$machine" "version=$version" "installer=$installer" \
     "foreign=$foreign" "target=$target" "systemd=$systemd" "link=$link" "place=$place" "stamp=$stamp" \
-    "runs=$runs" "record=$record"
+    "runs=$runs" "record=$record" "image=$image"
