@@ -18,6 +18,8 @@ SECONDS = {
     "test_the_roles_install_apply_reboot_and_take_back": 330,
     "test_modprobe_d_with_amdgpu_in_the_initramfs": 420,
     "test_there_is_no_trial_or_a_whole_one_after_a_power_cut": 300,
+    "test_the_second_entry_of_systemd_boot_is_booted_once": 260,
+    "test_entries_of_a_newer_systemd_that_follow_the_running_line": 500,
     "test_grub_with_entries_on_a_boot_of_its_own": 450,
     "test_addons_beside_images_of_ukify": 400,
     "test_signed_addons_under_secure_boot": 420,

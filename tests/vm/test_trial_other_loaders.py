@@ -1,0 +1,18 @@
+"""A trial that panics, with loaders that carry it in another way than Debian's GRUB."""
+
+from __future__ import annotations
+
+from .chains import assert_same, become, everything
+from .guest import Guest
+from .test_chains import BY_KERNEL_INSTALL
+from .trials import panic_in_the_trial, trial
+
+
+def test_the_second_entry_of_systemd_boot_is_booted_once(guest: Guest) -> None:
+    become(guest, BY_KERNEL_INSTALL)
+    assert BY_KERNEL_INSTALL.backend == "systemd-boot"
+    before = everything(guest)
+    panic_in_the_trial(guest)
+    assert trial(guest) is None
+    assert_same(guest, before)
+    assert guest.run("ls /sys/firmware/efi/efivars | grep LoaderEntryOneShot").stdout == ""
