@@ -87,7 +87,7 @@ PARTS = (
     ),
     Part(
         "guests with trials",
-        12,
+        14,
         "vm",
         ("tests/vm/test_trial*.py",),
         ("rocmcfg/*trial*", "rocmcfg/backends/boot/*", "packaging/systemd/*", "tests/vm/*"),
