@@ -87,14 +87,14 @@ PARTS = (
     ),
     Part(
         "guests with trials",
-        9,
+        14,
         "vm",
         ("tests/vm/test_trial*.py",),
         ("rocmcfg/*trial*", "rocmcfg/backends/boot/*", "packaging/systemd/*", "tests/vm/*"),
     ),
     Part(
         "guests with chains",
-        6,
+        11,
         "vm",
         ("tests/vm/test_chains.py",),
         (

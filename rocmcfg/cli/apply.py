@@ -132,6 +132,7 @@ def watch_trial(printer: Printer, place: opt.TargetHost = opt.TargetHost()) -> N
 def _say(printer: Printer, applied: Planned) -> None:
     """What was applied, and what is left to do."""
     from rocmcfg.cli import plan_view
+    from rocmcfg.model.plan import RowOutcome
 
     made, trial, transaction = applied.plan, applied.trial, applied.transaction
     printer.document(made.diagnostics, applied)
@@ -141,6 +142,9 @@ def _say(printer: Printer, applied: Planned) -> None:
         printer.line(f"{said}: nothing was changed.")
         if not made.rows:
             printer.pairs([(s.setting, s.reason) for s in made.skipped])
+        for row in made.rows:
+            if row.outcome is RowOutcome.OVERRIDDEN:
+                plan_view.show_setting(printer, row)
         plan_view.remarks(printer, made.diagnostics)
         hosts.say_left_to_user(printer, made.activations)
         return

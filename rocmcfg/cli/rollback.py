@@ -18,6 +18,7 @@ from rocmcfg.trial.standing import PastTrial, past_trial
 
 if TYPE_CHECKING:
     from rocmcfg.host.view import HostView
+    from rocmcfg.model.diagnostic import Diagnostic
     from rocmcfg.transaction.undo import Undo
 
 _NOTHING = "Nothing to roll back: no transaction is applied."
@@ -53,9 +54,17 @@ def rollback(
         printer.line("Dry run: nothing was changed.")
         return
     instead = ", or --dry-run to see what it would do"
-    ask = hosts.asking(printer, host, yes, _show, "Roll back?", "rollback --dry-run", instead)
-    undone = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
-    _say(printer, hosts.agreed(printer, undone, "Nothing was changed."), _NOTHING, host)
+    shown: list[Diagnostic] = []
+
+    def show(printer: Printer, planned: Undo) -> None:
+        shown.extend(planned.diagnostics)
+        _show(printer, planned)
+
+    ask = hosts.asking(printer, host, yes, show, "Roll back?", "rollback --dry-run", instead)
+    found = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
+    undone = hosts.agreed(printer, found, "Nothing was changed.")
+    printer.problems([remark for remark in undone.diagnostics if remark not in shown])
+    _say(printer, undone, _NOTHING, host)
 
 
 def reject(

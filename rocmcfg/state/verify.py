@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rocmcfg.backends import edits, environment, environment_targets, modprobe
 from rocmcfg.backends.boot import registry
-from rocmcfg.backends.boot.menu import Entry, Menu
+from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu
 from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, warning
@@ -220,6 +220,8 @@ def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effect
     if not _as_left(host, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
     if setting.channel is Channel.CMDLINE and host.menu and host.menu.unreadable and host.receipt:
+        if host.menu.unreadable.startswith(NO_FILE):
+            return CheckStatus.DRIFT, f"{host.menu.path}: {host.menu.unreadable}"
         # the drop-in is right and the menu cannot be seen: the running kernel decides what can be said
         return None
     if same(configured.value, setting.text) and configured.value is not None:

@@ -13,8 +13,9 @@ from rocmcfg.transaction.programs import reading
 
 
 def files_without_record(view: HostView) -> tuple[str, ...]:
-    """The files that are ours by place and by mark; a file that cannot be read counts by its place. Files of
-    a trial do not count while the trial is on record."""
+    """The files that are ours by place and by mark; a file that is there and cannot be read counts by its
+    place, and one in a folder of root's alone, as most EFI system partitions are, does not. Files of a trial
+    do not count while the trial is on record."""
     known = trial_paths() if view.exists(journal.TRIAL) else ()
     return tuple(path for path in owned_on(view) if path not in known and _ours(view, path))
 
@@ -23,7 +24,7 @@ def _ours(view: HostView, path: str) -> bool:
     try:
         content = view.read(path)
     except Unreadable:
-        return edits.editor(path) is None
+        return edits.editor(path) is None and view.exists(path)
     own = edits.own_part(path, content)
     return own is not None and MARK in own[:400]
 

@@ -58,7 +58,9 @@ def take_back_edit(host: Host, step: FileChanged) -> bool:
         return False
     left = step.edit.undone(now.content)
     if left is not None and left != now.content:
-        host.write(step.path, replace(now, content=left), keep_mtime=False)
+        # Fedora's and EL's 20-grub.install has the entries written anew where /etc/default/grub is newer than
+        # /etc/kernel/cmdline
+        host.write(step.path, replace(now, content=left), keep_mtime=True)
     return left is not None
 
 

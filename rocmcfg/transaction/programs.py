@@ -13,6 +13,7 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, fail
+from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 
@@ -119,7 +120,8 @@ def look_at_results(
     menu = reader.read(host) if reader is not None else None
     problems: list[Diagnostic] = []
     if menu is not None and (not menu.tool or menu.tool in tools):
-        problems += menus.check(menu, wanted, unwanted)
+        others = registry.asked_by_others(host, backend, menu)
+        problems += menus.check(menu, wanted, [text for text in unwanted if not contains(others, text)])
     for generator in initramfs.backends():
         if generator.TOOL in tools:
             images = generator.images(host, "amdgpu", menu.entries if menu is not None else ())

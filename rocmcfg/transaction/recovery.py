@@ -218,10 +218,15 @@ def _undo_file(host: Host, id: int, step: steps.FileChanged) -> None:
 
 def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_failure: bool) -> TakenBack:
     done: list[Activation] = []
+    remarks: list[Diagnostic] = []
     known = programs(host)
     for step in found.of(steps.ToolRun):
         state = ActivationState.DONE
-        if not host.runs_tools and not known[step.tool].own:
+        if host.runs_tools and not all(map(host.has_tool, known[step.tool].programs)):
+            state = ActivationState.SKIPPED  # the host has another boot loader or generator by now
+            if not _restore_unchanged_outputs(host, found, step):
+                remarks.append(_not_there(step.tool))
+        elif not host.runs_tools and not known[step.tool].own:
             if not _restore_unchanged_outputs(host, found, step):
                 state = ActivationState.LEFT_TO_USER
         else:
@@ -243,7 +248,15 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
     problems = look_at_results(host, expect.backend, expect.removed, expect.added, done)
     if has_errors(problems):
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
-    return TakenBack(tuple(done), tuple(problems))
+    return TakenBack(tuple(done), (*remarks, *problems))
+
+
+def _not_there(tool: str) -> Diagnostic:
+    return warning(
+        "RC4014",
+        f"{tool} is not installed any more, and what it generated stays as it is",
+        hint="look whether that boots still; `rocmcfg status -v` says which boot loader does",
+    )
 
 
 def _made_by_others(host: Host, found: steps.Journal) -> Iterator[Activation]:

@@ -195,12 +195,12 @@ def _change(host: Host, id: int, change: FileChange) -> None:
     if change.after is None:
         host.remove(change.path)
         return
-    state = host.new_file(change.after, change.mode)
-    if change.before is not None and change.edit is not None:
+    state, edited = host.new_file(change.after, change.mode), change.edit is not None
+    if change.before is not None and edited:  # its time says when its owner wrote it
         state = replace(change.before, content=change.after)
     elif change.before is not None:  # labels and access lists stay; owner and mode are ours to set
         state = replace(state, xattrs=change.before.xattrs)
-    host.write(change.path, state, keep_mtime=False)
+    host.write(change.path, state, keep_mtime=change.before is not None and edited)
 
 
 def _parents(host: Host, id: int, path: str) -> None:

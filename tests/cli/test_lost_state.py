@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.hosts import debian_grub_host
+from tests.support.hosts import debian_grub_host, other_host
 from tests.support.program import SOURCE, as_nobody, command, rocmcfg, tool_command
 from tests.support.tool_host import QuickHost
 from tests.support.trees import tree
@@ -136,6 +136,20 @@ def test_a_user_is_told_that_root_knows(interrupted: Path, tools: Path) -> None:
     clean = as_nobody(command("status", "--json", "--root", interrupted))
     assert clean.ids == ["RC5003", "RC5002"], "of what was taken back, root's journals tell"
     assert "RC5003" not in rocmcfg("status", "--json", "--root", interrupted).ids
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("host", "hides"), [("systemd-boot-kernel-install", "/boot/efi"), ("fedora-bls", "/boot/loader")]
+)
+def test_a_folder_of_roots_alone_holds_nothing_of_ours(tmp_path: Path, host: str, hides: str) -> None:
+    """As most EFI system partitions are, and Fedora's boot entries."""
+    root = other_host(tmp_path, host)
+    _reachable(root)
+    Path(f"{root}{hides}").chmod(0o700)
+    assert "RC4027" not in as_nobody(command("status", "--json", "--root", root)).ids
+    said = as_nobody(command("plan", *RUNPM, "--root", root)).err
+    assert f"error[RC3014]: only root may look into {hides}: run the command as root" in said
 
 
 @needs_root

@@ -94,7 +94,7 @@ def test_every_copy_of_ours_is_ours_and_one_takes_their_place(between: bytes, af
     ],
 )
 def test_a_line_that_takes_the_next_for_a_part_of_itself(text: str, goes_on: bool) -> None:
-    assert appended_assignment.continued(text) is goes_on
+    assert bool([*appended_assignment.continued(text, "/f")]) is goes_on
 
 
 def test_the_lines_around_ours_keep_their_numbers() -> None:

@@ -154,7 +154,9 @@ def rpm_ostree(root: Path, arguments: list[str]) -> int:
             if busy.exists()
             else None
         )
-        print(json.dumps({"deployments": [], "transaction": transaction, "cached-update": None}))
+        print(
+            json.dumps({"deployments": _deployments(root), "transaction": transaction, "cached-update": None})
+        )
         if (root / "run/busy-in-a-moment").exists():
             (root / "run/busy-in-a-moment").unlink()
             (root / "run/busy-at-last").touch()
@@ -195,11 +197,35 @@ def rpm_ostree(root: Path, arguments: list[str]) -> int:
     return 0
 
 
+def _deployments(root: Path) -> list[dict[str, object]]:
+    """What is staged comes first, then what was booted by and by (kola's tests of rpm-ostree ask for it)."""
+    kept = [{"booted": at == 0, "staged": False} for at, _ in enumerate(_entries(root))]
+    staged = [{"booted": False, "staged": True}] if (root / _STAGED).exists() else []
+    fixed = {"osname": "fedora", "pinned": False, "version": "43.20251120.0", "requested-packages": []}
+    return [{**fixed, "checksum": "c" * 64, "serial": at, **one} for at, one in enumerate([*staged, *kept])]
+
+
+# as `bootc status --json` of insights-core's tests has it (test_bootc.py)
+_HEAD = {"apiVersion": "org.containers.bootc/v1", "kind": "BootcHost", "metadata": {"name": "host"}}
+
+
 def bootc(root: Path, arguments: list[str]) -> int:
     if arguments[0] == "status":
-        ostree = {"stateroot": "fedora", "checksum": "c" * 64, "deploySerial": 0}
-        booted = None if (root / "run/not-managed").exists() else {"ostree": ostree}
-        print(json.dumps({"status": {"booted": booted, "staged": None}}))
+        image = {"image": "registry.example/desktop:stable", "transport": "registry"}
+        booted = {
+            "image": {
+                "image": image,
+                "version": "43.20251120.0",
+                "timestamp": None,
+                "imageDigest": "sha256:0",
+            },
+            "incompatible": False,
+            "pinned": False,
+            "ostree": {"stateroot": "fedora", "checksum": "c" * 64, "deploySerial": 0},
+        }
+        known = None if (root / "run/not-managed").exists() else booted
+        status = {"staged": None, "booted": known, "rollback": None, "type": "bootcHost" if known else None}
+        print(json.dumps({**_HEAD, "spec": {"image": image}, "status": status}))
         return 0
     assert arguments[:2] == ["loader-entries", "set-options-for-source"], arguments
     if arguments[2:] == ["--help"]:

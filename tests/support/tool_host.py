@@ -93,7 +93,8 @@ class QuickHost(ToolHost):
     def execute(
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
     ) -> CommandResult:
-        if self._own(_bare(argv)[0]) is not None:
+        tool = _bare(argv)[0]
+        if self._own(tool) is not None or not self.has_tool(tool):
             return super().execute(argv, timeout=timeout, progress=progress, mark=mark)
         return CommandResult(tuple(argv), fake_tools.run(Path(self.root), _bare(argv)), "", "")
 

@@ -1,6 +1,6 @@
-"""GRUB whose entries are files, as Fedora sets it up, made of Debian's parts: GRUB 2.14 and kernel-install.
+"""Loaders whose entries are files, made of Debian's parts: systemd-boot, and GRUB as Fedora sets it up.
 
-What Fedora adds around them (its grub2-mkconfig, grubby, its hooks) is not shown.
+What a distribution adds around them (Fedora's grub2-mkconfig, grubby, hooks) is not shown.
 """
 
 from __future__ import annotations
@@ -12,12 +12,27 @@ from .chains import (
     MODULES_OF_OTHER,
     OTHER,
     REMOVE_OTHER,
+    SYSTEMD_BOOT,
     Chain,
     become,
     live,
 )
 from .guest import Guest
 
+BY_KERNEL_INSTALL = Chain(
+    "systemd-boot",
+    "systemd-boot",
+    "bootctl status",
+    (
+        *SYSTEMD_BOOT,
+        LINE,
+        "echo layout=bls > /etc/kernel/install.conf",
+        f"kernel-install add {LIKE} /boot/vmlinuz-{LIKE}",
+    ),
+    f"{ESP}/loader/entries/*.conf /etc/kernel/cmdline",
+    (MODULES_OF_OTHER, f"kernel-install add {OTHER} /boot/vmlinuz-{LIKE} /boot/initrd.img-{LIKE}"),
+    REMOVE_OTHER,
+)
 BLS = "/boot/loader/entries"
 LIKE_FEDORA = """#!/bin/sh
 cat <<EOF
@@ -52,6 +67,13 @@ GRUB_WITH_ENTRIES = Chain(
     (MODULES_OF_OTHER, f"kernel-install add {OTHER} /var/old/vmlinuz-{LIKE} /var/old/initrd.img-{LIKE}"),
     REMOVE_OTHER,
 )
+
+
+def test_entries_of_a_newer_systemd_that_follow_the_running_line(forky: Guest) -> None:
+    """Without /etc/kernel/cmdline kernel-install takes what the running kernel was told, ours with it."""
+    chain = BY_KERNEL_INSTALL._replace(change=[one for one in BY_KERNEL_INSTALL.change if one != LINE])
+    become(forky, chain)
+    live(forky, chain)
 
 
 def test_grub_with_entries_on_a_boot_of_its_own(forky: Guest) -> None:

@@ -14,22 +14,15 @@ from .trials import (
     is_marked,
     look,
     newest,
+    panic_in_the_trial,
     wait_for_logins,
 )
 
 
 def test_a_panic_reboots_into_the_old_configuration_by_itself(guest: Guest) -> None:
-    before, line = look(guest), arguments(guest)
-    # The kernel panics when the first process ends; long before anything could be noted on disk.
-    guest.run(f"{TRY} --set karg.init=/bin/false", 300, check=True)
-    guest.begin("systemctl reboot")
-    guest.wait_for_boot("the boot after the panic", 600)
-    said = wait_for_logins(guest)
-    assert "Kernel panic - not syncing: Attempted to kill init!" in guest.console.read_text(errors="replace")
-    assert arguments(guest) == line
+    before = look(guest)
+    panic_in_the_trial(guest)
     assert_no_trial(guest, before)
-    tried = newest(guest)["trial"]
-    assert (tried["outcome"], tried["evidence"]["source"]) == ("not_confirmed", "none"), said
 
 
 def test_a_boot_that_never_ends_takes_one_power_cycle(guest: Guest) -> None:

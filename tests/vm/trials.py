@@ -17,6 +17,8 @@ TRY_GFX1201 = f"{TRY} --profile gfx1201"
 PERMANENT = "/etc/default/grub.d/zz-rocmcfg.cfg"
 RECORD = "/var/lib/rocmcfg/trial.json"
 PLUMBING = ("/etc/default/grub.d/zzz-rocmcfg-trial.cfg", "/etc/grub.d/01_rocmcfg_trial", RECORD)
+# What stands around the arguments of a trial, and in the boot after it around none.
+MARKS = ("rocmcfg.begin", "rocmcfg.end")
 # An image that was built anew is another file.
 IMAGES = "stat -c '%n %i %Y %s' /boot/initrd.img-*"
 
@@ -114,3 +116,17 @@ def assert_no_trial(guest: Guest, before: Before) -> None:
     assert_unchanged(guest, before)
     shown = trial(guest)
     assert shown is None, shown
+
+
+def panic_in_the_trial(guest: Guest) -> None:
+    """Begin a trial whose boot panics, and wait for the boot after it, which is as before."""
+    line = arguments(guest)
+    # The kernel panics when the first process ends; long before anything could be noted on disk.
+    guest.run(f"{TRY} --set karg.init=/bin/false", 300, check=True)
+    guest.begin("systemctl reboot")
+    guest.wait_for_boot("the boot after the panic", 600)
+    said = wait_for_logins(guest)
+    assert "Kernel panic - not syncing: Attempted to kill init!" in guest.console.read_text(errors="replace")
+    assert [word for word in arguments(guest) if word not in MARKS] == line
+    tried = newest(guest)["trial"]
+    assert (tried["outcome"], tried["evidence"]["source"]) == ("not_confirmed", "none"), said

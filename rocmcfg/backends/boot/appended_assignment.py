@@ -9,7 +9,9 @@ applied, and counts as none of our part.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.edit import Edit, appended
 
 _COMMENT = b"# Written by rocmcfg, with the next line. Undo: sudo rocmcfg rollback\n"
@@ -61,10 +63,13 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
     return content + edit.inserted, edit
 
 
-def continued(text: str) -> bool:
-    """Whether the last line takes the next one, however the file ends, for a part of itself."""
+def continued(text: str, path: str) -> Iterator[Diagnostic]:
+    """Where the last line of what stands before ours takes the next one, however the file ends, for a part of
+    itself."""
     last = text.removesuffix("\n").rpartition("\n")[2]
-    return bool(re.search(r"(?<!\\)(?:\\\\)*\\\Z", last)) and not re.search(r"(?:^|\s)#", last)
+    if re.search(r"(?<!\\)(?:\\\\)*\\\Z", last) and not re.search(r"(?:^|\s)#", last):
+        said = "the line before ours ends in a backslash, and would take ours for a part of itself"
+        yield error("RC3119", said, location=path, hint="end that line without it")
 
 
 def around(text: str) -> tuple[str, str, str]:

@@ -76,10 +76,14 @@ class EntryChain(Chain):
     """One whose entries no program generates: we put our part into them, an activation of our `own`. As it
     stands it is for those of the Boot Loader Specification. `ASSIGNED` is the shell file, and the variable in
     it, that entries of later kernels are made of, besides /etc/kernel/cmdline; `LEFT` are the roles of
-    entries that keep what they have of ours."""
+    entries that keep what they have of ours. `NO_ENTRY` is what to do where none is for us."""
 
     ASSIGNED: tuple[str, str] = ("", "")
-    LEFT: tuple[Role, ...] = (Role.TRIAL,)
+    LEFT: tuple[Role, ...] = (Role.TRIAL, Role.FOREIGN)  # another system may have a rocmcfg of its own
+    NO_ENTRY = (
+        "an entry is for this system where its machine-id is that of /etc/machine-id, and its root= that of "
+        "/etc/fstab: mend what differs, or have the entries written anew"
+    )
 
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
         """The lines of which entries of later kernels are made."""
@@ -117,7 +121,8 @@ class EntryChain(Chain):
         """Give every normal entry our part as the carrier has it, those too that were made since, and take it
         out of those that shall stay as they are. Raises Unwritable; done twice, it changes nothing."""
         kargs = f"{entry_options.asked(host)} {self.variable(host)}".strip()
-        for path, rewritten in self.rewrites(host, marked_arguments.part(kargs) if kargs else None):
+        for named, rewritten in self.rewrites(host, marked_arguments.part(kargs) if kargs else None):
+            path = host.real_path(named)
             host.discard_temporary(path)
             before = host.state(path)
             content = rewritten(before.content) if before else b""
@@ -136,15 +141,37 @@ class EntryChain(Chain):
         """Raises Unwritable where a changed file would not boot."""
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        del view
-        marked = marked_arguments.part(" ".join(kargs)).decode().split()
-        lines = [_around(entry.kargs) for entry in observed.menu.normal]
+        menu, marked = observed.menu, marked_arguments.part(" ".join(kargs)).decode().split()
+        lines = [_around(entry.kargs) for entry in menu.normal]
         lengths = (size([*(k.text for k in (*one.before, *one.after)), *marked]) for one in lines)
+        before = (karg for one in lines for karg in one.before)
         hint = "shorten the options of the entries"
-        return [
-            *too_long(max(lengths, default=0), observed.menu.path, hint),
-            *behind_separator(observed.foreign, kargs),
+        problems = [
+            *too_long(max(lengths, default=0), menu.path, hint),
+            *behind_separator((*observed.foreign, *before), kargs),
+            *self.unusable(view),
         ]
+        if menu.unreadable == entry_options.MISSING:
+            hint = "mount the EFI system partition, then run the command again"
+            problems.append(
+                error("RC3121", f"cannot use {menu.path}: {menu.unreadable}", location=menu.path, hint=hint)
+            )
+        elif not menu.unreadable and not menu.normal:
+            problems.append(
+                error(
+                    "RC3122",
+                    f"no entry of {menu.path} is for everyday use of this system",
+                    location=menu.path,
+                    detail="\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries),
+                    hint=self.NO_ENTRY,
+                )
+            )
+        return problems
+
+    def unusable(self, view: HostView) -> Iterable[Diagnostic]:
+        """What of the files the loader does not read as somebody meant it."""
+        del view
+        return ()
 
 
 class _Line(NamedTuple):
@@ -169,9 +196,8 @@ class MenuReader(BootReader, Protocol):
 
 
 class MenuChain(EntryChain):
-    """The same where a file holds several entries. `NO_ENTRY` is what to do where none of them is for us."""
+    """The same where a file holds several entries."""
 
-    NO_ENTRY: str
     reader: MenuReader
 
     def folders(self, view: HostView) -> tuple[str, ...]:
@@ -181,30 +207,6 @@ class MenuChain(EntryChain):
         for path in self.reader.files(host):
             written = partial(self.reader.written, host, path)
             yield path, partial(entry_options.rewritten, written=written, ours=ours, left=self.LEFT)
-
-    def unusable(self, view: HostView) -> Iterable[Diagnostic]:
-        """What of the files the loader does not read as somebody meant it."""
-        raise NotImplementedError
-
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        menu, problems = observed.menu, super().preflight(view, observed, kargs)
-        problems += self.unusable(view)
-        if menu.unreadable == entry_options.MISSING:
-            hint = "mount the EFI system partition, then run the command again"
-            problems.append(
-                error("RC3121", f"cannot use {menu.path}: {menu.unreadable}", location=menu.path, hint=hint)
-            )
-        elif not menu.unreadable and not menu.normal:
-            problems.append(
-                error(
-                    "RC3122",
-                    f"no entry of {menu.path} is for everyday use of this system",
-                    location=menu.path,
-                    detail="\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries),
-                    hint=self.NO_ENTRY,
-                )
-            )
-        return problems
 
 
 def with_their_own(images: Sequence[str]) -> list[Diagnostic]:

@@ -9,18 +9,20 @@ hook of each installed kernel has our part written, in place of what came from t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments
-from rocmcfg.backends.boot.menu import Entry, Menu, Role
+from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.state import DesiredSetting, karg_line
 
-MISSING = "there is no such file; is its partition mounted?"
+MISSING = f"{NO_FILE}; is its partition mounted?"
 CARRIER = "/etc/rocmcfg/kernel-arguments"
 CMDLINE = "/etc/kernel/cmdline"
+_COMMENT = re.compile(r"^[ \t]*#.*", re.MULTILINE)
 
 
 class Written(NamedTuple):
@@ -42,7 +44,8 @@ def menu_with(view: HostView, entries: Iterable[Entry]) -> Menu:
     seen, hidden = tuple(entries), _hidden(view)
     unreadable = f"only root may look into {hidden}" if hidden and not seen else ""
     folder = next(iter(loader_entries.folders(view)), hidden or "/boot/loader/entries")
-    return Menu(seen, unreadable, folder, "", CARRIER, "an entry without a line of options")
+    dropped_by = "an open quote in its options, or what else writes it,"
+    return Menu(seen, unreadable, folder, "", CARRIER, dropped_by)
 
 
 def menu_of(
@@ -70,7 +73,7 @@ def rewritten(
     ours: bytes | None,
     left: Collection[Role],
 ) -> bytes:
-    """Such a file with our part at the end of the line of every normal entry, and on no other; those that are
+    """Such a file with our part on the line of every normal entry, and on no other; those that are
     `left` keep what they have."""
     text, at = content.decode("utf-8", "surrogateescape"), 0
     pieces: list[bytes] = []
@@ -95,7 +98,7 @@ def _hidden(view: HostView) -> str:
 def from_cmdline(view: HostView) -> list[tuple[Karg, ...]]:
     """The line of which entries of kernels to come are made, where a file says it."""
     text = view.text(CMDLINE)
-    return [split(text, CMDLINE)] if text is not None else []
+    return [split(_COMMENT.sub("", text), CMDLINE)] if text is not None else []
 
 
 def asked(view: HostView) -> str:
@@ -115,4 +118,6 @@ def propose_carrier(settings: Sequence[DesiredSetting]) -> dict[str, bytes | Non
 
 
 def machine_id(view: HostView) -> str:
-    return text_or_empty(view, "/etc/machine-id").strip()
+    """Empty where there is none yet: an image has `uninitialized` there (machine-id(5))."""
+    found = text_or_empty(view, "/etc/machine-id").strip()
+    return "" if found == "uninitialized" else found

@@ -24,10 +24,11 @@ PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
 TRIAL_ID = "_-rocmcfg-trial"
 TRIAL_TITLE = " (trial)"  # behind the title of what it is a copy of
 _COUNTER = re.compile(r"\+[0-9]+(?:-[0-9]+)?\Z")  # Automatic Boot Assessment: tries left, tries done
-# A line that is ours as a whole: two blanks tell it from one of others that was empty. It ends as the file
-# did before.
+# A line that is ours as a whole: two blanks tell it from one of others. It ends as the file did before.
 _LINE = b"options "
-_OWN_LINE = re.compile(rb"(?:^options \n|\noptions \Z)", re.MULTILINE)
+_OWN_LINE = re.compile(
+    rb"(?m)^options  rocmcfg\.begin [^\n]*?rocmcfg\.end\n|\noptions  rocmcfg\.begin [^\n]*?rocmcfg\.end\Z"
+)
 _BOOTS = ("linux", "efi", "uki")
 _PATHS = (*_BOOTS, "initrd")  # on the entry's own partition, with or without a slash before them
 
@@ -69,9 +70,12 @@ def parse(path: str, text: str) -> EntryFile:
 
 
 def with_arguments(content: bytes, ours: bytes | None) -> bytes:
-    """An entry with our part on its last line of options, or without any. One that boots a kernel and has no
-    such line gets one at its end; what else has none takes no arguments, and stays as it is."""
-    content = _OWN_LINE.sub(b"", marked_arguments.without(content))
+    """An entry with our part where it stands, else on its last line of options, or without any. One that
+    boots a kernel and has no such line gets one at its end; what else has none takes no arguments, and stays
+    as it is."""
+    content = _OWN_LINE.sub(b"", content)
+    if marked_arguments.own(content) is not None:
+        return marked_arguments.at_end(content, ours)
     lines = content.splitlines(keepends=True)
     options = [n for n, line in enumerate(lines) if line.split(maxsplit=1)[:1] == [b"options"]]
     if ours is not None and options:
@@ -99,8 +103,10 @@ def files(view: HostView, machine_id: str) -> Iterator[tuple[str, Entry]]:
     for folder in folders(view):
         for file in parsed(view, folder):
             entry = entry_of(file, machine_id)
-            foreign = roles.another_root(entry.kargs, root)
-            yield file.path, entry._replace(role=Role.FOREIGN) if foreign else entry
+            role = Role.FOREIGN if roles.another_root(entry.kargs, root) else entry.role
+            if role is Role.NORMAL:
+                role = roles.told((entry.title,), entry.kargs, root)
+            yield file.path, entry._replace(role=role)
 
 
 def parsed(view: HostView, folder: str) -> Iterator[EntryFile]:
@@ -144,7 +150,10 @@ def _role(file: EntryFile, machine_id: str) -> Role:
         return Role.TRIAL
     of = file.first.get("machine-id", "").replace("-", "").lower()
     another = of and machine_id and of != machine_id
-    if another or not file.boots or ("efi" in file.first and not file.options):
+    own_line = not file.options and ("efi" in file.first or "uki" in file.first)
+    if another or not file.boots or own_line:
         return Role.FOREIGN  # a memory test or another system, and what is started from another disk
-    spare = "-0-rescue" in file.id or any("fallback" in initrd for initrd in file.initrds)
+    # `~debug`: what Fedora's 20-grub.install writes beside an entry where it is told to
+    spare = "-0-rescue" in file.id or file.id.endswith("~debug")
+    spare = spare or any("fallback" in path for path in (file.boots, *file.initrds))
     return Role.RECOVERY if spare else Role.NORMAL

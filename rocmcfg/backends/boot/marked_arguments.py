@@ -8,12 +8,17 @@ the way, arguments do not. The kernel passes over a name with a dot whose module
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from rocmcfg.model.edit import Edit
+from rocmcfg.model.kargs import Karg, join, split
 
 BEGIN, END = "rocmcfg.begin", "rocmcfg.end"
 # with the blank before it, which goes and comes with it
 _OWN = re.compile(rf" ?(?<!\S){re.escape(BEGIN)} [^\n]*?{re.escape(END)}(?!\S)".encode())
+
+# comments are left out by kernel-install (90-loaderentry.install of systemd 257), ukify and mkinitcpio
+_FIRST = re.compile(rb"(?:[ \t]*#[^\n]*\n)*[^\n]*")
 
 
 def part(arguments: str) -> bytes:
@@ -27,9 +32,10 @@ def own(content: bytes) -> bytes | None:
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    """The content with `wanted` as our part of its first line, or without any, and the edit that does it."""
+    """The content with `wanted` as our part of its first line that is no comment, or without any, and the
+    edit that does it."""
     found = _OWN.search(content)
-    start, end = found.span() if found else (len(content.partition(b"\n")[0]),) * 2
+    start, end = found.span() if found else (_FIRST.match(content).end(),) * 2  # type: ignore[union-attr]
     edit = Edit(found[0] if found else b"", wanted or b"")
     return content[:start] + edit.inserted + content[end:], edit
 
@@ -42,9 +48,11 @@ def without(content: bytes) -> bytes:
 
 
 def at_end(line: bytes, ours: bytes | None) -> bytes:
-    """A line with `ours`, before the blanks at its end, in place of what it has of ours."""
-    line = without(line)
-    end = len(line.rstrip())
+    """A line with `ours` in place of what it has of ours, so that what others wrote behind that keeps its
+    place; else before the blanks at its end."""
+    found, end = _OWN.search(line), len(line.rstrip())
+    if found is not None:
+        return line[: found.start()] + (ours or b"") + without(line[found.end() :])
     return line[:end] + (ours or b"") + line[end:]
 
 
@@ -56,3 +64,10 @@ def around(text: str) -> tuple[str, str, str]:
         return text, "", ""
     ours = found[0].decode().strip().removeprefix(BEGIN).removesuffix(END)
     return content[: found.start()].decode(), ours, content[found.end() :].decode()
+
+
+def of_others(kargs: Sequence[Karg]) -> tuple[Karg, ...]:
+    """What of a command line is none of ours; nothing where that cannot be told, since one mark is gone."""
+    before, _, after = around(join(kargs))
+    others = (*split(before), *split(after))
+    return () if any(karg.text in (BEGIN, END) for karg in others) else others

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, contains
 
+NO_FILE = "there is no such file"
+
 
 class Role(str, Enum):
     """What an entry of the boot menu is for. Our arguments belong on the normal ones."""
@@ -109,9 +111,11 @@ def not_asked_for(
 def no_entry(menu: Menu) -> Diagnostic:
     return error(
         "RC3102",
-        "the generated boot menu has no Linux entry",
+        f"the {'generated ' if menu.tool else ''}boot menu has no Linux entry",
         location=menu.path,
-        hint=f"run {menu.tool} by hand and read what it prints" if menu.tool else menu.dropped_by,
+        hint=f"run {menu.tool} by hand and read what it prints"
+        if menu.tool
+        else "see whether its partition is mounted, and for which system its entries are",
     )
 
 
@@ -120,7 +124,7 @@ def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Di
     a warning, one that is wrong an error: an undo goes on after the former."""
     if menu.unreadable:
         return [warning("RC3101", f"cannot read {menu.path}: {menu.unreadable}", location=menu.path)]
-    if not menu.normal:
+    if not menu.normal and (menu.tool or wanted):
         return [no_entry(menu)]
     problems = []
     for entry in menu.normal:
@@ -134,7 +138,7 @@ def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Di
                     "RC3103",
                     f"boot entry “{entry.title}” {'; '.join(said)}",
                     location=menu.path,
-                    hint=f"{menu.dropped_by} drops them"
+                    hint=f"{menu.dropped_by} {'drops' if missing else 'adds'} them"
                     + (f"; run {menu.tool} by hand to see" if menu.tool else ""),
                 )
             )

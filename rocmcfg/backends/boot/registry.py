@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rocmcfg.backends.boot.chain import Chain, EntryChain
     from rocmcfg.backends.boot.contract import BootReader, BootTrial, Keeper
     from rocmcfg.backends.boot.kept_arguments import KeptChain
-    from rocmcfg.backends.boot.menu import Entry
+    from rocmcfg.backends.boot.menu import Entry, Menu
     from rocmcfg.model.edit import Editor
     from rocmcfg.model.facts import BootChain, Detection
 
@@ -156,6 +156,18 @@ def reader_on(view: HostView) -> BootReader | None:
     return next((one for one in map(_reader, names) if one.here(view)), None)
 
 
+def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
+    """What entries hold that is none of ours: somebody may ask for the same, and an undo leaves it. Nothing
+    of a program that keeps arguments as a set: it knows none but those."""
+    if name in KEEPERS:
+        return ()
+    if name not in WRITERS:
+        return backend(name).observe(view).foreign
+    from rocmcfg.backends.boot import marked_arguments
+
+    return tuple(karg for entry in menu.normal for karg in marked_arguments.of_others(entry.kargs))
+
+
 def may_be_here(view: HostView, name: str) -> bool:
     """Whether this loader could have made something of our files: one that excludes all others leaves no
     doubt."""
@@ -172,7 +184,7 @@ def _module(name: str, part: str) -> object:
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
     """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
-    from rocmcfg.backends.boot import recognised, secure_boot
+    from rocmcfg.backends.boot import loader_entries, recognised, secure_boot
     from rocmcfg.model.facts import BootChain
 
     declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
@@ -191,7 +203,12 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     elif names and not chosen:
         refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
     elif not chosen:
-        refusal = "no boot loader that we know was found"
+        told = recognised.variable_text(view, "LoaderInfo")
+        folders = (f"{one}{below}" for one in loader_entries.PARTITIONS for below in ("", "/loader"))
+        hidden = next(filter(view.hidden, folders), "")
+        refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
+        refusal = refusal if told else "no boot loader that we know was found"
+        refusal = f"only root may look into {hidden}: run the command as root" if hidden else refusal
     loader = chosen[0] if chosen else None
     return BootChain(loader, candidates, initramfs, refusal, secure_boot.state(view))
 

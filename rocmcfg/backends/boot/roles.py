@@ -31,8 +31,8 @@ def told(titles: Sequence[str], kargs: Sequence[Karg], root: Root) -> Role:
     if another_root(kargs, root) or any(karg.text in _MEDIUM or karg.name in _MEDIUM for karg in kargs):
         return Role.FOREIGN
     flags = _value(kargs, "rootflags")
-    if "/.snapshots/" in flags and flags != root.flags:
-        return Role.SNAPSHOT  # snapper keeps them in this folder; openSUSE runs one of them
+    if "snapshots/" in flags and flags != root.flags:
+        return Role.SNAPSHOT  # of snapper (.snapshots, @snapshots), Timeshift; openSUSE runs one of them
     unit = last(kargs, "systemd.unit")
     single = any(karg.text in _SINGLE for karg in kargs) or (unit and unit.value in _SINGLE_UNITS)
     return Role.RECOVERY if single or any(map(_SPARE.search, titles)) else Role.NORMAL

@@ -97,6 +97,11 @@ MACHINE = "0123456789abcdef0123456789abcdef"
         ("memtest", "efi /memtest.efi", Role.FOREIGN),
         ("stub", "efi /vmlinuz.efi\noptions root=x", Role.NORMAL),
         ("broken", "title nothing", Role.FOREIGN),
+        ("rescue", "title Arch\nlinux /l\noptions root=x systemd.unit=rescue.target", Role.RECOVERY),
+        (f"{MACHINE}-6.1~debug", "linux /l\noptions root=x systemd.log_level=debug", Role.RECOVERY),
+        ("uki", "uki /EFI/Linux/arch.efi", Role.FOREIGN),
+        ("uki-fallback", "uki /EFI/Linux/arch-fallback.efi\noptions root=x", Role.RECOVERY),
+        ("timeshift", "linux /l\noptions rootflags=subvol=timeshift-btrfs/snapshots/1/@", Role.SNAPSHOT),
     ],
 )
 def test_what_an_entry_is_for(tmp_path: Path, name: str, text: str, role: Role) -> None:

@@ -14,5 +14,5 @@ where GRUB cannot write (Btrfs, LVM, RAID).
 
 Known from GRUB 2.14 (grub-core/commands/blsuki.c), whose blscfg was run with these commands, and from
 menus and entries of Fedora and RHEL hosts. The real machine has Debian's GRUB 2.14 and entries of
-kernel-install on a /boot of their own; Fedora's own GRUB was not run.
+kernel-install on a /boot of their own, and a trial that panics; Fedora's own GRUB was not run.
 """

@@ -7,12 +7,17 @@ the options of all entries anew from /etc/default/grub (Fedora's 10_linux takes 
 
 from __future__ import annotations
 
-from rocmcfg.backends.boot import loader_entries
-from rocmcfg.backends.boot.chain import EntryChain
+from collections.abc import Sequence
+
+from rocmcfg.backends.boot import appended_assignment, loader_entries
+from rocmcfg.backends.boot.chain import EntryChain, set_anew
+from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_bls import reader
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
-from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
-from rocmcfg.host.view import HostView
+from rocmcfg.backends.boot.grub_files.defaults import DEFAULT, Sourced, dropped_by
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.state import DesiredSetting
 
 
 class _GrubBls(EntryChain):
@@ -27,6 +32,23 @@ class _GrubBls(EntryChain):
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         files, folders = reader.evidence(view), loader_entries.folders(view)
         return (*folders, *files, *told) if files and folders else ()
+
+    def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
+        """Where entries say $kernelopts (EL 8), grub2-mkconfig would put what the defaults say into that
+        variable, for the rescue entry too."""
+        proposed = super().propose(view, settings)
+        return {**proposed, reader.DEFAULTS: None} if reader.has_kernelopts(view) else proposed
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+        problems = super().preflight(view, observed, kargs)
+        if not reader.has_kernelopts(view):
+            lines = appended_assignment.lines(DEFAULT, " ".join(kargs))
+            content, _ = appended_assignment.put(text_or_empty(view, reader.DEFAULTS).encode(), lines)
+            parts = [Sourced(reader.DEFAULTS, part) for part in appended_assignment.around(content.decode())]
+            problems += appended_assignment.continued(parts[0].text, reader.DEFAULTS)
+            if dropped_by(parts, 1, kargs):
+                problems.append(set_anew(DEFAULT, reader.DEFAULTS))
+        return problems
 
     def variable(self, view: HostView) -> str:
         return TRIAL_TOKEN if reader.has_hook(view) else ""

@@ -5,9 +5,10 @@ Fedora's blscfg.c, and GRUB 2.14's, expand `$name` in the options; EL 8 keeps al
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
-from rocmcfg.backends.boot import appended_assignment, entry_options, marked_arguments
+from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, environment_block
 from rocmcfg.backends.boot.grub_files.mkconfig import reads_entries
 from rocmcfg.backends.boot.menu import Menu
@@ -25,6 +26,7 @@ HOOK_HEAD = (
 )
 _MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")
 _GRUBBY = ("/usr/sbin/grubby", "/usr/bin/grubby")
+_KERNELOPTS = re.compile(r'^[ \t]*set kernelopts="([^"\n]*)"', re.MULTILINE)
 _BLOCKS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
 
 
@@ -52,22 +54,35 @@ def has_hook(view: HostView) -> bool:
     return text_or_empty(view, hook_path(view)).startswith(HOOK_HEAD)
 
 
+def has_kernelopts(view: HostView) -> bool:
+    return any(k.text.strip("${}") == "kernelopts" for one in loader_entries.read(view) for k in one.kargs)
+
+
 def read(view: HostView) -> Menu:
     variables = _variables(view)
     found = entry_options.menu(view)
     entries = (
-        entry._replace(kargs=tuple(one for karg in entry.kargs for one in _expanded(karg, variables)))
+        entry._replace(
+            kargs=tuple(one for karg in entry.kargs for one in _expanded(karg, variables)),
+            # `initrd /initramfs-RELEASE.img $tuned_initrd`: one line may name several
+            initrds=tuple(name for line in entry.initrds for name in line.split() if name[0] != "$"),
+        )
         for entry in found.entries
     )
     return found._replace(entries=tuple(entries))
 
 
-def _expanded(karg: Karg, variables: Mapping[str, str]) -> tuple[Karg, ...]:
+def _expanded(karg: Karg, variables: Mapping[str, tuple[Karg, ...]]) -> tuple[Karg, ...]:
     if not karg.text.startswith("$") or karg.text == TRIAL_TOKEN:
         return (karg,)
-    return split(variables.get(karg.text.strip("${}"), ""), karg.source)
+    return variables.get(karg.text.strip("${}"), ())
 
 
-def _variables(view: HostView) -> dict[str, str]:
-    text = next(filter(None, (text_or_empty(view, path) for path in _BLOCKS)), "")
-    return environment_block.variables(text.encode())
+def _variables(view: HostView) -> dict[str, tuple[Karg, ...]]:
+    """Where the block has no kernelopts, the menu sets it (10_linux of Fedora 30 to 35 and EL 8)."""
+    menu = menu_path(view)
+    said = _KERNELOPTS.search(text_or_empty(view, menu)) if menu else None
+    found = {"kernelopts": split(said[1], menu)} if said else {}
+    block = next((path for path in _BLOCKS if text_or_empty(view, path)), _BLOCKS[0])
+    held = environment_block.variables(text_or_empty(view, block).encode())
+    return found | {name: split(value, block) for name, value in held.items()}

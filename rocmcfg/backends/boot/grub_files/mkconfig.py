@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rocmcfg.backends.boot.menu import Entry, Menu, Role
+from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.kargs import split
 
@@ -72,7 +72,7 @@ def read_menu(view: HostView, path: str, tool: str, carrier: str, dropped_by: st
     except Unreadable as problem:
         return menu._replace(unreadable=problem.reason)
     if text is None:
-        return menu._replace(unreadable="there is no such file")
+        return menu._replace(unreadable=NO_FILE)
     entries = (entry for section, body in sections(text) for entry in parse_entries(body, path, section))
     return menu._replace(entries=tuple(entries))
 

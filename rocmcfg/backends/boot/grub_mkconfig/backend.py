@@ -17,7 +17,7 @@ from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
 from rocmcfg.backends.boot.grub_mkconfig.reader import DEFAULTS
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic, error
+from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, karg_line
@@ -75,11 +75,8 @@ class _GrubMkconfig(Chain):
         parts = [Sourced(DEFAULTS, part) for part in appended_assignment.around(content.decode())]
         lost_at = defaults.dropped_by(parts, 1, kargs)
         cure = "move it above the lines of rocmcfg"
-        problems = [*defaults.before_writing(observed, kargs, DEFAULTS, lost_at, "a line", cure)]
-        if appended_assignment.continued(parts[0].text):
-            said = "the line before ours ends in a backslash, and would take ours for a part of itself"
-            problems.append(error("RC3119", said, location=DEFAULTS, hint="end that line without it"))
-        return problems
+        problems = defaults.before_writing(observed, kargs, DEFAULTS, lost_at, "a line", cure)
+        return [*problems, *appended_assignment.continued(parts[0].text, DEFAULTS)]
 
     def unmanaged(self, view: HostView) -> list[Diagnostic]:
         return defaults.not_from_defaults(view, reader.layout(view).menu)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends.boot import kept_arguments, loader_entries
 from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.entry_options import asked
 from rocmcfg.backends.boot.kept_arguments import KeptChain
 from rocmcfg.backends.boot.kernelstub import reader
 from rocmcfg.backends.boot.menu import not_asked_for
@@ -58,8 +59,9 @@ class _Kernelstub(KeptChain):
         return problems
 
     def unable(self, view: HostView) -> list[Diagnostic]:
-        """Asked before an undo, too."""
-        return [*_order_lost(reader.user(view)["kernel_options"])]
+        """Asked before an undo, too, which leaves the options of others alone."""
+        ours = asked(view).split()
+        return [*_order_lost([one for one in reader.user(view)["kernel_options"] if one not in ours])]
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         """In its configuration, or in an entry: it writes these first."""

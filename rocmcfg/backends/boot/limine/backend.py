@@ -37,7 +37,8 @@ class _Limine(MenuChain):
     NO_TRIAL = "its entry would stand in limine.conf, and be booted again with remember_last_entry"
     LOADER = "limine"
     MANUAL = "append to the cmdline of each entry of limine.conf: {kargs}"
-    LEFT = (Role.TRIAL, Role.SNAPSHOT)  # limine-snapper-sync writes their entries from a list of its own
+    # limine-snapper-sync writes the entries of snapshots from a list of its own
+    LEFT = (*MenuChain.LEFT, Role.SNAPSHOT)
     NO_ENTRY = (
         "give the entry that you boot a line `cmdline:` with its root=; where a unified kernel image holds "
         "the arguments, say --boot-backend uki"

@@ -15,7 +15,7 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.backends.boot.sdboot_manage import reader
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import Karg, contains, split
 
 _CONFIG, _OPTIONS = reader.CONFIG, "LINUX_OPTIONS"
@@ -43,7 +43,17 @@ class _SdbootManage(EntryChain):
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
         problems = super().preflight(view, observed, kargs)
         lines = appended_assignment.lines(_OPTIONS, " ".join(kargs)) if kargs else None
+        if lines and not view.exists(_CONFIG):
+            problems.append(
+                error(
+                    "RC3131",
+                    f"there is no {_CONFIG}, and a later kernel would lose the arguments",
+                    location=_CONFIG,
+                    hint=f"reinstall the package of sdboot-manage, or make an empty one: touch {_CONFIG}",
+                )
+            )
         content, _ = appended_assignment.put(text_or_empty(view, _CONFIG).encode(), lines)
+        problems += appended_assignment.continued(appended_assignment.around(content.decode())[0], _CONFIG)
         left = _options(content.decode())
         if left is not None and not all(contains(left, text) for text in kargs):
             problems.append(set_anew(_OPTIONS, _CONFIG))

@@ -47,5 +47,7 @@ def _subvolume(options: str) -> str:
 
 
 def _of(entry: Entry, running: str) -> Entry:
-    other = running and entry.role is Role.NORMAL and subvolume(entry.kargs) not in ("", running)
-    return entry._replace(role=Role.SNAPSHOT) if other else entry
+    if entry.role not in (Role.NORMAL, Role.SNAPSHOT):
+        return entry
+    other = running and subvolume(entry.kargs) not in ("", running)
+    return entry._replace(role=Role.SNAPSHOT if other else Role.NORMAL)

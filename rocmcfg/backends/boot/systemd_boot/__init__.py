@@ -13,4 +13,6 @@ another system is the default, where somebody chose the next boot already, and w
 say that it boots something once.
 
 Known from systemd's source (252 to 262, src/boot/boot.c); entries are read as the real bootctl lists them.
+The real machines have 257 and 262, entries of kernel-install with /etc/kernel/cmdline and without, and a
+trial that panics.
 """

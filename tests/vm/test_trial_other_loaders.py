@@ -1,0 +1,28 @@
+"""A trial that panics, with loaders that carry it in another way than Debian's GRUB."""
+
+from __future__ import annotations
+
+from .chains import assert_same, become, everything
+from .guest import Guest
+from .test_chains import BY_KERNEL_INSTALL, GRUB_WITH_ENTRIES
+from .trials import for_the_next_boot, panic_in_the_trial, trial
+
+
+def test_the_second_entry_of_systemd_boot_is_booted_once(guest: Guest) -> None:
+    become(guest, BY_KERNEL_INSTALL)
+    assert BY_KERNEL_INSTALL.backend == "systemd-boot"
+    before = everything(guest)
+    panic_in_the_trial(guest)
+    assert trial(guest) is None
+    assert_same(guest, before)
+    assert guest.run("ls /sys/firmware/efi/efivars | grep LoaderEntryOneShot").stdout == ""
+
+
+def test_grub_fills_the_word_in_the_entries_in_once(forky: Guest) -> None:
+    become(forky, GRUB_WITH_ENTRIES)
+    assert GRUB_WITH_ENTRIES.backend == "grub-bls"
+    before = everything(forky)
+    panic_in_the_trial(forky)
+    assert trial(forky) is None
+    assert_same(forky, before)
+    assert for_the_next_boot(forky) == ""
