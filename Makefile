@@ -37,7 +37,7 @@ fast: $(READY)
 	$(RUN) -m coverage report --fail-under=90
 
 faults: $(READY)
-	$(RUN) -m pytest $(or $(TESTS),tests/crash) -m faults -n 2
+	$(RUN) -m pytest $(or $(TESTS),tests/crash tests/cases/test_undo_sh.py) -m faults -n 2
 
 packages: $(READY)
 	$(RUN) -m pytest $(or $(TESTS),tests/packages)

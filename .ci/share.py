@@ -38,11 +38,12 @@ class Part(NamedTuple):
 PARTS = (
     Part(
         "faults",
-        3,
+        8,
         "faults",
-        ("tests/crash/test_*.py",),
+        ("tests/crash/test_*.py", "tests/cases/test_undo_sh.py"),
         (
             "tests/crash/*",
+            "packaging/undo.sh",
             "rocmcfg/host/*",
             "rocmcfg/records/*",
             "rocmcfg/transaction/*",

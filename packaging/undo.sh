@@ -149,10 +149,34 @@ menus() {
   done
 }
 
+# How this host's root file system is named: in its fstab, and by the kernel that runs.
+own_roots() {
+  {
+    while IFS=' 	' read -r device place _; do [ "$place" = / ] && printf '%s\n' "$device"; done <"$root/etc/fstab"
+    [ ! -r "$root/proc/cmdline" ] || tr ' ' '\n' <"$root/proc/cmdline" | sed -n 's/^root=//p'
+  } 2>/dev/null | tr '[:upper:]' '[:lower:]'
+}
+
+# An entry that names another machine, or another root file system in the same way, is that of another system, which
+# may have a rocmcfg of its own.
+of_another_system() { # PATH
+  here=$(cat "$root/etc/machine-id" 2>/dev/null)
+  told=$(sed -nE 's/^[[:blank:]]*machine-id[[:blank:]]+([[:xdigit:]-]+).*/\1/p' "$root$1" | tail -n 1 | tr -d -)
+  if [ -n "$told" ] && [ ${#here} = 32 ] && [ "$told" != "$here" ]; then return 0; fi
+  told=$(sed -nE 's/^[[:blank:]]*options[[:blank:]](.*[[:blank:]])?root=([^[:space:]]+).*/\2/p' "$root$1" | tail -n 1)
+  told=$(printf '%s' "$told" | tr '[:upper:]' '[:lower:]')
+  alike=
+  for name in $(own_roots); do
+    [ "$name" != "$told" ] || return 1
+    case $told in *=*) case $name in "${told%%=*}="*) alike=1 ;; esac ;; esac
+  done
+  [ -n "$alike" ]
+}
+
 # Those with a part of ours.
 with_part() { # PATH…
   for file; do
-    [ -f "$root$file" ] || continue
+    if [ ! -f "$root$file" ] || of_another_system "$file"; then continue; fi
     if grep -qsF -e "$NEXT_LINE" -e "$LINES" -e "$BEGIN " "$root$file"; then printf '%s\n' "$file"; fi
   done
 }
@@ -601,7 +625,9 @@ take_out() { # PATH
   if { cp -a "$file" "$copy" 2>/dev/null || cp -p "$file" "$copy"; } &&
     { cp -a "$file" "$fresh" 2>/dev/null || cp -p "$file" "$fresh"; } &&
     parts others "$(glued "$1")" <"$file" >"$fresh" &&
-    { sync "$fresh" 2>/dev/null || sync; } && mv -f "$fresh" "$file"; then
+    { sync "$fresh" 2>/dev/null || sync; } && mv -f "$fresh" "$file" &&
+    # on FAT the name leads to the new content only when that is written once more
+    { sync "$file" 2>/dev/null || sync; }; then
     return
   fi
   rm -f "$fresh"
