@@ -71,6 +71,7 @@ class TracedBench(Bench):
     """`taken` holds a call's name, its number among those of that name, and the line of strace."""
 
     faults: ClassVar[tuple[Fault, ...]] = FAULTS
+    also_json: ClassVar[bool] = False  # what is printed counts among the writes
 
     def counted(self, root: Path) -> Ended:
         self.log = self.folder / "log"
