@@ -12,6 +12,7 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO, ClassVar
 from unittest import mock
@@ -46,7 +47,7 @@ class ToolHost(LocalHost):
     def query(self, argv: Sequence[str]) -> CommandResult | None:
         own = self._own(argv[0])
         if own is not None:
-            found = runner.query((str(own), self.root, *argv[1:]))
+            found = runner.query((*_started(own), self.root, *argv[1:]))
             return found and found._replace(argv=tuple(argv))
         if argv[0] in fake_tools.LOOKS:
             status, said = fake_tools.look(Path(self.root), list(argv))
@@ -68,7 +69,7 @@ class ToolHost(LocalHost):
             return CommandResult(tuple(argv), 127, "", f"{tool}: not found")
         own = self._own(tool)
         if own is not None:
-            command: tuple[str, ...] = (str(own), self.root, *arguments)
+            command: tuple[str, ...] = (*_started(own), self.root, *arguments)
         else:
             command = (sys.executable, "-IS", fake_tools.__file__, tool, self.root, *arguments)
         result = runner.execute(command, timeout=timeout, progress=progress, mark=mark)
@@ -97,6 +98,15 @@ class QuickHost(ToolHost):
         if self._own(tool) is not None or not self.has_tool(tool):
             return super().execute(argv, timeout=timeout, progress=progress, mark=mark)
         return CommandResult(tuple(argv), fake_tools.run(Path(self.root), _bare(argv)), "", "")
+
+
+@cache
+def _started(program: Path) -> tuple[str, ...]:
+    """One in Python by this interpreter without its site packages: three times as fast as by its first line,
+    where that leads through a script of pyenv."""
+    with program.open("rb") as file:
+        python = file.readline().rstrip().endswith(b"env python3")
+    return (sys.executable, "-S", str(program)) if python else (str(program),)
 
 
 def _bare(argv: Sequence[str]) -> list[str]:
