@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,7 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
 
 
-class Chain:
+class Chain(ABC):
     """A backend. `OWNED` are the files that are ours as a whole. `MANUAL` says what somebody does by hand,
     with `{path}` for what is found first; `NO_TRIAL` why there is no trial. `LOADER` is how the name begins
     that the loader leaves in LoaderInfo; without one, what is found is proof."""
@@ -34,25 +35,29 @@ class Chain:
     def __init__(self, reader: BootReader) -> None:
         self.reader, self.NAME = reader, reader.NAME
 
+    @abstractmethod
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         """What shows that this loader is here, `told` by the firmware included; empty where nothing does."""
-        raise NotImplementedError
+        ...
 
-    def observe(self, view: HostView) -> Observed:
-        raise NotImplementedError
+    @abstractmethod
+    def observe(self, view: HostView) -> Observed: ...
 
+    @abstractmethod
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         """By path, what shall be ours: the whole file, or a part of one that others own (`EDITED`). None for
         what shall not be there. Equal settings give equal bytes."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
         """What would go wrong, before anything is written. There is at least one argument."""
-        raise NotImplementedError
+        ...
 
     def unmanaged(self, view: HostView) -> list[Diagnostic]:
         """Entries that boot without our arguments, whatever we do."""

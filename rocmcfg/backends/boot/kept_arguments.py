@@ -8,6 +8,7 @@ before us is adopted, is not in that file, and is never taken away.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -29,9 +30,10 @@ class KeptChain(Chain, Keeper):
 
     AMONG_OTHERS = True
 
+    @abstractmethod
     def unable(self, view: HostView) -> list[Diagnostic]:
         """Why the program cannot be asked for a change now, before anything is begun."""
-        raise NotImplementedError
+        ...
 
     def deployment(self, view: HostView) -> str:
         """Which of the systems on this host the program gives the arguments to; empty where there is one."""

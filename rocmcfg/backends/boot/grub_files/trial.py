@@ -9,6 +9,7 @@ before them, differs from one set-up of GRUB to the next.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 
 from rocmcfg.backends.boot.contract import BootReader, Keeper, Observed
@@ -44,7 +45,7 @@ def hook() -> bytes:
     return script().partition(b"cat <<'EOF'\n")[2].rpartition(b"EOF\n")[0]
 
 
-class GrubTrial:
+class GrubTrial(ABC):
     """What trials of all set-ups of GRUB have in common; see `contract.BootTrial`."""
 
     PLACES: tuple[str, ...] = (TRIAL_TOKEN,)
@@ -54,16 +55,16 @@ class GrubTrial:
     def __init__(self, reader: BootReader) -> None:
         self.reader = reader
 
-    def block(self, view: HostView) -> EnvironmentBlock:
-        raise NotImplementedError
+    @abstractmethod
+    def block(self, view: HostView) -> EnvironmentBlock: ...
 
     def keeper(self, view: HostView) -> Keeper:
         return self.block(view)
 
+    @abstractmethod
     def propose(
         self, view: HostView, observed: Observed, arguments: Sequence[str]
-    ) -> Mapping[str, tuple[bytes, int]]:
-        raise NotImplementedError
+    ) -> Mapping[str, tuple[bytes, int]]: ...
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
         holds, block = " ".join(arguments), self.block(view)
