@@ -31,7 +31,7 @@ def settle(place: Place) -> None:
     descriptor = os.open(place.name, flags, dir_fd=place.directory)
     try:
         _syncfs(descriptor)
-        os.fsync(descriptor)
+        _fsync(descriptor)
         _freeze_and_thaw(descriptor)
     finally:
         os.close(descriptor)
@@ -49,6 +49,16 @@ def _syncfs(descriptor: int) -> None:
     if failed:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
+
+
+def _fsync(descriptor: int) -> None:
+    """Files that are no file system's blocks, as EFI variables are (fs/efivarfs/file.c has no fsync), refuse
+    it with EINVAL: the firmware has them once they are written."""
+    try:
+        os.fsync(descriptor)
+    except OSError as problem:
+        if problem.errno != errno.EINVAL:
+            raise
 
 
 def _freeze_and_thaw(descriptor: int) -> None:

@@ -31,6 +31,14 @@ def test_a_disk_that_fails_is_told(tmp_path: Path) -> None:
         durability.settle(place(tmp_path))
 
 
+def test_a_file_without_blocks_has_nothing_to_put_on_a_disk() -> None:
+    """Linux refuses fsync(2) in /proc with EINVAL, and so it does for EFI variables."""
+    settings = Path("/proc/self/stat")
+    with settings.open("rb") as file, pytest.raises(OSError, match="Invalid argument"):
+        os.fsync(file.fileno())
+    durability.settle(place(settings))
+
+
 def test_a_defect_in_the_child_stays_in_the_child(tmp_path: Path) -> None:
     ours = os.getpid()
     with mock.patch.object(os, "setsid", side_effect=MemoryError), pytest.raises(OSError, match="error"):
