@@ -1,15 +1,12 @@
-"""Two lines of ours at the end of a shell file that somebody else owns: a comment, and an assignment that
-adds to what a variable holds, or an element of an array; two more for each further one.
-
-For files that have no directory of drop-ins. The lines are found again by their comment, wherever others have
-moved them. During a trial a variable of the boot loader stands last in what is added; it is none of what is
-applied, and counts as none of our part.
-"""
+"""Two lines of ours at the end of a shell file that somebody else owns: a comment, by which they are found
+again wherever others moved them, and an assignment that adds to what a variable holds, or an element of an
+array; two more for each further one. During a trial a variable of the boot loader stands last in what is
+added; it is none of what is applied, and counts as none of our part."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.edit import Edit, appended
@@ -24,6 +21,12 @@ def lines(name: str, added: str) -> bytes:
     if name.endswith("]"):
         return _COMMENT + f'{name}+=" {added} "\n'.encode()
     return _COMMENT + f'{name}="${{{name}:+${name} }}{added}"\n'.encode()
+
+
+def with_arguments(text: str, name: str, kargs: Sequence[str]) -> str:
+    """The text of a file with these arguments as our part of it."""
+    content, _ = put(text.encode(), lines(name, " ".join(kargs)))
+    return content.decode()
 
 
 def own(content: bytes) -> bytes | None:
@@ -64,9 +67,8 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
 
 
 def continued(text: str, path: str) -> Iterator[Diagnostic]:
-    """Where the last line of what stands before ours takes the next one, however the file ends, for a part of
-    itself."""
-    last = text.removesuffix("\n").rpartition("\n")[2]
+    """Where the line before ours takes the next one for a part of itself."""
+    last = around(text)[0].removesuffix("\n").rpartition("\n")[2]
     if re.search(r"(?<!\\)(?:\\\\)*\\\Z", last) and not re.search(r"(?:^|\s)#", last):
         said = "the line before ours ends in a backslash, and would take ours for a part of itself"
         yield error("RC3119", said, location=path, hint="end that line without it")

@@ -75,7 +75,6 @@ class Keeper(Protocol):
 
     def damaged(self, view: HostView) -> bool:
         """Whether nobody could read its block any more. Raises Unreadable."""
-        del view
         return False
 
 
@@ -91,7 +90,7 @@ class BootTrial(Protocol):
 
     def keeper(self, view: HostView) -> Keeper:
         """The one of this host."""
-        ...
+        return self.KEEPERS[0]
 
     def propose(
         self, view: HostView, observed: Observed, arguments: Sequence[str]
@@ -106,5 +105,5 @@ class BootTrial(Protocol):
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """Why the loader cannot do it on this host, asked before anything is written."""
 
-    def check(self, view: HostView, arguments: Sequence[str]) -> list[Diagnostic]:
+    def check(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """Read the generated menu: what makes a trial of one boot is in it, and nothing beats it."""

@@ -1,9 +1,6 @@
-"""Boot entries that are a file each, in `loader/entries` (Boot Loader Specification, Type #1).
-
-Read as systemd-boot reads them (systemd 257, src/boot/boot.c, `boot_entry_add_type1`): a line is a key,
-blanks and a value; a key without a value counts for nothing; `linux`, `efi` and `uki` name what boots, the
-last one wins; `initrd` and `options` may be repeated and add up.
-"""
+"""Boot entries that are a file each, in `loader/entries` (Boot Loader Specification, Type #1), read as
+systemd-boot reads them (systemd 257, src/boot/boot.c, `boot_entry_add_type1`): a key without a value counts
+for nothing, of a key the last value wins; `initrd` and `options` add up."""
 
 from __future__ import annotations
 
@@ -125,6 +122,12 @@ def any_here(view: HostView) -> bool:
 def folders(view: HostView) -> tuple[str, ...]:
     """A partition that is mounted below another one, or linked to it, counts once."""
     return once(view, filter(view.is_dir, (f"{mounted}/loader/entries" for mounted in PARTITIONS)))
+
+
+def images(view: HostView) -> Iterator[str]:
+    """Where unified kernel images lie, with what else has such a name there."""
+    for folder in (f"{mounted}/EFI/Linux" for mounted in PARTITIONS):
+        yield from (f"{folder}/{name}" for name in view.names(folder) if name.lower().endswith(".efi"))
 
 
 def once(view: HostView, paths: Iterable[str]) -> tuple[str, ...]:

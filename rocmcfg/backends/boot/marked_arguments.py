@@ -1,9 +1,6 @@
-"""Arguments of ours on a command line that somebody else owns, between two arguments that say so.
-
-For files that hold a command line, and for what programs make of such files: comments and blanks get lost on
-the way, arguments do not. The kernel passes over a name with a dot whose module it does not know
-(unknown_bootoption in init/main.c), and hands nothing of it to init.
-"""
+"""Arguments of ours on a command line that somebody else owns, between two arguments that say so: what
+programs make of such a file loses comments, and no arguments. The kernel passes over a name with a dot whose
+module it does not know (unknown_bootoption in init/main.c), and hands nothing of it to init."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from rocmcfg.model.edit import Edit
 from rocmcfg.model.kargs import Karg, join, split
 
 BEGIN, END = "rocmcfg.begin", "rocmcfg.end"
-# with the blank before it, which goes and comes with it
+# With the blank before it, which goes and comes with it.
 _OWN = re.compile(rf" ?(?<!\S){re.escape(BEGIN)} [^\n]*?{re.escape(END)}(?!\S)".encode())
 
 # comments are left out by kernel-install (90-loaderentry.install of systemd 257), ukify and mkinitcpio

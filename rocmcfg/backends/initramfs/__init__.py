@@ -90,7 +90,6 @@ class Generator(Protocol):
 
     def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
         """By path, what `OWNED` shall hold where we have module options on such a host; None without."""
-        del wanted
         return {}
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
@@ -101,7 +100,6 @@ class Generator(Protocol):
 
     def preflight(self, view: HostView, carrying: Sequence[Image]) -> list[Diagnostic]:
         """Why the images that carry the driver would not get our file. Besides, `built` is looked at."""
-        del view, carrying
         return []
 
     def contents(

@@ -45,7 +45,6 @@ class Booster(Generator):
             yield Image(image.path, "", built=False) if spare else image
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
-        del view
         for path, release, *_ in images:
             yield (self.TOOL, "build", "--force", "--kernel-version", release, path)
 

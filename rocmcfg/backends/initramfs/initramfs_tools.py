@@ -50,7 +50,6 @@ class InitramfsTools(Generator):
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
         """For all kernels: plain -u rebuilds the newest one only."""
-        del view, images
         return [(self.TOOL, "-u", "-k", "all")]
 
     def contents(

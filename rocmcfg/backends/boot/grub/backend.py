@@ -1,13 +1,8 @@
-"""GRUB as Debian and Ubuntu set it up: /etc/default/grub, drop-ins in grub.d, update-grub.
-
-The drop-in appends to GRUB_CMDLINE_LINUX_DEFAULT, which 10_linux puts last on the line of every entry but
-the recovery ones (Debian's grub 2.06 and 2.12, util/grub.d/10_linux.in), so that our arguments win over
-earlier ones and recovery stays clean.
-"""
+"""GRUB as Debian and Ubuntu set it up: /etc/default/grub, drop-ins in grub.d, update-grub."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
@@ -50,21 +45,19 @@ class _Grub(Chain):
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         from rocmcfg.backends.templates import own_file
 
-        del view
         return {DROP_IN: own_file(settings, _line(karg_line(settings)), _REMARK)}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        del view
         return (activation((reader.TOOL,), reader.PATH, reason),)
 
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         sources = _sourced(view, _line(" ".join(kargs)))
         ours = [source.path for source in sources].index(DROP_IN)
         lost_at = defaults.dropped_by(sources, ours, kargs)
         cure = f"rename it so that it sorts before {_NAME}"
-        return [*defaults.before_writing(observed, kargs, DROP_IN, lost_at, "a drop-in", cure)]
+        return defaults.before_writing(observed, kargs, DROP_IN, lost_at, "a drop-in", cure)
 
-    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+    def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         return defaults.not_from_defaults(view, reader.PATH)
 
 

@@ -13,7 +13,8 @@ DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 PATH = "/boot/grub/grub.cfg"
 TOOL = "update-grub"
 PROGRAMS = ("/usr/sbin/update-grub", "/sbin/update-grub")
-# What a trial adds to every normal entry: a variable that GRUB fills, for one boot.
+# What a trial adds to every normal entry: a variable that GRUB fills, for one boot. Three z: it is read
+# behind the drop-in of what is applied, in every locale, so that the trial's arguments win.
 TRIAL_DROP_IN = "/etc/default/grub.d/zzz-rocmcfg-trial.cfg"
 
 

@@ -1,8 +1,7 @@
-"""What the shell files with GRUB's defaults come to: /etc/default/grub, and whatever is sourced after it; and
-what would become of our arguments there.
+"""What the shell files with GRUB's defaults come to, and what would become of our arguments there.
 
 util/grub.d/10_linux.in (GRUB 2.06 to 2.14) puts GRUB_CMDLINE_LINUX and then GRUB_CMDLINE_LINUX_DEFAULT on the
-line of every entry but the recovery ones, which get the former alone.
+line of every entry but the recovery ones, which get the former alone: what is appended to the latter wins.
 """
 
 from __future__ import annotations
@@ -130,7 +129,7 @@ def before_writing(
         )
 
 
-def not_from_defaults(view: HostView, menu: str) -> list[Diagnostic]:
+def not_from_defaults(view: HostView, menu: str) -> Iterable[Diagnostic]:
     """Entries that are not built from GRUB_CMDLINE_LINUX: they boot without our arguments."""
     titles = [
         entry.title
@@ -139,16 +138,13 @@ def not_from_defaults(view: HostView, menu: str) -> list[Diagnostic]:
         for entry in parse_entries(body, menu, "10_linux")
         if entry.role is Role.NORMAL
     ]
-    if not titles:
-        return []
-    return [
-        warning(
+    if titles:
+        yield warning(
             "RC3107",
             f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}",
             location=menu,
             hint="add the arguments there by hand if you boot them",
         )
-    ]
 
 
 def longest_line(entries: Sequence[Entry], added: Sequence[str]) -> int:

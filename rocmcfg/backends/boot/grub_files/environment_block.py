@@ -1,16 +1,15 @@
 """GRUB's environment block: a file of fixed size in which GRUB and the host leave each other variables.
 
-`grub-editenv` writes it for the host. GRUB reads it with `load_env` and writes it with `save_env`, which
-overwrites the block's sectors in place and knows no file system (grub-core/commands/loadenv.c), so that it
-works on few of them. On Btrfs, GRUB 2.14 and openSUSE's have a second block outside of every file
-(`env_block`); grub-editenv puts `next_entry` there and nothing else (util/grub-editenv.c, set_variables), so
-that it can take no arguments of ours.
+GRUB's `save_env` overwrites the block's sectors in place and knows no file system (grub-core/commands/
+loadenv.c), so that it works on few of them. The second block that GRUB 2.14 and openSUSE's have on Btrfs
+(`env_block`) takes `next_entry` alone from grub-editenv (util/grub-editenv.c, set_variables).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rocmcfg.backends.boot.contract import Keeper
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info
 
@@ -24,24 +23,24 @@ _SIZE = 1024
 _WRITABLE = ("ext2", "fat", "exfat", "xfs")
 
 
-class EnvironmentBlock:
-    """A `contract.Keeper`. GRUB's programs have one name at most distributions, and another at those that
-    call all of GRUB 2 grub2; each name has a block of its own."""
+class EnvironmentBlock(Keeper):
+    """GRUB's programs have one name at most distributions, and another at those that call all of GRUB 2
+    grub2; each name has a block of its own, beside its menu."""
 
     KEEPS = "what one boot was to get"
-    UNCHANGED: tuple[int, ...] = ()
-    AMONG_OTHERS = False
 
     def __init__(self, name: str) -> None:
         """`name` is grub or grub2."""
-        self.TOOL = f"{name}-editenv"
-        self.BLOCK = f"/boot/{name}/grubenv"
-        self.SHOWS: tuple[str, ...] = (self.TOOL, "-", "list")
+        self.TOOL, self.MENU, self.BLOCK = (
+            f"{name}-editenv",
+            f"/boot/{name}/grub.cfg",
+            f"/boot/{name}/grubenv",
+        )
+        self.SHOWS = (self.TOOL, "-", "list")
         self._probe = f"{name}-probe"
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
         """Where nothing is wanted, no word of ours stays behind."""
-        del held
         if wanted is None:
             return (self.TOOL, "-", "unset", VARIABLE)
         return (self.TOOL, "-", "set", f"{VARIABLE}={wanted}")
@@ -49,7 +48,6 @@ class EnvironmentBlock:
     def held(self, view: HostView, ours: str = "") -> str | None:
         """What the block holds for the next boot: empty where GRUB has taken it, None where there was
         nothing. Raises Unreadable."""
-        del ours
         return variables(view.read(self.BLOCK) or b"").get(VARIABLE)
 
     def damaged(self, view: HostView) -> bool:
@@ -61,10 +59,10 @@ class EnvironmentBlock:
     def problems(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """Why these arguments cannot be left there, or GRUB could not take them out again."""
         yield from self._room(view, arguments)
-        if not view.runs_tools:
+        if view.runs_tools:
+            yield from self._write_problems(view)
+        else:
             yield self.not_checked("no program of that host can be run")
-            return
-        yield from self._write_problems(view)
 
     def not_checked(self, why: str) -> Diagnostic:
         return info(
@@ -122,10 +120,10 @@ class EnvironmentBlock:
                 return
             if not asked.ok:
                 said = (asked.stderr or asked.stdout).strip().partition("\n")[0]
-                said = said or f"exit status {asked.status}"
                 if "ermission denied" in said:
                     yield self.not_checked("only root may ask the disk")
                 else:
+                    said = said or f"exit status {asked.status}"
                     yield self.cannot(f"GRUB does not find what lies under {folder}", said)
                 return
             answers.append(asked.stdout.split())

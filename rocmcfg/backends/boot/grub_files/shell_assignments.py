@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
+from rocmcfg.model.kargs import Karg, split
+
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _WHOLE_NAME = rf"{_NAME}(?![A-Za-z0-9_])"  # else any part of it would do, and all would be tried
 _ASSIGNMENT = re.compile(rf"[ \t]*(export[ \t]+)?({_NAME})=")
@@ -75,6 +77,14 @@ class Segment(NamedTuple):
 
 
 Value = tuple[Segment, ...]  # none of them empty
+
+
+def arguments(name: str, path: str, text: str) -> tuple[Karg, ...] | None:
+    """What a variable says after a file with this text; None where only a shell can tell."""
+    environment = Environment()
+    environment.read(path, text)
+    found = environment.text(name)
+    return None if found is None else split(found, path)
 
 
 class NotPlain(ValueError):

@@ -45,7 +45,7 @@ def impossible(view: HostView, images: Sequence[Uki]) -> str:
         return (
             f"{loader} starts the images, and only systemd-boot is known to tell a stub where its image lies"
         )
-    stubs = {stub_path(uki.image.header.machine) for uki in images}
+    stubs = {stub_path(uki.image.machine) for uki in images}
     missing = [path for path in sorted(stubs) if not view.exists(path)]
     return f"{missing[0]} is missing, of which addons are made" if missing else ""
 
@@ -91,7 +91,7 @@ def write(host: Host, uki: Uki, line: str) -> None:
         host.discard_temporary(uki.own_addon)
     if says(host, uki, line):
         return
-    content = made(host, uki.image.header.machine, line)
+    content = made(host, uki.image.machine, line)
     host.make_dir(uki.addons, 0o755)
     host.write(uki.own_addon, host.new_file(content, 0o644), keep_mtime=False)
     if secure_boot.state(host) != secure_boot.ON:
