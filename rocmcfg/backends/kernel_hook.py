@@ -1,12 +1,10 @@
 """A hook that runs when a kernel is installed, and asks `rocmcfg check-kernel` about it.
 
 Debian's kernel packages run /etc/kernel/postinst.d in order of name with the release as first argument
-(Debian kernel handbook, 8.2): after `dkms`, which builds a foreign driver, and before `zz-update-grub`, which
-writes the menu. systemd's kernel-install(8) runs *.install with `add RELEASE …`; ours comes after
-90-loaderentry.install and 90-uki-copy.install, which bring an entry or an image. mkinitcpio runs the programs
-in /etc/initcpio/post with KERNELVERSION in the environment, and not where kernel-install calls it
-(mkinitcpio(8), "About post hooks"); both directories are there on Arch, and nothing tells which of them a
-kernel will come by.
+(Debian kernel handbook, 8.2): ours after `dkms`, and before `zz-update-grub`. kernel-install(8) runs
+*.install with `add RELEASE …`: ours after 90-loaderentry.install and 90-uki-copy.install. mkinitcpio runs the
+programs in /etc/initcpio/post with KERNELVERSION in the environment, and not where kernel-install calls it
+(mkinitcpio(8), "About post hooks"); nothing tells by which of the two a kernel of Arch will come.
 """
 
 from __future__ import annotations

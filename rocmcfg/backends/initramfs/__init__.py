@@ -1,16 +1,13 @@
 """Initramfs generators: which one a host uses, what builds its images anew, and whether they carry the
-driver.
-
-A driver that lies in an image is loaded from there and reads the image's own copy of modprobe.d, so that the
-image has to be built anew; one that does not reads /etc/modprobe.d itself. To add a generator: write a module
-whose `GENERATOR` is a `Generator`, name it in `_MODULES`, drop its row from `_RECOGNISED`.
-"""
+driver. One that does is loaded from there and reads the image's own copy of modprobe.d, so that the image has
+to be built anew. To add a generator: write a module whose `GENERATOR` is a `Generator`, name it in
+`_MODULES`, drop its row from `_RECOGNISED`."""
 
 from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple, Protocol
 
 from rocmcfg.backends.boot.loader_entries import PARTITIONS
@@ -30,8 +27,7 @@ _NAME = re.compile(r"initrd\.img-(.+)|(?:initramfs|booster)-(.+?)(?:-fallback)?\
 _PLUGINS = "/usr/lib/kernel/install.d/"  # of kernel-install(8)
 # How a module may lie in an image: usr-merged or not, below a release or not (booster), compressed or not.
 _MODULE = r"(?:^|[/\s])lib/modules/(?:.*/)?{name}\.ko(?:\.(?:xz|zst|gz))?$"
-# On a host of deployments the images come with the system; files of /etc get into them by an overlay alone
-# (rpm-ostree 2026.2, man/rpm-ostree.xml, initramfs-etc).
+# Images that come with the system get files of /etc by an overlay alone (rpm-ostree 2026.2, initramfs-etc).
 _OSTREE = "/run/ostree-booted"
 _TRACKED = (
     "sudo rpm-ostree initramfs-etc --track=/etc/modprobe.d/FILE\n"
@@ -54,13 +50,12 @@ Content = tuple[str, bytes | None, bytes | None]
 
 
 class Generator(Protocol):
-    """What the engine uses a generator of images by, and what most of them have in common.
-
-    `TOOL` rebuilds the images, `LOOKS` lists the files of one, `PROVES` shows what is in a file. `OWNED`
-    are files of ours for the generator's sake. One of `PROGRAMS` shows that it is installed. One of `HOOKS`,
-    by which the host's kernel packages have an image made of every new kernel, proves that it is in use; its
-    `PLUGIN` of kernel-install, which may never be run, speaks for it. `WHY` is what a user must know where an
-    image is wrong after a rebuild without an error, `HINT` what to do then with `{image}`."""
+    """`TOOL` rebuilds the images, `LOOKS` lists the files of one, `PROVES` shows what is in a file, `UNPACKS`
+    takes it out, into its working directory where `INTO_HERE`. `OWNED` are files of ours for the generator's
+    sake. One of `PROGRAMS` shows that it is installed. One of `HOOKS`, by which the host's kernel packages
+    have an image made of every new kernel, proves that it is in use; its `PLUGIN` of kernel-install, which
+    may never be run, speaks for it. `WHY` is what a user must know where an image is wrong after a rebuild
+    without an error, `HINT` what to do then with `{image}`."""
 
     NAME: ClassVar[str]
     TOOL: ClassVar[str]
@@ -71,6 +66,8 @@ class Generator(Protocol):
     HOOKS: ClassVar[tuple[str, ...]]
     PLUGIN: ClassVar[str]
     MANUAL: ClassVar[str]
+    UNPACKS: ClassVar[str] = ""
+    INTO_HERE: ClassVar[bool] = False
     WHY: ClassVar[str]
     HINT: ClassVar[str]
 
@@ -98,24 +95,25 @@ class Generator(Protocol):
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
         """What rebuilds the images that are `built`."""
 
-    def preflight(self, view: HostView, carrying: Sequence[Image]) -> list[Diagnostic]:
+    def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
         """Why the images that carry the driver would not get our file. Besides, `built` is looked at."""
-        return []
+        return ()
 
     def contents(
         self, host: Host, image: Image, path: str, expected: bytes | None
     ) -> Iterable[Content] | None:
         """Our file in an image, beside what it shall be; None where the image cannot be looked into."""
+        inside = path.lstrip("/")
+        found = host.unpack((*self.UNPACKS.split(), image.path), (inside,), here=self.INTO_HERE)
+        return None if found is None else [(path, found.get(inside), expected)]
 
     def images(self, view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
         """Whether each of those that are `made` carries the module."""
-        found = (
-            (one, asked(view, (*self.LOOKS.split(), one.path))) for one in sorted(self.made(view, entries))
-        )
-        return tuple(
-            one._replace(carries=None if listing is None else carried(listing, module))
-            for one, listing in found
-        )
+        found = []
+        for one in sorted(self.made(view, entries)):
+            listing = asked(view, (*self.LOOKS.split(), one.path))
+            found.append(one._replace(carries=None if listing is None else carried(listing, module)))
+        return tuple(found)
 
     def activations(
         self, view: HostView, reason: str, entries: Sequence[Entry] = ()
@@ -127,24 +125,20 @@ class Generator(Protocol):
 
     def check(
         self, host: Host, found: Sequence[Image], path: str, expected: bytes | None
-    ) -> list[Diagnostic]:
+    ) -> Iterator[Diagnostic]:
         """Look into every image that carries the driver: it holds `path` with just these bytes, or not at
         all. An image that could not be looked into is a warning, one that is wrong an error."""
-        problems = []
         for image in found:
             contents = () if image.carries is False else self.contents(host, image, path, expected)
             if contents is None:
-                looks = self.PROVES
                 summary = f"{image.path} cannot be unpacked to prove that it holds {path}"
-                hint = f"try {looks} on it by hand"
-                problems.append(warning("RC3203", summary, location=image.path, hint=hint))
+                hint = f"try {self.PROVES} on it by hand"
+                yield warning("RC3203", summary, location=image.path, hint=hint)
             for what, inside, wanted in contents or ():
                 said = "lacks" if inside is None else "still has" if wanted is None else "has an old copy of"
                 summary, hint = f"{image.path} {said} {what}", self.HINT.format(image=image)
                 if inside != wanted:
-                    wrong = error("RC3204", summary, location=image.path, detail=self.WHY, hint=hint)
-                    problems.append(wrong)
-        return problems
+                    yield error("RC3204", summary, location=image.path, detail=self.WHY, hint=hint)
 
 
 def backends() -> tuple[Generator, ...]:
@@ -211,13 +205,9 @@ def release_of(view: HostView, path: str) -> str:
     named = folder.rpartition("/")[2] if name == "initrd" else named
     if named and view.exists(f"/lib/modules/{named}/modules.dep"):
         return named
-    packages = {text_or_empty(view, f"/lib/modules/{one}/pkgbase").strip(): one for one in _releases(view)}
+    releases = (one for one in view.names("/lib/modules") if view.exists(f"/lib/modules/{one}/modules.dep"))
+    packages = {text_or_empty(view, f"/lib/modules/{one}/pkgbase").strip(): one for one in releases}
     return packages.get(named, "") if named else ""
-
-
-def _releases(view: HostView) -> tuple[str, ...]:
-    """Of the kernels whose modules are there."""
-    return tuple(one for one in view.names("/lib/modules") if view.exists(f"/lib/modules/{one}/modules.dep"))
 
 
 def carried(listing: Iterable[str], module: str) -> bool:
@@ -231,15 +221,6 @@ def asked(view: HostView, argv: Sequence[str]) -> list[str] | None:
     """The lines that a program prints of an image; None where it cannot be run, or says that it failed."""
     said = view.query(argv)
     return said.stdout.splitlines() if said is not None and said.ok else None
-
-
-def unpacked(
-    host: Host, argv: Sequence[str], path: str, expected: bytes | None, *, here: bool = False
-) -> list[Content] | None:
-    """As `Generator.contents`, by a program that unpacks an image; `here` as in `Host.unpack`."""
-    inside = path.lstrip("/")
-    found = host.unpack(argv, (inside,), here=here)
-    return None if found is None else [(path, found.get(inside), expected)]
 
 
 def of_the_host(view: HostView, entries: Sequence[Entry], paths: Iterable[str]) -> list[Image]:
