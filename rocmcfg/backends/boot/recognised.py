@@ -61,7 +61,7 @@ CHAINS = (
     ),
     Row(
         "steamos",
-        "SteamOS",
+        "SteamOS before 3.6 or without /efi",
         (("/etc/steamos-release", "/usr/lib/steamos", "/etc/atomic-update.conf.d"),),
         "mount /efi; before SteamOS 3.6, whose updates keep nothing of /etc, after each of them:\n"
         "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub",
