@@ -19,6 +19,7 @@ class Row(NamedTuple):
     title: str
     marks: tuple[tuple[str, ...], ...]
     manual: str
+    unless: tuple[str, ...] = ()  # with these paths, too, a backend configures it
     renders: str = ""  # the format of `rocmcfg render` that says it in this system's own words
 
 
@@ -29,7 +30,7 @@ CHAINS = (
         "NixOS",
         (("/etc/NIXOS",),),
         "in configuration.nix:\n  boot.kernelParams = [ {strings} ];\nthen: sudo nixos-rebuild boot",
-        "nixos",
+        renders="nixos",
     ),
     Row(
         "guix",
@@ -38,7 +39,7 @@ CHAINS = (
         "in the operating-system declaration:\n"
         "  (kernel-arguments (cons* {strings} %default-kernel-arguments))\n"
         "then: sudo guix system reconfigure",
-        "guix",
+        renders="guix",
     ),
     Row(
         "ubuntu-core",
@@ -46,7 +47,7 @@ CHAINS = (
         (("/usr/lib/snapd/snapd", "/var/lib/snapd/modeenv"), ("/var/lib/snapd/modeenv",)),
         'sudo snap set system system.kernel.cmdline-append="{kargs}"\n'
         "as far as kernel-cmdline in its gadget.yaml allows them",
-        "ubuntu-core",
+        renders="ubuntu-core",
     ),
     Row(
         "ostree",
@@ -56,10 +57,11 @@ CHAINS = (
     ),
     Row(
         "steamos",
-        "SteamOS",
+        "SteamOS before 3.6 or without /efi",
         (("/etc/steamos-release", "/usr/lib/steamos", "/etc/atomic-update.conf.d"),),
-        "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub\n"
-        "and list /etc/default/grub in /etc/atomic-update.conf.d/, or the next update drops it",
+        "mount /efi; before SteamOS 3.6, whose updates keep nothing of /etc, after each of them:\n"
+        "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub",
+        unless=("/efi/EFI/steamos/grub.cfg", "/etc/atomic-update.conf.d"),
     ),
 )
 
@@ -68,9 +70,9 @@ def decisive(view: HostView) -> Detection | None:
     """A chain that excludes every other one."""
     from rocmcfg.model.facts import Detection
 
-    for name, title, groups, manual, renders in CHAINS:
+    for name, title, groups, manual, unless, renders in CHAINS:
         marks = [next(filter(view.exists, group), "") for group in groups]
-        if all(marks):
+        if all(marks) and not (unless and all(map(view.exists, unless))):
             return Detection(name, title, (*dict.fromkeys(marks),), False, False, manual, renders)
     return None
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
+from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB
 from rocmcfg.backends.boot.grub_files.trial import SCRIPT, Files, GrubTrial, script
 from rocmcfg.backends.templates import render
 from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic
 
 
 class _Trial(GrubTrial):
@@ -15,6 +19,12 @@ class _Trial(GrubTrial):
 
     def files(self, view: HostView) -> Files:
         return {reader.TRIAL_DROP_IN: (render("boot/grub", "grub-trial.cfg.j2"), 0o644), **script()}
+
+    def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        if reader.on_steamos(view):
+            yield GRUB.cannot("nobody has seen what Valve's steamenv module makes of it")
+        else:
+            yield from super().problems(view, observed, arguments)
 
 
 TRIAL = _Trial(reader)
