@@ -54,13 +54,12 @@ _PROFILE_ENV = "/etc/profile.env"
 
 
 class Target(NamedTuple):
-    """`name` is empty for one that always gets them. `needs`: one of these is on a host that has the reader;
-    every host has that of none. `line` is an assignment of ours, with the name and the value to be put in,
-    which `quote` may change. `parse` says what a line of anybody's sets, and ("", "") for one that forgets
-    what was set before; without it lines are NAME=VALUE.
-
-    Read after our file are those of `folders` whose names match `others` and come later, and then `behind`.
-    `results` are files that a program makes of ours, and that have to hold the same."""
+    """`name` is empty for one that always gets them. `needs`: one of these is on a host that has the reader.
+    `line` is an assignment of ours, with the name and the value to be put in, which `quote` may change.
+    `parse` says what a line of anybody's sets, and ("", "") for one that forgets what was set before; without
+    it lines are NAME=VALUE. Read after our file are those of `folders` whose names match `others` and come
+    later, and then `behind`. `results` are files that a program makes of ours, and that have to hold the
+    same."""
 
     name: str
     path: str
@@ -157,8 +156,7 @@ def is_name(name: str) -> bool:
 
 
 def chosen(names: Sequence[str]) -> tuple[Target, ...]:
-    """Those that always get variables, and each of these names once. A name that is none, which only a
-    damaged record holds, counts for nothing."""
+    """Those that always get variables, and each of these names once; one that is none counts for nothing."""
     units = sorted({found[1] for name in names if (found := _SPELLED.fullmatch(name))})
     fixed = (one for one in FIXED if one.name in names)
     return (*ALWAYS, *fixed, *(_unit(f"{unit}.service") for unit in units))
@@ -309,8 +307,7 @@ def env_update(reason: str) -> Activation:
 
 def daemon_reload(view: HostView, reason: str) -> Activation:
     """The manager reads its configuration anew, DefaultEnvironment= included (systemd 252, src/core/main.c:
-    `set_manager_defaults` at a reload); services get it when they are started again. Nothing to run where no
-    manager runs."""
+    `set_manager_defaults`); services get it when they are started again."""
     commands = (("systemctl", "daemon-reload"),) if _managed(view) else ()
     return Activation("systemctl", commands, reason)
 

@@ -30,8 +30,7 @@ def with_arguments(text: str, name: str, kargs: Sequence[str]) -> str:
 
 
 def own(content: bytes) -> bytes | None:
-    """Our lines of the file, with every copy that others made of them; None where it has none, or none but
-    those of a trial."""
+    """Our lines of the file, and every copy of them; None where none are but those of a trial."""
     return b"".join(_applied(found[0]) for found in _OWN.finditer(content)) or None
 
 
@@ -55,8 +54,7 @@ def without_variable(text: str) -> str:
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    """The file with `wanted` as our part of it, or without any, and the edit that makes it so: one, from the
-    first copy of our lines to the last."""
+    """The file with `wanted` as our part of it, or without any, and the one edit that makes it so."""
     found = list(_OWN.finditer(content))
     if found:
         start, end = found[0].start(), found[-1].end()
@@ -75,8 +73,7 @@ def continued(text: str, path: str) -> Iterator[Diagnostic]:
 
 
 def around(text: str) -> tuple[str, str, str]:
-    """The text before our lines, our lines, and the text after them; the last two with empty lines in front,
-    so that every line keeps its number."""
+    """The text before our lines, our lines, and the text after them; each line keeps its number."""
     content = text.encode()
     found = _OWN.search(content)
     if found is None:

@@ -78,9 +78,9 @@ class Chain(ABC):
 
 class EntryChain(Chain):
     """One whose entries no program generates: we put our part into them, an activation of our `own`. As it
-    stands it is for those of the Boot Loader Specification. `ASSIGNED` is the shell file, and the variable in
-    it, that entries of later kernels are made of, besides /etc/kernel/cmdline; `LEFT` are the roles of
-    entries that keep what they have of ours. `NO_ENTRY` is what to do where none is for us."""
+    stands it is for those of the Boot Loader Specification. `ASSIGNED`: the shell file, and the variable in
+    it, of which entries of later kernels are made. `LEFT`: roles of entries that keep what they have of ours.
+    `NO_ENTRY`: what to do where none is for us."""
 
     ASSIGNED: tuple[str, str] = ("", "")
     LEFT: tuple[Role, ...] = (Role.TRIAL, Role.FOREIGN)  # another system may have a rocmcfg of its own

@@ -26,8 +26,8 @@ _COMMENT = re.compile(r"^[ \t]*#.*", re.MULTILINE)
 
 
 class Written(NamedTuple):
-    """An entry, or what boots nothing, and where its command line stands in the text of its file: nowhere,
-    where both are -1. `quote` encloses the line, and stands in it twice."""
+    """An entry, or what boots nothing, and where its command line stands in the text of its file, which may
+    be nowhere. `quote` encloses the line, and stands in it twice."""
 
     entry: Entry | None
     start: int = -1
@@ -72,8 +72,7 @@ def rewritten(
     ours: bytes | None,
     left: Collection[Role],
 ) -> bytes:
-    """Such a file with our part on the line of every normal entry, and on no other; those that are
-    `left` keep what they have."""
+    """Such a file with our part on the line of every normal entry; those `left` stay as they are."""
     text, at = content.decode("utf-8", "surrogateescape"), 0
     pieces: list[bytes] = []
     for one in written(text):

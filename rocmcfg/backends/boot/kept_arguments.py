@@ -63,8 +63,7 @@ class KeptChain(Chain, Keeper):
         return ()
 
     def changes(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> tuple[ToolChange, ...]:
-        """What leads from what the program holds of ours to these arguments; nothing where it holds them.
-        Raises Unreadable where that cannot be told."""
+        """What makes the program hold these arguments of ours, if anything. Raises Unreadable."""
         known = " ".join([*(karg.text for karg in observed.ours), *kargs])
         now, wanted = self.held(view, known) if known else None, text(kargs)
         if now == wanted:

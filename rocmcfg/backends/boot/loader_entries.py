@@ -31,8 +31,7 @@ _PATHS = (*_BOOTS, "initrd")  # on the entry's own partition, with or without a 
 
 
 class EntryFile(NamedTuple):
-    """`token` is the machine's or system's name that kernel-install gives its files; `first` holds the keys
-    that count once, `initrds` and `options` those that add up."""
+    """`first` holds the keys that count once, `initrds` and `options` those that add up."""
 
     path: str
     id: str
@@ -68,8 +67,7 @@ def parse(path: str, text: str) -> EntryFile:
 
 def with_arguments(content: bytes, ours: bytes | None) -> bytes:
     """An entry with our part where it stands, else on its last line of options, or without any. One that
-    boots a kernel and has no such line gets one at its end; what else has none takes no arguments, and stays
-    as it is."""
+    boots a kernel and has no such line gets one at its end; what else has none takes no arguments."""
     content = _OWN_LINE.sub(b"", content)
     if marked_arguments.own(content) is not None:
         return marked_arguments.at_end(content, ours)
@@ -89,8 +87,7 @@ def entry_id(path: str) -> str:
 
 
 def read(view: HostView, machine_id: str = "") -> tuple[Entry, ...]:
-    """The entries of all partitions. One that names another machine, or another root file system, is none of
-    this system's."""
+    """The entries of all partitions; one that names another machine or root file system is none of ours."""
     return tuple(entry for _, entry in files(view, machine_id))
 
 

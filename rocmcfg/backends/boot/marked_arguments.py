@@ -29,8 +29,7 @@ def own(content: bytes) -> bytes | None:
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    """The content with `wanted` as our part of its first line that is no comment, or without any, and the
-    edit that does it."""
+    """The content with `wanted` in our part, or on its first line that is no comment, and the edit."""
     found = _OWN.search(content)
     start, end = found.span() if found else (_FIRST.match(content).end(),) * 2  # type: ignore[union-attr]
     edit = Edit(found[0] if found else b"", wanted or b"")
@@ -45,8 +44,7 @@ def without(content: bytes) -> bytes:
 
 
 def at_end(line: bytes, ours: bytes | None) -> bytes:
-    """A line with `ours` in place of what it has of ours, so that what others wrote behind that keeps its
-    place; else before the blanks at its end."""
+    """A line with `ours` in place of what it has of ours, else before the blanks at its end."""
     found, end = _OWN.search(line), len(line.rstrip())
     if found is not None:
         return line[: found.start()] + (ours or b"") + without(line[found.end() :])

@@ -1,15 +1,13 @@
 """A trial by a second entry: a copy of the entry that boots by itself, with the trial's arguments behind its
 own, and the EFI variable LoaderEntryOneShot, which names the entry of the next boot alone.
 
-The loader reads the variable and deletes it before it boots anything (systemd 252 to 262, src/boot/boot.c,
-config_load_defaults; an entry that is not there is passed over): a kernel that hangs has no say in it. Boot
-counting is not used: systemd-boot from 259 on does not count down entries with an `efi` line
-(systemd#40405), and a trial by it would never end.
+The loader deletes the variable before it boots anything (systemd 252 to 262, src/boot/boot.c,
+config_load_defaults): a kernel that hangs has no say in it. Boot counting is not used: systemd-boot from 259
+on does not count down entries with an `efi` line (systemd#40405), and a trial by it would never end.
 
 Nothing else may choose the copy. It has no sort-key, and the lowest name of all: behind every other entry in
 boot_entry_compare, and so the last that a pattern of `default` in loader.conf meets. The loader does not
-remember an entry that it booted once (save_selected_entry). `bootctl`, which sorts and chooses as the loader
-does, is asked before and after.
+remember it (save_selected_entry). `bootctl`, which chooses as the loader does, is asked before and after.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, secure_boot
-from rocmcfg.backends.boot.contract import BootReader, BootTrial, Keeper, Observed
+from rocmcfg.backends.boot.contract import BootTrial, Keeper, Observed
 from rocmcfg.backends.boot.loader_entries import TRIAL_ID, TRIAL_TITLE
 from rocmcfg.backends.boot.menu import size
 from rocmcfg.backends.boot.one_boot import on_the_line
@@ -69,9 +67,6 @@ class SecondEntry(BootTrial):
     PLACES = ()
     FILES = tuple(f"{root}/loader/entries/{_FILE}" for root in loader_entries.PARTITIONS)
     KEEPERS = (ONE_SHOT,)
-
-    def __init__(self, reader: BootReader) -> None:
-        self.reader = reader
 
     def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
         """The folder, the text and the mode of what boots by itself, as an entry that is a file."""
@@ -177,8 +172,8 @@ def copied(content: bytes, arguments: Sequence[str]) -> bytes:
 
 
 def _default(view: HostView) -> Listed | None:
-    """The entry that boots where nobody chooses. systemd 252 does not mark it: then it is the first that
-    LoaderEntryDefault names or the pattern in loader.conf matches, else the first of all."""
+    """The entry that boots where nobody chooses. systemd 252 does not mark it: then what LoaderEntryDefault
+    names or the pattern in loader.conf matches first, else the first of all."""
     found = _listed(view)
     if any(entry.default is not None for entry in found):
         return next((entry for entry in found if entry.default), None)

@@ -82,9 +82,8 @@ def parse(stream: BinaryIO) -> PeImage:
 
 
 def with_sections(content: bytes, added: Mapping[str, bytes]) -> bytes:
-    """A file with more sections behind its own, of data that is only read, byte for byte as `ukify build` of
-    systemd 262 adds them (pe_add_sections). Raises ValueError for a file that is damaged, signed, or has no
-    room for them."""
+    """A file with more sections of data, byte for byte as `ukify build` of systemd 262 adds them
+    (pe_add_sections). Raises ValueError for a file that is damaged, signed, or has no room for them."""
     image = parse(io.BytesIO(content))
     if image.signed:
         raise ValueError("it is signed")

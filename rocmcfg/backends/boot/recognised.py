@@ -84,8 +84,7 @@ def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
 
 
 def variable_text(view: HostView, variable: str) -> str:
-    """What a variable of the Boot Loader Interface says: four bytes of attributes, then UTF-16. Empty where
-    there is none."""
+    """What a variable of the Boot Loader Interface says: four bytes of attributes, then UTF-16."""
     try:
         raw = view.read(f"{EFIVARS}/{variable}-{LOADER_GUID}")
     except Unreadable:

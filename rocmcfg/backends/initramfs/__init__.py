@@ -72,8 +72,8 @@ class Generator(Protocol):
     HINT: ClassVar[str]
 
     def detect(self, view: HostView) -> Detection | None:
-        """pacman leaves a hook out that a link to /dev/null in /etc/pacman.d/hooks hides (alpm-hooks(5),
-        “Overriding hooks”)."""
+        """A link to /dev/null in /etc/pacman.d/hooks hides a hook of pacman (alpm-hooks(5), “Overriding
+        hooks”)."""
         program = next(filter(view.exists, self.PROGRAMS), "")
         if not program:
             return None
@@ -158,8 +158,8 @@ def detect(view: HostView) -> tuple[Detection, ...]:
 
 
 def in_use(detected: Iterable[Detection]) -> tuple[Detection, ...]:
-    """Those that make this host's images, where several are installed: the hook of one beats the plugin of
-    another, and both beat a program that lies there unused. More than one: nobody can tell."""
+    """Those that make this host's images: the hook of one beats the plugin of another, and both beat a
+    program that lies there unused. More than one: nobody can tell."""
     found = tuple(detected)
     evidence: tuple[Callable[[Detection], bool], ...] = (
         lambda one: one.proof,
@@ -179,10 +179,9 @@ def backend(detected: Iterable[Detection]) -> Generator | None:
 
 
 def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
-    """The images that the normal entries boot, by path, with the kernel's release. What only a rescue entry,
-    a snapshot or another system boots stays as it is. Some loaders boot copies, and name them from the root
-    of the file system that these lie on. A unified kernel image stands for the one that is in it: lsinitrd
-    and lsinitcpio open it with objcopy, others cannot."""
+    """The images that the normal entries boot, by path, with the kernel's release. Some loaders boot copies,
+    and name them from the root of the file system that these lie on. A unified kernel image stands for the
+    one that is in it: lsinitrd and lsinitcpio open it with objcopy, others cannot."""
     found: dict[str, str] = {}
     for entry in entries:
         unified = (entry.path,) if entry.path.endswith(".efi") else ()
@@ -196,9 +195,9 @@ def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
 
 
 def release_of(view: HostView, path: str) -> str:
-    """The release of an image that is named after it, as initrd.img-RELEASE (Debian), initramfs-RELEASE.img
-    (Fedora), initrd-RELEASE (openSUSE) or RELEASE/initrd (kernel-install(8)), or after its package (Arch),
-    and whose modules are there; else empty."""
+    """The release of an image whose modules are there, named after it: initrd.img-RELEASE (Debian),
+    initramfs-RELEASE.img (Fedora), initrd-RELEASE (openSUSE), RELEASE/initrd (kernel-install(8)); or after
+    its package (Arch)."""
     folder, _, name = path.rpartition("/")
     match = _NAME.fullmatch(name)
     named = next(filter(None, match.groups()), "") if match else ""
@@ -224,7 +223,6 @@ def asked(view: HostView, argv: Sequence[str]) -> list[str] | None:
 
 
 def of_the_host(view: HostView, entries: Sequence[Entry], paths: Iterable[str]) -> list[Image]:
-    """These images and those that are booted, each for the kernel that its name tells, without which nobody
-    knows how to build it."""
+    """These images and those that are booted; one whose name tells no kernel nobody knows how to build."""
     releases = {path: release_of(view, path) for path in (*booted(view, entries), *paths)}
     return [Image(path, release, built=bool(release)) for path, release in releases.items()]

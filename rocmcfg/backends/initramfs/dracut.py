@@ -57,8 +57,7 @@ class Dracut(Generator):
         return {CONF: text.encode() if wanted else None}
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
-        """One that is booted and has the name of none is early microcode, or what another program has named
-        by a hash."""
+        """Another name has early microcode, or what another program has named by a hash."""
         paths = [f"/boot/{name}" for name in view.names("/boot")]
         return of_the_host(view, entries, [path for path in paths if release_of(view, path)])
 

@@ -64,8 +64,7 @@ class Mkinitcpio(Generator):
         return [(self.TOOL, "-P"), *by_itself] if preset or not others else by_itself
 
     def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
-        """RC3206 where the configuration has no `modconf`, as far as that is seen: one that a preset names
-        instead is not looked at."""
+        """RC3206 where the configuration has no `modconf`; that of a preset is not looked at."""
         texts = {path: text_or_empty(view, path) for path in _configuration(view)}
         lists = _lists(texts.values())
         hooks = lists.get("HOOKS")
@@ -82,8 +81,7 @@ class Mkinitcpio(Generator):
 
 
 def _of_presets(view: HostView) -> list[str]:
-    """The images that presets name and that are there, unified ones too; their kernels are told by the
-    entries, if at all."""
+    """The images that presets name and that are there; their kernels the entries tell, if at all."""
     found: list[str] = []
     for name in view.names(_PRESETS):
         text = text_or_empty(view, f"{_PRESETS}/{name}") if name.endswith(".preset") else ""

@@ -71,8 +71,7 @@ class _Bootc(DeploymentChain):
 
 
 def _composefs(view: HostView) -> Detection | None:
-    """Booted without ostree: such a host has no /run/ostree-booted, and its command line names what it boots
-    (bootc, crates/lib/src/bootc_composefs/status.rs)."""
+    """Booted without ostree, as the command line says (bootc, crates/lib/src/bootc_composefs/status.rs)."""
     booted = last(split(text_or_empty(view, "/proc/cmdline")), "composefs")
     if booted is None:
         return None

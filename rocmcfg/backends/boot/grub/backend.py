@@ -71,8 +71,8 @@ def _line(kargs: str) -> str:
 
 
 def _sourced(view: HostView, ours: str | None = None) -> list[Sourced]:
-    """What grub-mkconfig sources, in order: /etc/default/grub, then grub.d/*.cfg in glob order (a Debian
-    patch). Our drop-in is left out, or holds `ours`; that of a trial is left out, since GRUB fills it."""
+    """What grub-mkconfig sources, in order: /etc/default/grub, then grub.d/*.cfg (a Debian patch). Our
+    drop-in is left out, or holds `ours`; that of a trial is left out, since GRUB fills it."""
     others = {*drop_ins(view, (_FOLDER,), ".cfg")} - {DROP_IN, reader.TRIAL_DROP_IN}
     texts = {path: text_or_empty(view, path) for path in others}
     if ours is not None:

@@ -28,8 +28,7 @@ class _GrubBls(EntryChain):
         return (*folders, *files, *told) if files and folders else ()
 
     def assigned(self, view: HostView) -> tuple[str, str]:
-        """Where entries say $kernelopts (EL 8), grub2-mkconfig would put what the defaults say into that
-        variable, for the rescue entry too."""
+        """None where entries say $kernelopts (EL 8): grub2-mkconfig would give it to the rescue entry too."""
         return ("", "") if reader.has_kernelopts(view) else self.ASSIGNED
 
     def variable(self, view: HostView) -> str:

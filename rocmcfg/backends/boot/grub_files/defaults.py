@@ -38,8 +38,8 @@ def observed(
     ours: tuple[Karg, ...],
     is_later: Callable[[str], bool],
 ) -> Observed:
-    """`without` are the sourced files without our lines, `whole` the same files with them. `is_later` tells
-    of a `file:line` whether the shell reads it after our lines."""
+    """The sourced files without our lines, and with them. `is_later`: whether a `file:line` is read after
+    ours."""
     alone = _evaluate(without)
     always, default = (_kargs(alone, name) for name in _VARIABLES)
     if always is None or default is None:
@@ -61,8 +61,7 @@ def own_kargs(text: str, path: str) -> tuple[Karg, ...]:
 
 
 def dropped_by(sources: Sequence[Sourced], ours: int, kargs: Sequence[str]) -> str:
-    """Where our arguments are lost again, of `sources` after the one with the index `ours`; empty where they
-    are not, or where only a shell can tell."""
+    """Where, after `sources[ours]`, our arguments are lost again; empty where only a shell can tell, too."""
     environment = _evaluate(sources[: ours + 1])
     judged: object = environment
     for path, text in sources[ours + 1 :]:
@@ -97,8 +96,7 @@ def _kargs(environment: Environment, name: str) -> tuple[Karg, ...] | None:
 def before_writing(
     observed: Observed, kargs: Sequence[str], carrier: str, lost_at: str, loser: str, cure: str
 ) -> Iterable[Diagnostic]:
-    """`carrier` is the file of ours, `lost_at` where its arguments are dropped again, if anywhere. `loser`
-    says in words what drops them, and `cure` what to do about it."""
+    """`carrier` is the file of ours, `lost_at` where its arguments are dropped again, by `loser`."""
     if not observed.menu.unreadable and not observed.menu.normal:
         yield no_entry(observed.menu)
     length = longest_line(observed.menu.normal, kargs) - size(k.text for k in observed.ours)

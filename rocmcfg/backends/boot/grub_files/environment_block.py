@@ -24,8 +24,7 @@ _WRITABLE = ("ext2", "fat", "exfat", "xfs")
 
 
 class EnvironmentBlock(Keeper):
-    """GRUB's programs have one name at most distributions, and another at those that call all of GRUB 2
-    grub2; each name has a block of its own, beside its menu."""
+    """GRUB's programs are called grub or grub2, by the distribution; each has a block of its own."""
 
     KEEPS = "what one boot was to get"
 
@@ -46,13 +45,11 @@ class EnvironmentBlock(Keeper):
         return (self.TOOL, "-", "set", f"{VARIABLE}={wanted}")
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        """What the block holds for the next boot: empty where GRUB has taken it, None where there was
-        nothing. Raises Unreadable."""
+        """Empty where GRUB has taken it. Raises Unreadable."""
         return variables(view.read(self.BLOCK) or b"").get(VARIABLE)
 
     def damaged(self, view: HostView) -> bool:
-        """Whether a block is there that GRUB would not read. grub-editenv empties the file before it writes,
-        so that a full disk or a power cut may leave nothing."""
+        """Whether GRUB would not read it: grub-editenv empties the file before it writes."""
         block = view.read(self.BLOCK)
         return block is not None and not block.startswith(_SIGNATURE)
 
@@ -109,8 +106,7 @@ class EnvironmentBlock(Keeper):
             )
 
     def _write_problems(self, view: HostView) -> Iterable[Diagnostic]:
-        """Asked as Debian's 00_header asks for its recordfail: the devices between GRUB and the disk, the
-        file system."""
+        """As Debian's 00_header asks for its recordfail: what lies between GRUB and the disk."""
         folder = self.BLOCK.rpartition("/")[0]
         answers = []
         for target in ("abstraction", "fs"):
@@ -154,15 +150,13 @@ GRUB, GRUB2 = EnvironmentBlock("grub"), EnvironmentBlock("grub2")
 
 
 def variables(block: bytes) -> dict[str, str]:
-    """Lines `name=value`, in which a backslash stands before a backslash and a line break (grub-core/lib/
-    envblk.c); ours has neither."""
+    """Lines `name=value`; some characters are escaped (grub-core/lib/envblk.c), none of ours."""
     lines = block.decode("utf-8", "replace").splitlines()
     return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
 
 
 def _mount_of(view: HostView, folder: str) -> tuple[str, str]:
-    """Where the file system of a folder is mounted, and its options (proc_pid_mounts(5)); empty where nothing
-    tells."""
+    """Where the file system of a folder is mounted, and its options (proc_pid_mounts(5))."""
     rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
     above = [
         (row[1], row[3]) for row in rows if len(row) > 3 and f"{folder}/".startswith(f"{row[1].rstrip('/')}/")

@@ -62,8 +62,8 @@ class _Limine(MenuChain):
         return [*found, *(entry_options.from_cmdline(view) if cmdline else ())]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """Of what limine-entry-tool reads, the last that says the line today, so that ours are its last
-        arguments: in another file they could keep that one from counting."""
+        """In the last that limine-entry-tool reads of those that say the line today: elsewhere ours could
+        keep that one from counting."""
         proposed, names = entry_options.propose(settings), entry_tool.lines_of_others(view)
         part, edits = proposed[CMDLINE], entry_tool.edits_defaults(view, names)
         return {
@@ -113,8 +113,7 @@ class _Limine(MenuChain):
         yield from _of_later_kernels(view, observed, kargs, makes_entries)
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
-        """Unified kernel images whose entries pass no arguments: they have their own. And what cannot be kept
-        as it is, once the tool makes it anew."""
+        """Unified kernel images with arguments of their own; and what the tool would make anew with ours."""
         found = [*reader.judged(view)]
         foreign = (one for one, role in found if role is Role.FOREIGN and one.is_image)
         yield from with_their_own([one.kernel for one in foreign if not one.cmdline])
@@ -130,8 +129,7 @@ class _Limine(MenuChain):
 
 
 def _may_hold_arguments(view: HostView, image: str) -> bool:
-    """systemd-stub takes the loader's under Secure Boot only where the image holds none (use_load_options in
-    systemd's src/boot/stub.c)."""
+    """Under Secure Boot systemd-stub takes the loader's only where it holds none (src/boot/stub.c)."""
     paths = (f"{mounted}{image}" for mounted in loader_entries.PARTITIONS)
     try:
         found = pe_image.read(view, next(filter(view.exists, paths), image))

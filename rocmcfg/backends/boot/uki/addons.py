@@ -1,12 +1,9 @@
 """Addons: PE files without code of their own, whose section .cmdline systemd-stub appends to the command line
-of the image beside which they lie (systemd-stub(7)).
+of the image beside which they lie (systemd-stub(7)). Made of the host's own stub for addons as `ukify build`
+of systemd 262 does it (ADDON_SBAT; that of 257 writes one NUL more).
 
-Made of the host's own stub for addons as `ukify build` of systemd 262 does it (ADDON_SBAT; that of 257 writes
-one NUL more). Equal arguments and an equal stub give equal bytes.
-
-Signed by keys that a file of the host's owner names: sbctl(8) keeps its own and signs in place; uki.conf
-(ukify(1)) and dracut.conf(5) name a key and a certificate, with which sbsign(1) signs. Keys are used where
-they are and never read.
+Signed by keys that the host's owner names, and that are never read: sbctl(8) keeps its own; uki.conf
+(ukify(1)) and dracut.conf(5) name a key and a certificate, with which sbsign(1) signs.
 """
 
 from __future__ import annotations

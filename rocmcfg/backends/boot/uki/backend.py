@@ -130,8 +130,8 @@ def _is_behind_ours(path: str) -> bool:
 
 
 def _with_own_addon(view: HostView) -> list[str]:
-    """The directories that hold an addon of ours, also beside images that are gone, and those that hold
-    nothing: what ends us before the addon is there leaves one."""
+    """The directories that hold an addon of ours, also beside images that are gone, or nothing (we were
+    ended)."""
     folders = dict.fromkeys((f"{one}/EFI/Linux" for one in loader_entries.PARTITIONS), None)
     folders |= dict.fromkeys(path.rpartition("/")[0] for path in reader.paths(view))
     found: dict[str, str] = {}

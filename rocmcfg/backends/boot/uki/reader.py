@@ -62,8 +62,8 @@ class Uki(NamedTuple):
 
     @property
     def hides_addons(self) -> bool:
-        """Whether the stub looks for them elsewhere as long as the image's boot counter runs. It looks for
-        the counter behind the first plus sign of the name (remove_boot_count), which a kernel may have."""
+        """Whether the stub looks for them elsewhere while the boot counter runs. It looks for the counter
+        behind the first plus sign of the name (remove_boot_count), which a kernel may have."""
         name = self.path.rpartition("/")[2]
         counted = _COUNTER.search(name)
         return counted is not None and (self.stub < _IGNORES_COUNTERS or "+" in name[: counted.start()])
@@ -88,9 +88,8 @@ def here(view: HostView) -> bool:
 
 
 def told(view: HostView) -> tuple[str, ...]:
-    """What the stub told the firmware, where the image was booted as one, and not by an entry that is a file
-    and has options of its own: those would replace what is built into the image. The entry of a trial counts
-    as what it is a copy of."""
+    """What the stub told the firmware, where the image was not booted by an entry with options of its own,
+    which replace what is built in. The entry of a trial counts as what it is a copy of."""
     selected = variable_text(view, "LoaderEntrySelected").lower()
     if selected == f"{loader_entries.TRIAL_ID}.conf":
         copy = next((e for e in loader_entries.read(view) if e.role is Role.TRIAL), None)
@@ -160,8 +159,7 @@ def _entry(view: HostView, uki: Uki, enforced: bool) -> Entry:
 
 
 def _addon_kargs(view: HostView, uki: Uki, enforced: bool) -> list[Karg]:
-    """Of the addons to all images, then of those to this one, each in order of their names. `enforced`: what
-    is not signed is not loaded."""
+    """Of the addons to all images, then of those to this one; of signed ones alone where `enforced`."""
     if uki.stub < READS_ADDONS:
         return []
     around = (one for one in loader_entries.PARTITIONS if uki.path.startswith(f"{one}/"))

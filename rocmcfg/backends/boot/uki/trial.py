@@ -39,4 +39,4 @@ class _Trial(SecondEntry):
         return beaten(later, arguments, _HINT)
 
 
-TRIAL = _Trial(reader)
+TRIAL = _Trial()
