@@ -35,7 +35,9 @@ from tests.support.trees import Tree, tree
 CASES = Path(__file__).parent
 EXPECTATIONS = ("transcript.txt", "tree.diff", "tools.txt")
 _NO_CASES = ("trees", "tools")
-_KEYS = {"shows": str, "host": str, "trees": list, "commands": list, "stays": dict}
+_KEYS = {"shows": str, "state": str, "way": str, "host": str, "trees": list, "commands": list, "stays": dict}
+# In what state a host is of the owner's own arguments, when ours are applied and taken back.
+STATES = ("fresh", "partly set", "conflicting", "edited since")
 JOURNALS = "var/lib/rocmcfg/transactions"
 _ROLLBACK = "rocmcfg rollback --pristine --yes -q --root host"
 _MADE_BY_A_BOOT = re.compile(r"(proc|sys|run)(/|$)")
@@ -43,7 +45,9 @@ _RECORDS = re.compile(r"var(/lib(/rocmcfg(/.*)?)?)?$")  # tests/golden shows wha
 
 
 class Case(NamedTuple):
-    """`stays`: paths that a rollback leaves changed, each with the reason why that is right."""
+    """`state`: one of STATES where this case stands for it, else empty; `way`: of several ways in which the
+    loader is configured, the one. `stays`: paths that a rollback leaves changed, each with the reason why
+    that is right."""
 
     folder: Path
     shows: str
@@ -51,6 +55,8 @@ class Case(NamedTuple):
     commands: tuple[Typed, ...]
     trees: tuple[Path, ...]
     stays: dict[str, str]
+    state: str
+    way: str
 
     @property
     def tools(self) -> Path:
@@ -102,6 +108,8 @@ def read(folder: Path) -> Case:
         tuple(_typed(line) for line in table["commands"]),
         (*trees, *([own] if own.exists() else [])),
         table.get("stays", {}),
+        table.get("state", ""),
+        table.get("way", ""),
     )
 
 
