@@ -62,12 +62,22 @@ class Case(NamedTuple):
     def tools(self) -> Path:
         return self.folder.parent / "tools"
 
+    @property
+    def applied(self) -> bool:
+        """Whether it was expected that something is applied: an apply that was not refused."""
+        written = self.folder / "transcript.txt"
+        blocks = re.split(r"^\$ ", written.read_text() if written.exists() else "", flags=re.MULTILINE)
+        tried = [block.rstrip() for block in blocks if block.startswith("rocmcfg apply ")]
+        return any(not block.endswith(("\n[1]", "\n[2]")) for block in tried)
+
 
 class Played(NamedTuple):
-    """`loader`: the name of the host's loader; `expectations`: by file name, what came of the commands;
-    `pristine`: the tree of a host on which only the shell's lines were typed; `undone`: after the rollback.
+    """`applied`: a transaction of rocmcfg was on record at the end. `loader`: the name of the host's loader;
+    `expectations`: by file name, what came of the commands; `pristine`: the tree of a host on which only the
+    shell's lines were typed; `undone`: after the rollback.
     """
 
+    applied: bool
     loader: str
     expectations: dict[str, str]
     pristine: Tree
@@ -132,10 +142,11 @@ def play(case: Case) -> Played:
         written = Written()
         for typed in case.commands:
             written.add(stage, typed)
-        if (place / "host" / JOURNALS).exists():
+        applied = (place / "host" / JOURNALS).exists()
+        if applied:
             written.add(stage, Typed(_ROLLBACK), closing=True)
         undone = tree_of(place / "host")
-    return Played(loader.name if loader else "", written.expectations, pristine, undone)
+    return Played(applied, loader.name if loader else "", written.expectations, pristine, undone)
 
 
 def steps(case: Case) -> Iterator[tuple[Path, Said]]:

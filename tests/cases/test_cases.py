@@ -26,6 +26,7 @@ def test_case(name: str) -> None:
         _write(case, played.expectations)
         diagnostics.add(diagnostics.TABLE, made)
         return
+    assert played.applied == case.applied, "test_undo_sh.py plays what was applied"
     changed = _differences(case, played.expectations)
     assert not changed, "\n".join(["UPDATE_GOLDEN=1 takes this over:", *changed])
     new = made - diagnostics.read(diagnostics.TABLE)
