@@ -23,6 +23,7 @@ class Row(NamedTuple):
     title: str
     marks: tuple[tuple[str, ...], ...]
     manual: str
+    unless: tuple[str, ...] = ()  # with these paths, too, a backend configures it
     renders: str = ""  # the format of `rocmcfg render` that says it in this system's own words
 
 
@@ -33,7 +34,7 @@ CHAINS = (
         "NixOS",
         (("/etc/NIXOS",),),
         "in configuration.nix:\n  boot.kernelParams = [ {strings} ];\nthen: sudo nixos-rebuild boot",
-        "nixos",
+        renders="nixos",
     ),
     Row(
         "guix",
@@ -42,7 +43,7 @@ CHAINS = (
         "in the operating-system declaration:\n"
         "  (kernel-arguments (cons* {strings} %default-kernel-arguments))\n"
         "then: sudo guix system reconfigure",
-        "guix",
+        renders="guix",
     ),
     Row(
         "ubuntu-core",
@@ -50,7 +51,7 @@ CHAINS = (
         (("/usr/lib/snapd/snapd", "/var/lib/snapd/modeenv"), ("/var/lib/snapd/modeenv",)),
         'sudo snap set system system.kernel.cmdline-append="{kargs}"\n'
         "as far as kernel-cmdline in its gadget.yaml allows them",
-        "ubuntu-core",
+        renders="ubuntu-core",
     ),
     Row(
         "ostree",
@@ -60,10 +61,11 @@ CHAINS = (
     ),
     Row(
         "steamos",
-        "SteamOS",
+        "SteamOS before 3.6 or without /efi",
         (("/etc/steamos-release", "/usr/lib/steamos", "/etc/atomic-update.conf.d"),),
-        "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub\n"
-        "and list /etc/default/grub in /etc/atomic-update.conf.d/, or the next update drops it",
+        "mount /efi; before SteamOS 3.6, whose updates keep nothing of /etc, after each of them:\n"
+        "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub",
+        unless=("/efi/EFI/steamos/grub.cfg", "/etc/atomic-update.conf.d"),
     ),
 )
 
@@ -77,7 +79,7 @@ def _match(view: HostView, chain: Row) -> Detection | None:
     from rocmcfg.model.facts import Detection
 
     marks = [next(filter(view.exists, group), "") for group in chain.marks]
-    if not all(marks):
+    if not all(marks) or (chain.unless and all(map(view.exists, chain.unless))):
         return None
     return Detection(
         chain.name, chain.title, tuple(dict.fromkeys(marks)), False, False, chain.manual, chain.renders

@@ -18,6 +18,7 @@ from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_files.mkconfig import activation, reads_drop_ins
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, karg_line
 
@@ -33,9 +34,13 @@ class _Grub(Chain):
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         tool = next(filter(view.exists, reader.PROGRAMS), "")
-        found = (tool, defaults.PATH, reader.PATH)
+        found = (tool, defaults.PATH, reader.menu(view))
         sources = all(map(view.exists, found)) and reads_drop_ins(view) is not False
         return (*found, *told) if tool and sources and reader.has_entries(view) else ()
+
+    def detect(self, view: HostView) -> Detection | None:
+        found = super().detect(view)
+        return found._replace(title="GRUB (SteamOS)") if found and reader.on_steamos(view) else found
 
     def observe(self, view: HostView) -> Observed:
         own = text_or_empty(view, DROP_IN)
@@ -54,8 +59,7 @@ class _Grub(Chain):
         return {DROP_IN: own_file(settings, _line(karg_line(settings)), _REMARK)}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        del view
-        return (activation((reader.TOOL,), reader.PATH, reason),)
+        return (activation((reader.TOOL,), reader.menu(view), reason),)
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
         sources = _sourced(view, _line(" ".join(kargs)))
@@ -65,7 +69,7 @@ class _Grub(Chain):
         return [*defaults.before_writing(observed, kargs, DROP_IN, lost_at, "a drop-in", cure)]
 
     def unmanaged(self, view: HostView) -> list[Diagnostic]:
-        return defaults.not_from_defaults(view, reader.PATH)
+        return defaults.not_from_defaults(view, reader.menu(view))
 
 
 def _line(kargs: str) -> str:

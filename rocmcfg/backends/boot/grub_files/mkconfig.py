@@ -88,6 +88,8 @@ def parse_entries(lines: Iterable[str], path: str, section: str) -> list[Entry]:
     title, id = "", ""
     for line in lines:
         words = line.split(None, 1)
+        if words[:1] == ["steamenv_boot"]:  # of SteamOS; the command of GRUB that it runs stands behind it
+            words = line.split(None, 2)[1:]
         if not words:
             continue
         if words[0] == "menuentry":
