@@ -25,11 +25,11 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from os.path import basename
+from os.path import basename, splitext
 from typing import NamedTuple
 
 from rocmcfg.backends import marked_lines
-from rocmcfg.backends.environment import DIRECTORIES, Assignment, read_assignments
+from rocmcfg.backends.environment import DIRECTORIES, PLACES, Assignment, read_assignments
 from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
@@ -42,13 +42,7 @@ _NAME = "90-rocmcfg.conf"
 UNIT_FILES = f"{_UNITS}/*.service.d/{_NAME}"  # as the shell and the manual write it
 _SPELLED = re.compile(r"unit:([A-Za-z0-9:_.\\-]+(?:@[A-Za-z0-9:_.\\-]*)?)\.service")
 _UNIT_FILE = re.compile(rf"{_UNITS}/([A-Za-z0-9:_.\\@-]+\.service)\.d/{_NAME}")
-_UNIT_FOLDERS = (
-    _UNITS,
-    "/run/systemd/system",
-    "/usr/local/lib/systemd/system",
-    "/usr/lib/systemd/system",
-    "/lib/systemd/system",
-)
+_UNIT_FOLDERS = tuple(f"{place}/systemd/system" for place in (*PLACES, "/lib"))
 _LONGEST = 1023
 _PROFILE_ENV = "/etc/profile.env"
 
@@ -57,9 +51,8 @@ class Target(NamedTuple):
     """`name` is empty for one that always gets them. `needs`: one of these is on a host that has the reader.
     `line` is an assignment of ours, with the name and the value to be put in, which `quote` may change.
     `parse` says what a line of anybody's sets, and ("", "") for one that forgets what was set before; without
-    it lines are NAME=VALUE. Read after our file are those of `folders` whose names match `others` and come
-    later, and then `behind`. `results` are files that a program makes of ours, and that have to hold the
-    same."""
+    it lines are NAME=VALUE. Read after our file are those of `folders` with its suffix, or that match
+    `others`, that come later, and then `behind`. `results` are files that a program makes of ours."""
 
     name: str
     path: str
@@ -70,7 +63,7 @@ class Target(NamedTuple):
     quote: Callable[[str], str] = str
     section: str = ""
     folders: tuple[str, ...] = ()
-    others: str = r".*\.conf"
+    others: str = ""
     behind: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
 
@@ -107,7 +100,6 @@ PROFILE_D = Target(
     line="export {}={}\n",
     quote=shlex.quote,
     folders=("/etc/profile.d",),
-    others=r".*\.sh",
 )
 RAW = Target("", "/etc/rocmcfg/env", "docker --env-file, EnvironmentFile=")
 ALWAYS = (ENVIRONMENT_D, PROFILE_D, RAW)
@@ -119,7 +111,6 @@ FISH = Target(
     "set -gx {} '{}'\n",
     _fish,
     folders=("/etc/fish/conf.d",),
-    others=r".*\.fish",
     behind=("/usr/share/fish/vendor_conf.d", "/etc/fish/config.fish"),
 )
 SYSTEMD = Target(
@@ -131,7 +122,7 @@ SYSTEMD = Target(
     _systemd,
     lambda value: value.replace("%", "%%"),
     "[Manager]\n",
-    tuple(f"{place}/systemd/system.conf.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib")),
+    tuple(f"{place}/systemd/system.conf.d" for place in PLACES),
 )
 # Lines below ours are in the same file, and the last one counts.
 _PAM = ("/etc/pam.d", "/etc/pam.conf", "/usr/lib/pam.d")
@@ -143,7 +134,7 @@ GENTOO = Target(
     ("/usr/sbin/env-update", "/usr/bin/env-update"),
     '{}="{}"\n',
     folders=("/etc/env.d",),
-    others=r"[0-9]{2}.*(?<!~)(?<!\.bak)",
+    others=r"[0-9]{2}.*(?<!~)(?<!\.bak)$",
     results=(_PROFILE_ENV,),
 )
 FIXED = (FISH, SYSTEMD, ENVIRONMENT, GENTOO)
@@ -276,10 +267,9 @@ def _assignments(view: HostView, target: Target, path: str) -> Iterable[Assignme
 
 
 def _after(view: HostView, target: Target) -> Iterator[str]:
-    matching = re.compile(target.others)
-    for path in drop_ins(view, target.folders, ""):
+    for path in drop_ins(view, target.folders, "" if target.others else splitext(target.path)[1]):
         name = basename(path)
-        if name > basename(target.path) and matching.fullmatch(name):
+        if name > basename(target.path) and re.match(target.others, name):
             yield path
     for path in target.behind:
         yield from drop_ins(view, (path,), ".fish") if view.is_dir(path) else (path,)

@@ -1,6 +1,5 @@
 """Whose an entry of a menu is and what for, told by its title and its arguments: for menus that people write
-by hand, and that no tool marks.
-"""
+by hand, and that no tool marks."""
 
 from __future__ import annotations
 

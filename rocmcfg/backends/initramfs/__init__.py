@@ -45,8 +45,9 @@ class Image(NamedTuple):
     built: bool = True
 
 
-# What is looked at in an image, its bytes there, and those that it shall have; None for no such file.
-Content = tuple[str, bytes | None, bytes | None]
+# What is looked at in an image, its bytes there, and those that it shall have, None for no such file; or None
+# where the image cannot be looked into.
+Contents = list[tuple[str, bytes | None, bytes | None]] | None
 
 
 class Generator(Protocol):
@@ -72,8 +73,7 @@ class Generator(Protocol):
     HINT: ClassVar[str]
 
     def detect(self, view: HostView) -> Detection | None:
-        """A link to /dev/null in /etc/pacman.d/hooks hides a hook of pacman (alpm-hooks(5), “Overriding
-        hooks”)."""
+        """A link to /dev/null in /etc/pacman.d/hooks hides a hook of pacman (alpm-hooks(5))."""
         program = next(filter(view.exists, self.PROGRAMS), "")
         if not program:
             return None
@@ -99,10 +99,8 @@ class Generator(Protocol):
         """Why the images that carry the driver would not get our file. Besides, `built` is looked at."""
         return ()
 
-    def contents(
-        self, host: Host, image: Image, path: str, expected: bytes | None
-    ) -> Iterable[Content] | None:
-        """Our file in an image, beside what it shall be; None where the image cannot be looked into."""
+    def contents(self, host: Host, image: Image, path: str, expected: bytes | None) -> Contents:
+        """Our file in an image, beside what it shall be."""
         inside = path.lstrip("/")
         found = host.unpack((*self.UNPACKS.split(), image.path), (inside,), here=self.INTO_HERE)
         return None if found is None else [(path, found.get(inside), expected)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB
-from rocmcfg.backends.boot.grub_files.trial import SCRIPT, Files, GrubTrial, script
+from rocmcfg.backends.boot.grub_files.trial import SCRIPT, GrubTrial, script
 from rocmcfg.backends.templates import render
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic

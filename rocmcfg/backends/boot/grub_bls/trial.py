@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.grub_bls import reader
-from rocmcfg.backends.boot.grub_files.trial import Files, GrubTrial, hook
+from rocmcfg.backends.boot.grub_files.trial import GrubTrial, hook
 from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 
@@ -26,7 +27,7 @@ class _Trial(GrubTrial):
 
     def files(self, view: HostView) -> Files:
         """The step of our own that writes the entries puts the word there where this file is."""
-        content = (reader.HOOK_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
+        content = (TRIAL_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
         return {} if _is_foreign(view) else {reader.hook_path(view): content}
 
     def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.kargs import split
-
-if TYPE_CHECKING:
-    from rocmcfg.model.plan import Activation
+from rocmcfg.model.plan import Activation
 
 _PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _SOURCES = re.compile(r"^[ \t]*(?:\.|source)[ \t]+\S*/default/grub\"?[ \t]*$", re.MULTILINE)
@@ -57,8 +54,6 @@ def without_entries(view: HostView) -> bool:
 
 def activation(argv: tuple[str, ...], menu: str, reason: str) -> Activation:
     """Where it failed on a full /boot, MENU.new is what fills it."""
-    from rocmcfg.model.plan import Activation
-
     folder = menu.rpartition("/")[0]
     return Activation(argv[0], (argv,), reason, (menu,), scratch=(f"{menu}.new",), writes_at=(folder,))
 

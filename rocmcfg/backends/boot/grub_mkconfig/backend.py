@@ -1,8 +1,7 @@
 """GRUB without drop-ins: /etc/default/grub edited in place, then grub-mkconfig -o.
 
 One assignment is appended, as TuneD does it (profiles/functions). A file of ours that is sourced there would
-hide our arguments from programs that read this one as text, and end grub-mkconfig's `set -e` shell if
-missing.
+hide our arguments from programs that read this one as text, and end grub-mkconfig (`set -e`) if missing.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import defaults, mkconfig
-from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
 from rocmcfg.backends.boot.grub_mkconfig.reader import DEFAULTS
 from rocmcfg.host.view import HostView, text_or_empty
@@ -56,9 +54,9 @@ class _GrubMkconfig(Chain):
         last = before.count("\n") + ours.strip("\n").count("\n") + 1 if ours else 0
         return defaults.observed(
             reader.read(view),
-            [Sourced(DEFAULTS, appended_assignment.blanked(text))],
-            [Sourced(DEFAULTS, text)],
-            defaults.own_kargs(ours, DEFAULTS),
+            [(DEFAULTS, appended_assignment.blanked(text))],
+            (DEFAULTS, ours),
+            [(DEFAULTS, text)],
             lambda source: bool(ours) and int(source.rpartition(":")[2]) > last,
         )
 
@@ -72,7 +70,7 @@ class _GrubMkconfig(Chain):
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         text = appended_assignment.with_arguments(text_or_empty(view, DEFAULTS), defaults.DEFAULT, kargs)
-        parts = [Sourced(DEFAULTS, part) for part in appended_assignment.around(text)]
+        parts = [(DEFAULTS, part) for part in appended_assignment.around(text)]
         lost_at = defaults.dropped_by(parts, 1, kargs)
         cure = "move it above the lines of rocmcfg"
         yield from defaults.before_writing(observed, kargs, DEFAULTS, lost_at, "a line", cure)

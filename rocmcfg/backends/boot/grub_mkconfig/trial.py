@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from rocmcfg.backends.boot import appended_assignment
+from rocmcfg.backends.boot.contract import Files
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
-from rocmcfg.backends.boot.grub_files.trial import Files, GrubTrial, script
+from rocmcfg.backends.boot.grub_files.trial import GrubTrial, script
 from rocmcfg.backends.boot.grub_mkconfig import reader
 from rocmcfg.host.view import HostView, text_or_empty
 

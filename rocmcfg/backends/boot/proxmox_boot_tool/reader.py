@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocmcfg.backends.boot import loader_entries, marked_arguments
+from rocmcfg.backends.boot import efi, loader_entries, marked_arguments
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
@@ -54,9 +54,7 @@ def partitions(view: HostView) -> list[str]:
 
 def with_grub(view: HostView) -> bool:
     """Whether GRUB booted this host: the loader on its partitions (zz-proxmox-boot, update_esp_func)."""
-    from rocmcfg.backends.boot.recognised import handed_over
-
-    return not handed_over(view, "LoaderInfo", "systemd-boot")
+    return not efi.handed_over(view, "LoaderInfo", "systemd-boot")
 
 
 def read(view: HostView) -> Menu:
