@@ -52,7 +52,8 @@ OWNED='/etc/default/grub.d/zz-rocmcfg.cfg
 /etc/systemd/system/*.service.d/90-rocmcfg.conf
 /etc/kernel/postinst.d/rocmcfg
 /etc/kernel/install.d/95-rocmcfg.install
-/etc/initcpio/post/rocmcfg'
+/etc/initcpio/post/rocmcfg
+/etc/atomic-update.conf.d/rocmcfg.conf'
 # Files of others that hold a part of ours.
 EDITED='/etc/default/grub
 /etc/default/limine

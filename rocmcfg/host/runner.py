@@ -252,7 +252,10 @@ def _run(
     except sh.ForkException as problem:  # no machine code, no interpreter
         return CommandResult(tuple(argv), 126, "", str(problem).strip().rpartition("\n")[2].strip())
     try:
-        while not finished.wait(0.2 if progress else 0.05):
+        pause = 0.005
+        # sh looks once, when the output has ended, and if the program is there still, after a second again
+        while not finished.wait(pause) and command.is_alive():
+            pause = min(2 * pause, 0.2)
             if progress:
                 progress()
             if time.monotonic() - started > timeout or out.too_much or err.too_much:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import edits, environment_targets, initramfs, kernel_hook, modprobe
+from rocmcfg.backends import edits, environment_targets, initramfs, keep_list, kernel_hook, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -67,7 +67,8 @@ def owned_files(
             view, wanted=driver or (written and bool(on_line)), after_entries=written
         ).items()
     ]
-    return owned
+    kept = keep_list.propose(view, (one.path for one in owned if one.content is not None and not one.editor))
+    return [*owned, OwnedFile(keep_list.PATH, kept, "has an update of the system keep the files above")]
 
 
 def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSetting]) -> list[OwnedFile]:
@@ -112,6 +113,7 @@ def owned_paths() -> tuple[str, ...]:
         *(target.path for target in environment_targets.EVERY),
         environment_targets.UNIT_FILES,
         *kernel_hook.PATHS,
+        keep_list.PATH,
     )
 
 

@@ -166,7 +166,7 @@ def _by_hand(id: str, found: Detection, manual: str, what: str, request: Request
             hint=f"`{render_line(request, found.renders)}` prints it in its words; {proves} the host",
         )
     why = f"and {found.lacks} is missing" if found.lacks else "which rocmcfg cannot configure yet"
-    back = f"put {found.lacks} back, from its package or a copy; or " if found.lacks else ""
+    back = "mount its partition, or put it back from its package or a copy; or " if found.lacks else ""
     return error(
         id,
         f"{what} of this host is {found.title}, {why}",

@@ -23,7 +23,7 @@ from rocmcfg.records.receipt import parse
 from tests.backends.settings import variable
 from tests.support import usecases
 from tests.support.hosts import debian_grub_host, make_root
-from tests.support.tools import require_tool, run
+from tests.support.tools import require_library, require_tool, run
 
 # every character that a value may hold and that means something to one of the readers
 PAIRS = {
@@ -111,10 +111,7 @@ def by_pam_env(folder: Path, content: bytes) -> dict[str, str]:
     (folder / "service").write_text(
         f"session required pam_env.so conffile=/dev/null readenv=1 envfile={folder}/environment\n"
     )
-    try:
-        pam = ctypes.CDLL("libpam.so.0")
-    except OSError:
-        pytest.skip("needs libpam0g")
+    pam = require_library("libpam.so.0", package="libpam0g")
     handle, talk = ctypes.c_void_p(), _Conversation(None, None)
     place = str(folder).encode()
     assert pam.pam_start_confdir(b"service", b"root", ctypes.byref(talk), place, ctypes.byref(handle)) == 0

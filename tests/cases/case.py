@@ -35,7 +35,9 @@ from tests.support.trees import Tree, tree
 CASES = Path(__file__).parent
 EXPECTATIONS = ("transcript.txt", "tree.diff", "tools.txt")
 _NO_CASES = ("trees", "tools")
-_KEYS = {"shows": str, "host": str, "trees": list, "commands": list, "stays": dict}
+_KEYS = {"shows": str, "state": str, "way": str, "host": str, "trees": list, "commands": list, "stays": dict}
+# In what state a host is of the owner's own arguments, when ours are applied and taken back.
+STATES = ("fresh", "partly set", "conflicting", "edited since")
 JOURNALS = "var/lib/rocmcfg/transactions"
 _ROLLBACK = "rocmcfg rollback --pristine --yes -q --root host"
 _MADE_BY_A_BOOT = re.compile(r"(proc|sys|run)(/|$)")
@@ -43,7 +45,9 @@ _RECORDS = re.compile(r"var(/lib(/rocmcfg(/.*)?)?)?$")  # tests/golden shows wha
 
 
 class Case(NamedTuple):
-    """`stays`: paths that a rollback leaves changed, each with the reason why that is right."""
+    """`state`: one of STATES where this case stands for it, else empty; `way`: of several ways in which the
+    loader is configured, the one. `stays`: paths that a rollback leaves changed, each with the reason why
+    that is right."""
 
     folder: Path
     shows: str
@@ -51,17 +55,29 @@ class Case(NamedTuple):
     commands: tuple[Typed, ...]
     trees: tuple[Path, ...]
     stays: dict[str, str]
+    state: str
+    way: str
 
     @property
     def tools(self) -> Path:
         return self.folder.parent / "tools"
 
+    @property
+    def applied(self) -> bool:
+        """Whether it was expected that something is applied: an apply that was not refused."""
+        written = self.folder / "transcript.txt"
+        blocks = re.split(r"^\$ ", written.read_text() if written.exists() else "", flags=re.MULTILINE)
+        tried = [block.rstrip() for block in blocks if block.startswith("rocmcfg apply ")]
+        return any(not block.endswith(("\n[1]", "\n[2]")) for block in tried)
+
 
 class Played(NamedTuple):
-    """`loader`: the name of the host's loader; `expectations`: by file name, what came of the commands;
-    `pristine`: the tree of a host on which only the shell's lines were typed; `undone`: after the rollback.
+    """`applied`: a transaction of rocmcfg was on record at the end. `loader`: the name of the host's loader;
+    `expectations`: by file name, what came of the commands; `pristine`: the tree of a host on which only the
+    shell's lines were typed; `undone`: after the rollback.
     """
 
+    applied: bool
     loader: str
     expectations: dict[str, str]
     pristine: Tree
@@ -102,6 +118,8 @@ def read(folder: Path) -> Case:
         tuple(_typed(line) for line in table["commands"]),
         (*trees, *([own] if own.exists() else [])),
         table.get("stays", {}),
+        table.get("state", ""),
+        table.get("way", ""),
     )
 
 
@@ -124,10 +142,11 @@ def play(case: Case) -> Played:
         written = Written()
         for typed in case.commands:
             written.add(stage, typed)
-        if (place / "host" / JOURNALS).exists():
+        applied = (place / "host" / JOURNALS).exists()
+        if applied:
             written.add(stage, Typed(_ROLLBACK), closing=True)
         undone = tree_of(place / "host")
-    return Played(loader.name if loader else "", written.expectations, pristine, undone)
+    return Played(applied, loader.name if loader else "", written.expectations, pristine, undone)
 
 
 def steps(case: Case) -> Iterator[tuple[Path, Said]]:

@@ -10,7 +10,7 @@ import pytest
 from rocmcfg.backends.boot import registry
 from tests.golden import diagnostics
 
-from .case import CASES, EXPECTATIONS, Case, cases, play, read
+from .case import CASES, EXPECTATIONS, STATES, Case, cases, play, read
 
 FOLDERS = cases()
 
@@ -26,6 +26,7 @@ def test_case(name: str) -> None:
         _write(case, played.expectations)
         diagnostics.add(diagnostics.TABLE, made)
         return
+    assert played.applied == case.applied, "test_undo_sh.py plays what was applied"
     changed = _differences(case, played.expectations)
     assert not changed, "\n".join(["UPDATE_GOLDEN=1 takes this over:", *changed])
     new = made - diagnostics.read(diagnostics.TABLE)
@@ -55,6 +56,18 @@ def _write(case: Case, found: dict[str, str]) -> None:
 
 def test_every_loader_that_is_configured_has_cases() -> None:
     assert {backend.NAME for backend in registry.backends()} <= {name.partition("/")[0] for name in FOLDERS}
+
+
+def test_every_backend_is_shown_in_every_state_and_each_of_its_ways() -> None:
+    found: dict[tuple[str, str], set[str]] = {}
+    for name, folder in FOLDERS.items():
+        case = read(folder)
+        assert case.state in ("", *STATES), name
+        if case.state or case.way:
+            found.setdefault((name.partition("/")[0], case.way), set()).add(case.state)
+    assert {backend.NAME for backend in registry.backends()} == {loader for loader, _ in found}
+    missing = {key: {*STATES} - shown for key, shown in found.items() if shown != {*STATES}}
+    assert not missing
 
 
 def test_a_folder_of_cases_holds_nothing_else() -> None:

@@ -11,6 +11,7 @@ import pytest
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host.local import LocalHost
+from tests.support.boots import MENUS
 from tests.support.real_mkconfig import Mkconfig
 
 from .case import cases, read, steps
@@ -34,7 +35,7 @@ def test_the_real_program_makes_the_same_entries(name: str, tmp_path: Path) -> N
             continue
         copy = tmp_path / str(number)
         shutil.copytree(root, copy, symlinks=True)
-        menu = "boot/grub2/grub.cfg" if (copy / "boot/grub2").exists() else "boot/grub/grub.cfg"
+        menu = next(name for name in MENUS if (copy / name).exists())
         Mkconfig(copy, drop_ins=name.startswith("grub/")).run(menu)
         real, fake = entries(copy), entries(root)
         assert {key: real.get(key) for key in fake} == fake

@@ -19,13 +19,14 @@ from tests.support.stage import empty_folder
 from tests.support.tools import require_tool
 from tests.support.trees import STATE, Tree, tree
 
-from .case import JOURNALS, Case, cases, pristine, read, stage_of, tree_of
+from .case import Case, cases, pristine, read, stage_of, tree_of
 
 SCRIPT = Path(__file__).parents[2] / "packaging/undo.sh"
 FOLDERS = cases()
 PLAYED = [
     pytest.param(name, marks=() if name.endswith("/edited-by-others") else pytest.mark.faults)
-    for name in FOLDERS
+    for name, folder in FOLDERS.items()
+    if read(folder).applied
 ]
 # `chroot ROOT PROGRAM ARGUMENT…`: the program of the case, or the stand-in of `fake_tools`.
 _CHROOT = f"""#!{sys.executable} -IS
@@ -41,19 +42,27 @@ os.execv(sys.executable, [sys.executable, "-IS", {fake_tools.__file__!r}, words[
 """
 
 
-def run(case: Case, place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(
+    case: Case, place: Path, *arguments: str, shell: tuple[str, ...] = ("dash",)
+) -> subprocess.CompletedProcess[str]:
     """As somebody runs it in another system, where the host's disks are mounted at `place`/host; its /proc
     too where a case has programs to be run."""
     (place / "bin").mkdir(exist_ok=True)
     chroot = place / "bin/chroot"
     chroot.write_text(_CHROOT.replace("{tools!r}", repr(str(case.tools))))
     chroot.chmod(0o755)
+    path: list[str | Path] = [place / "bin", os.environ["PATH"]]
+    if shell[0] == "busybox":  # its own programs too, as far as it has them
+        applets = place / "applets"
+        applets.mkdir(exist_ok=True)
+        subprocess.run(["busybox", "--install", "-s", applets], check=True)
+        path.insert(1, applets)
     return subprocess.run(
-        ["dash", str(SCRIPT), "--root", str(place / "host"), *arguments],
+        [*shell, str(SCRIPT), "--root", str(place / "host"), *arguments],
         capture_output=True,
         text=True,
         check=False,
-        env={"PATH": f"{place / 'bin'}:{os.environ['PATH']}"},
+        env={"PATH": ":".join(map(str, path))},
     )
 
 
@@ -65,16 +74,26 @@ def _compared(found: Tree) -> Tree:
 @pytest.mark.parametrize("name", PLAYED)
 def test_it_leaves_the_host_as_if_rocmcfg_had_never_been_there(name: str) -> None:
     require_tool("dash", "dash")
+    _undone(name, ("dash",))
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("shell", [("busybox", "sh"), ("bash", "--posix")], ids=" ".join)
+@pytest.mark.parametrize("loader", ["grub-bls", "limine", "proxmox-boot-tool", "refind", "rpm-ostree", "uki"])
+def test_so_do_the_shells_of_rescue_systems(shell: tuple[str, ...], loader: str) -> None:
+    require_tool(shell[0], shell[0])
+    _undone(f"{loader}/edited-by-others", shell)
+
+
+def _undone(name: str, shell: tuple[str, ...]) -> None:
     case = read(FOLDERS[name])
     with empty_folder() as place:
         stage, host = stage_of(case, place), place / "host"
         for typed in case.commands:
             stage.run(typed)
-        if not (host / JOURNALS).exists():
-            pytest.skip("nothing was applied")
         if stage.host.tools:
             (host / "proc/self").mkdir(parents=True, exist_ok=True)
-        done = run(case, place)
+        done = run(case, place, shell=shell)
         left = _compared(tree_of(host))
     untouched = _compared(pristine(case))
     paths = untouched.keys() | left.keys()

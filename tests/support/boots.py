@@ -38,6 +38,10 @@ def next_boot(root: Path, block: str = BLOCK) -> str:
     return found[1] if found else ""
 
 
+# of GRUB, where distributions have it
+MENUS = ("boot/grub/grub.cfg", "boot/grub2/grub.cfg", "efi/EFI/steamos/grub.cfg")
+
+
 def reboot(root: Path) -> str:
     """The command line of the new boot."""
     line = grub_line(root)
@@ -47,7 +51,7 @@ def reboot(root: Path) -> str:
 
 def grub_line(root: Path) -> str:
     """The command line that GRUB gives to the first entry of its menu; the block is changed as GRUB does."""
-    menu = next(path for path in (root / "boot/grub/grub.cfg", root / "boot/grub2/grub.cfg") if path.exists())
+    menu = next(path for name in MENUS if (path := root / name).exists())
     text = menu.read_text()
     user = menu.with_name("user.cfg")
     hooks = text + (user.read_text() if "user.cfg" in text and user.exists() else "")
@@ -57,8 +61,8 @@ def grub_line(root: Path) -> str:
         subprocess.run(["grub-editenv", root / block, "set", "rocmcfg_next="], check=True)
     if re.search(r"^\s*blscfg$", text, re.M):
         text = max((path.name, path.read_text()) for path in (root / "boot/loader/entries").glob("*.conf"))[1]
-    kernel = re.search(r"^\s*linux\s+(\S+)", text, re.M)
-    options = re.search(r"^(?:\s*linux\s+\S+|options) +(\S.*)$", text, re.M)
+    kernel = re.search(r"^\s*(?:steamenv_boot )?linux\s+(\S+)", text, re.M)
+    options = re.search(r"^(?:\s*(?:steamenv_boot )?linux\s+\S+|options) +(\S.*)$", text, re.M)
     assert kernel is not None
     assert options is not None
     return " ".join(f"BOOT_IMAGE={kernel[1]} {options[1].replace('$rocmcfg_trial', given)}".split())

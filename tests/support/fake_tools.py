@@ -5,7 +5,8 @@
 
 update-grub        grub-mkconfig sources /etc/default/grub, then grub.d/*.cfg (a Debian patch), in one shell;
                    10_linux puts "$GRUB_CMDLINE_LINUX $GRUB_CMDLINE_LINUX_DEFAULT" on normal entries and
-                   "single $GRUB_CMDLINE_LINUX" on recovery ones (grub 2.12, util/grub.d/10_linux.in).
+                   "single $GRUB_CMDLINE_LINUX" on recovery ones (grub 2.12, util/grub.d/10_linux.in). That of
+                   SteamOS puts the menu on the EFI partition (steamos-customizations, grub/bin/update-grub).
 update-initramfs   mkinitramfs copies all of /etc/modprobe.d, whatever else the image holds. With
                    update_initramfs=no in update-initramfs.conf it prints a line and exits 0 without any
                    work (initramfs-tools, update-initramfs: `if [ "$update_initramfs" = "no" ] … exit 0`).
@@ -58,7 +59,9 @@ EVERYWHERE = ("mv",)
 
 
 def update_grub(root: Path) -> int:
-    return _mkconfig(root, "boot/grub/grub.cfg", _SOURCE + _DROP_INS + _PRINT)
+    steamos = "efi/EFI/steamos/grub.cfg"
+    menu = steamos if (root / steamos).exists() else "boot/grub/grub.cfg"
+    return _mkconfig(root, menu, _SOURCE + _DROP_INS + _PRINT)
 
 
 def grub_mkconfig(root: Path, arguments: list[str]) -> int:
@@ -80,7 +83,7 @@ def _mkconfig(root: Path, written: str, script: str) -> int:
             generated = line.endswith("/10_linux ###\n")
         if line.lstrip().startswith("menuentry "):
             recovery = "-recovery-" in line
-        found = re.match(r"\s*linux\s+\S+ root=\S+ (?:r[ow] )?", line)
+        found = re.match(r"\s*(?:linux\s+\S+ root=\S+ (?:r[ow] )?|steamenv_boot linux \S+ )", line)
         arguments = f"single {always}" if recovery else f"{always} {default}"
         lines.append(f"{found.group()}{arguments}\n" if found and generated else line)
     _replace(menu, (_printed(root) + _without_printed("".join(lines))).encode())

@@ -1,12 +1,13 @@
 """The real programs that tests hold the code against, and the Debian packages that bring them.
 
-`require_tool` finds one or skips the test loudly; with CI=true a missing program is a failure, so that a
-test cannot go unnoticed. `python3 tests/support/tools.py --packages` prints what to install, and needs
-nothing but Python for it.
+`require_tool` finds one, `require_library` a library, or skips the test loudly; with CI=true what is missing
+is a failure, so that a test cannot go unnoticed. `python3 tests/support/tools.py --packages` prints what to
+install, and needs nothing but Python for it.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ PACKAGES = (
     "bash",
     "bash-completion",
     "btrfs-progs",
+    "busybox",
     "cloud-init",
     "cpio",
     "dash",
@@ -30,6 +32,8 @@ PACKAGES = (
     "ignition",
     "initramfs-tools-core",
     "kmod",
+    "libglib2.0-0",
+    "libpam0g",
     "man-db",
     "mandoc",
     "mount",
@@ -54,21 +58,29 @@ def require_tool(name: str, package: str) -> str:
     found = shutil.which(name, path=path)
     if found:
         return found
-    import pytest
+    raise _unable(f"{name} is missing: apt-get install {package}")
 
-    said = f"{name} is missing: apt-get install {package}"
-    stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-    raise stop.Exception(said)
+
+def require_library(name: str, package: str) -> ctypes.CDLL:
+    """A library by the name of its file, as `require_tool` finds a program."""
+    try:
+        return ctypes.CDLL(name)
+    except OSError:
+        raise _unable(f"{name} is missing: apt-get install {package}") from None
 
 
 def require_root() -> None:
     """Skips a test that only root can make; under CI=true, which is root, it fails."""
-    if os.geteuid() == 0:
-        return
+    if os.geteuid() != 0:
+        raise _unable("only root can give files to others")
+
+
+def _unable(reason: str) -> BaseException:
+    """What ends a test that cannot be made here."""
     import pytest
 
     stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-    raise stop.Exception("only root can give files to others")
+    return stop.Exception(reason)
 
 
 def run(

@@ -1,9 +1,5 @@
-"""Boot chains that are known by name and not configured yet.
-
-A row says how to recognise one and what to add by hand. When a chain gets a backend of its own, its row
-goes away. Marks are paths of which one per group must exist; sources: each project's manual, and
-the procedures that distributions document.
-"""
+"""Boot chains that are known by name and not configured: how to recognise each and what to add by hand. Of
+the paths in each group of `marks` one must exist. Sources: the manuals of projects and distributions."""
 
 from __future__ import annotations
 
@@ -23,6 +19,7 @@ class Row(NamedTuple):
     title: str
     marks: tuple[tuple[str, ...], ...]
     manual: str
+    unless: tuple[str, ...] = ()  # with these paths, too, a backend configures it
     renders: str = ""  # the format of `rocmcfg render` that says it in this system's own words
 
 
@@ -33,7 +30,7 @@ CHAINS = (
         "NixOS",
         (("/etc/NIXOS",),),
         "in configuration.nix:\n  boot.kernelParams = [ {strings} ];\nthen: sudo nixos-rebuild boot",
-        "nixos",
+        renders="nixos",
     ),
     Row(
         "guix",
@@ -42,7 +39,7 @@ CHAINS = (
         "in the operating-system declaration:\n"
         "  (kernel-arguments (cons* {strings} %default-kernel-arguments))\n"
         "then: sudo guix system reconfigure",
-        "guix",
+        renders="guix",
     ),
     Row(
         "ubuntu-core",
@@ -50,7 +47,7 @@ CHAINS = (
         (("/usr/lib/snapd/snapd", "/var/lib/snapd/modeenv"), ("/var/lib/snapd/modeenv",)),
         'sudo snap set system system.kernel.cmdline-append="{kargs}"\n'
         "as far as kernel-cmdline in its gadget.yaml allows them",
-        "ubuntu-core",
+        renders="ubuntu-core",
     ),
     Row(
         "ostree",
@@ -60,28 +57,24 @@ CHAINS = (
     ),
     Row(
         "steamos",
-        "SteamOS",
+        "SteamOS before 3.6 or without /efi",
         (("/etc/steamos-release", "/usr/lib/steamos", "/etc/atomic-update.conf.d"),),
-        "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub\n"
-        "and list /etc/default/grub in /etc/atomic-update.conf.d/, or the next update drops it",
+        "mount /efi; before SteamOS 3.6, whose updates keep nothing of /etc, after each of them:\n"
+        "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub",
+        unless=("/efi/EFI/steamos/grub.cfg", "/etc/atomic-update.conf.d"),
     ),
 )
 
 
 def decisive(view: HostView) -> Detection | None:
     """A chain that excludes every other one."""
-    return next((found for chain in CHAINS if (found := _match(view, chain)) is not None), None)
-
-
-def _match(view: HostView, chain: Row) -> Detection | None:
     from rocmcfg.model.facts import Detection
 
-    marks = [next(filter(view.exists, group), "") for group in chain.marks]
-    if not all(marks):
-        return None
-    return Detection(
-        chain.name, chain.title, tuple(dict.fromkeys(marks)), False, False, chain.manual, chain.renders
-    )
+    for name, title, groups, manual, unless, renders in CHAINS:
+        marks = [next(filter(view.exists, group), "") for group in groups]
+        if all(marks) and not (unless and all(map(view.exists, unless))):
+            return Detection(name, title, (*dict.fromkeys(marks),), False, False, manual, renders)
+    return None
 
 
 def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
@@ -91,8 +84,7 @@ def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
 
 
 def variable_text(view: HostView, variable: str) -> str:
-    """What a variable of the Boot Loader Interface says: four bytes of attributes, then UTF-16. Empty where
-    there is none."""
+    """What a variable of the Boot Loader Interface says: four bytes of attributes, then UTF-16."""
     try:
         raw = view.read(f"{EFIVARS}/{variable}-{LOADER_GUID}")
     except Unreadable:

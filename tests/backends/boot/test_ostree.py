@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import random
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from tests.support import recorded
 from tests.support.hosts import make_root, other_host
 from tests.support.program import rocmcfg
 from tests.support.stage import Stage, Typed, empty_folder
+from tests.support.tools import require_library
 
 LINE = ["root=UUID=3f6c", "rw", 'x="a b"', "amdgpu.runpm=0"]
 
@@ -41,10 +41,7 @@ def test_a_staged_deployment_is_read_whatever_its_size(tmp_path: Path, many: int
 
 
 def test_it_is_what_glib_reads() -> None:
-    name = ctypes.util.find_library("glib-2.0")
-    if name is None:
-        pytest.skip("libglib2.0-0 is not installed")
-    glib = ctypes.CDLL(name)
+    glib = require_library("libglib-2.0.so.0", package="libglib2.0-0")
     for function in ("g_variant_new_from_bytes", "g_bytes_new", "g_variant_print", "g_variant_type_new"):
         getattr(glib, function).restype = ctypes.c_void_p
     glib.g_variant_parse.restype = ctypes.c_void_p

@@ -14,6 +14,11 @@ MKCONFIG = Program(
     "  . ${sysconfdir}/default/grub\nfi\nexit 99\n"
 )
 
+WITH_DROP_INS = Program(
+    "#!/bin/sh\nset -e\n. ${sysconfdir}/default/grub\nfor x in ${sysconfdir}/default/grub.d/*.cfg ; do\n"
+    '  if [ -e "$x" ]; then . "$x"; fi\ndone\nexit 99\n'
+)
+
 
 def arch_grub() -> dict[str, File]:
     """Arch with GRUB: upstream grub-mkconfig, which reads no /etc/default/grub.d."""
@@ -62,21 +67,26 @@ def proxmox_grub() -> dict[str, File]:
 
 
 def steamos() -> dict[str, File]:
-    """SteamOS: a file in /etc survives an update only if /etc/atomic-update.conf.d lists it."""
-    kernel = "6.11.11-valve24-1-neptune-611"
+    """SteamOS 3.8: a file in /etc survives an update only if /etc/atomic-update.conf.d lists it. The
+    arguments are those that recovery images of it have; root= is added as it boots."""
+    kernel, image = "6.16.12-valve11-1-neptune-616", "/boot/vmlinuz-linux-neptune-616"
+    always = "console=tty1 rd.luks=0 rd.lvm=0 rd.md=0 rd.dm=0 log_buf_len=4M amd_iommu=off audit=0"
+    default = "loglevel=3 quiet splash plymouth.ignore-serial-consoles"
+    common = arch(kernel, f"BOOT_IMAGE={image} {always} {default} {ROOT_ARGUMENT}")
+    del common["boot/vmlinuz-linux"]
     return {
-        **arch(kernel, f"BOOT_IMAGE=/boot/vmlinuz-linux-neptune-611 {ROOT_ARGUMENT} rw quiet splash"),
-        **os_release("SteamOS", "steamos", "3.7.13", ID_LIKE="arch", VARIANT_ID="steamdeck"),
-        "etc/default/grub": 'GRUB_CMDLINE_LINUX_DEFAULT="quiet splash"\nGRUB_CMDLINE_LINUX=""\n',
-        "efi/EFI/steamos/grub.cfg": "menuentry 'SteamOS' {\n"
-        f"\tsteamenv_boot linux /boot/vmlinuz-linux-neptune-611 {ROOT_ARGUMENT} rw quiet splash\n}}\n",
+        **common,
+        **os_release("SteamOS", "steamos", "3.8.14", ID_LIKE="arch", VARIANT_ID="steamdeck"),
+        "etc/default/grub": f'GRUB_CMDLINE_LINUX_DEFAULT="{default}"\nGRUB_CMDLINE_LINUX="{always}"\n',
+        "efi/EFI/steamos/grub.cfg": "### BEGIN /etc/grub.d/10_linux ###\n"
+        "menuentry 'SteamOS' --class steamos {\n"
+        f"\tsteamenv_boot linux {image} {always} {default}\n"
+        "\tinitrd /boot/amd-ucode.img /boot/initramfs-linux-neptune-616.img\n}\n"
+        "### END /etc/grub.d/10_linux ###\n",
         "etc/atomic-update.conf.d/example-additional-keep-list.conf": "# /etc/example.conf\n",
-        **programs(
-            "usr/bin/steamos-readonly",
-            "usr/bin/steamos-update",
-            "usr/bin/update-grub",
-            "usr/bin/grub-mkconfig",
-        ),
+        image[1:]: "placeholder\n",
+        "usr/bin/grub-mkconfig": WITH_DROP_INS,
+        **programs("usr/bin/steamos-readonly", "usr/bin/steamos-update", "usr/bin/update-grub"),
         **firmware(),
     }
 
