@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments, pe_image, secure_boot
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, machine_id
-from rocmcfg.backends.boot.menu import Entry, Menu, Role
+from rocmcfg.backends.boot.menu import MISSING, Entry, Menu, Role
 from rocmcfg.backends.boot.pe_image import PeImage
 from rocmcfg.backends.boot.recognised import handed_over, variable_text
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
@@ -119,7 +119,10 @@ def paths(view: HostView) -> tuple[str, ...]:
         found += [f"{folder}/{name}" for name in view.names(folder) if _is_image(name.lower())]
     named = [path for text in presets(view).values() for path in _PRESET_IMAGE.findall(text)]
     found += [path for path in named if view.exists(path)]
-    return tuple({view.real_path(path): path for path in found}.values())
+    once: dict[str, str] = {}
+    for path in found:
+        once.setdefault(view.real_path(path).lower(), path)  # to FAT a preset may spell it otherwise
+    return tuple(once.values())
 
 
 def _is_image(name: str) -> bool:
@@ -153,9 +156,11 @@ def _role(path: str, image: PeImage, machine: str, system: re.Match[str] | None)
 def read(view: HostView) -> Menu:
     """A partition for root's eyes alone hides its images (the mode of most ESPs)."""
     enforced = secure_boot.state(view) == secure_boot.ON
-    entries = tuple(_entry(view, uki, enforced) for uki in images(view).images)
+    seen = images(view)
+    entries = tuple(_entry(view, uki, enforced) for uki in seen.images)
     hidden = [mounted for mounted in loader_entries.PARTITIONS if view.hidden(mounted)]
-    unreadable = f"only root may look into {hidden[0]}" if hidden and not entries else ""
+    unreadable = f"only root may look into {hidden[0]}" if hidden else "" if seen.damaged else MISSING
+    unreadable = "" if entries else unreadable
     folder = entries[0].path.rpartition("/")[0] if entries else hidden[0] if hidden else "/efi/EFI/Linux"
     dropped_by = "a stub that takes no addon, or not an unsigned one,"
     return Menu(entries, unreadable, folder, "", CARRIER, dropped_by)
