@@ -19,8 +19,7 @@ _SUMMED = re.compile(rb"#[^\n]*\n#[^\n]*\n# sha256 of the lines below: ([0-9a-f]
 
 
 def user_file(pairs: Sequence[tuple[str, str]]) -> bytes:
-    """~/.config/environment.d of one account: the same syntax, another way to undo it. No receipt tells what
-    we wrote there, so that the file itself does."""
+    """~/.config/environment.d of one account; no receipt tells what we wrote there."""
     body = "".join(f"{name}={value}\n" for name, value in pairs)
     return render("", "user.conf.j2", body=body, checksum=_checksum(body.encode()))
 
@@ -69,12 +68,9 @@ def read_assignments(view: HostView, path: str) -> dict[str, Assignment]:
 
 def for_everybody(view: HostView) -> tuple[Assignment, ...]:
     """Every variable that a file sets for all users, in the order of reading, so that later ones win:
-    pam_env(8), then environment.d(5), then the shells of logins; /etc/set-environment is what those of NixOS
-    read (nixpkgs, nixos/modules/config/shells-environment.nix). A file that is reached by a symbolic link as
-    well is read once, under its own name, where it is read last.
-
-    A line of a shell script counts as if it were run: what stands behind a condition cannot be told.
-    """
+    pam_env(8), environment.d(5), the shells of logins, and /etc/set-environment of NixOS (nixpkgs,
+    nixos/modules/config/shells-environment.nix). A file that a symbolic link reaches as well is read once,
+    where it is read last. A line of a shell script counts as if it were run."""
     read = (
         "/etc/environment",
         *environment_d(view),

@@ -22,6 +22,7 @@ gentoo: /etc/env.d, files that begin with two digits, in order; env-update makes
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from os.path import basename
@@ -53,13 +54,12 @@ _PROFILE_ENV = "/etc/profile.env"
 
 
 class Target(NamedTuple):
-    """`name` is empty for one that always gets them. `needs`: one of these is on a host that has the reader;
-    every host has that of none. `line` is an assignment of ours, with the name and the value to be put in,
-    which `quote` may change. `parse` says what a line of anybody's sets, and ("", "") for one that forgets
-    what was set before; without it lines are NAME=VALUE.
-
-    Read after our file are those of `folders` whose names match `others` and come later, and then `behind`.
-    `results` are files that a program makes of ours, and that have to hold the same."""
+    """`name` is empty for one that always gets them. `needs`: one of these is on a host that has the reader.
+    `line` is an assignment of ours, with the name and the value to be put in, which `quote` may change.
+    `parse` says what a line of anybody's sets, and ("", "") for one that forgets what was set before; without
+    it lines are NAME=VALUE. Read after our file are those of `folders` whose names match `others` and come
+    later, and then `behind`. `results` are files that a program makes of ours, and that have to hold the
+    same."""
 
     name: str
     path: str
@@ -85,8 +85,6 @@ def _fish(line: str) -> Pairs:
 
 
 def _systemd(line: str) -> Pairs:
-    import shlex
-
     key, equals, value = line.strip().partition("=")
     if not equals or key.strip() not in ("Environment", "DefaultEnvironment"):
         return
@@ -101,19 +99,13 @@ def _systemd(line: str) -> Pairs:
             yield name, text.replace("%%", "%")
 
 
-def _shell(value: str) -> str:
-    import shlex
-
-    return shlex.quote(value)  # it may hold `;`
-
-
 ENVIRONMENT_D = Target("", "/etc/environment.d/90-rocmcfg.conf", "systemd user sessions", folders=DIRECTORIES)
 PROFILE_D = Target(
     "",
     "/etc/profile.d/zz-rocmcfg.sh",
     "login shells",
     line="export {}={}\n",
-    quote=_shell,
+    quote=shlex.quote,
     folders=("/etc/profile.d",),
     others=r".*\.sh",
 )
@@ -141,12 +133,9 @@ SYSTEMD = Target(
     "[Manager]\n",
     tuple(f"{place}/systemd/system.conf.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib")),
 )
-ENVIRONMENT = Target(  # lines below ours are in the same file, and the last one counts
-    "environment",
-    "/etc/environment",
-    "logins by PAM",
-    ("/etc/pam.d", "/etc/pam.conf", "/usr/lib/pam.d"),
-)
+# Lines below ours are in the same file, and the last one counts.
+_PAM = ("/etc/pam.d", "/etc/pam.conf", "/usr/lib/pam.d")
+ENVIRONMENT = Target("environment", "/etc/environment", "logins by PAM", _PAM)
 GENTOO = Target(
     "gentoo",
     "/etc/env.d/99rocmcfg",
@@ -167,8 +156,7 @@ def is_name(name: str) -> bool:
 
 
 def chosen(names: Sequence[str]) -> tuple[Target, ...]:
-    """Those that always get variables, and each of these names once. A name that is none, which only a
-    damaged record holds, counts for nothing."""
+    """Those that always get variables, and each of these names once; one that is none counts for nothing."""
     units = sorted({found[1] for name in names if (found := _SPELLED.fullmatch(name))})
     fixed = (one for one in FIXED if one.name in names)
     return (*ALWAYS, *fixed, *(_unit(f"{unit}.service") for unit in units))
@@ -215,28 +203,24 @@ def problems(
 ) -> Iterable[Diagnostic]:
     """Why a reader would not get them, asked before anything is written."""
     for target in chosen(names) if settings else ():
-        if target.needs and not any(map(view.exists, target.needs)):
-            yield _no_reader(target)
-        elif target is ENVIRONMENT:
+        here = not target.needs or any(map(view.exists, target.needs))
+        if here and target is ENVIRONMENT:
             yield from _unfit(view, settings)
-
-
-def _no_reader(target: Target) -> Diagnostic:
-    kind, _, unit = target.name.partition(":")
-    if kind == "unit":
-        return warning(
-            "RC3302",
-            f"{unit} is not a unit of this host",
-            location=target.path,
-            hint="the variables wait for it; see its name with systemctl list-units",
-        )
-    return error(
-        "RC3301",
-        f"nothing here reads what --env-target {target.name} would write",
-        detail=f"none of these is here: {', '.join(target.needs)}",
-        location=target.path,
-        hint=f"leave --env-target {target.name} away, or install what reads it first",
-    )
+        elif not here and target.name.startswith("unit:"):
+            yield warning(
+                "RC3302",
+                f"{target.name.removeprefix('unit:')} is not a unit of this host",
+                location=target.path,
+                hint="the variables wait for it; see its name with systemctl list-units",
+            )
+        elif not here:
+            yield error(
+                "RC3301",
+                f"nothing here reads what --env-target {target.name} would write",
+                detail=f"none of these is here: {', '.join(target.needs)}",
+                location=target.path,
+                hint=f"leave --env-target {target.name} away, or install what reads it first",
+            )
 
 
 def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagnostic]:
@@ -249,8 +233,7 @@ def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagn
             hint=f"make an empty one (sudo touch {path}), then run the command again",
         )
         return
-    long = [s for s in settings if len(ENVIRONMENT.written(s).encode()) > _LONGEST]
-    for setting in long:
+    for setting in (one for one in settings if len(ENVIRONMENT.written(one).encode()) > _LONGEST):
         yield error(
             "RC3304",
             f"{setting.id} makes a line of more than {_LONGEST} bytes, at which pam_env stops",
@@ -266,9 +249,6 @@ def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagn
             location=path,
             hint="take that backslash away, then run the command again",
         )
-
-
-# -- what the files say ------------------------------------------------------------------------------------
 
 
 def read(view: HostView, target: Target) -> dict[str, dict[str, Assignment]]:
@@ -305,9 +285,6 @@ def _after(view: HostView, target: Target) -> Iterator[str]:
         yield from drop_ins(view, (path,), ".fish") if view.is_dir(path) else (path,)
 
 
-# -- programs ----------------------------------------------------------------------------------------------
-
-
 def activations(view: HostView, paths: AbstractSet[str], reason: str) -> list[Activation]:
     """What makes changes to these files take effect. A manager that does not run reads them as it starts."""
     due = []
@@ -330,8 +307,7 @@ def env_update(reason: str) -> Activation:
 
 def daemon_reload(view: HostView, reason: str) -> Activation:
     """The manager reads its configuration anew, DefaultEnvironment= included (systemd 252, src/core/main.c:
-    `set_manager_defaults` at a reload); services get it when they are started again. Nothing to run where no
-    manager runs."""
+    `set_manager_defaults`); services get it when they are started again."""
     commands = (("systemctl", "daemon-reload"),) if _managed(view) else ()
     return Activation("systemctl", commands, reason)
 

@@ -1,12 +1,10 @@
 """A hook that runs when a kernel is installed, and asks `rocmcfg check-kernel` about it.
 
 Debian's kernel packages run /etc/kernel/postinst.d in order of name with the release as first argument
-(Debian kernel handbook, 8.2): after `dkms`, which builds a foreign driver, and before `zz-update-grub`, which
-writes the menu. systemd's kernel-install(8) runs *.install with `add RELEASE …`; ours comes after
-90-loaderentry.install and 90-uki-copy.install, which bring an entry or an image. mkinitcpio runs the programs
-in /etc/initcpio/post with KERNELVERSION in the environment, and not where kernel-install calls it
-(mkinitcpio(8), "About post hooks"); both directories are there on Arch, and nothing tells which of them a
-kernel will come by.
+(Debian kernel handbook, 8.2): ours after `dkms`, and before `zz-update-grub`. kernel-install(8) runs
+*.install with `add RELEASE …`: ours after 90-loaderentry.install and 90-uki-copy.install. mkinitcpio runs the
+programs in /etc/initcpio/post with KERNELVERSION in the environment, and not where kernel-install calls it
+(mkinitcpio(8), "About post hooks"); nothing tells by which of the two a kernel of Arch will come.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ MODE = 0o755
 
 def propose(view: HostView, *, wanted: bool, after_entries: bool = False) -> dict[str, bytes | None]:
     """By path: the hooks whose directories this host has, and None for the others. With `after_entries` those
-    that run once the entry or the image is there, where there is a choice."""
+    that run once the entry or the image is there."""
     debian, *others = (path if wanted and view.is_dir(dirname(path)) else "" for path in PATHS)
     used = others if any(others) and (after_entries or not debian) else [debian]
     return {path: render("", name) if path in used else None for path, name in _TEMPLATES.items()}

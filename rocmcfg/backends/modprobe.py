@@ -1,9 +1,6 @@
-"""/etc/modprobe.d: our one file, and what all files together would give a module.
-
-Rules of kmod (modprobe.d(5), libkmod-config.c): one file per base name, the first directory wins; files in
-order of their base names across directories; `options` lines accumulate and the last value wins; the
-kernel command line is read after all of them and so wins over them; a trailing backslash continues a line.
-"""
+"""/etc/modprobe.d: our one file, and what all files together would give a module, by the rules of kmod
+(modprobe.d(5), libkmod-config.c): of a base name the first directory wins; files in order of their base names
+across directories; of `options` the last value wins, and the kernel command line over all."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ class OfOneBoot(Purpose):
         return Expectations(self.plan.boot_backend, places, places, ())
 
     def proof(self, host: Host) -> list[Diagnostic]:
-        return self.loader.check(host, self.tried.arguments)
+        return [*self.loader.check(host, self.tried.arguments)]
 
     def records(self, host: Host, done: Done) -> Sequence[FileChange]:
         content = dump(

@@ -102,13 +102,12 @@ READERS: tuple[BootReader, ...] = (
     proxmox_reader,
 )
 KEEPERS: tuple[Keeper, ...] = (BOOTC_BACKEND, RPM_OSTREE_BACKEND, KERNELSTUB_BACKEND)
-SECOND_ENTRY = (systemd_boot_reader, sdboot_reader, kernelstub_reader, sdbootutil_reader)
 TRIALS: tuple[BootTrial, ...] = (
     GRUB_TRIAL,
     MKCONFIG_TRIAL,
     BLS_TRIAL,
     UKI_TRIAL,
-    *(SecondEntry(one) for one in SECOND_ENTRY),
+    *(SecondEntry() for _ in range(4)),
 )
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
 WRITERS: tuple[EntryChain, ...] = (

@@ -1,15 +1,12 @@
-"""Two lines of ours at the end of a shell file that somebody else owns: a comment, and an assignment that
-adds to what a variable holds, or an element of an array; two more for each further one.
-
-For files that have no directory of drop-ins. The lines are found again by their comment, wherever others have
-moved them. During a trial a variable of the boot loader stands last in what is added; it is none of what is
-applied, and counts as none of our part.
-"""
+"""Two lines of ours at the end of a shell file that somebody else owns: a comment, by which they are found
+again wherever others moved them, and an assignment that adds to what a variable holds, or an element of an
+array; two more for each further one. During a trial a variable of the boot loader stands last in what is
+added; it is none of what is applied, and counts as none of our part."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.edit import Edit, appended
@@ -26,9 +23,14 @@ def lines(name: str, added: str) -> bytes:
     return _COMMENT + f'{name}="${{{name}:+${name} }}{added}"\n'.encode()
 
 
+def with_arguments(text: str, name: str, kargs: Sequence[str]) -> str:
+    """The text of a file with these arguments as our part of it."""
+    content, _ = put(text.encode(), lines(name, " ".join(kargs)))
+    return content.decode()
+
+
 def own(content: bytes) -> bytes | None:
-    """Our lines of the file, with every copy that others made of them; None where it has none, or none but
-    those of a trial."""
+    """Our lines of the file, and every copy of them; None where none are but those of a trial."""
     return b"".join(_applied(found[0]) for found in _OWN.finditer(content)) or None
 
 
@@ -52,8 +54,7 @@ def without_variable(text: str) -> str:
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    """The file with `wanted` as our part of it, or without any, and the edit that makes it so: one, from the
-    first copy of our lines to the last."""
+    """The file with `wanted` as our part of it, or without any, and the one edit that makes it so."""
     found = list(_OWN.finditer(content))
     if found:
         start, end = found[0].start(), found[-1].end()
@@ -64,17 +65,15 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
 
 
 def continued(text: str, path: str) -> Iterator[Diagnostic]:
-    """Where the last line of what stands before ours takes the next one, however the file ends, for a part of
-    itself."""
-    last = text.removesuffix("\n").rpartition("\n")[2]
+    """Where the line before ours takes the next one for a part of itself."""
+    last = around(text)[0].removesuffix("\n").rpartition("\n")[2]
     if re.search(r"(?<!\\)(?:\\\\)*\\\Z", last) and not re.search(r"(?:^|\s)#", last):
         said = "the line before ours ends in a backslash, and would take ours for a part of itself"
         yield error("RC3119", said, location=path, hint="end that line without it")
 
 
 def around(text: str) -> tuple[str, str, str]:
-    """The text before our lines, our lines, and the text after them; the last two with empty lines in front,
-    so that every line keeps its number."""
+    """The text before our lines, our lines, and the text after them; each line keeps its number."""
     content = text.encode()
     found = _OWN.search(content)
     if found is None:

@@ -13,7 +13,7 @@ from rocmcfg.backends.boot.contract import BootReader, Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
 from rocmcfg.backends.boot.menu import MISSING, Role, behind_separator, size, too_long
 from rocmcfg.backends.boot.recognised import handed_over
-from rocmcfg.host.view import Host, HostView
+from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.kargs import Karg, contains, join, split
@@ -55,14 +55,13 @@ class Chain(ABC):
         ...
 
     @abstractmethod
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         """What would go wrong, before anything is written. There is at least one argument."""
         ...
 
-    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+    def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         """Entries that boot without our arguments, whatever we do."""
-        del view
-        return []
+        return ()
 
     def told(self, view: HostView) -> tuple[str, ...]:
         """What the firmware says of it."""
@@ -79,9 +78,9 @@ class Chain(ABC):
 
 class EntryChain(Chain):
     """One whose entries no program generates: we put our part into them, an activation of our `own`. As it
-    stands it is for those of the Boot Loader Specification. `ASSIGNED` is the shell file, and the variable in
-    it, that entries of later kernels are made of, besides /etc/kernel/cmdline; `LEFT` are the roles of
-    entries that keep what they have of ours. `NO_ENTRY` is what to do where none is for us."""
+    stands it is for those of the Boot Loader Specification. `ASSIGNED`: the shell file, and the variable in
+    it, of which entries of later kernels are made. `LEFT`: roles of entries that keep what they have of ours.
+    `NO_ENTRY`: what to do where none is for us."""
 
     ASSIGNED: tuple[str, str] = ("", "")
     LEFT: tuple[Role, ...] = (Role.TRIAL, Role.FOREIGN)  # another system may have a rocmcfg of its own
@@ -89,6 +88,10 @@ class EntryChain(Chain):
         "an entry is for this system where its machine-id is that of /etc/machine-id, and its root= that of "
         "/etc/fstab: mend what differs, or have the entries written anew"
     )
+
+    def assigned(self, view: HostView) -> tuple[str, str]:
+        """`ASSIGNED`, as it counts on this host."""
+        return self.ASSIGNED
 
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
         """The lines of which entries of later kernels are made."""
@@ -105,11 +108,10 @@ class EntryChain(Chain):
         return Observed(menu, (*foreign, *later), ours, later, (*foreign, *ours, *later))
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        del view
         proposed = entry_options.propose(settings)
-        part, (path, name) = proposed[CMDLINE], self.ASSIGNED
+        part, (path, name) = proposed[CMDLINE], self.assigned(view)
         proposed[path] = appended_assignment.lines(name, part.decode().strip()) if part else None
-        return {path: proposed[path] for path in (*self.OWNED, *self.reader.EDITED)}
+        return {path: proposed.get(path) for path in (*self.OWNED, *self.reader.EDITED)}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         return (Activation(self.NAME, (), reason, writes_at=self.folders(view), own=True),)
@@ -119,7 +121,6 @@ class EntryChain(Chain):
 
     def variable(self, view: HostView) -> str:
         """A variable of the loader that stands behind what is applied, for a trial."""
-        del view
         return ""
 
     def write_entries(self, host: Host) -> None:
@@ -145,38 +146,33 @@ class EntryChain(Chain):
     def require_change(self, view: HostView, path: str) -> None:
         """Raises Unwritable where a changed file would not boot."""
 
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         menu, marked = observed.menu, marked_arguments.part(" ".join(kargs)).decode().split()
         lines = [_around(entry.kargs) for entry in menu.normal]
         lengths = (size([*(k.text for k in (*one.before, *one.after)), *marked]) for one in lines)
         before = (karg for one in lines for karg in one.before)
-        hint = "shorten the options of the entries"
-        problems = [
-            *too_long(max(lengths, default=0), menu.path, hint),
-            *behind_separator((*observed.foreign, *before), kargs),
-            *self.unusable(view),
-        ]
+        yield from too_long(max(lengths, default=0), menu.path, "shorten the options of the entries")
+        yield from behind_separator((*observed.foreign, *before), kargs)
         if menu.unreadable == MISSING:
             hint = "mount the EFI system partition, then run the command again"
-            problems.append(
-                error("RC3121", f"cannot use {menu.path}: {menu.unreadable}", location=menu.path, hint=hint)
-            )
+            yield error("RC3121", f"cannot use {menu.path}: {menu.unreadable}", location=menu.path, hint=hint)
         elif not menu.unreadable and not menu.normal:
-            problems.append(
-                error(
-                    "RC3122",
-                    f"no entry of {menu.path} is for everyday use of this system",
-                    location=menu.path,
-                    detail="\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries),
-                    hint=self.NO_ENTRY,
-                )
+            yield error(
+                "RC3122",
+                f"no entry of {menu.path} is for everyday use of this system",
+                location=menu.path,
+                detail="\n".join(f"{entry.title}: {entry.role.value}" for entry in menu.entries),
+                hint=self.NO_ENTRY,
             )
-        return problems
+        path, name = self.assigned(view)
+        if path:
+            from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
 
-    def unusable(self, view: HostView) -> Iterable[Diagnostic]:
-        """What of the files the loader does not read as somebody meant it."""
-        del view
-        return ()
+            content = appended_assignment.with_arguments(text_or_empty(view, path), name, kargs)
+            yield from appended_assignment.continued(content, path)
+            left = arguments(name, path, content)
+            if left is not None and not all(contains(left, text) for text in kargs):
+                yield set_anew(name, path)
 
 
 class _Line(NamedTuple):
@@ -214,17 +210,14 @@ class MenuChain(EntryChain):
             yield path, partial(entry_options.rewritten, written=written, ours=ours, left=self.LEFT)
 
 
-def with_their_own(images: Sequence[str]) -> list[Diagnostic]:
+def with_their_own(images: Sequence[str]) -> Iterator[Diagnostic]:
     """Unified kernel images that hold their own arguments, and get none from the boot loader."""
-    if not images:
-        return []
-    return [
-        warning(
+    if images:
+        yield warning(
             "RC3110",
             f"{len(images)} unified kernel images do not get the arguments: {', '.join(images[:3])}",
             hint="boot an entry instead of them, or write module parameters to modprobe.d: --via modprobe",
         )
-    ]
 
 
 def set_anew(name: str, path: str) -> Diagnostic:

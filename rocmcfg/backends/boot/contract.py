@@ -1,9 +1,9 @@
 """What a boot loader must offer so that the engine can use it without knowing its name.
 
 A backend is a package of `rocmcfg.backends.boot` with two modules: `backend`, whose BACKEND is a
-`chain.Chain`, and `reader`, which is a `BootReader` or has one as its READER. A reader is light, since
-`verify` loads nothing else. A third module, `trial`, has a `BootTrial` as its TRIAL where the loader can boot
-something once by itself in a way of its own; else NO_TRIAL of the backend says why there is none.
+`chain.Chain`, and `reader`, which is a `BootReader` or has one as its READER, and is light, since `verify`
+loads nothing else. A third, `trial`, has a `BootTrial` as its TRIAL where the loader can boot something once
+in a way of its own; else NO_TRIAL of the backend says why there is none.
 """
 
 from __future__ import annotations
@@ -22,13 +22,10 @@ if TYPE_CHECKING:
 
 
 class Observed(NamedTuple):
-    """The configured command line.
-
-    `foreign` is what the files without ours ask for, `ours` what we wrote adds, `later` the foreign arguments
-    that stand after ours on the line and so win. `future` is what entries get that are made from now on, of
-    kernels that are installed later for instance; None where the files cannot be evaluated. Where those of
-    others cannot, `foreign` is read from the entries instead, and `unknown_at` says which line is the reason.
-    """
+    """The configured command line. `foreign` is what the files without ours ask for, `ours` what we wrote
+    adds, `later` the foreign arguments that stand after ours and so win. `future` is what entries of later
+    kernels get; None where the files cannot be evaluated. Where those of others cannot, `foreign` is read
+    from the entries, and `unknown_at` says which line is the reason."""
 
     menu: Menu
     foreign: tuple[Karg, ...]
@@ -51,13 +48,11 @@ class BootReader(Protocol):
 
 
 class Keeper(Protocol):
-    """A program that keeps something of ours for the host, where no file of ours could say it. `TOOL` is its
-    name, `BLOCK` the file in which it keeps things: saved before every change, put back where it was left
-    damaged; empty where that is no file. `KEEPS` says in words what is kept there, `SHOWS` is the command
-    that shows it. `UNCHANGED` are the exit statuses, besides 0, that say that nothing was to be done.
-
-    `AMONG_OTHERS`: what it keeps are arguments, ours beside those of others, and it does not know whose each
-    of them is. Taking ours back loses nothing of theirs."""
+    """A program that keeps something of ours for the host, where no file of ours could say it. `BLOCK` is the
+    file in which it keeps things: saved before every change, put back where it was left damaged; empty where
+    that is no file. `KEEPS` says in words what is kept there, `SHOWS` is the command that shows it.
+    `UNCHANGED` are the exit statuses, besides 0, that say that nothing was to be done. `AMONG_OTHERS`: what
+    it keeps are arguments, and it does not know whose each of them is."""
 
     TOOL: str
     KEEPS: str
@@ -75,7 +70,6 @@ class Keeper(Protocol):
 
     def damaged(self, view: HostView) -> bool:
         """Whether nobody could read its block any more. Raises Unreadable."""
-        del view
         return False
 
 
@@ -91,7 +85,7 @@ class BootTrial(Protocol):
 
     def keeper(self, view: HostView) -> Keeper:
         """The one of this host."""
-        ...
+        return self.KEEPERS[0]
 
     def propose(
         self, view: HostView, observed: Observed, arguments: Sequence[str]
@@ -106,5 +100,5 @@ class BootTrial(Protocol):
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """Why the loader cannot do it on this host, asked before anything is written."""
 
-    def check(self, view: HostView, arguments: Sequence[str]) -> list[Diagnostic]:
+    def check(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """Read the generated menu: what makes a trial of one boot is in it, and nothing beats it."""

@@ -1,10 +1,10 @@
-"""Our part in the options of entries that are files of their own: what the loaders share that read them.
+"""Our part in the options of entries that no program generates: what the loaders share that read them.
 
-What is asked for is in a file of ours, and the entries follow it, which is a step of our own: the program of
-a loader would copy kernel and initramfs as well, or write the rescue entry too. /etc/kernel/cmdline, where
-there is one, says what kernels to come get (90-loaderentry.install of systemd 252 to 262, 20-grub.install of
-Fedora). It is never made: with our arguments alone in it the next entry would have no root=. Without it the
-hook of each installed kernel has our part written, in place of what came from the running kernel's line.
+What is asked for is in a file of ours, and a step of our own has the entries follow it. /etc/kernel/cmdline,
+where there is one, says what kernels to come get (90-loaderentry.install of systemd 252 to 262,
+20-grub.install of Fedora). It is never made: with our arguments alone the next entry would have no root=.
+Without it the hook of each installed kernel has our part written, in place of what came from the running
+kernel's line.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _COMMENT = re.compile(r"^[ \t]*#.*", re.MULTILINE)
 
 
 class Written(NamedTuple):
-    """An entry, or what boots nothing, and where its command line stands in the text of its file: nowhere,
-    where both are -1. `quote` encloses the line, and stands in it twice."""
+    """An entry, or what boots nothing, and where its command line stands in the text of its file, which may
+    be nowhere. `quote` encloses the line, and stands in it twice."""
 
     entry: Entry | None
     start: int = -1
@@ -39,8 +39,7 @@ def menu(view: HostView) -> Menu:
 
 
 def menu_with(view: HostView, entries: Iterable[Entry]) -> Menu:
-    """A partition for root's eyes alone hides its entries (the mode of most ESPs)."""
-    seen, hidden, folders = tuple(entries), _hidden(view), loader_entries.folders(view)
+    seen, hidden, folders = tuple(entries), hidden_partition(view), loader_entries.folders(view)
     unreadable = "" if seen else f"only root may look into {hidden}" if hidden else "" if folders else MISSING
     folder = next(iter(folders), hidden or "/boot/loader/entries")
     dropped_by = "an open quote in its options, or what else writes it,"
@@ -55,7 +54,7 @@ def menu_of(
 ) -> Menu:
     """The same of files that hold several entries each, of this `name`."""
     seen: list[Entry] = []
-    hidden = _hidden(view)
+    hidden = hidden_partition(view)
     unreadable = "" if paths else f"only root may look into {hidden}" if hidden else MISSING
     for path in paths:
         try:
@@ -72,8 +71,7 @@ def rewritten(
     ours: bytes | None,
     left: Collection[Role],
 ) -> bytes:
-    """Such a file with our part on the line of every normal entry, and on no other; those that are
-    `left` keep what they have."""
+    """Such a file with our part on the line of every normal entry; those `left` stay as they are."""
     text, at = content.decode("utf-8", "surrogateescape"), 0
     pieces: list[bytes] = []
     for one in written(text):
@@ -90,7 +88,8 @@ def rewritten(
     return b"".join([*pieces, text[at:].encode("utf-8", "surrogateescape")])
 
 
-def _hidden(view: HostView) -> str:
+def hidden_partition(view: HostView) -> str:
+    """One for root's eyes alone, which is the mode of most ESPs; empty where there is none."""
     return next(filter(view.hidden, loader_entries.PARTITIONS), "")
 
 
@@ -106,14 +105,10 @@ def asked(view: HostView) -> str:
 
 
 def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    part = marked_arguments.part(karg_line(settings)) if settings else None
-    return {**propose_carrier(settings), CMDLINE: part}
-
-
-def propose_carrier(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
     from rocmcfg.backends.templates import own_file
 
-    return {CARRIER: own_file(settings, karg_line(settings))}
+    line = karg_line(settings)
+    return {CARRIER: own_file(settings, line), CMDLINE: marked_arguments.part(line) if line else None}
 
 
 def machine_id(view: HostView) -> str:

@@ -1,28 +1,23 @@
-"""Arguments that a program of the host keeps, among those of others: what the backends of rpm-ostree, bootc
-and kernelstub share.
+"""Arguments that a program of the host keeps, among those of others (rpm-ostree, bootc, kernelstub).
 
-What is asked for is in a file of ours, so that it can be told from what others asked the same program for: it
-keeps arguments as a set, and marks between them would be torn from what they mark. An argument that was there
-before us is adopted, is not in that file, and is never taken away.
+Which of them are ours a file of ours says: the program keeps a set, in which marks would be torn from what
+they mark. An argument that was there before us is adopted, is not in that file, and is never taken away.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Keeper, Observed
-from rocmcfg.backends.boot.entry_options import CARRIER, asked, propose_carrier
+from rocmcfg.backends.boot.entry_options import CARRIER, asked, propose
 from rocmcfg.backends.boot.menu import Menu, behind_separator, size, too_long
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import split
-
-if TYPE_CHECKING:
-    from rocmcfg.model.plan import Activation, ToolChange
-    from rocmcfg.model.state import DesiredSetting
+from rocmcfg.model.plan import Activation, ToolChange
+from rocmcfg.model.state import DesiredSetting
 
 
 class KeptChain(Chain, Keeper):
@@ -31,13 +26,12 @@ class KeptChain(Chain, Keeper):
     AMONG_OTHERS = True
 
     @abstractmethod
-    def unable(self, view: HostView) -> list[Diagnostic]:
+    def unable(self, view: HostView) -> Iterable[Diagnostic]:
         """Why the program cannot be asked for a change now, before anything is begun."""
         ...
 
     def deployment(self, view: HostView) -> str:
         """Which of the systems on this host the program gives the arguments to; empty where there is one."""
-        del view
         return ""
 
     def menu(self, view: HostView) -> Menu:
@@ -63,18 +57,13 @@ class KeptChain(Chain, Keeper):
         return Observed(menu, kargs, ours, later, (*(k for k in kargs if k not in later), *ours, *later))
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        del view
-        return propose_carrier(settings)
+        return {CARRIER: propose(settings)[CARRIER]}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        del view, reason
         return ()
 
     def changes(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> tuple[ToolChange, ...]:
-        """What leads from what the program holds of ours to these arguments; nothing where it holds them.
-        Raises Unreadable where that cannot be told."""
-        from rocmcfg.model.plan import ToolChange
-
+        """What makes the program hold these arguments of ours, if anything. Raises Unreadable."""
         known = " ".join([*(karg.text for karg in observed.ours), *kargs])
         now, wanted = self.held(view, known) if known else None, text(kargs)
         if now == wanted:
@@ -82,23 +71,18 @@ class KeptChain(Chain, Keeper):
         argv, reason = self.keep(wanted, now), f"it keeps {self.KEEPS}"
         return (ToolChange(self.TOOL, argv, wanted, now or "", wanted or "", reason, ours=known),)
 
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        del view
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         length = size([*(karg.text for karg in observed.foreign), *kargs])
-        return [
-            *too_long(length, CARRIER, "shorten what others ask for"),
-            *behind_separator(observed.foreign, kargs),
-            *(
-                error(
-                    "RC3142",
-                    f"{karg.text} is on the kernel command line already, and another value behind it wins",
-                    location=karg.source,
-                    hint="take both out there, then run the command again",
-                )
-                for karg in observed.foreign
-                if karg.text in kargs  # not adopted, since another value stands behind it
-            ),
-        ]
+        yield from too_long(length, CARRIER, "shorten what others ask for")
+        yield from behind_separator(observed.foreign, kargs)
+        # what is there already is adopted, but where another value stands behind it
+        for karg in (one for one in observed.foreign if one.text in kargs):
+            yield error(
+                "RC3142",
+                f"{karg.text} is on the kernel command line already, and another value behind it wins",
+                location=karg.source,
+                hint="take both out there, then run the command again",
+            )
 
 
 def text(kargs: Sequence[str]) -> str | None:

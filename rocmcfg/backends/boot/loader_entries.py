@@ -1,9 +1,6 @@
-"""Boot entries that are a file each, in `loader/entries` (Boot Loader Specification, Type #1).
-
-Read as systemd-boot reads them (systemd 257, src/boot/boot.c, `boot_entry_add_type1`): a line is a key,
-blanks and a value; a key without a value counts for nothing; `linux`, `efi` and `uki` name what boots, the
-last one wins; `initrd` and `options` may be repeated and add up.
-"""
+"""Boot entries that are a file each, in `loader/entries` (Boot Loader Specification, Type #1), read as
+systemd-boot reads them (systemd 257, src/boot/boot.c, `boot_entry_add_type1`): a key without a value counts
+for nothing, of a key the last value wins; `initrd` and `options` add up."""
 
 from __future__ import annotations
 
@@ -35,8 +32,7 @@ _PATHS = (*_BOOTS, "initrd")  # on the entry's own partition, with or without a 
 
 
 class EntryFile(NamedTuple):
-    """`token` is the machine's or system's name that kernel-install gives its files; `first` holds the keys
-    that count once, `initrds` and `options` those that add up."""
+    """`first` holds the keys that count once, `initrds` and `options` those that add up."""
 
     path: str
     id: str
@@ -72,8 +68,7 @@ def parse(path: str, text: str) -> EntryFile:
 
 def with_arguments(content: bytes, ours: bytes | None) -> bytes:
     """An entry with our part where it stands, else on its last line of options, or without any. One that
-    boots a kernel and has no such line gets one at its end; what else has none takes no arguments, and stays
-    as it is."""
+    boots a kernel and has no such line gets one at its end; what else has none takes no arguments."""
     content = _OWN_LINE.sub(b"", content)
     if marked_arguments.own(content) is not None:
         return marked_arguments.at_end(content, ours)
@@ -93,8 +88,7 @@ def entry_id(path: str) -> str:
 
 
 def read(view: HostView, machine_id: str = "") -> tuple[Entry, ...]:
-    """The entries of all partitions. One that names another machine, or another root file system, is none of
-    this system's."""
+    """The entries of all partitions; one that names another machine or root file system is none of ours."""
     return tuple(entry for _, entry in files(view, machine_id))
 
 
@@ -126,6 +120,12 @@ def any_here(view: HostView) -> bool:
 def folders(view: HostView) -> tuple[str, ...]:
     """A partition that is mounted below another one, or linked to it, counts once."""
     return once(view, filter(view.is_dir, (f"{mounted}/loader/entries" for mounted in PARTITIONS)))
+
+
+def images(view: HostView) -> Iterator[str]:
+    """Where unified kernel images lie, with what else has such a name there."""
+    for folder in (f"{mounted}/EFI/Linux" for mounted in PARTITIONS):
+        yield from (f"{folder}/{name}" for name in view.names(folder) if name.lower().endswith(".efi"))
 
 
 def once(view: HostView, paths: Iterable[str]) -> tuple[str, ...]:

@@ -1,9 +1,6 @@
-"""Arguments of ours on a command line that somebody else owns, between two arguments that say so.
-
-For files that hold a command line, and for what programs make of such files: comments and blanks get lost on
-the way, arguments do not. The kernel passes over a name with a dot whose module it does not know
-(unknown_bootoption in init/main.c), and hands nothing of it to init.
-"""
+"""Arguments of ours on a command line that somebody else owns, between two arguments that say so: what
+programs make of such a file loses comments, and no arguments. The kernel passes over a name with a dot whose
+module it does not know (unknown_bootoption in init/main.c), and hands nothing of it to init."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from rocmcfg.model.edit import Edit
 from rocmcfg.model.kargs import Karg, join, split
 
 BEGIN, END = "rocmcfg.begin", "rocmcfg.end"
-# with the blank before it, which goes and comes with it
+# With the blank before it, which goes and comes with it.
 _OWN = re.compile(rf" ?(?<!\S){re.escape(BEGIN)} [^\n]*?{re.escape(END)}(?!\S)".encode())
 
 # comments are left out by kernel-install (90-loaderentry.install of systemd 257), ukify and mkinitcpio
@@ -32,8 +29,7 @@ def own(content: bytes) -> bytes | None:
 
 
 def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
-    """The content with `wanted` as our part of its first line that is no comment, or without any, and the
-    edit that does it."""
+    """The content with `wanted` in our part, or on its first line that is no comment, and the edit."""
     found = _OWN.search(content)
     start, end = found.span() if found else (_FIRST.match(content).end(),) * 2  # type: ignore[union-attr]
     edit = Edit(found[0] if found else b"", wanted or b"")
@@ -48,8 +44,7 @@ def without(content: bytes) -> bytes:
 
 
 def at_end(line: bytes, ours: bytes | None) -> bytes:
-    """A line with `ours` in place of what it has of ours, so that what others wrote behind that keeps its
-    place; else before the blanks at its end."""
+    """A line with `ours` in place of what it has of ours, else before the blanks at its end."""
     found, end = _OWN.search(line), len(line.rstrip())
     if found is not None:
         return line[: found.start()] + (ours or b"") + without(line[found.end() :])

@@ -91,8 +91,8 @@ def too_long(length: int, location: str, hint: str) -> Iterable[Diagnostic]:
 def not_asked_for(
     menu: Menu, told: Sequence[Karg], found_out: Sequence[str], program: str, where: str
 ) -> Iterable[Diagnostic]:
-    """What a program takes away that writes the options of entries as a whole: `told` is what its files ask
-    for, `found_out` are names of arguments that it adds by itself."""
+    """What a program takes away that writes options as a whole: `told` is what its files ask for, `found_out`
+    names what it adds by itself."""
     surplus = [
         karg.text
         for entry in menu.normal

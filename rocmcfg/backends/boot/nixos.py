@@ -1,8 +1,7 @@
-"""What a NixOS host will boot: read only, since its configuration says so and rocmcfg writes none of it.
+"""What a NixOS host will boot: read only, since rocmcfg writes none of its configuration.
 
 A generation holds its arguments in `kernel-params` (nixpkgs, nixos/modules/system/activation/top-level.nix);
-every loader puts `init=` of the generation before them, and the profile `system` links to the generation that
-boots by default. Older generations stay in the menu as they are.
+every loader puts its `init=` before them, and the profile `system` links to that which boots by default.
 """
 
 from __future__ import annotations

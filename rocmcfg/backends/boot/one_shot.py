@@ -1,15 +1,13 @@
 """A trial by a second entry: a copy of the entry that boots by itself, with the trial's arguments behind its
 own, and the EFI variable LoaderEntryOneShot, which names the entry of the next boot alone.
 
-The loader reads the variable and deletes it before it boots anything (systemd 252 to 262, src/boot/boot.c,
-config_load_defaults; an entry that is not there is passed over): a kernel that hangs has no say in it. Boot
-counting is not used: systemd-boot from 259 on does not count down entries with an `efi` line
-(systemd#40405), and a trial by it would never end.
+The loader deletes the variable before it boots anything (systemd 252 to 262, src/boot/boot.c,
+config_load_defaults): a kernel that hangs has no say in it. Boot counting is not used: systemd-boot from 259
+on does not count down entries with an `efi` line (systemd#40405), and a trial by it would never end.
 
 Nothing else may choose the copy. It has no sort-key, and the lowest name of all: behind every other entry in
 boot_entry_compare, and so the last that a pattern of `default` in loader.conf meets. The loader does not
-remember an entry that it booted once (save_selected_entry). `bootctl`, which sorts and chooses as the loader
-does, is asked before and after.
+remember it (save_selected_entry). `bootctl`, which chooses as the loader does, is asked before and after.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, secure_boot
-from rocmcfg.backends.boot.contract import BootReader, Keeper, Observed
+from rocmcfg.backends.boot.contract import BootTrial, Keeper, Observed
 from rocmcfg.backends.boot.loader_entries import TRIAL_ID, TRIAL_TITLE
 from rocmcfg.backends.boot.menu import size
 from rocmcfg.backends.boot.one_boot import on_the_line
@@ -36,30 +34,21 @@ _ONE_SHOT = 1 << 3  # in LoaderFeatures (systemd, src/fundamental/efivars-fundam
 _LIST = ("bootctl", "list", "--json=short", "--no-pager")
 
 
-class OneShot:
-    """A `contract.Keeper`: the variable as bootctl(1) sets it."""
+class OneShot(Keeper):
+    """The variable as bootctl(1) sets it. The firmware keeps it whole."""
 
     TOOL = "bootctl"
     BLOCK = f"{EFIVARS}/LoaderEntryOneShot-{LOADER_GUID}"
     KEEPS = "which entry was to boot next"
-    SHOWS: tuple[str, ...] = ("bootctl", "status")
-    UNCHANGED: tuple[int, ...] = ()
-    AMONG_OTHERS = False
+    SHOWS = ("bootctl", "status")
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        del ours
         found = variable_text(view, "LoaderEntryOneShot")
         return found if found == _FILE else None
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
         """Without a name bootctl deletes the variable (src/bootctl/bootctl-set-efivar.c)."""
-        del held
         return ("bootctl", "set-oneshot", wanted or "")
-
-    def damaged(self, view: HostView) -> bool:
-        """The firmware keeps it whole."""
-        del view
-        return False
 
 
 ONE_SHOT = OneShot()
@@ -74,19 +63,10 @@ class Listed(NamedTuple):
     default: bool | None
 
 
-class SecondEntry:
-    """See `contract.BootTrial`."""
-
-    PLACES: tuple[str, ...] = ()
-    FILES: tuple[str, ...] = tuple(f"{root}/loader/entries/{_FILE}" for root in loader_entries.PARTITIONS)
-    KEEPERS: tuple[Keeper, ...] = (ONE_SHOT,)
-
-    def __init__(self, reader: BootReader) -> None:
-        self.reader = reader
-
-    def keeper(self, view: HostView) -> Keeper:
-        del view
-        return ONE_SHOT
+class SecondEntry(BootTrial):
+    PLACES = ()
+    FILES = tuple(f"{root}/loader/entries/{_FILE}" for root in loader_entries.PARTITIONS)
+    KEEPERS = (ONE_SHOT,)
 
     def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
         """The folder, the text and the mode of what boots by itself, as an entry that is a file."""
@@ -95,7 +75,6 @@ class SecondEntry:
 
     def beaten(self, view: HostView, chosen: Listed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """What would stand behind the arguments nevertheless, and win."""
-        del view, chosen, arguments
         return ()
 
     def propose(
@@ -103,16 +82,12 @@ class SecondEntry:
     ) -> Mapping[str, tuple[bytes, int]]:
         """Its mode is that of the entry it is a copy of: FAT has none of its own."""
         chosen = _default(view)
-        found = (
-            self.original(view, chosen) if chosen is not None and not _not_ours(observed, chosen) else None
-        )
-        if found is None:
+        if chosen is None or _not_ours(observed, chosen) or (found := self.original(view, chosen)) is None:
             return {}
         folder, content, mode = found
         return {f"{folder}/{_FILE}": (copied(content, arguments), mode)}
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
-        del view, arguments  # they are in the entry
         reason = "the entry of the next boot alone, in an EFI variable that the loader deletes"
         argv, after = ONE_SHOT.keep(_FILE), f"next boot: {_FILE}"
         return ToolChange(ONE_SHOT.TOOL, argv, _FILE, "", after, reason, arms=True)
@@ -162,31 +137,25 @@ class SecondEntry:
         enforced = secure_boot.state(view) == secure_boot.ON and "linux" not in boots
         return "is an image that takes no arguments under Secure Boot" if enforced else ""
 
-    def check(self, view: HostView, arguments: Sequence[str]) -> list[Diagnostic]:
+    def check(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """The copy is there and whole, and nothing but the variable will choose it."""
-        found = [entry for entry in _listed(view) if entry.id == _FILE]
-        text = text_or_empty(view, found[0].path) if found else ""
+        path = next((entry.path for entry in _listed(view) if entry.id == _FILE), "")
+        text, chosen = text_or_empty(view, path) if path else "", _default(view)
         if not loader_entries.parse(_FILE, text).options.endswith(" ".join(arguments)):
-            return [
-                error(
-                    "RC4308",
-                    "the boot menu does not hold what makes a trial of one boot",
-                    location=found[0].path if found else self.FILES[0],
-                    hint="see `bootctl list`, then run the command again",
-                )
-            ]
-        chosen = _default(view)
-        if chosen is not None and chosen.id != _FILE:
-            return []
-        return [
-            error(
+            yield error(
+                "RC4308",
+                "the boot menu does not hold what makes a trial of one boot",
+                location=path or self.FILES[0],
+                hint="see `bootctl list`, then run the command again",
+            )
+        elif chosen is None or chosen.id == _FILE:
+            yield error(
                 "RC4347",
                 f"{_FILE} would boot by itself, each time",
                 detail="the trial has to be the last choice of the loader",
-                location=found[0].path,
+                location=path,
                 hint="see `default` in loader.conf and `bootctl list`: another entry must be the default",
             )
-        ]
 
 
 def copied(content: bytes, arguments: Sequence[str]) -> bytes:
@@ -203,8 +172,8 @@ def copied(content: bytes, arguments: Sequence[str]) -> bytes:
 
 
 def _default(view: HostView) -> Listed | None:
-    """The entry that boots where nobody chooses. systemd 252 does not mark it: then it is the first that
-    LoaderEntryDefault names or the pattern in loader.conf matches, else the first of all."""
+    """The entry that boots where nobody chooses. systemd 252 does not mark it: then what LoaderEntryDefault
+    names or the pattern in loader.conf matches first, else the first of all."""
     found = _listed(view)
     if any(entry.default is not None for entry in found):
         return next((entry for entry in found if entry.default), None)

@@ -1,9 +1,5 @@
-"""Boot chains that are known by name and not configured yet.
-
-A row says how to recognise one and what to add by hand. When a chain gets a backend of its own, its row
-goes away. Marks are paths of which one per group must exist; sources: each project's manual, and
-the procedures that distributions document.
-"""
+"""Boot chains that are known by name and not configured: how to recognise each and what to add by hand. Of
+the paths in each group of `marks` one must exist. Sources: the manuals of projects and distributions."""
 
 from __future__ import annotations
 
@@ -72,18 +68,13 @@ CHAINS = (
 
 def decisive(view: HostView) -> Detection | None:
     """A chain that excludes every other one."""
-    return next((found for chain in CHAINS if (found := _match(view, chain)) is not None), None)
-
-
-def _match(view: HostView, chain: Row) -> Detection | None:
     from rocmcfg.model.facts import Detection
 
-    marks = [next(filter(view.exists, group), "") for group in chain.marks]
-    if not all(marks) or (chain.unless and all(map(view.exists, chain.unless))):
-        return None
-    return Detection(
-        chain.name, chain.title, tuple(dict.fromkeys(marks)), False, False, chain.manual, chain.renders
-    )
+    for name, title, groups, manual, unless, renders in CHAINS:
+        marks = [next(filter(view.exists, group), "") for group in groups]
+        if all(marks) and not (unless and all(map(view.exists, unless))):
+            return Detection(name, title, (*dict.fromkeys(marks),), False, False, manual, renders)
+    return None
 
 
 def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
@@ -93,8 +84,7 @@ def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
 
 
 def variable_text(view: HostView, variable: str) -> str:
-    """What a variable of the Boot Loader Interface says: four bytes of attributes, then UTF-16. Empty where
-    there is none."""
+    """What a variable of the Boot Loader Interface says: four bytes of attributes, then UTF-16."""
     try:
         raw = view.read(f"{EFIVARS}/{variable}-{LOADER_GUID}")
     except Unreadable:

@@ -1,8 +1,5 @@
-"""Finds the boot loader that a host uses, by evidence, and the backend that configures it.
-
-To add one: write its package (see `contract`), name it in `NAMES`, drop its row from `recognised`. A
-package has the loader's name, with `_` for `-`.
-"""
+"""Finds the boot loader that a host uses, by evidence, and the backend that configures it. To add one: write
+its package (see `contract`), which has its name with `_` for `-`, and name it in `NAMES`."""
 
 from __future__ import annotations
 
@@ -75,8 +72,7 @@ def entries_here(view: HostView) -> tuple[Entry, ...]:
 
 
 def editor(path: str, likely: str = "") -> Editor | None:
-    """Who knows our part of a file that a loader reads and somebody else owns; None for any other path. The
-    reader of the `likely` loader is asked first: each further one has to be imported."""
+    """Who knows our part of a file that others own. The `likely` loader's reader is imported first."""
     readers = map(_reader, sorted(NAMES, key=lambda name: name != likely))
     return next((one.EDITED[path] for one in readers if path in one.EDITED), None)
 
@@ -97,7 +93,7 @@ def trial(name: str) -> BootTrial | None:
     if name in _SECOND_ENTRY:
         from rocmcfg.backends.boot.one_shot import SecondEntry
 
-        return SecondEntry(_reader(name))
+        return SecondEntry()
     if name not in _TRIALS:
         return None
     return cast("BootTrial", _module(name, "trial"))
@@ -116,7 +112,7 @@ def trials() -> dict[str, BootTrial]:
 
 
 def copies() -> set[str]:
-    """The entries that trials are, where no word stands for them: programs write them anew as all others."""
+    """The entries that trials are: programs write them anew as all others."""
     return {path for one in trials().values() if not one.PLACES for path in one.FILES}
 
 
@@ -141,8 +137,8 @@ def writer(name: str) -> EntryChain:
 
 
 def reader_on(view: HostView) -> BootReader | None:
-    """The reader of the menu that this host has; None where it has none that we know, or something above its
-    loader owns the arguments. Of several the one that the firmware names, since others leave their menus."""
+    """The reader of the menu that this host has, of several that which the firmware names; None where
+    something above its loader owns the arguments, too."""
     from rocmcfg.backends.boot import recognised
 
     declared = next((one for one in map(_reader, _DECISIVE) if one.here(view)), None)
@@ -157,8 +153,7 @@ def reader_on(view: HostView) -> BootReader | None:
 
 
 def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
-    """What entries hold that is none of ours: somebody may ask for the same, and an undo leaves it. Nothing
-    of a program that keeps arguments as a set: it knows none but those."""
+    """What entries hold that is none of ours: an undo leaves it. Nothing of a program that keeps a set."""
     if name in KEEPERS:
         return ()
     if name not in WRITERS:
@@ -169,8 +164,7 @@ def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
 
 
 def may_be_here(view: HostView, name: str) -> bool:
-    """Whether this loader could have made something of our files: one that excludes all others leaves no
-    doubt."""
+    """Whether this loader could have made something of our files."""
     return name not in _DECISIVE or _reader(name).here(view)
 
 
@@ -214,8 +208,7 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:
-    """What a user adds by hand on a host whose loader has no backend yet: the arguments as a part of a line,
-    or as strings of their own in the language of its configuration."""
+    """What a user adds by hand: the arguments as a part of a line, or as strings of its language."""
     texts = [karg.text for karg in kargs] or ["<the arguments>"]
     strings = [f'"{text}"' for text in texts]
     said = detection.manual.replace("{kargs}", " ".join(texts))

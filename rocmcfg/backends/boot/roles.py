@@ -39,8 +39,7 @@ def told(titles: Sequence[str], kargs: Sequence[Karg], root: Root) -> Role:
 
 
 def root_of(view: HostView) -> Root:
-    """Named in its fstab, and by the kernel that runs. In a chroot the latter is another one's, so that
-    either counts."""
+    """Named in its fstab, and by the kernel that runs, which in a chroot is another one's: either counts."""
     lines = (line.split() for line in text_or_empty(view, "/etc/fstab").splitlines())
     found = {words[0] for words in lines if len(words) > 1 and words[1] == "/" and words[0][0] != "#"}
     running = split(text_or_empty(view, "/proc/cmdline"))

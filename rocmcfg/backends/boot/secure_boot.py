@@ -1,9 +1,6 @@
-"""Whether the firmware starts only what is signed.
-
-Two variables of the UEFI specification ("Globally Defined Variables"), as the kernel shows them: four bytes
-of attributes, then one of value. What systemd-stub asks is SecureBoot alone (systemd 257,
-src/boot/secure-boot.c).
-"""
+"""Whether the firmware starts only what is signed, by two variables of the UEFI specification ("Globally
+Defined Variables"): four bytes of attributes, then one of value. systemd-stub asks SecureBoot alone (systemd
+257, src/boot/secure-boot.c)."""
 
 from __future__ import annotations
 

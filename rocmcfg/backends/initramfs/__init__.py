@@ -1,16 +1,13 @@
 """Initramfs generators: which one a host uses, what builds its images anew, and whether they carry the
-driver.
-
-A driver that lies in an image is loaded from there and reads the image's own copy of modprobe.d, so that the
-image has to be built anew; one that does not reads /etc/modprobe.d itself. To add a generator: write a module
-whose `GENERATOR` is a `Generator`, name it in `_MODULES`, drop its row from `_RECOGNISED`.
-"""
+driver. One that does is loaded from there and reads the image's own copy of modprobe.d, so that the image has
+to be built anew. To add a generator: write a module whose `GENERATOR` is a `Generator`, name it in
+`_MODULES`, drop its row from `_RECOGNISED`."""
 
 from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple, Protocol
 
 from rocmcfg.backends.boot.loader_entries import PARTITIONS
@@ -30,8 +27,7 @@ _NAME = re.compile(r"initrd\.img-(.+)|(?:initramfs|booster)-(.+?)(?:-fallback)?\
 _PLUGINS = "/usr/lib/kernel/install.d/"  # of kernel-install(8)
 # How a module may lie in an image: usr-merged or not, below a release or not (booster), compressed or not.
 _MODULE = r"(?:^|[/\s])lib/modules/(?:.*/)?{name}\.ko(?:\.(?:xz|zst|gz))?$"
-# On a host of deployments the images come with the system; files of /etc get into them by an overlay alone
-# (rpm-ostree 2026.2, man/rpm-ostree.xml, initramfs-etc).
+# Images that come with the system get files of /etc by an overlay alone (rpm-ostree 2026.2, initramfs-etc).
 _OSTREE = "/run/ostree-booted"
 _TRACKED = (
     "sudo rpm-ostree initramfs-etc --track=/etc/modprobe.d/FILE\n"
@@ -54,13 +50,12 @@ Content = tuple[str, bytes | None, bytes | None]
 
 
 class Generator(Protocol):
-    """What the engine uses a generator of images by, and what most of them have in common.
-
-    `TOOL` rebuilds the images, `LOOKS` lists the files of one, `PROVES` shows what is in a file. `OWNED`
-    are files of ours for the generator's sake. One of `PROGRAMS` shows that it is installed. One of `HOOKS`,
-    by which the host's kernel packages have an image made of every new kernel, proves that it is in use; its
-    `PLUGIN` of kernel-install, which may never be run, speaks for it. `WHY` is what a user must know where an
-    image is wrong after a rebuild without an error, `HINT` what to do then with `{image}`."""
+    """`TOOL` rebuilds the images, `LOOKS` lists the files of one, `PROVES` shows what is in a file, `UNPACKS`
+    takes it out, into its working directory where `INTO_HERE`. `OWNED` are files of ours for the generator's
+    sake. One of `PROGRAMS` shows that it is installed. One of `HOOKS`, by which the host's kernel packages
+    have an image made of every new kernel, proves that it is in use; its `PLUGIN` of kernel-install, which
+    may never be run, speaks for it. `WHY` is what a user must know where an image is wrong after a rebuild
+    without an error, `HINT` what to do then with `{image}`."""
 
     NAME: ClassVar[str]
     TOOL: ClassVar[str]
@@ -71,12 +66,14 @@ class Generator(Protocol):
     HOOKS: ClassVar[tuple[str, ...]]
     PLUGIN: ClassVar[str]
     MANUAL: ClassVar[str]
+    UNPACKS: ClassVar[str] = ""
+    INTO_HERE: ClassVar[bool] = False
     WHY: ClassVar[str]
     HINT: ClassVar[str]
 
     def detect(self, view: HostView) -> Detection | None:
-        """pacman leaves a hook out that a link to /dev/null in /etc/pacman.d/hooks hides (alpm-hooks(5),
-        “Overriding hooks”)."""
+        """A link to /dev/null in /etc/pacman.d/hooks hides a hook of pacman (alpm-hooks(5), “Overriding
+        hooks”)."""
         program = next(filter(view.exists, self.PROGRAMS), "")
         if not program:
             return None
@@ -90,7 +87,6 @@ class Generator(Protocol):
 
     def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
         """By path, what `OWNED` shall hold where we have module options on such a host; None without."""
-        del wanted
         return {}
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
@@ -99,25 +95,25 @@ class Generator(Protocol):
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
         """What rebuilds the images that are `built`."""
 
-    def preflight(self, view: HostView, carrying: Sequence[Image]) -> list[Diagnostic]:
+    def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
         """Why the images that carry the driver would not get our file. Besides, `built` is looked at."""
-        del view, carrying
-        return []
+        return ()
 
     def contents(
         self, host: Host, image: Image, path: str, expected: bytes | None
     ) -> Iterable[Content] | None:
         """Our file in an image, beside what it shall be; None where the image cannot be looked into."""
+        inside = path.lstrip("/")
+        found = host.unpack((*self.UNPACKS.split(), image.path), (inside,), here=self.INTO_HERE)
+        return None if found is None else [(path, found.get(inside), expected)]
 
     def images(self, view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
         """Whether each of those that are `made` carries the module."""
-        found = (
-            (one, asked(view, (*self.LOOKS.split(), one.path))) for one in sorted(self.made(view, entries))
-        )
-        return tuple(
-            one._replace(carries=None if listing is None else carried(listing, module))
-            for one, listing in found
-        )
+        found = []
+        for one in sorted(self.made(view, entries)):
+            listing = asked(view, (*self.LOOKS.split(), one.path))
+            found.append(one._replace(carries=None if listing is None else carried(listing, module)))
+        return tuple(found)
 
     def activations(
         self, view: HostView, reason: str, entries: Sequence[Entry] = ()
@@ -129,24 +125,20 @@ class Generator(Protocol):
 
     def check(
         self, host: Host, found: Sequence[Image], path: str, expected: bytes | None
-    ) -> list[Diagnostic]:
+    ) -> Iterator[Diagnostic]:
         """Look into every image that carries the driver: it holds `path` with just these bytes, or not at
         all. An image that could not be looked into is a warning, one that is wrong an error."""
-        problems = []
         for image in found:
             contents = () if image.carries is False else self.contents(host, image, path, expected)
             if contents is None:
-                looks = self.PROVES
                 summary = f"{image.path} cannot be unpacked to prove that it holds {path}"
-                hint = f"try {looks} on it by hand"
-                problems.append(warning("RC3203", summary, location=image.path, hint=hint))
+                hint = f"try {self.PROVES} on it by hand"
+                yield warning("RC3203", summary, location=image.path, hint=hint)
             for what, inside, wanted in contents or ():
                 said = "lacks" if inside is None else "still has" if wanted is None else "has an old copy of"
                 summary, hint = f"{image.path} {said} {what}", self.HINT.format(image=image)
                 if inside != wanted:
-                    wrong = error("RC3204", summary, location=image.path, detail=self.WHY, hint=hint)
-                    problems.append(wrong)
-        return problems
+                    yield error("RC3204", summary, location=image.path, detail=self.WHY, hint=hint)
 
 
 def backends() -> tuple[Generator, ...]:
@@ -166,8 +158,8 @@ def detect(view: HostView) -> tuple[Detection, ...]:
 
 
 def in_use(detected: Iterable[Detection]) -> tuple[Detection, ...]:
-    """Those that make this host's images, where several are installed: the hook of one beats the plugin of
-    another, and both beat a program that lies there unused. More than one: nobody can tell."""
+    """Those that make this host's images: the hook of one beats the plugin of another, and both beat a
+    program that lies there unused. More than one: nobody can tell."""
     found = tuple(detected)
     evidence: tuple[Callable[[Detection], bool], ...] = (
         lambda one: one.proof,
@@ -187,10 +179,9 @@ def backend(detected: Iterable[Detection]) -> Generator | None:
 
 
 def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
-    """The images that the normal entries boot, by path, with the kernel's release. What only a rescue entry,
-    a snapshot or another system boots stays as it is. Some loaders boot copies, and name them from the root
-    of the file system that these lie on. A unified kernel image stands for the one that is in it: lsinitrd
-    and lsinitcpio open it with objcopy, others cannot."""
+    """The images that the normal entries boot, by path, with the kernel's release. Some loaders boot copies,
+    and name them from the root of the file system that these lie on. A unified kernel image stands for the
+    one that is in it: lsinitrd and lsinitcpio open it with objcopy, others cannot."""
     found: dict[str, str] = {}
     for entry in entries:
         unified = (entry.path,) if entry.path.endswith(".efi") else ()
@@ -204,22 +195,18 @@ def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
 
 
 def release_of(view: HostView, path: str) -> str:
-    """The release of an image that is named after it, as initrd.img-RELEASE (Debian), initramfs-RELEASE.img
-    (Fedora), initrd-RELEASE (openSUSE) or RELEASE/initrd (kernel-install(8)), or after its package (Arch),
-    and whose modules are there; else empty."""
+    """The release of an image whose modules are there, named after it: initrd.img-RELEASE (Debian),
+    initramfs-RELEASE.img (Fedora), initrd-RELEASE (openSUSE), RELEASE/initrd (kernel-install(8)); or after
+    its package (Arch)."""
     folder, _, name = path.rpartition("/")
     match = _NAME.fullmatch(name)
     named = next(filter(None, match.groups()), "") if match else ""
     named = folder.rpartition("/")[2] if name == "initrd" else named
     if named and view.exists(f"/lib/modules/{named}/modules.dep"):
         return named
-    packages = {text_or_empty(view, f"/lib/modules/{one}/pkgbase").strip(): one for one in _releases(view)}
+    releases = (one for one in view.names("/lib/modules") if view.exists(f"/lib/modules/{one}/modules.dep"))
+    packages = {text_or_empty(view, f"/lib/modules/{one}/pkgbase").strip(): one for one in releases}
     return packages.get(named, "") if named else ""
-
-
-def _releases(view: HostView) -> tuple[str, ...]:
-    """Of the kernels whose modules are there."""
-    return tuple(one for one in view.names("/lib/modules") if view.exists(f"/lib/modules/{one}/modules.dep"))
 
 
 def carried(listing: Iterable[str], module: str) -> bool:
@@ -235,17 +222,7 @@ def asked(view: HostView, argv: Sequence[str]) -> list[str] | None:
     return said.stdout.splitlines() if said is not None and said.ok else None
 
 
-def unpacked(
-    host: Host, argv: Sequence[str], path: str, expected: bytes | None, *, here: bool = False
-) -> list[Content] | None:
-    """As `Generator.contents`, by a program that unpacks an image; `here` as in `Host.unpack`."""
-    inside = path.lstrip("/")
-    found = host.unpack(argv, (inside,), here=here)
-    return None if found is None else [(path, found.get(inside), expected)]
-
-
 def of_the_host(view: HostView, entries: Sequence[Entry], paths: Iterable[str]) -> list[Image]:
-    """These images and those that are booted, each for the kernel that its name tells, without which nobody
-    knows how to build it."""
+    """These images and those that are booted; one whose name tells no kernel nobody knows how to build."""
     releases = {path: release_of(view, path) for path in (*booted(view, entries), *paths)}
     return [Image(path, release, built=bool(release)) for path, release in releases.items()]

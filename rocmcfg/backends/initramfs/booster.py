@@ -1,15 +1,13 @@
 """booster (Arch): no file of modprobe.d is in its images; their options are, of every module they carry.
 
-generator/kmod.go (0.13, since 0.4): `readModprobeOptions` takes the lines `options MODULE …` of all files, of
-any name, in /lib/modprobe.d, /etc/modprobe.d and /run/modprobe.d, in this order and each in that of their
-names, and joins those of one module by a blank; what the image has no module for is left out.
-generator/generator.go writes them to /etc/booster.init.yaml as `modprobeoptions`; init/module.go hands them
-to the kernel as it loads the module, before those of the kernel command line, which win. /etc/booster.yaml
-has no key for them.
+`readModprobeOptions` (0.13, generator/kmod.go) takes the lines `options MODULE …` of all files, of any name,
+in `_FOLDERS`, in this order and each in that of their names, and joins those of one module by a blank; what
+the image has no module for is left out. generator/generator.go writes them to /etc/booster.init.yaml as
+`modprobeoptions`; those of the kernel command line come behind them and win (init/module.go).
 
-`booster build` writes beside the old image and renames (generator/image.go: renameio). The package's own
-regenerate_images builds in the background, ends with status 0 whatever comes of it, and installs kernels
-anew: each image is built by itself here. Those of the package are /boot/booster-PKGBASE.img (packaging/arch).
+`booster build` writes beside the old image and renames (generator/image.go). The package's regenerate_images
+ends with status 0 whatever comes of it, and installs kernels anew: each image is built by itself here. Those
+of the package are /boot/booster-PKGBASE.img (packaging/arch).
 """
 
 from __future__ import annotations
@@ -45,7 +43,6 @@ class Booster(Generator):
             yield Image(image.path, "", built=False) if spare else image
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
-        del view
         for path, release, *_ in images:
             yield (self.TOOL, "build", "--force", "--kernel-version", release, path)
 

@@ -1,24 +1,20 @@
 """dracut (Fedora, EL, openSUSE, Gentoo, Debian from forky on): an image at a time, each beside the old one.
 
-**What is in an image.** /etc/modprobe.d is copied in host-only mode alone (modules.d/90kernel-modules of 059
-and 106, 80base of 112, module-setup.sh: `[[ $hostonly ]] && inst_multiple -H -o /etc/modprobe.d/*.conf`).
-That mode is on in Fedora and openSUSE by a file of theirs, off in Debian's 059 and 106, on by itself from 109
-on, and off again where a kernel is installed in a chroot without /dev (dracut.sh). So what copies our file
-today may not do so for the next kernel: our own `CONF` asks for it by name, always, as a file that may be
-missing (`install_optional_items`, dracut.conf(5)), so that no image fails for want of it.
+**What is in an image.** /etc/modprobe.d is copied in host-only mode alone (module-setup.sh of
+modules.d/90kernel-modules in 059 and 106, of 80base in 112). That mode is on in Fedora and openSUSE by a file
+of theirs, off in Debian's 059 and 106, on by itself from 109 on, and off where a kernel is installed in a
+chroot without /dev (dracut.sh). So our own `CONF` asks for our file by name, in every mode, as one that may
+be missing (`install_optional_items`, dracut.conf(5)).
 
 **What writes an image.** `--regenerate-all` writes where dracut would put an image today, which is not where
-one lies that another package copied (Debian's systemd-boot). And up to 106 dracut.sh ends with `cp` onto the
-old image and, if that fails, `rm` of it: a full partition or a power cut there costs the only image. 107 has
-the new one written beside and renamed (39a765de, “protect existing output file against build errors”), and so
-do we, for every image that has the name of one, with the arguments that it was built with (`--rebuild`: of
-kernel-install's plugin, or a spare image that is not host-only). The hooks that Debian's 106 runs afterwards
-(/etc/initramfs/post-update.d) would copy the image under the name that it has for that moment:
-`NO_POST_UPDATE_HOOKS` leaves them out, and the copies that are booted are images to us.
+one lies that another package copied (Debian's systemd-boot). Up to 106 dracut.sh ends with `cp` onto the old
+image and, if that fails, `rm` of it. 107 has the new one written beside and renamed (39a765de), and so do we,
+for every image that has the name of one, with the arguments that it was built with (`--rebuild`). The hooks
+that Debian's 106 runs afterwards (/etc/initramfs/post-update.d) would copy the image under the name that it
+has for that moment: `NO_POST_UPDATE_HOOKS` leaves them out, and the copies that are booted are images to us.
 
-dracut ends with status 0 also where dracut-install failed and the image holds next to nothing (seen with
-106). `uefi=yes` in a configuration would put a unified kernel image there: `--no-uefi`, where the program
-knows it (from 052 on; EL 8 has 049).
+dracut ends with status 0 also where dracut-install failed (seen with 106). `uefi=yes` in a configuration
+would put a unified kernel image there: `--no-uefi`, where the program knows it (from 052 on; EL 8 has 049).
 """
 
 from __future__ import annotations
@@ -61,8 +57,7 @@ class Dracut(Generator):
         return {CONF: text.encode() if wanted else None}
 
     def made(self, view: HostView, entries: Sequence[Entry]) -> Iterable[Image]:
-        """One that is booted and has the name of none is early microcode, or what another program has named
-        by a hash."""
+        """Another name has early microcode, or what another program has named by a hash."""
         paths = [f"/boot/{name}" for name in view.names("/boot")]
         return of_the_host(view, entries, [path for path in paths if release_of(view, path)])
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.menu import Entry
-from rocmcfg.backends.initramfs import Content, Generator, Image, booted, unpacked
-from rocmcfg.host.view import Host, HostView, text_or_empty
+from rocmcfg.backends.initramfs import Generator, Image, booted
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.facts import Detection
 
 _MARK = "/etc/initramfs-tools"
@@ -23,7 +23,7 @@ class InitramfsTools(Generator):
     NAME = "initramfs-tools"
     TOOL = "update-initramfs"
     LOOKS = "lsinitramfs"
-    PROVES = "unmkinitramfs"
+    PROVES = UNPACKS = "unmkinitramfs"
     PROGRAMS = ("/usr/sbin/update-initramfs",)
     HOOKS = ("/etc/kernel/postinst.d/initramfs-tools",)
     PLUGIN = ""
@@ -50,13 +50,7 @@ class InitramfsTools(Generator):
 
     def commands(self, view: HostView, images: Sequence[Image]) -> Iterable[tuple[str, ...]]:
         """For all kernels: plain -u rebuilds the newest one only."""
-        del view, images
         return [(self.TOOL, "-u", "-k", "all")]
-
-    def contents(
-        self, host: Host, image: Image, path: str, expected: bytes | None
-    ) -> Iterable[Content] | None:
-        return unpacked(host, (self.PROVES, image.path), path, expected)
 
 
 GENERATOR = InitramfsTools()

@@ -1,20 +1,18 @@
 """mkinitcpio (Arch and what is made of it): the images of all presets, and those that kernel-install made.
 
-Only the hook `modconf` copies /etc/modprobe.d (install/modconf, v41, and so since before v25); the hooks with
-which systemd is init have it too, but none brings it along. HOOKS may be set anew by a file of
-/etc/mkinitcpio.conf.d, which are appended in the order of `sort -V`, or by a configuration that a preset
-names (mkinitcpio, `process_preset`). So it is looked for beforehand, where it can be seen, and in every image
-afterwards.
+Only the hook `modconf` copies /etc/modprobe.d (install/modconf, v41, and so since before v25). HOOKS may be
+set anew by a file of /etc/mkinitcpio.conf.d, which are appended in the order of `sort -V`, or by a
+configuration that a preset names (mkinitcpio, `process_preset`). So it is looked for beforehand, where it can
+be seen, and in every image afterwards.
 
-`mkinitcpio -P` goes through /etc/mkinitcpio.d/*.preset and on after one that fails, which its status tells; a
-preset without an image or a kernel is skipped with status 0. It writes beside the old image and renames, but
-for a partition with less room than 5/4 of it (`build_image`). An image that an entry boots and no preset
-names is made as its plugin of kernel-install makes it (kernel-install/50-mkinitcpio.install: `--nopost -k …
--g …`).
+`mkinitcpio -P` goes on after a preset that fails, which its status tells; one without an image or a kernel is
+skipped with status 0. It writes beside the old image and renames, but for a partition with less room than 5/4
+of it (`build_image`). An image that an entry boots and no preset names is made as by its plugin of
+kernel-install (kernel-install/50-mkinitcpio.install: `--nopost -k … -g …`).
 
-limine-mkinitcpio-hook puts a wrapper in front, /usr/local/bin/mkinitcpio, that asks whether to run
-limine-mkinitcpio and takes what comes without a terminal; where that program is, it is the one that is run,
-since it also brings the images to where Limine has them (omacom/omarchy, notes on its installer).
+limine-mkinitcpio-hook puts a wrapper in front that asks whether to run limine-mkinitcpio; where that program
+is, it is run, since it also brings the images to where Limine has them (omacom/omarchy, notes on its
+installer).
 """
 
 from __future__ import annotations
@@ -23,8 +21,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.menu import Entry
-from rocmcfg.backends.initramfs import Content, Generator, Image, booted, release_of, unpacked
-from rocmcfg.host.view import Host, HostView, text_or_empty
+from rocmcfg.backends.initramfs import Generator, Image, booted, release_of
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 
 _CONF = "/etc/mkinitcpio.conf"
@@ -39,6 +37,8 @@ class Mkinitcpio(Generator):
     TOOL = "mkinitcpio"
     LOOKS = "lsinitcpio --list"
     PROVES = "lsinitcpio"
+    UNPACKS = "lsinitcpio --extract"
+    INTO_HERE = True
     PROGRAMS = ("/usr/bin/mkinitcpio",)
     HOOKS = ("/usr/share/libalpm/hooks/90-mkinitcpio-install.hook", _LIMINE)
     PLUGIN = "50-mkinitcpio.install"
@@ -63,36 +63,25 @@ class Mkinitcpio(Generator):
         by_itself = [(self.TOOL, "--nopost", "-k", release_of(view, path), "-g", path) for path in others]
         return [(self.TOOL, "-P"), *by_itself] if preset or not others else by_itself
 
-    def preflight(self, view: HostView, carrying: Sequence[Image]) -> list[Diagnostic]:
-        """RC3206 where the configuration has no `modconf`, as far as that is seen: one that a preset names
-        instead is not looked at."""
+    def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
+        """RC3206 where the configuration has no `modconf`; that of a preset is not looked at."""
         texts = {path: text_or_empty(view, path) for path in _configuration(view)}
         lists = _lists(texts.values())
         hooks = lists.get("HOOKS")
         files = " ".join(lists.get("FILES", []))
-        if not carrying or hooks is None or "modconf" in hooks or "/etc/modprobe.d" in files:
-            return []
-        last = [path for path, text in texts.items() if "HOOKS" in _lists([text])][-1]
-        return [
-            error(
+        if carrying and hooks is not None and "modconf" not in hooks and "/etc/modprobe.d" not in files:
+            yield error(
                 "RC3206",
                 f"mkinitcpio makes images without modprobe.d here, and {carrying[0].path} carries amdgpu",
-                location=last,
+                location=[path for path, text in texts.items() if "HOOKS" in _lists([text])][-1],
                 detail=f"HOOKS=({' '.join(hooks)}) has no modconf, the hook that copies /etc/modprobe.d",
                 hint="add modconf to HOOKS there, then run the command again; or keep to the kernel command "
                 "line: --via cmdline",
             )
-        ]
-
-    def contents(
-        self, host: Host, image: Image, path: str, expected: bytes | None
-    ) -> Iterable[Content] | None:
-        return unpacked(host, (self.PROVES, "--extract", image.path), path, expected, here=True)
 
 
 def _of_presets(view: HostView) -> list[str]:
-    """The images that presets name and that are there, unified ones too; their kernels are told by the
-    entries, if at all."""
+    """The images that presets name and that are there; their kernels the entries tell, if at all."""
     found: list[str] = []
     for name in view.names(_PRESETS):
         text = text_or_empty(view, f"{_PRESETS}/{name}") if name.endswith(".preset") else ""

@@ -36,7 +36,7 @@ def host(tmp_path: Path, **extra: File) -> Path:
 
 def preflight(root: Path, kargs: tuple[str, ...] = KARGS) -> list[Diagnostic]:
     view = ToolHost(str(root))
-    return BACKEND.preflight(view, BACKEND.observe(view), kargs)
+    return [*BACKEND.preflight(view, BACKEND.observe(view), kargs)]
 
 
 def image(stub: str = "257.9", *, signed: bool = False, line: str = ROOT_ARGUMENT) -> bytes:
@@ -154,7 +154,7 @@ def test_a_partition_for_roots_eyes_alone_is_said_to_be_one(
     view = LocalHost(str(root))
     assert reader.read(view).unreadable == "only root may look into /efi"
     assert BACKEND.detect(view) is not None
-    assert BACKEND.preflight(view, BACKEND.observe(view), KARGS) == []
+    assert [*BACKEND.preflight(view, BACKEND.observe(view), KARGS)] == []
 
 
 def test_a_full_partition_leaves_the_host_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

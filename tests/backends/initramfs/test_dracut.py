@@ -73,14 +73,14 @@ def test_the_copy_inside_an_image_is_ours_byte_for_byte(
     tmp_path: Path, inside: bytes | None, expected: bytes | None, said: str | None
 ) -> None:
     view = host(tmp_path, {IMAGE: image(inside)})
-    found = dracut.check(view, dracut.images(view, "amdgpu"), PATH, expected)
+    found = [*dracut.check(view, dracut.images(view, "amdgpu"), PATH, expected)]
     assert [d.id for d in found] == ["RC3204"] * (said is not None)
     assert said is None or said in found[0].summary
 
 
 def test_an_image_without_the_driver_needs_no_options(tmp_path: Path) -> None:
     view = host(tmp_path, {IMAGE: image(driver=False)})
-    assert dracut.check(view, dracut.images(view, "amdgpu"), PATH, OURS) == []
+    assert [*dracut.check(view, dracut.images(view, "amdgpu"), PATH, OURS)] == []
 
 
 class Squashed(ToolHost):
@@ -99,7 +99,7 @@ def test_a_packed_image_is_looked_into_where_lsinitrd_can(
 ) -> None:
     view = Squashed(host(tmp_path, {IMAGE: image()}).root)
     view.prints = prints
-    found = dracut.check(view, dracut.images(view, "amdgpu"), PATH, OURS)
+    found = [*dracut.check(view, dracut.images(view, "amdgpu"), PATH, OURS)]
     assert [d.id for d in found] == ids
 
 

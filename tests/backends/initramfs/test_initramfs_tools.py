@@ -119,7 +119,7 @@ def test_an_image_that_an_entry_boots_is_looked_into_wherever_it_lies(
     make_root(tmp_path, {"/boot/other": image(None)})
     found = initramfs_tools.images(view, "amdgpu", (ours, foreign))
     assert {(one.path, one.release) for one in found} == {(own, KERNEL), (path, KERNEL)}
-    said = initramfs_tools.check(view, found, PATH, OURS)
+    said = [*initramfs_tools.check(view, found, PATH, OURS)]
     assert [d.location for d in said] == ([path] if path != own else [])
 
 
@@ -147,7 +147,7 @@ def test_the_copy_inside_an_image_is_ours_byte_for_byte(
     tmp_path: Path, inside: bytes | None, expected: bytes | None, said: str | None, early: bool
 ) -> None:
     view = host(tmp_path, **{KERNEL: (EARLY if early else b"") + image(inside)})
-    found = initramfs_tools.check(view, initramfs_tools.images(view, "amdgpu"), PATH, expected)
+    found = [*initramfs_tools.check(view, initramfs_tools.images(view, "amdgpu"), PATH, expected)]
     assert [d.id for d in found] == ["RC3204"] * (said is not None)
     if said:
         assert said in found[0].summary
@@ -159,18 +159,18 @@ def test_every_image_is_looked_into_and_not_only_the_first(tmp_path: Path) -> No
     view = host(
         tmp_path, **{"6.1": image(OURS), "6.12": image(None), "6.18": image(OURS), "6.19": image(b"x\n")}
     )
-    found = initramfs_tools.check(view, initramfs_tools.images(view, "amdgpu"), PATH, OURS)
+    found = [*initramfs_tools.check(view, initramfs_tools.images(view, "amdgpu"), PATH, OURS)]
     assert [d.location for d in found] == ["/boot/initrd.img-6.12", "/boot/initrd.img-6.19"]
 
 
 def test_an_image_without_the_driver_does_not_matter(tmp_path: Path) -> None:
     view = host(tmp_path, **{KERNEL: image(None, amdgpu=False)})
-    assert initramfs_tools.check(view, initramfs_tools.images(view, "amdgpu"), PATH, OURS) == []
+    assert [*initramfs_tools.check(view, initramfs_tools.images(view, "amdgpu"), PATH, OURS)] == []
 
 
 def test_an_image_that_cannot_be_unpacked_is_a_problem(tmp_path: Path) -> None:
     view = host(tmp_path)
-    found = initramfs_tools.check(view, (Image("/boot/none", "none", True),), PATH, OURS)
+    found = [*initramfs_tools.check(view, (Image("/boot/none", "none", True),), PATH, OURS)]
     assert [d.id for d in found] == ["RC3203"]
 
 

@@ -86,10 +86,10 @@ def test_a_configuration_without_modconf_is_refused_where_it_is_seen(
 ) -> None:
     more: dict[str, File] = {f"etc/mkinitcpio.conf.d/{name}": text for name, text in drop_ins.items()}
     view = host(tmp_path, arch({"etc/mkinitcpio.conf": conf, **more}))
-    found = mkinitcpio.preflight(view, mkinitcpio.images(view, "amdgpu"))
+    found = [*mkinitcpio.preflight(view, mkinitcpio.images(view, "amdgpu"))]
     assert [d.id for d in found] == ["RC3206"] * bool(missing_in)
     assert all((d.location or "").endswith(missing_in) for d in found)
-    assert mkinitcpio.preflight(view, ()) == []
+    assert [*mkinitcpio.preflight(view, ())] == []
 
 
 @pytest.mark.parametrize(
@@ -101,6 +101,6 @@ def test_every_image_is_looked_into(
 ) -> None:
     files = arch({IMAGE: image(inside), "boot/initramfs-linux-fallback.img": image(expected)})
     view = host(tmp_path, files)
-    found = mkinitcpio.check(view, mkinitcpio.images(view, "amdgpu"), PATH, expected)
+    found = [*mkinitcpio.check(view, mkinitcpio.images(view, "amdgpu"), PATH, expected)]
     assert [d.id for d in found] == ids
     assert all(d.location == IMAGE for d in found)

@@ -1,5 +1,5 @@
-"""`bootc loader-entries set-options-for-source`: the only program that keeps track of whose an argument is
-(bootc 1.16.9, crates/lib/src/loader_entries.rs; it came with 1.15.2).
+"""`bootc loader-entries set-options-for-source` (bootc 1.16.9, crates/lib/src/loader_entries.rs; since
+1.15.2).
 
 It bases the new deployment on the staged one, or else on the one that runs. In libostree 2026.2 the staged
 keys of one call beat those of the next (commit 22e24c81 takes that back in 2026.3).
@@ -8,6 +8,7 @@ keys of one call beat those of the next (commit 22e24c81 takes that back in 2026
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from rocmcfg.backends.boot import kept_arguments
 from rocmcfg.backends.boot.bootc.reader import READER
@@ -35,7 +36,6 @@ class _Bootc(DeploymentChain):
     SHOWS: tuple[str, ...] = ("grep", "-H", "options", "/boot/loader/entries/*.conf")
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        del told
         found = (deployments.BOOTED, READER.PROGRAM)
         return found if all(map(view.exists, found)) else ()
 
@@ -48,36 +48,30 @@ class _Bootc(DeploymentChain):
         usable = able or not view.exists(RPM_OSTREE.PROGRAM)
         return found._replace(supported=able, renders="bootc") if usable else None
 
-    def unable(self, view: HostView) -> list[Diagnostic]:
+    def unable(self, view: HostView) -> Iterable[Diagnostic]:
         document, said = status(view, (self.TOOL, "status", "--format", "json"))
         booted = ((document or {}).get("status") or {}).get("booted")
-        if isinstance(booted, dict) and booted.get("ostree"):
-            return []
-        return [
-            error(
+        if not isinstance(booted, dict) or not booted.get("ostree"):
+            yield error(
                 "RC3144",
                 "bootc does not say that it manages the system that runs",
                 detail="\n".join(said.splitlines()[-12:]),
                 hint="run the command as root on the booted host itself, and see what `bootc status` says",
             )
-        ]
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         """By bootc's own note of whose they are."""
-        del ours
         self.menu(view)
         staged = deployments.staged(view)
         noted = [staged.extra] if staged is not None else [one.first for one in deployments.written(view)]
         return kept_arguments.text(kept_arguments.words(noted[0].get(_KEY))) if noted else None
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
-        del held
         return (*_SET, "--source", "rocmcfg", *(("--options", wanted) if wanted else ()))
 
 
 def _composefs(view: HostView) -> Detection | None:
-    """Booted without ostree: such a host has no /run/ostree-booted, and its command line names what it boots
-    (bootc, crates/lib/src/bootc_composefs/status.rs)."""
+    """Booted without ostree, as the command line says (bootc, crates/lib/src/bootc_composefs/status.rs)."""
     booted = last(split(text_or_empty(view, "/proc/cmdline")), "composefs")
     if booted is None:
         return None

@@ -1,13 +1,8 @@
-"""GRUB as Debian and Ubuntu set it up: /etc/default/grub, drop-ins in grub.d, update-grub.
-
-The drop-in appends to GRUB_CMDLINE_LINUX_DEFAULT, which 10_linux puts last on the line of every entry but
-the recovery ones (Debian's grub 2.06 and 2.12, util/grub.d/10_linux.in), so that our arguments win over
-earlier ones and recovery stays clean.
-"""
+"""GRUB as Debian and Ubuntu set it up: /etc/default/grub, drop-ins in grub.d, update-grub."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
@@ -55,20 +50,19 @@ class _Grub(Chain):
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         from rocmcfg.backends.templates import own_file
 
-        del view
         return {DROP_IN: own_file(settings, _line(karg_line(settings)), _REMARK)}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         return (activation((reader.TOOL,), reader.menu(view), reason),)
 
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         sources = _sourced(view, _line(" ".join(kargs)))
         ours = [source.path for source in sources].index(DROP_IN)
         lost_at = defaults.dropped_by(sources, ours, kargs)
         cure = f"rename it so that it sorts before {_NAME}"
-        return [*defaults.before_writing(observed, kargs, DROP_IN, lost_at, "a drop-in", cure)]
+        return defaults.before_writing(observed, kargs, DROP_IN, lost_at, "a drop-in", cure)
 
-    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+    def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         return defaults.not_from_defaults(view, reader.menu(view))
 
 
@@ -77,8 +71,8 @@ def _line(kargs: str) -> str:
 
 
 def _sourced(view: HostView, ours: str | None = None) -> list[Sourced]:
-    """What grub-mkconfig sources, in order: /etc/default/grub, then grub.d/*.cfg in glob order (a Debian
-    patch). Our drop-in is left out, or holds `ours`; that of a trial is left out, since GRUB fills it."""
+    """What grub-mkconfig sources, in order: /etc/default/grub, then grub.d/*.cfg (a Debian patch). Our
+    drop-in is left out, or holds `ours`; that of a trial is left out, since GRUB fills it."""
     others = {*drop_ins(view, (_FOLDER,), ".cfg")} - {DROP_IN, reader.TRIAL_DROP_IN}
     texts = {path: text_or_empty(view, path) for path in others}
     if ours is not None:

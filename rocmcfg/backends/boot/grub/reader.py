@@ -15,7 +15,8 @@ PATH = "/boot/grub/grub.cfg"
 STEAMOS = "/efi/EFI/steamos/grub.cfg"
 TOOL = "update-grub"
 PROGRAMS = ("/usr/sbin/update-grub", "/sbin/update-grub", "/usr/bin/update-grub")
-# What a trial adds to every normal entry: a variable that GRUB fills, for one boot.
+# What a trial adds to every normal entry: a variable that GRUB fills, for one boot. Three z: it is read
+# behind the drop-in of what is applied, in every locale, so that the trial's arguments win.
 TRIAL_DROP_IN = "/etc/default/grub.d/zzz-rocmcfg-trial.cfg"
 
 

@@ -1,21 +1,19 @@
 """Trials where GRUB's entries are files: the word stands in our part of their options.
 
-No menu is generated for it. Fedora's grub2-mkconfig writes the options of every entry anew, the rescue one
-among them (10_linux, update_bls_cmdline; EL from 9.3 on does so with --update-bls-cmdline alone), and would
-take away what somebody gave to one entry. But the menu reads user.cfg beside it before the entries, which
-exists for a password (01_users of Fedora and of EL 7 to 10; bootupd's static grub.cfg as well): there stand
-the commands that fill the word in.
+No menu is generated for it: Fedora's grub2-mkconfig writes the options of every entry anew, the rescue one's
+too (10_linux, update_bls_cmdline; EL from 9.3 on with --update-bls-cmdline alone). But the menu reads
+user.cfg before the entries, which exists for a password (01_users of Fedora and of EL 7 to 10; bootupd's
+static grub.cfg as well): there stand the commands that fill the word in.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_bls import reader
-from rocmcfg.backends.boot.grub_files.environment_block import GRUB, GRUB2, EnvironmentBlock
-from rocmcfg.backends.boot.grub_files.trial import GrubTrial, hook
+from rocmcfg.backends.boot.grub_files.trial import Files, GrubTrial, hook
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -24,27 +22,19 @@ _READS = re.compile(r"^[ \t]*(?:source|\.)[ \t]+\S*/user\.cfg\b.*?^[ \t]*blscfg\
 
 
 class _Trial(GrubTrial):
-    FILES: tuple[str, ...] = reader.HOOKS
+    FILES = reader.HOOKS
 
-    def block(self, view: HostView) -> EnvironmentBlock:
-        return GRUB2 if reader.menu_path(view).startswith("/boot/grub2/") else GRUB
-
-    def propose(
-        self, view: HostView, observed: Observed, arguments: Sequence[str]
-    ) -> dict[str, tuple[bytes, int]]:
-        del observed, arguments  # GRUB has them in its block
-        if _is_foreign(view):
-            return {}
-        content = reader.HOOK_HEAD.encode() + hook()
-        return {reader.hook_path(view): (content, 0o600)}  # the mode that grub2-setpassword gives it
+    def files(self, view: HostView) -> Files:
+        """The step of our own that writes the entries puts the word there where this file is."""
+        content = (reader.HOOK_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
+        return {} if _is_foreign(view) else {reader.hook_path(view): content}
 
     def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:
-        del observed
-        block, path, menu = self.block(view), reader.hook_path(view), reader.menu_path(view)
+        path, menu = reader.hook_path(view), reader.menu_path(view)
         try:
             foreign, text = _is_foreign(view), view.text(menu) or ""
         except Unreadable as problem:
-            yield block.not_checked(f"{problem.path}: {problem.reason}")
+            yield self.keeper(view).not_checked(f"{problem.path}: {problem.reason}")
             return
         if not _READS.search(text):
             yield error(
@@ -63,7 +53,6 @@ class _Trial(GrubTrial):
             )
 
     def has_hook(self, view: HostView, menu: Menu) -> bool:
-        del menu
         return reader.has_hook(view)
 
 

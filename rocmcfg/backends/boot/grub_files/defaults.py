@@ -1,8 +1,7 @@
-"""What the shell files with GRUB's defaults come to: /etc/default/grub, and whatever is sourced after it; and
-what would become of our arguments there.
+"""What the shell files with GRUB's defaults come to, and what would become of our arguments there.
 
 util/grub.d/10_linux.in (GRUB 2.06 to 2.14) puts GRUB_CMDLINE_LINUX and then GRUB_CMDLINE_LINUX_DEFAULT on the
-line of every entry but the recovery ones, which get the former alone.
+line of every entry but the recovery ones, which get the former alone: what is appended to the latter wins.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ def observed(
     ours: tuple[Karg, ...],
     is_later: Callable[[str], bool],
 ) -> Observed:
-    """`without` are the sourced files without our lines, `whole` the same files with them. `is_later` tells
-    of a `file:line` whether the shell reads it after our lines."""
+    """The sourced files without our lines, and with them. `is_later`: whether a `file:line` is read after
+    ours."""
     alone = _evaluate(without)
     always, default = (_kargs(alone, name) for name in _VARIABLES)
     if always is None or default is None:
@@ -62,8 +61,7 @@ def own_kargs(text: str, path: str) -> tuple[Karg, ...]:
 
 
 def dropped_by(sources: Sequence[Sourced], ours: int, kargs: Sequence[str]) -> str:
-    """Where our arguments are lost again, of `sources` after the one with the index `ours`; empty where they
-    are not, or where only a shell can tell."""
+    """Where, after `sources[ours]`, our arguments are lost again; empty where only a shell can tell, too."""
     environment = _evaluate(sources[: ours + 1])
     judged: object = environment
     for path, text in sources[ours + 1 :]:
@@ -98,8 +96,7 @@ def _kargs(environment: Environment, name: str) -> tuple[Karg, ...] | None:
 def before_writing(
     observed: Observed, kargs: Sequence[str], carrier: str, lost_at: str, loser: str, cure: str
 ) -> Iterable[Diagnostic]:
-    """`carrier` is the file of ours, `lost_at` where its arguments are dropped again, if anywhere. `loser`
-    says in words what drops them, and `cure` what to do about it."""
+    """`carrier` is the file of ours, `lost_at` where its arguments are dropped again, by `loser`."""
     if not observed.menu.unreadable and not observed.menu.normal:
         yield no_entry(observed.menu)
     length = longest_line(observed.menu.normal, kargs) - size(k.text for k in observed.ours)
@@ -130,7 +127,7 @@ def before_writing(
         )
 
 
-def not_from_defaults(view: HostView, menu: str) -> list[Diagnostic]:
+def not_from_defaults(view: HostView, menu: str) -> Iterable[Diagnostic]:
     """Entries that are not built from GRUB_CMDLINE_LINUX: they boot without our arguments."""
     titles = [
         entry.title
@@ -139,16 +136,13 @@ def not_from_defaults(view: HostView, menu: str) -> list[Diagnostic]:
         for entry in parse_entries(body, menu, "10_linux")
         if entry.role is Role.NORMAL
     ]
-    if not titles:
-        return []
-    return [
-        warning(
+    if titles:
+        yield warning(
             "RC3107",
             f"{len(titles)} boot entries, written by hand, lack the arguments: {', '.join(titles[:3])}",
             location=menu,
             hint="add the arguments there by hand if you boot them",
         )
-    ]
 
 
 def longest_line(entries: Sequence[Entry], added: Sequence[str]) -> int:

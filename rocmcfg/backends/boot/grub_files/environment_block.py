@@ -1,16 +1,15 @@
 """GRUB's environment block: a file of fixed size in which GRUB and the host leave each other variables.
 
-`grub-editenv` writes it for the host. GRUB reads it with `load_env` and writes it with `save_env`, which
-overwrites the block's sectors in place and knows no file system (grub-core/commands/loadenv.c), so that it
-works on few of them. On Btrfs, GRUB 2.14 and openSUSE's have a second block outside of every file
-(`env_block`); grub-editenv puts `next_entry` there and nothing else (util/grub-editenv.c, set_variables), so
-that it can take no arguments of ours.
+GRUB's `save_env` overwrites the block's sectors in place and knows no file system (grub-core/commands/
+loadenv.c), so that it works on few of them. The second block that GRUB 2.14 and openSUSE's have on Btrfs
+(`env_block`) takes `next_entry` alone from grub-editenv (util/grub-editenv.c, set_variables).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rocmcfg.backends.boot.contract import Keeper
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info
 
@@ -24,47 +23,43 @@ _SIZE = 1024
 _WRITABLE = ("ext2", "fat", "exfat", "xfs")
 
 
-class EnvironmentBlock:
-    """A `contract.Keeper`. GRUB's programs have one name at most distributions, and another at those that
-    call all of GRUB 2 grub2; each name has a block of its own."""
+class EnvironmentBlock(Keeper):
+    """GRUB's programs are called grub or grub2, by the distribution; each has a block of its own."""
 
     KEEPS = "what one boot was to get"
-    UNCHANGED: tuple[int, ...] = ()
-    AMONG_OTHERS = False
 
     def __init__(self, name: str) -> None:
         """`name` is grub or grub2."""
-        self.TOOL = f"{name}-editenv"
-        self.BLOCK = f"/boot/{name}/grubenv"
-        self.SHOWS: tuple[str, ...] = (self.TOOL, "-", "list")
+        self.TOOL, self.MENU, self.BLOCK = (
+            f"{name}-editenv",
+            f"/boot/{name}/grub.cfg",
+            f"/boot/{name}/grubenv",
+        )
+        self.SHOWS = (self.TOOL, "-", "list")
         self._probe = f"{name}-probe"
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
         """Where nothing is wanted, no word of ours stays behind."""
-        del held
         if wanted is None:
             return (self.TOOL, "-", "unset", VARIABLE)
         return (self.TOOL, "-", "set", f"{VARIABLE}={wanted}")
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        """What the block holds for the next boot: empty where GRUB has taken it, None where there was
-        nothing. Raises Unreadable."""
-        del ours
+        """Empty where GRUB has taken it. Raises Unreadable."""
         return variables(view.read(self.BLOCK) or b"").get(VARIABLE)
 
     def damaged(self, view: HostView) -> bool:
-        """Whether a block is there that GRUB would not read. grub-editenv empties the file before it writes,
-        so that a full disk or a power cut may leave nothing."""
+        """Whether GRUB would not read it: grub-editenv empties the file before it writes."""
         block = view.read(self.BLOCK)
         return block is not None and not block.startswith(_SIGNATURE)
 
     def problems(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """Why these arguments cannot be left there, or GRUB could not take them out again."""
         yield from self._room(view, arguments)
-        if not view.runs_tools:
+        if view.runs_tools:
+            yield from self._write_problems(view)
+        else:
             yield self.not_checked("no program of that host can be run")
-            return
-        yield from self._write_problems(view)
 
     def not_checked(self, why: str) -> Diagnostic:
         return info(
@@ -111,8 +106,7 @@ class EnvironmentBlock:
             )
 
     def _write_problems(self, view: HostView) -> Iterable[Diagnostic]:
-        """Asked as Debian's 00_header asks for its recordfail: the devices between GRUB and the disk, the
-        file system."""
+        """As Debian's 00_header asks for its recordfail: what lies between GRUB and the disk."""
         folder = self.BLOCK.rpartition("/")[0]
         answers = []
         for target in ("abstraction", "fs"):
@@ -122,10 +116,10 @@ class EnvironmentBlock:
                 return
             if not asked.ok:
                 said = (asked.stderr or asked.stdout).strip().partition("\n")[0]
-                said = said or f"exit status {asked.status}"
                 if "ermission denied" in said:
                     yield self.not_checked("only root may ask the disk")
                 else:
+                    said = said or f"exit status {asked.status}"
                     yield self.cannot(f"GRUB does not find what lies under {folder}", said)
                 return
             answers.append(asked.stdout.split())
@@ -156,15 +150,13 @@ GRUB, GRUB2 = EnvironmentBlock("grub"), EnvironmentBlock("grub2")
 
 
 def variables(block: bytes) -> dict[str, str]:
-    """Lines `name=value`, in which a backslash stands before a backslash and a line break (grub-core/lib/
-    envblk.c); ours has neither."""
+    """Lines `name=value`; some characters are escaped (grub-core/lib/envblk.c), none of ours."""
     lines = block.decode("utf-8", "replace").splitlines()
     return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
 
 
 def _mount_of(view: HostView, folder: str) -> tuple[str, str]:
-    """Where the file system of a folder is mounted, and its options (proc_pid_mounts(5)); empty where nothing
-    tells."""
+    """Where the file system of a folder is mounted, and its options (proc_pid_mounts(5))."""
     rows = [line.split() for line in text_or_empty(view, "/proc/mounts").splitlines()]
     above = [
         (row[1], row[3]) for row in rows if len(row) > 3 and f"{folder}/".startswith(f"{row[1].rstrip('/')}/")

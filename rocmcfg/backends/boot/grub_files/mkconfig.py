@@ -1,5 +1,4 @@
-"""The installed grub-mkconfig, a shell script: where it lies, what it reads, and how it is run; and the
-grub.cfg that it generates, read and never written: what each entry will really boot with.
+"""The installed grub-mkconfig, a shell script, and the grub.cfg that it generates, read and never written.
 
 Debian, and who follows it, patch a loop over /etc/default/grub.d into it. GRUB itself, Arch, Gentoo and
 openSUSE source /etc/default/grub alone (util/grub-mkconfig.in of GRUB 2.06 to 2.14).
@@ -57,8 +56,7 @@ def without_entries(view: HostView) -> bool:
 
 
 def activation(argv: tuple[str, ...], menu: str, reason: str) -> Activation:
-    """It removes MENU.new, writes it anew and takes it away at its end; where it failed on a full /boot, that
-    file is what fills it."""
+    """Where it failed on a full /boot, MENU.new is what fills it."""
     from rocmcfg.model.plan import Activation
 
     folder = menu.rpartition("/")[0]

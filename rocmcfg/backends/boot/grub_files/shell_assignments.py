@@ -1,10 +1,9 @@
-"""Reads the assignments of a file that a shell sources, without running it.
+"""Reads the assignments of a file that a shell sources, without running it, and never guesses.
 
-Covers what /etc/default/grub and its drop-ins hold: `NAME=value` with the three kinds of quoting, `$NAME`,
-`${NAME}`, `${NAME:+word}`, `${NAME:-word}`, `export`. It may say that a value is unknown, and the caller
-looks elsewhere; it never guesses. A line with anything else makes the variables that it assigns unknown, and
-one that may assign anything (`.`, `eval`, a function, a here-document) makes all of them unknown.
-Source of the rules: POSIX.1-2024, 2.2 Quoting, 2.3 Token Recognition, 2.6.2 Parameter Expansion.
+Covers `NAME=value` with the three kinds of quoting, `$NAME`, `${NAME}`, `${NAME:+word}`, `${NAME:-word}`,
+`export`. A line with anything else makes the variables that it assigns unknown, and one that may assign
+anything (`.`, `eval`, a function, a here-document) makes all of them unknown. Source of the rules:
+POSIX.1-2024, 2.2 Quoting, 2.3 Token Recognition, 2.6.2 Parameter Expansion.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
+
+from rocmcfg.model.kargs import Karg, split
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _WHOLE_NAME = rf"{_NAME}(?![A-Za-z0-9_])"  # else any part of it would do, and all would be tried
@@ -77,6 +78,14 @@ class Segment(NamedTuple):
 Value = tuple[Segment, ...]  # none of them empty
 
 
+def arguments(name: str, path: str, text: str) -> tuple[Karg, ...] | None:
+    """What a variable says after a file with this text; None where only a shell can tell."""
+    environment = Environment()
+    environment.read(path, text)
+    found = environment.text(name)
+    return None if found is None else split(found, path)
+
+
 class NotPlain(ValueError):
     """The text needs a real shell."""
 
@@ -91,10 +100,8 @@ class _Line(NamedTuple):
 
 @dataclass(slots=True)
 class Environment:
-    """Variables after some files were read. A name in `unknown` has a value that only a shell can tell.
-
-    `opaque` is where something first could have assigned any variable; from there on, every command can.
-    """
+    """Variables after some files were read. A name in `unknown` has a value that only a shell can tell;
+    `opaque` is where something first could have assigned any variable."""
 
     values: dict[str, Value] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)
@@ -145,10 +152,8 @@ class Environment:
         return "".join(segment.text for segment in self.values.get(name, ()))
 
     def _value(self, text: str, where: str, *, splits: bool) -> Value:
-        """One shell word; what follows it must be nothing or a semicolon. Raises NotPlain.
-
-        `splits`: an argument of `export`, where shells differ in what becomes of an unquoted expansion.
-        """
+        """One shell word, then nothing or a semicolon. `splits`: an argument of `export`, where shells differ
+        in what becomes of an unquoted expansion. Raises NotPlain."""
         if len(text) > LONGEST:
             raise NotPlain
         segments = (segment for segment in self._segments(text, where, splits=splits) if segment.text)

@@ -1,29 +1,26 @@
 """A trial with GRUB: a word on every normal entry, in whose place GRUB puts what it takes out of its
-environment block.
-
-GRUB takes the arguments out of the block before it boots, and every later boot finds nothing: a kernel that
-hangs has no say in it. How the word comes onto the entries, and what makes GRUB read the commands of `hook`
-before them, differs from one set-up of GRUB to the next.
-"""
+environment block before it boots. Every later boot finds nothing: a kernel that hangs has no say in it."""
 
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends.boot.contract import BootReader, Keeper, Observed
+from rocmcfg.backends.boot.contract import BootReader, BootTrial, Observed
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import longest_line
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB, GRUB2, VARIABLE, EnvironmentBlock
 from rocmcfg.backends.boot.grub_files.mkconfig import sections
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.backends.boot.one_boot import beaten, on_the_line
+from rocmcfg.backends.templates import render
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import ToolChange
 
+Files = dict[str, tuple[bytes, int]]  # content and mode by path
 SCRIPT = "/etc/grub.d/01_rocmcfg_trial"  # after 00_header, which loads the block; before the entries
 # What Ubuntu's 10_linux puts behind everything else where it boots without an initramfs first.
 _FIRST_TRY = "panic=-1"
@@ -33,48 +30,47 @@ _BY_THE_MENU = re.compile(
 )
 
 
-def script() -> bytes:
+def script() -> Files:
     """A program for /etc/grub.d that prints `hook`."""
-    from rocmcfg.backends.templates import render
-
-    return render("boot/grub_files", "grub-trial.sh.j2")
+    return {SCRIPT: (render("boot/grub_files", "grub-trial.sh.j2"), 0o755)}
 
 
 def hook() -> bytes:
     """Commands of GRUB: they take the arguments out of the block, and use them where that succeeded."""
-    return script().partition(b"cat <<'EOF'\n")[2].rpartition(b"EOF\n")[0]
+    return script()[SCRIPT][0].partition(b"cat <<'EOF'\n")[2].rpartition(b"EOF\n")[0]
 
 
-class GrubTrial(ABC):
-    """What trials of all set-ups of GRUB have in common; see `contract.BootTrial`."""
+class GrubTrial(BootTrial):
+    """What trials of all set-ups of GRUB have in common; the arguments are in its block."""
 
-    PLACES: tuple[str, ...] = (TRIAL_TOKEN,)
+    PLACES = (TRIAL_TOKEN,)
     FILES: tuple[str, ...] = (SCRIPT,)
-    KEEPERS: tuple[Keeper, ...] = (GRUB, GRUB2)
+    KEEPERS: tuple[EnvironmentBlock, ...] = (GRUB2, GRUB)
 
     def __init__(self, reader: BootReader) -> None:
         self.reader = reader
 
-    @abstractmethod
-    def block(self, view: HostView) -> EnvironmentBlock: ...
-
-    def keeper(self, view: HostView) -> Keeper:
-        return self.block(view)
+    def keeper(self, view: HostView) -> EnvironmentBlock:
+        """The one beside the menu that there is."""
+        return next((one for one in self.KEEPERS if view.exists(one.MENU)), GRUB)
 
     @abstractmethod
-    def propose(
-        self, view: HostView, observed: Observed, arguments: Sequence[str]
-    ) -> Mapping[str, tuple[bytes, int]]: ...
+    def files(self, view: HostView) -> Files:
+        """What puts the word onto the entries, and the commands of `hook` before them."""
+        ...
+
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
+        return self.files(view)
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
-        holds, block = " ".join(arguments), self.block(view)
+        holds, block = " ".join(arguments), self.keeper(view)
         reason = f"the arguments of one boot, in GRUB's environment block ({block.BLOCK})"
         return ToolChange(block.TOOL, block.keep(holds), holds, "", f"{VARIABLE}={holds}", reason, arms=True)
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         length = longest_line(observed.menu.normal, arguments)
         yield from on_the_line(length, observed.foreign, self.FILES[0])
-        block = self.block(view)
+        block = self.keeper(view)
         twice = [e.title for e in observed.menu.normal if contains(e.kargs, _FIRST_TRY)]
         if twice and not contains(observed.foreign, _FIRST_TRY):
             yield block.cannot(
@@ -86,7 +82,6 @@ class GrubTrial(ABC):
 
     def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:
         """What generating the menu would change besides: the trial, and the boots after it, would have it."""
-        del view
         menu = observed.menu
         if observed.unknown_at or menu.unreadable:
             return
@@ -120,25 +115,24 @@ class GrubTrial(ABC):
         found = sections(text_or_empty(view, menu.path))
         return any(path == SCRIPT and body for path, body in found)
 
-    def check(self, view: HostView, arguments: Sequence[str]) -> list[Diagnostic]:
+    def check(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         """That the menu can be read, and what its entries hold, the backend's own check tells."""
         menu = self.reader.read(view)
         if menu.unreadable:
-            return []
-        found: list[Diagnostic] = []
+            return
         if not self.has_hook(view, menu):
-            found.append(
-                error(
-                    "RC4308",
-                    "the boot menu does not hold what makes a trial of one boot",
-                    location=self.FILES[0],
-                    hint=f"{menu.tool} ran without this script: see whether /etc/grub.d may hold programs"
-                    if menu.tool
-                    else "somebody took the file away meanwhile: run the command again",
-                )
+            yield error(
+                "RC4308",
+                "the boot menu does not hold what makes a trial of one boot",
+                location=self.FILES[0],
+                hint=f"{menu.tool} ran without this script: see whether /etc/grub.d may hold programs"
+                if menu.tool
+                else "somebody took the file away meanwhile: run the command again",
             )
-        for entry in menu.normal:
-            texts = [karg.text for karg in entry.kargs]
-            if TRIAL_TOKEN in texts:
-                found += beaten(entry.kargs[texts.index(TRIAL_TOKEN) + 1 :], arguments)
-        return list(dict.fromkeys(found))
+        lines = [[karg.text for karg in entry.kargs] for entry in menu.normal]
+        behind = (
+            karg
+            for entry, texts in zip(menu.normal, lines, strict=True)
+            for karg in (entry.kargs[texts.index(TRIAL_TOKEN) :] if TRIAL_TOKEN in texts else ())
+        )
+        yield from dict.fromkeys(beaten([*behind], arguments))

@@ -1,13 +1,13 @@
 """GRUB without drop-ins: /etc/default/grub edited in place, then grub-mkconfig -o.
 
-One assignment is appended that keeps what the variable holds, as TuneD does it (profiles/functions, the
-bootloader plugin). A file of ours that is sourced from there would hide our arguments from every program that
-reads this one as text, and would end grub-mkconfig's `set -e` shell where it is missing.
+One assignment is appended, as TuneD does it (profiles/functions). A file of ours that is sourced there would
+hide our arguments from programs that read this one as text, and end grub-mkconfig's `set -e` shell if
+missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.chain import Chain
@@ -63,27 +63,23 @@ class _GrubMkconfig(Chain):
         )
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        del view
-        return {DEFAULTS: _lines(karg_line(settings))}
+        kargs = karg_line(settings)
+        return {DEFAULTS: appended_assignment.lines(defaults.DEFAULT, kargs) if kargs else None}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         menu, tool = reader.layout(view)
         return (mkconfig.activation((tool, "-o", menu), menu, reason),)
 
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        content, _ = appended_assignment.put(text_or_empty(view, DEFAULTS).encode(), _lines(" ".join(kargs)))
-        parts = [Sourced(DEFAULTS, part) for part in appended_assignment.around(content.decode())]
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        text = appended_assignment.with_arguments(text_or_empty(view, DEFAULTS), defaults.DEFAULT, kargs)
+        parts = [Sourced(DEFAULTS, part) for part in appended_assignment.around(text)]
         lost_at = defaults.dropped_by(parts, 1, kargs)
         cure = "move it above the lines of rocmcfg"
-        problems = defaults.before_writing(observed, kargs, DEFAULTS, lost_at, "a line", cure)
-        return [*problems, *appended_assignment.continued(parts[0].text, DEFAULTS)]
+        yield from defaults.before_writing(observed, kargs, DEFAULTS, lost_at, "a line", cure)
+        yield from appended_assignment.continued(text, DEFAULTS)
 
-    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+    def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         return defaults.not_from_defaults(view, reader.layout(view).menu)
-
-
-def _lines(kargs: str) -> bytes | None:
-    return appended_assignment.lines(defaults.DEFAULT, kargs) if kargs else None
 
 
 BACKEND = _GrubMkconfig(reader)

@@ -1,9 +1,6 @@
-"""`kernelstub -a` and `-d` (kernelstub 3.1.4, 3fb4e06: kernelstub/application.py, `main`), never `-o`, which
-replaces all options.
-
-Options are split at one blank; `-a` appends what is not there; `-d` makes a set of the rest, so that the
-order is lost. A missing kernel ends it with 0 before anything is written.
-"""
+"""`kernelstub -a` and `-d` (3.1.4, 3fb4e06: kernelstub/application.py, `main`), never `-o`, which replaces
+all. `-a` appends what is not there; `-d` makes a set of the rest, so that the order is lost. A missing kernel
+ends it with 0 before anything is written."""
 
 from __future__ import annotations
 
@@ -32,36 +29,33 @@ class _Kernelstub(KeptChain):
     SHOWS: tuple[str, ...] = ("cat", reader.CONFIGURATION)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        del told
         found = (reader.CONFIGURATION, reader.PROGRAM, *loader_entries.folders(view))
         return found if reader.here(view) else ()
 
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        problems = super().preflight(view, observed, kargs)
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
         try:
             known = reader.user(view)
         except Unreadable as problem:
-            return [*problems, *problem.diagnostics]
+            yield from problem.diagnostics
+            return
         options, ours = known["kernel_options"], {karg.text for karg in observed.ours}
         told = [Karg(one) for one in options]
-        problems += not_asked_for(observed.menu, told, _OWN, self.TOOL, reader.CONFIGURATION)
-        problems += _order_lost([*(one for one in options if one not in ours), *kargs])
+        yield from not_asked_for(observed.menu, told, _OWN, self.TOOL, reader.CONFIGURATION)
+        yield from _order_lost([*(one for one in options if one not in ours), *kargs])
         if known.get("live_mode") or not known.get("setup_loader"):
             why = "this is a live system" if known.get("live_mode") else "setup_loader is not set"
-            problems.append(
-                error(
-                    "RC3152",
-                    f"kernelstub writes no boot entries on this host: {why}",
-                    location=reader.CONFIGURATION,
-                    hint="add the arguments to the boot loader that is used here",
-                )
+            yield error(
+                "RC3152",
+                f"kernelstub writes no boot entries on this host: {why}",
+                location=reader.CONFIGURATION,
+                hint="add the arguments to the boot loader that is used here",
             )
-        return problems
 
-    def unable(self, view: HostView) -> list[Diagnostic]:
+    def unable(self, view: HostView) -> Iterator[Diagnostic]:
         """Asked before an undo, too, which leaves the options of others alone."""
         ours = asked(view).split()
-        return [*_order_lost([one for one in reader.user(view)["kernel_options"] if one not in ours])]
+        return _order_lost([one for one in reader.user(view)["kernel_options"] if one not in ours])
 
     def held(self, view: HostView, ours: str = "") -> str | None:
         """In its configuration, or in an entry: it writes these first."""

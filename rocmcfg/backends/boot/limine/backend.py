@@ -62,8 +62,8 @@ class _Limine(MenuChain):
         return [*found, *(entry_options.from_cmdline(view) if cmdline else ())]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """Of what limine-entry-tool reads, the last that says the line today, so that ours are its last
-        arguments: in another file they could keep that one from counting."""
+        """In the last that limine-entry-tool reads of those that say the line today: elsewhere ours could
+        keep that one from counting."""
         proposed, names = entry_options.propose(settings), entry_tool.lines_of_others(view)
         part, edits = proposed[CMDLINE], entry_tool.edits_defaults(view, names)
         return {
@@ -82,8 +82,9 @@ class _Limine(MenuChain):
                 "command again, then enroll the new one: sudo limine-enroll-config",
             )
 
-    def unusable(self, view: HostView) -> Iterator[Diagnostic]:
-        menu = reader.read(view)
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
+        menu, judged = observed.menu, [*reader.judged(view)]
         if menu.unreadable == reader.OLD:
             yield error(
                 "RC3129",
@@ -91,57 +92,44 @@ class _Limine(MenuChain):
                 location=menu.path,
                 hint="a newer Limine does not read it: remove it, or translate it as Limine's CONFIG.md says",
             )
-
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        problems = super().preflight(view, observed, kargs)
-        return [*problems, *_sealed(view, observed.menu.path), *_of_later_kernels(view, observed, kargs)]
-
-    def unmanaged(self, view: HostView) -> list[Diagnostic]:
-        """Unified kernel images whose entries pass no arguments: they have their own. And what cannot be kept
-        as it is, once the tool makes it anew."""
-        found, remarks = [*reader.judged(view)], []
-        made = [
-            one.titles[-1] for one, role in found if role is Role.RECOVERY and "kernel-id=" in one.comments
-        ]
-        fallbacks = [title for title in made if entry_tool.FALLBACK in title]
-        if fallbacks and entry_tool.here(view) and entry_tool.FALLBACK not in entry_tool.lines(view):
-            remarks.append(
-                info(
-                    "RC3130",
-                    f"{fallbacks[0]} would get the arguments once limine-entry-tool makes it anew",
-                    location=DEFAULTS,
-                    hint="write there what it has now: KERNEL_CMDLINE[fallback]=…",
-                )
-            )
-        foreign = (one for one, role in found if role is Role.FOREIGN and one.is_image)
-        images = [one.kernel for one in foreign if not one.cmdline]
-        return [*with_their_own(images), *remarks]
-
-
-def _sealed(view: HostView, location: str) -> Iterator[Diagnostic]:
-    """What would keep a changed limine.conf from booting, or from counting."""
-    if sealed_by := _sealed_by(view):
-        yield error(
-            "RC3123",
-            f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed one",
-            location=location,
-            hint="sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config",
-        )
-    elif secure_boot.state(view) == secure_boot.ON:
-        normal = (one for one, role in reader.judged(view) if role is Role.NORMAL and one.is_image)
-        for one in [one.kernel for one in normal if _may_hold_arguments(view, one.kernel)][:1]:
+        if sealed_by := _sealed_by(view):
             yield error(
-                "RC3124",
-                f"Secure Boot is on: {one} takes its own arguments then, and not those of Limine",
-                location=location,
-                hint=f"add them to KERNEL_CMDLINE[default] in {DEFAULTS} and build the images anew "
-                "(sudo limine-mkinitcpio); or write module parameters to modprobe.d instead: --via modprobe",
+                "RC3123",
+                f"{sealed_by} holds the checksum of limine.conf, and would not boot with a changed one",
+                location=menu.path,
+                hint="sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config",
+            )
+        elif secure_boot.state(view) == secure_boot.ON:
+            images = (one.kernel for one, role in judged if role is Role.NORMAL and one.is_image)
+            for image in [image for image in images if _may_hold_arguments(view, image)][:1]:
+                yield error(
+                    "RC3124",
+                    f"Secure Boot is on: {image} takes its own arguments then, and not those of Limine",
+                    location=menu.path,
+                    hint=f"add them to KERNEL_CMDLINE[default] in {DEFAULTS} and build the images anew (sudo "
+                    "limine-mkinitcpio); or write module parameters to modprobe.d instead: --via modprobe",
+                )
+        makes_entries = any("kernel-id=" in one.comments for one, _ in judged)
+        yield from _of_later_kernels(view, observed, kargs, makes_entries)
+
+    def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
+        """Unified kernel images with arguments of their own; and what the tool would make anew with ours."""
+        found = [*reader.judged(view)]
+        foreign = (one for one, role in found if role is Role.FOREIGN and one.is_image)
+        yield from with_their_own([one.kernel for one in foreign if not one.cmdline])
+        spare = (one for one, role in found if role is Role.RECOVERY and "kernel-id=" in one.comments)
+        fallbacks = [one.titles[-1] for one in spare if entry_tool.FALLBACK in one.titles[-1]]
+        if fallbacks and entry_tool.here(view) and entry_tool.FALLBACK not in entry_tool.lines(view):
+            yield info(
+                "RC3130",
+                f"{fallbacks[0]} would get the arguments once limine-entry-tool makes it anew",
+                location=DEFAULTS,
+                hint="write there what it has now: KERNEL_CMDLINE[fallback]=…",
             )
 
 
 def _may_hold_arguments(view: HostView, image: str) -> bool:
-    """systemd-stub takes the loader's under Secure Boot only where the image holds none (use_load_options in
-    systemd's src/boot/stub.c)."""
+    """Under Secure Boot systemd-stub takes the loader's only where it holds none (src/boot/stub.c)."""
     paths = (f"{mounted}{image}" for mounted in loader_entries.PARTITIONS)
     try:
         found = pe_image.read(view, next(filter(view.exists, paths), image))
@@ -152,7 +140,13 @@ def _may_hold_arguments(view: HostView, image: str) -> bool:
 
 def _sealed_by(view: HostView) -> str:
     """The program of Limine that takes no other limine.conf than this one; empty where there is none."""
-    for path in _programs(view):
+    programs = (
+        f"{folder}/{name}"
+        for folder in dict.fromkeys(reader.folders(view))
+        for name in (() if _NO_PROGRAMS.search(folder) else view.names(folder))
+        if name.lower().endswith((".efi", "limine-bios.sys"))
+    )
+    for path in programs:
         try:
             _, mark, digits = (view.read(path) or b"").partition(_ENROLLED)
         except Unreadable:
@@ -162,22 +156,16 @@ def _sealed_by(view: HostView) -> str:
     return ""
 
 
-def _programs(view: HostView) -> Iterator[str]:
-    for folder in dict.fromkeys(reader.folders(view)):
-        for name in view.names(folder) if not _NO_PROGRAMS.search(folder) else ():
-            if name.lower().endswith((".efi", "limine-bios.sys")):
-                yield f"{folder}/{name}"
-
-
-def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+def _of_later_kernels(
+    view: HostView, observed: Observed, kargs: Sequence[str], makes_entries: bool
+) -> Iterator[Diagnostic]:
     others = entry_tool.lines_of_others(view)
-    if kargs and entry_tool.edits_defaults(view, others):
+    if entry_tool.edits_defaults(view, others):
         ours = entry_tool.appended(others, marked_arguments.part(" ".join(kargs)))
         defaults, _ = appended_assignment.put(text_or_empty(view, DEFAULTS).encode(), ours)
         lines = entry_tool.lines(view, defaults=defaults.decode())
         if not all(contains(lines[name], text) for name in others for text in kargs):
             yield set_anew("KERNEL_CMDLINE", DEFAULTS)
-    makes_entries = any("kernel-id=" in one.comments for one, _ in reader.judged(view))
     told = DEFAULT in others or view.exists(CMDLINE)
     if entry_tool.here(view) and makes_entries and not told:
         yield error(

@@ -3,13 +3,11 @@
 Files and their order: load_config of limine-common-functions and ConfigReader.java of limine-entry-tool
 1.38.0, as described in the notes of OmaSecBoot; the last one wins. `KERNEL_CMDLINE[NAME]` is the line of the
 entry NAME, `default` that of all without one of their own, `fallback` that of entries with this word in their
-names. `=` replaces what is there, `+=` puts its text behind it; whether with a blank between is told in both
-ways, so that ours has one on either side. The lines are no shell: quotes around a value go, and nothing is
-expanded.
+names. `=` replaces what is there, `+=` puts its text behind it, with a blank between or without: ours has one
+on either side. The lines are no shell: quotes around a value go, and nothing is expanded.
 
 Where no file says anything for an entry, /etc/kernel/cmdline is taken, else the line of the running kernel. A
-`+=` alone is enough for neither to count (comments of /etc/limine-entry-tool.conf): without root= there the
-next entry has none (omacom/omarchy issue 9826).
+`+=` alone keeps both from counting (comments of /etc/limine-entry-tool.conf; omacom/omarchy issue 9826).
 """
 
 from __future__ import annotations
@@ -65,8 +63,7 @@ def lines_of_others(view: HostView) -> dict[str, tuple[Karg, ...]]:
 
 
 def edits_defaults(view: HostView, names: Collection[str]) -> bool:
-    """Whether others set one of these lines, or add to it, in a file that is read after a drop-in of ours, so
-    that ours go to the end of DEFAULTS."""
+    """Whether others set one of these lines in a file that is read after a drop-in of ours."""
     folder = DROP_IN.rpartition("/")[0]
     return view.exists(DEFAULTS) and any(
         name in names

@@ -1,10 +1,9 @@
 """limine.conf: the tree of entries that Limine shows, in whichever file there is.
 
-Read as Limine reads it (common/lib/config.c and common/menu.c of 8.2.0, CONFIG.md of 8 to 12): blanks
-around a line do not count; a line that begins with slashes opens an entry, as deep as it has slashes;
-`name: value` is an option of the entry above it, whatever the case of its name, and the first of a name
-counts; kernel_cmdline wins over cmdline. `${NAME}=text` at the start of a line is a macro, and stands for
-its text everywhere else.
+Read as Limine reads it (common/lib/config.c and common/menu.c of 8.2.0, CONFIG.md of 8 to 12): a line that
+begins with slashes opens an entry, as deep as it has slashes; `name: value` is an option of the entry above
+it, whatever the case of its name, and the first of a name counts; kernel_cmdline wins over cmdline.
+`${NAME}=text` is a macro.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ _VOLUME = re.compile(r"^\w+\([^)]*\):")  # of a path: which partition it is on
 
 class Section(NamedTuple):
     """An entry as it is written: the titles above it and its own; the files of its kernel and initramfs
-    without their partition and checksum. `comments` are those of the entries above it and its own. `start`
-    and `end` are where the line of the command line that counts stands in the text; -1 where it has none."""
+    without their partition and checksum; the comments above it and its own. `start` and `end` are where the
+    line of its command line stands in the text; -1 where it has none."""
 
     titles: tuple[str, ...]
     protocol: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rocmcfg.backends.boot.contract import Observed
@@ -21,18 +21,16 @@ class DeploymentChain(KeptChain):
         normal = self.reader.read(view).normal
         return normal[0].id if normal else ""
 
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        problems = super().preflight(view, observed, kargs)
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
         if path := deployments.transient_etc(view):
-            problems.append(
-                error(
-                    "RC3143",
-                    "/etc is transient on this host: what is written there is gone at the next boot",
-                    location=path,
-                    hint="make the settings part of the image: rocmcfg render --format bootc",
-                )
+            yield error(
+                "RC3143",
+                "/etc is transient on this host: what is written there is gone at the next boot",
+                location=path,
+                hint="make the settings part of the image: rocmcfg render --format bootc",
             )
-        return [*problems, *self.unable(view)]
+        yield from self.unable(view)
 
 
 def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, str]:

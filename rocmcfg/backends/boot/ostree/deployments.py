@@ -1,10 +1,9 @@
 """The systems that an ostree host can boot, each with a command line of its own.
 
-The one that boots next is the staged one, where there is one: its entry is written when the host goes down
-(ostree-finalize-staged.service), and what it will be is in /run until then. Otherwise it is the entry of the
-highest version (ostree_sysroot_write_deployments; libostree 2026.4, src/libostree/ostree-sysroot-deploy.c,
-`install_deployment_kernel`, `ostree_sysroot_stage_tree_with_options`). The others are older states of the
-system, for the way back.
+The one that boots next is the staged one, whose entry is written when the host goes down
+(ostree-finalize-staged.service), and which is in /run until then; else that of the highest version (libostree
+2026.4, src/libostree/ostree-sysroot-deploy.c, `install_deployment_kernel`,
+`ostree_sysroot_stage_tree_with_options`). The others are older states of the system, for the way back.
 """
 
 from __future__ import annotations

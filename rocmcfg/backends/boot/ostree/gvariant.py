@@ -1,9 +1,6 @@
 """Values as GLib serialises them: what little of it a staged deployment needs (GVariant Specification 1.0,
-"Serialisation Format").
-
-Little-endian. Texts end with a NUL; elements of varying size are followed by their ends, each as wide as the
-size of the whole needs.
-"""
+"Serialisation Format"). Elements of varying size are followed by their ends, each, little-endian, as wide as
+the size of the whole needs."""
 
 from __future__ import annotations
 
@@ -30,12 +27,9 @@ def _read(kind: str, data: bytes) -> Value:
         return [part.rstrip(b"\0").decode() for part in _elements(data, 1)]
     if kind.startswith("a{s") and kind.endswith("}"):
         inner = kind[3:-1]
-        return dict(_pair(inner, part) for part in _elements(data, _alignment(inner)))
+        alignment = 8 if inner == "v" else 1
+        return dict(_pair(inner, part, alignment) for part in _elements(data, alignment))
     raise ValueError(f"a value of type {kind}")
-
-
-def _alignment(kind: str) -> int:
-    return 8 if kind == "v" else 1
 
 
 def _elements(data: bytes, alignment: int) -> list[bytes]:
@@ -55,11 +49,10 @@ def _elements(data: bytes, alignment: int) -> list[bytes]:
     return found
 
 
-def _pair(kind: str, data: bytes) -> tuple[str, Value]:
+def _pair(kind: str, data: bytes, alignment: int) -> tuple[str, Value]:
     width = _width(data)
     end = _number(data[-width:])
-    start = end + -end % _alignment(kind)
-    return data[:end].rstrip(b"\0").decode(), _read(kind, data[start:-width])
+    return data[:end].rstrip(b"\0").decode(), _read(kind, data[end + -end % alignment : -width])
 
 
 def _width(data: bytes) -> int:

@@ -1,12 +1,9 @@
-"""/etc/kernel/cmdline and GRUB's drop-in, then `proxmox-boot-tool refresh` (proxmox-kernel-helper 8.1.0,
-7007b33: src/proxmox-boot/zz-proxmox-boot, `update_esps`).
-
-Without /etc/kernel/cmdline it takes the running kernel's line. It rewrites its entries as a whole.
-"""
+"""/etc/kernel/cmdline and GRUB's drop-in, then `proxmox-boot-tool refresh`, which rewrites its entries as a
+whole (proxmox-kernel-helper 8.1.0, 7007b33: src/proxmox-boot/zz-proxmox-boot, `update_esps`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends.boot import marked_arguments
 from rocmcfg.backends.boot.chain import Chain
@@ -33,7 +30,6 @@ class _ProxmoxBootTool(Chain):
     )
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        del told
         loader = "with GRUB" if reader.with_grub(view) else "with systemd-boot"
         return (reader.PARTITIONS, reader.PROGRAM, loader) if reader.here(view) else ()
 
@@ -50,45 +46,41 @@ class _ProxmoxBootTool(Chain):
         return {CMDLINE: part, **GRUB.propose(view, settings)}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        del view
         return (Activation(TOOL, ((TOOL, "refresh"),), reason),)
 
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         if observed.menu.unreadable:
-            return [
-                error(
-                    "RC3154",
-                    f"{TOOL}: {observed.menu.unreadable}",
-                    detail="proxmox-boot-tool ends well where it skips one, and what it has would stay",
-                    location=reader.PARTITIONS,
-                    hint="run the command as root; see `proxmox-boot-tool status`, and take out with "
-                    "`proxmox-boot-tool clean` what is gone for good",
-                )
-            ]
-        if reader.with_grub(view):
-            return GRUB.preflight(view, observed, kargs)
-        if "root=" in _line(view):
-            marks = split(f"{marked_arguments.BEGIN} {marked_arguments.END}")
-            told = (*observed.foreign, *observed.ours, *marks)
-            lost = [*not_asked_for(observed.menu, told, ("initrd",), TOOL, CMDLINE)]
+            yield error(
+                "RC3154",
+                f"{TOOL}: {observed.menu.unreadable}",
+                detail="proxmox-boot-tool ends well where it skips one, and what it has would stay",
+                location=reader.PARTITIONS,
+                hint="run the command as root; see `proxmox-boot-tool status`, and take out with "
+                "`proxmox-boot-tool clean` what is gone for good",
+            )
+        elif reader.with_grub(view):
+            yield from GRUB.preflight(view, observed, kargs)
         else:
-            lost = [
-                error(
-                    "RC3153",
-                    f"the first line of {CMDLINE} does not say where the root file system is",
-                    detail="proxmox-boot-tool reads that line alone; without the file it takes the running "
-                    "kernel's",
-                    location=CMDLINE,
-                    hint="write the whole command line into it, as /proc/cmdline has it, without initrd=…",
-                )
-            ]
-        marked = marked_arguments.part(" ".join(kargs)).decode().split()
-        length = size([*(k.text for k in observed.foreign), *marked])
-        return [
-            *lost,
-            *too_long(length, CMDLINE, "shorten it"),
-            *behind_separator(observed.foreign, kargs),
-        ]
+            yield from _by_cmdline(view, observed, kargs)
+
+
+def _by_cmdline(view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+    if "root=" in _line(view):
+        marks = split(f"{marked_arguments.BEGIN} {marked_arguments.END}")
+        told = (*observed.foreign, *observed.ours, *marks)
+        yield from not_asked_for(observed.menu, told, ("initrd",), TOOL, CMDLINE)
+    else:
+        yield error(
+            "RC3153",
+            f"the first line of {CMDLINE} does not say where the root file system is",
+            detail="proxmox-boot-tool reads that line alone; without the file it takes the running kernel's",
+            location=CMDLINE,
+            hint="write the whole command line into it, as /proc/cmdline has it, without initrd=…",
+        )
+    marked = marked_arguments.part(" ".join(kargs)).decode().split()
+    length = size([*(k.text for k in observed.foreign), *marked])
+    yield from too_long(length, CMDLINE, "shorten it")
+    yield from behind_separator(observed.foreign, kargs)
 
 
 def _line(view: HostView) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends.boot.chain import MenuChain
+from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.backends.boot.refind import reader
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
@@ -49,10 +50,10 @@ class _Refind(MenuChain):
 
     def to_come(self, view: HostView) -> list[tuple[Karg, ...]]:
         """They have the rows of those that are there."""
-        del view
         return []
 
-    def unusable(self, view: HostView) -> Iterator[Diagnostic]:
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
         for path in reader.files(view):
             for number in reader.unread(text_or_empty(view, path)):
                 yield error(
@@ -62,25 +63,21 @@ class _Refind(MenuChain):
                     hint='write it as "title" "arguments", or put a # before it',
                 )
 
-    def unmanaged(self, view: HostView) -> list[Diagnostic]:
-        paths = (path for path in reader.programs(view) if path.endswith(".conf"))
-        titles = [title for path in paths for title in _stanzas(text_or_empty(view, path))]
-        if not titles:
-            return []
-        return [
-            warning(
+    def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
+        """Stanzas that start a Linux kernel."""
+        texts = [text_or_empty(view, path) for path in reader.programs(view) if path.endswith(".conf")]
+        titles = [
+            title
+            for text in texts
+            for title, body in _STANZA.findall(re.sub(r"(?m)^[ \t]*#.*$", "", text))
+            if _LINUX.search(body) and not _DISABLED.search(body.partition("submenuentry")[0])
+        ]
+        if titles:
+            yield warning(
                 "RC3127",
                 f"{len(titles)} stanzas of refind.conf do not get the arguments: {', '.join(titles[:3])}",
                 hint="add them to their line `options` by hand if you boot them",
             )
-        ]
-
-
-def _stanzas(text: str) -> Iterator[str]:
-    """The titles of those that start a Linux kernel."""
-    for title, body in _STANZA.findall(re.sub(r"(?m)^[ \t]*#.*$", "", text)):
-        if _LINUX.search(body) and not _DISABLED.search(body.partition("submenuentry")[0]):
-            yield title
 
 
 BACKEND = _Refind(reader)

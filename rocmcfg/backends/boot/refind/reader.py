@@ -1,8 +1,6 @@
 """refind_linux.conf: the rows that rEFInd offers for each kernel beside it, of a title and its arguments.
-
-Read as rEFInd 0.14.2 reads it (refind/config.c, ReadTokenLine): blanks, `=` and `,` separate, `#` outside
-of quotes ends a line, `""` inside of them is one quote. The second word of a row is what the kernel gets.
-"""
+Read as rEFInd 0.14.2 reads it (refind/config.c, ReadTokenLine): blanks, `=` and `,` separate, `#` outside of
+quotes ends a line, `""` inside of them is one quote."""
 
 from __future__ import annotations
 
@@ -52,14 +50,11 @@ def written(view: HostView, path: str, text: str) -> Iterator[Written]:
     for line in text.split("\n"):
         found = _ROW.match(line.rstrip("\r"))
         if found:
-            title, kargs = _unquoted(found[1] or found[2] or ""), split(_unquoted(found[3]), path)
+            title = (found[1] or found[2] or "").replace('""', '"')
+            kargs = split(found[3].replace('""', '"'), path)
             entry = Entry(title, title, "", "", (), kargs, roles.told((title,), kargs, root))
             yield Written(entry, at + found.start(3), at + found.end(3), '"')
         at += len(line) + 1
-
-
-def _unquoted(text: str) -> str:
-    return text.replace('""', '"')
 
 
 def unread(text: str) -> Iterator[int]:

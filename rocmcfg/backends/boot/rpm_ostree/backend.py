@@ -1,11 +1,10 @@
-"""One call of `rpm-ostree kargs` (rpm-ostree 2026.2, src/app/rpmostree-builtin-kargs.cxx and
-src/daemon/rpmostreed-transaction-types.cxx, `kernel_arg_apply_patching`).
-
-It changes the line of the deployment that boots next, compares whole arguments, appends first and deletes
-then, and ends with 77 where nothing was to be changed. Only one transaction may run on a host.
-"""
+"""One call of `rpm-ostree kargs` (2026.2, src/app/rpmostree-builtin-kargs.cxx and, for
+`kernel_arg_apply_patching`, src/daemon/rpmostreed-transaction-types.cxx): it compares whole arguments,
+appends first and deletes then, and ends with 77 where nothing was to be changed."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from rocmcfg.backends.boot import kept_arguments
 from rocmcfg.backends.boot.ostree import deployments
@@ -24,34 +23,28 @@ class _RpmOstree(DeploymentChain):
     UNCHANGED: tuple[int, ...] = (77,)  # RPM_OSTREE_EXIT_UNCHANGED
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        del told
         found = tuple(filter(view.exists, (deployments.BOOTED, "/sysroot/ostree")))
         return (*found, READER.PROGRAM) if found and view.exists(READER.PROGRAM) else ()
 
-    def unable(self, view: HostView) -> list[Diagnostic]:
+    def unable(self, view: HostView) -> Iterable[Diagnostic]:
         document, said = status(view, (self.TOOL, "status", "--json"))
         if document is None:
-            return [
-                error(
-                    "RC3141",
-                    "rpm-ostree does not answer, and nobody else can change its kernel arguments",
-                    detail=said or "it is not installed",
-                    hint="run the command on the booted host itself, with rpm-ostreed.service able to start",
-                )
-            ]
-        transaction = document.get("transaction")
+            yield error(
+                "RC3141",
+                "rpm-ostree does not answer, and nobody else can change its kernel arguments",
+                detail=said or "it is not installed",
+                hint="run the command on the booted host itself, with rpm-ostreed.service able to start",
+            )
         # its title, who asked for it, and its object path (`get_active_txn`)
-        if not isinstance(transaction, list) or not transaction or not transaction[0]:
-            return []
-        return [
-            error(
+        transaction = (document or {}).get("transaction")
+        if isinstance(transaction, list) and transaction and transaction[0]:
+            yield error(
                 "RC3140",
                 f"rpm-ostree is at work on this host: {transaction[0]}",
                 detail="one transaction at a time may run, and ours would be refused",
                 hint="wait for its end (rpm-ostree status), or end it (rpm-ostree cancel), then run the "
                 "command again",
             )
-        ]
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
         kept = kept_arguments.words(wanted)

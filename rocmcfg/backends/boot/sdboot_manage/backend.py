@@ -1,22 +1,19 @@
-"""systemd-boot with sdboot-manage: its entries, and the shell file of which it makes those of later kernels.
-
-The program writes an entry as `options`, what it finds out about the root file system, and LINUX_OPTIONS
-(generate_entries of sdboot-manage, CachyOS/systemd-boot-manager bb4e4d3). It sources its configuration, so
-that one appended assignment counts.
-"""
+"""systemd-boot with sdboot-manage, which writes the options of an entry from what it finds out about the root
+file system and LINUX_OPTIONS of the file that it sources (generate_entries, CachyOS/systemd-boot-manager
+bb4e4d3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rocmcfg.backends.boot import appended_assignment, loader_entries
-from rocmcfg.backends.boot.chain import EntryChain, set_anew
+from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
+from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
 from rocmcfg.backends.boot.sdboot_manage import reader
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
-from rocmcfg.model.kargs import Karg, contains, split
+from rocmcfg.model.kargs import Karg
 
 _CONFIG, _OPTIONS = reader.CONFIG, "LINUX_OPTIONS"
 # what the program itself puts on the line, from what it finds mounted
@@ -37,35 +34,18 @@ class _SdbootManage(EntryChain):
     def to_come(self, view: HostView) -> Iterable[Sequence[Karg]]:
         normal = reader.read(view).normal[:1]
         found_out = [k for entry in normal for k in entry.kargs if k.name in _FOUND_OUT]
-        asked = _options(appended_assignment.blanked(text_or_empty(view, _CONFIG)))
+        asked = arguments(_OPTIONS, _CONFIG, appended_assignment.blanked(text_or_empty(view, _CONFIG)))
         return [] if asked is None else [(*found_out, *asked)]
 
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        problems = super().preflight(view, observed, kargs)
-        lines = appended_assignment.lines(_OPTIONS, " ".join(kargs)) if kargs else None
-        if lines and not view.exists(_CONFIG):
-            problems.append(
-                error(
-                    "RC3131",
-                    f"there is no {_CONFIG}, and a later kernel would lose the arguments",
-                    location=_CONFIG,
-                    hint=f"reinstall the package of sdboot-manage, or make an empty one: touch {_CONFIG}",
-                )
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
+        if not view.exists(_CONFIG):
+            yield error(
+                "RC3131",
+                f"there is no {_CONFIG}, and a later kernel would lose the arguments",
+                location=_CONFIG,
+                hint=f"reinstall the package of sdboot-manage, or make an empty one: touch {_CONFIG}",
             )
-        content, _ = appended_assignment.put(text_or_empty(view, _CONFIG).encode(), lines)
-        problems += appended_assignment.continued(appended_assignment.around(content.decode())[0], _CONFIG)
-        left = _options(content.decode())
-        if left is not None and not all(contains(left, text) for text in kargs):
-            problems.append(set_anew(_OPTIONS, _CONFIG))
-        return problems
-
-
-def _options(text: str) -> tuple[Karg, ...] | None:
-    """What the program adds to the line; None where only a shell can tell."""
-    environment = Environment()
-    environment.read(_CONFIG, text)
-    found = environment.text(_OPTIONS)
-    return None if found is None else split(found, _CONFIG)
 
 
 BACKEND = _SdbootManage(reader)

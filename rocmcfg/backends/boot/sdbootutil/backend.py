@@ -1,9 +1,6 @@
 """A file in /etc/kernel/cmdline.d, and `sdbootutil update-all-entries` (sdbootutil of 2026-08-21, 12630b2:
-`create_boot_options`, `sedrootflags`, `update_entry_conf`).
-
-It reads line by line with the shell's `read`, which gives up on a last line without its end. It reads files
-of any name, backups of editors too. It puts the line into each entry with sed, and copies that over it.
-"""
+`create_boot_options`, `sedrootflags`, `update_entry_conf`). It reads files of any name, backups of editors
+too, by the shell's `read`, which gives up on a last line without its end."""
 
 from __future__ import annotations
 
@@ -36,7 +33,6 @@ class _Sdbootutil(Chain):
     MANUAL = f"write to {CARRIER}: {{kargs}}\nthen: sudo sdbootutil update-all-entries"
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        del told
         loader = re.search(r"^LOADER_TYPE=[\"']?([\w-]+)", text_or_empty(view, _SYSCONFIG), re.M)
         ours = loader is not None and loader[1] in ("systemd-boot", "grub2-bls")
         said = (f"{_SYSCONFIG}: {loader[0]}",) if loader is not None and ours else ()
@@ -55,39 +51,60 @@ class _Sdbootutil(Chain):
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         from rocmcfg.backends.templates import own_file
 
-        del view
         return {CARRIER: own_file(settings, karg_line(settings))}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         command = (TOOL, "update-all-entries")
         return (Activation(TOOL, (command,), reason, writes_at=loader_entries.folders(view)),)
 
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        lost, told = list(_lines_lost(view)), (*observed.foreign, *observed.ours)
-        where = f"{_BASES[0]} or a file in {FOLDER}"
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         line = [*(k.text for k in observed.foreign), *kargs, *(k.text for k in observed.later), *kargs]
-        return [
-            *too_long(size(line), CARRIER, "shorten /etc/kernel/cmdline"),
-            *behind_separator(observed.foreign, kargs),
-            *(lost or not_asked_for(observed.menu, told, _FOUND_OUT, TOOL, where)),
-            *_measured(view),
-        ]
+        yield from too_long(size(line), CARRIER, "shorten /etc/kernel/cmdline")
+        yield from behind_separator(observed.foreign, kargs)
+        base = _base(view)
+        text = text_or_empty(view, base) if base else ""
+        if not base:
+            yield error(
+                "RC3146",
+                "there is no /etc/kernel/cmdline, and sdbootutil would take the line of the kernel that runs",
+                detail="what is on it now would stay there for good, ours too after an undo",
+                location=_BASES[0],
+                hint="write the options of an entry into it, without root=, rootflags= and initrd=: "
+                "sdbootutil show-entry VERSION",
+            )
+        elif text and not text.endswith("\n"):
+            yield error(
+                "RC3145",
+                f"the last line of {base} has no end, and sdbootutil leaves such a line out",
+                detail=text.rpartition("\n")[2],
+                location=base,
+                hint=f"end it: echo >> {base}",
+            )
+        else:
+            told, where = (*observed.foreign, *observed.ours), f"{_BASES[0]} or a file in {FOLDER}"
+            yield from not_asked_for(observed.menu, told, _FOUND_OUT, TOOL, where)
+        if view.exists(_PCRLOCK) or "tpm2-device=" in text_or_empty(view, _CRYPTTAB):
+            yield warning(
+                "RC3148",
+                "a disk of this host is unlocked by the TPM, which measures the kernel command line",
+                detail="sdbootutil predicts the new measurements; where it cannot, the next boot asks for "
+                "the recovery key",
+                location=_CRYPTTAB,
+                hint="have the recovery key at hand; `sudo sdbootutil update-predictions` predicts anew",
+            )
 
-    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+    def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
         menu, running = reader.read(view), _number(reader.snapshot(view))
         others = (entry for entry in menu.entries if entry.role is Role.SNAPSHOT)
         newer = [one.title for one in others if _number(reader.subvolume(one.kargs)) > running]
-        if not newer:
-            return []
-        return [
-            warning(
+        if newer:
+            yield warning(
                 "RC3150",
                 "entries of a snapshot newer than the one that runs do not get the arguments: "
                 + ", ".join(newer),
                 location=menu.path,
                 hint="if that is what boots next, reboot into it first, then run the command again",
             )
-        ]
 
 
 def _base(view: HostView) -> str:
@@ -98,41 +115,6 @@ def _said(view: HostView, path: str) -> tuple[Karg, ...]:
     """What sdbootutil reads of a file."""
     lines = text_or_empty(view, path).split("\n")[:-1]
     return tuple(karg for line in lines if not line.startswith("#") for karg in split(line, path))
-
-
-def _lines_lost(view: HostView) -> Iterator[Diagnostic]:
-    base = _base(view)
-    if not base:
-        yield error(
-            "RC3146",
-            "there is no /etc/kernel/cmdline, and sdbootutil would take the line of the kernel that runs",
-            detail="what is on it now would stay there for good, ours too after an undo",
-            location=_BASES[0],
-            hint="write the options of an entry into it, without root=, rootflags= and initrd=: "
-            "sdbootutil show-entry VERSION",
-        )
-        return
-    text = text_or_empty(view, base)
-    if text and not text.endswith("\n"):
-        yield error(
-            "RC3145",
-            f"the last line of {base} has no end, and sdbootutil leaves such a line out",
-            detail=text.rpartition("\n")[2],
-            location=base,
-            hint=f"end it: echo >> {base}",
-        )
-
-
-def _measured(view: HostView) -> Iterator[Diagnostic]:
-    if view.exists(_PCRLOCK) or "tpm2-device=" in text_or_empty(view, _CRYPTTAB):
-        yield warning(
-            "RC3148",
-            "a disk of this host is unlocked by the TPM, which measures the kernel command line",
-            detail="sdbootutil predicts the new measurements; where it cannot, the next boot asks for the "
-            "recovery key",
-            location=_CRYPTTAB,
-            hint="have the recovery key at hand; `sudo sdbootutil update-predictions` predicts anew",
-        )
 
 
 def _number(subvolume: str) -> int:

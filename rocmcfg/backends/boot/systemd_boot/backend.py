@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.chain import EntryChain, with_their_own
 from rocmcfg.backends.boot.systemd_boot import reader
@@ -22,15 +24,9 @@ class _SystemdBoot(EntryChain):
             return ()  # the entries of later kernels come from its own configuration
         return (*loader_entries.folders(view), *filter(None, (loader,)), *told)
 
-    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+    def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         """Unified kernel images beside the entries: they hold their own arguments."""
-        images = [
-            f"{folder}/{name}"
-            for folder in (f"{mounted}/EFI/Linux" for mounted in loader_entries.PARTITIONS)
-            for name in view.names(folder)
-            if name.endswith(".efi")
-        ]
-        return with_their_own(images)
+        return with_their_own([*loader_entries.images(view)])
 
 
 BACKEND = _SystemdBoot(reader)

@@ -1,12 +1,9 @@
 """Addons: PE files without code of their own, whose section .cmdline systemd-stub appends to the command line
-of the image beside which they lie (systemd-stub(7)).
+of the image beside which they lie (systemd-stub(7)). Made of the host's own stub for addons as `ukify build`
+of systemd 262 does it (ADDON_SBAT; that of 257 writes one NUL more).
 
-Made of the host's own stub for addons as `ukify build` of systemd 262 does it (ADDON_SBAT; that of 257 writes
-one NUL more). Equal arguments and an equal stub give equal bytes.
-
-Signed by keys that a file of the host's owner names: sbctl(8) keeps its own and signs in place; uki.conf
-(ukify(1)) and dracut.conf(5) name a key and a certificate, with which sbsign(1) signs. Keys are used where
-they are and never read.
+Signed by keys that the host's owner names, and that are never read: sbctl(8) keeps its own; uki.conf
+(ukify(1)) and dracut.conf(5) name a key and a certificate, with which sbsign(1) signs.
 """
 
 from __future__ import annotations
@@ -45,7 +42,7 @@ def impossible(view: HostView, images: Sequence[Uki]) -> str:
         return (
             f"{loader} starts the images, and only systemd-boot is known to tell a stub where its image lies"
         )
-    stubs = {stub_path(uki.image.header.machine) for uki in images}
+    stubs = {stub_path(uki.image.machine) for uki in images}
     missing = [path for path in sorted(stubs) if not view.exists(path)]
     return f"{missing[0]} is missing, of which addons are made" if missing else ""
 
@@ -91,7 +88,7 @@ def write(host: Host, uki: Uki, line: str) -> None:
         host.discard_temporary(uki.own_addon)
     if says(host, uki, line):
         return
-    content = made(host, uki.image.header.machine, line)
+    content = made(host, uki.image.machine, line)
     host.make_dir(uki.addons, 0o755)
     host.write(uki.own_addon, host.new_file(content, 0o644), keep_mtime=False)
     if secure_boot.state(host) != secure_boot.ON:

@@ -33,7 +33,6 @@ class _Uki(EntryChain):
         return found and found._replace(proof=bool(reader.told(view)) and not addons.other_loader(view))
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
-        del told
         return (*reader.paths(view)[:3], *reader.told(view))
 
     def observe(self, view: HostView) -> Observed:
@@ -82,49 +81,41 @@ class _Uki(EntryChain):
         for uki in images:
             addons.write(host, uki, addons.line(asked))
 
-    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> list[Diagnostic]:
-        if observed.menu.unreadable not in ("", MISSING):
-            return []  # the menu itself says so
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         seen = reader.images(view)
+        if observed.menu.unreadable not in ("", MISSING):
+            return  # the menu itself says so
         if not seen.normal:
-            return [_nothing_seen(seen)]
-        reason = addons.impossible(view, seen.normal)
-        by = (
-            _by_rebuild(view, seen, reason)
-            if reason
-            else _by_addon(view, seen.normal, addons.line(" ".join(kargs)))
-        )
-        return [*super().preflight(view, observed, kargs), *by]
+            yield _nothing_seen(seen)
+            return
+        yield from super().preflight(view, observed, kargs)
+        if reason := addons.impossible(view, seen.normal):
+            yield from _by_rebuild(view, seen, reason)
+        else:
+            yield from _by_addon(view, seen.normal, addons.line(" ".join(kargs)))
 
-    def unmanaged(self, view: HostView) -> list[Diagnostic]:
+    def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
         """Besides the images, entries that are files, which systemd-boot shows together with them."""
         seen = reader.images(view)
-        hint = "build it anew; it does not boot as it is"
-        problems = [
-            warning("RC3161", f"{path} is left alone: {damage.reason}", location=path, hint=hint)
-            for path, damage in seen.damaged.items()
-        ]
+        for path, damage in seen.damaged.items():
+            hint = "build it anew; it does not boot as it is"
+            yield warning("RC3161", f"{path} is left alone: {damage.reason}", location=path, hint=hint)
         if hidden := [uki.path for uki in seen.normal if uki.hides_addons]:
-            problems.append(
-                warning(
-                    "RC3167",
-                    f"{hidden[0]} boots without the arguments until its boot counter is done",
-                    detail="its stub looks for addons by a name that changes with each try",
-                    hint="systemd-bless-boot.service takes the counter off after a good boot",
-                )
+            yield warning(
+                "RC3167",
+                f"{hidden[0]} boots without the arguments until its boot counter is done",
+                detail="its stub looks for addons by a name that changes with each try",
+                hint="systemd-bless-boot.service takes the counter off after a good boot",
             )
         entries = loader_entries.read(view, entry_options.machine_id(view))
         if others := [one.title for one in entries if one.role is Role.NORMAL]:
-            titles = ", ".join(others[:3])
-            problems.append(
-                warning(
-                    "RC3169",
-                    f"{len(others)} boot entries beside the images do not get the arguments: {titles}",
-                    hint="boot an image instead of them, or write module parameters to modprobe.d: "
-                    "--via modprobe",
-                )
+            yield warning(
+                "RC3169",
+                f"{len(others)} boot entries beside the images do not get the arguments: "
+                + ", ".join(others[:3]),
+                hint="boot an image instead of them, or write module parameters to modprobe.d: "
+                "--via modprobe",
             )
-        return problems
 
 
 def _built(view: HostView, images: Sequence[Uki]) -> Built | None:
@@ -139,8 +130,8 @@ def _is_behind_ours(path: str) -> bool:
 
 
 def _with_own_addon(view: HostView) -> list[str]:
-    """The directories that hold an addon of ours, also beside images that are gone, and those that hold
-    nothing: what ends us before the addon is there leaves one."""
+    """The directories that hold an addon of ours, also beside images that are gone, or nothing (we were
+    ended)."""
     folders = dict.fromkeys((f"{one}/EFI/Linux" for one in loader_entries.PARTITIONS), None)
     folders |= dict.fromkeys(path.rpartition("/")[0] for path in reader.paths(view))
     found: dict[str, str] = {}
@@ -205,7 +196,7 @@ def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diag
         return
     state, path = secure_boot.state(view), due[0].own_addon
     if state == secure_boot.ON and not addons.signer(view, path):
-        stub = addons.stub_path(due[0].image.header.machine)
+        stub = addons.stub_path(due[0].image.machine)
         yield error(
             "RC3165",
             "Secure Boot is on: an addon that is not signed is ignored, and no key is known to sign it with",

@@ -3,13 +3,11 @@
 Only for hosts whose stub takes no addon. A file that would bring our arguments and lose root= is never made:
 
 * mkinitcpio (v41, build_uki): /etc/kernel/cmdline, and behind it /etc/cmdline.d/*.conf; without either the
-  line of the running kernel, so that a file of ours alone would be all of it. A preset's *_cmdline, or
-  --cmdline and --no-cmdline among its options, leaves both out.
+  line of the running kernel. A preset's *_cmdline, --cmdline or --no-cmdline leaves both out.
 * ukify by kernel-install (60-ukify.install of systemd 257 and 262): /etc/kernel/cmdline; `Cmdline=` in
   uki.conf wins over it in 262 and counts for nothing in 257 (systemd#39373).
-* dracut (106, 112): kernel_cmdline of its configuration is the whole line once anything sets it, so that ours
-  may only be added to what somebody else set. Its kernel-install plugin asks for nothing else
-  (50-dracut.install).
+* dracut (106, 112) and its plugin (50-dracut.install): kernel_cmdline of its configuration is the whole line
+  once anything sets it, so that ours may only be added to what somebody else set.
 """
 
 from __future__ import annotations
@@ -32,8 +30,7 @@ _ALONE = "and one with our arguments alone"
 
 
 class Built(NamedTuple):
-    """`path` is the file that takes our part, `commands` what builds all images anew. Without a path,
-    `refusal` says why there is none."""
+    """The file that takes our part, what builds all images anew, and without a path the reason why."""
 
     path: str
     commands: tuple[tuple[str, ...], ...]

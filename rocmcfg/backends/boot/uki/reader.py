@@ -1,9 +1,6 @@
-"""The command lines of unified kernel images: what is built into each, and what addons append to it.
-
-As systemd-boot lists them (systemd 257, src/boot/boot.c, config_load_type2_entries) and as the stub in each
-puts the line together (src/boot/stub.c: settle_command_line, load_all_addons). Where an image has several
-profiles, addons are appended to the line of each.
-"""
+"""The command lines of unified kernel images: what is built into each, and what addons append to it, to the
+line of every profile. As systemd-boot lists them (systemd 257, src/boot/boot.c, config_load_type2_entries)
+and as the stub in each puts the line together (src/boot/stub.c: settle_command_line, load_all_addons)."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments, pe_image, secure_boot
-from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, machine_id
+from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, hidden_partition, machine_id
 from rocmcfg.backends.boot.menu import MISSING, Entry, Menu, Role
 from rocmcfg.backends.boot.pe_image import PeImage
 from rocmcfg.backends.boot.recognised import handed_over, variable_text
@@ -65,8 +62,8 @@ class Uki(NamedTuple):
 
     @property
     def hides_addons(self) -> bool:
-        """Whether the stub looks for them elsewhere as long as the image's boot counter runs. It looks for
-        the counter behind the first plus sign of the name (remove_boot_count), which a kernel may have."""
+        """Whether the stub looks for them elsewhere while the boot counter runs. It looks for the counter
+        behind the first plus sign of the name (remove_boot_count), which a kernel may have."""
         name = self.path.rpartition("/")[2]
         counted = _COUNTER.search(name)
         return counted is not None and (self.stub < _IGNORES_COUNTERS or "+" in name[: counted.start()])
@@ -91,9 +88,8 @@ def here(view: HostView) -> bool:
 
 
 def told(view: HostView) -> tuple[str, ...]:
-    """What the stub told the firmware, where the image was booted as one, and not by an entry that is a file
-    and has options of its own: those would replace what is built into the image. The entry of a trial counts
-    as what it is a copy of."""
+    """What the stub told the firmware, where the image was not booted by an entry with options of its own,
+    which replace what is built in. The entry of a trial counts as what it is a copy of."""
     selected = variable_text(view, "LoaderEntrySelected").lower()
     if selected == f"{loader_entries.TRIAL_ID}.conf":
         copy = next((e for e in loader_entries.read(view) if e.role is Role.TRIAL), None)
@@ -112,17 +108,11 @@ def presets(view: HostView) -> dict[str, str]:
 
 
 def paths(view: HostView) -> tuple[str, ...]:
-    """Every image, also where a preset of mkinitcpio puts it elsewhere. A partition that is mounted below
-    another one, or linked to it, counts once."""
-    found: list[str] = []
-    for folder in (f"{mounted}/EFI/Linux" for mounted in loader_entries.PARTITIONS):
-        found += [f"{folder}/{name}" for name in view.names(folder) if _is_image(name.lower())]
+    """Every image, also where a preset of mkinitcpio puts it elsewhere."""
+    found = [path for path in loader_entries.images(view) if _is_image(path.rpartition("/")[2].lower())]
     named = [path for text in presets(view).values() for path in _PRESET_IMAGE.findall(text)]
-    found += [path for path in named if view.exists(path)]
-    once: dict[str, str] = {}
-    for path in found:
-        once.setdefault(view.real_path(path).lower(), path)  # to FAT a preset may spell it otherwise
-    return tuple(once.values())
+    known = {path.lower() for path in found}  # to FAT a preset may spell it otherwise
+    return loader_entries.once(view, (*found, *(path for path in named if path.lower() not in known)))
 
 
 def _is_image(name: str) -> bool:
@@ -154,28 +144,26 @@ def _role(path: str, image: PeImage, machine: str, system: re.Match[str] | None)
 
 
 def read(view: HostView) -> Menu:
-    """A partition for root's eyes alone hides its images (the mode of most ESPs)."""
     enforced = secure_boot.state(view) == secure_boot.ON
     seen = images(view)
     entries = tuple(_entry(view, uki, enforced) for uki in seen.images)
-    hidden = [mounted for mounted in loader_entries.PARTITIONS if view.hidden(mounted)]
-    unreadable = f"only root may look into {hidden[0]}" if hidden else "" if seen.damaged else MISSING
-    unreadable = "" if entries else unreadable
-    folder = entries[0].path.rpartition("/")[0] if entries else hidden[0] if hidden else "/efi/EFI/Linux"
+    hidden = hidden_partition(view)
+    why = f"only root may look into {hidden}" if hidden else "" if seen.damaged else MISSING
+    folder = entries[0].path.rpartition("/")[0] if entries else hidden or "/efi/EFI/Linux"
     dropped_by = "a stub that takes no addon, or not an unsigned one,"
-    return Menu(entries, unreadable, folder, "", CARRIER, dropped_by)
+    return Menu(entries, "" if entries else why, folder, "", CARRIER, dropped_by)
 
 
 def _entry(view: HostView, uki: Uki, enforced: bool) -> Entry:
     name = uki.path.rpartition("/")[2]
-    kargs = split(uki.line, uki.path)
-    added = _addon_kargs(view, uki, enforced) if uki.stub >= READS_ADDONS else []
-    return Entry(name, name, uki.path, uki.release, (), (*kargs, *added), uki.role)
+    kargs = (*split(uki.line, uki.path), *_addon_kargs(view, uki, enforced))
+    return Entry(name, name, uki.path, uki.release, (), kargs, uki.role)
 
 
 def _addon_kargs(view: HostView, uki: Uki, enforced: bool) -> list[Karg]:
-    """Of the addons to all images, then of those to this one, each in order of their names. `enforced`: what
-    is not signed is not loaded."""
+    """Of the addons to all images, then of those to this one; of signed ones alone where `enforced`."""
+    if uki.stub < READS_ADDONS:
+        return []
     around = (one for one in loader_entries.PARTITIONS if uki.path.startswith(f"{one}/"))
     mounted = max(around, key=len, default="")
     found: list[Karg] = []

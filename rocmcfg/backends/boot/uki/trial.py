@@ -1,9 +1,8 @@
 """Trials of an image under systemd-boot: an entry that starts it with a line of its own.
 
 Without Secure Boot systemd-stub takes the options of the entry in place of what is built in, and appends the
-addons to them all the same (src/boot/stub.c of systemd 254 to 262, use_load_options). Thus the trial's
-arguments stand before those of addons. The key is `efi`: systemd-boot before 258 knows no `uki`. `make
-loaders` shows both.
+addons to them (src/boot/stub.c of systemd 254 to 262, use_load_options). The key is `efi`: systemd-boot
+before 258 knows no `uki`. `make loaders` shows both.
 """
 
 from __future__ import annotations
@@ -40,4 +39,4 @@ class _Trial(SecondEntry):
         return beaten(later, arguments, _HINT)
 
 
-TRIAL = _Trial(reader)
+TRIAL = _Trial()
