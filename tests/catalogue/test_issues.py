@@ -236,6 +236,45 @@ def test_the_mes_message_is_read_in_the_wording_of_every_kernel(wording: str) ->
         assert counting(next(i for i in KNOWN if i.id == id), [wording])
 
 
+@pytest.mark.parametrize("id", ["gfx1103-mes-remove-queue", "strix-cwsr-save-area"])
+@pytest.mark.parametrize("word", ["hardware queue", "queue"])
+def test_a_queue_that_was_not_removed_is_read_in_the_wording_of_every_kernel(id: str, word: str) -> None:
+    """kfd_device_queue_manager.c (remove_queue_mes): 7.3 says queue, 6.12 and 7.2 hardware queue."""
+    line = f"amdgpu 0000:c5:00.0: amdgpu: failed to remove {word} from MES, doorbell=0x1002"
+    assert counting(next(i for i in KNOWN if i.id == id), [line])
+
+
+def test_newer_firmware_is_advised_only_where_some_does_without_atomics() -> None:
+    """kfd_device.c prints %d<%d on every kernel since 6.12, and 0 as the second where there is none."""
+    issue = next(i for i in KNOWN if i.id == "pcie-atomics-missing")
+    (step,) = (step for step in issue.workaround.steps if "linux-firmware" in step)
+    assert "the second is not 0" in step
+    assert issue.gfx == (), "the slot decides, on every card that asks for atomics"
+
+
+def test_no_issue_sets_what_does_nothing_on_its_gpus() -> None:
+    """A workaround such as runpm on an APU, or a bit that the chip's power code does not read."""
+    known = catalogue.load()
+    integrated = {gpu.gfx: gpu.apu for gpu in known.gpus}
+    idle = []
+    for issue in KNOWN:
+        for text in issue.workaround.settings:
+            setting = parse_set(str(text))
+            assert isinstance(setting, Setting)
+            entry = known.parameters.get(setting.id) or (
+                known.features[setting.name]
+                if setting.kind is Kind.FEATURE
+                else known.variables.get(setting.name)
+            )
+            gpus = [gfx for gfx in issue.gfx if gfx in integrated]
+            if entry and entry.acts_on and gpus:
+                acts = [entry.acts_on.covers(gfx, integrated[gfx]) for gfx in gpus]
+                idle += [] if any(acts) else [(issue.id, setting.id)]
+            if setting.kind is Kind.ENV:
+                assert not known.variables[setting.name].build_only, issue.id
+    assert idle == []
+
+
 @each_issue
 def test_names_lead_to_what_exists(issue: KnownIssue) -> None:
     known = catalogue.load()

@@ -161,8 +161,8 @@ def test_hardware_names_gpus_that_exist() -> None:
     import fnmatch
 
     named = {gpu.gfx for gpu in KNOWN.gpus}
-    # amdgpu drives the first two generations of GCN too; the table of GPUs leaves them out.
-    named |= {"gfx600", "gfx700"}
+    # amdgpu drives older generations of GCN too; the table of GPUs leaves them out.
+    named |= {"gfx600", "gfx700", "gfx803"}
     for hardware in _hardware():
         for pattern in (*hardware.gfx, *hardware.not_gfx):
             assert fnmatch.filter(named, pattern), pattern
@@ -218,7 +218,7 @@ def test_right_lines_are_known_and_right(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["iommu=passthrough", "amd_iommu=pt", "amd_iommu=on", "pci=noast", "pcie_aspm=performance",
-     "pcie_aspm.policy=perf", "numa_balancing=0", "transparent_hugepage=on", "amd_pstate=epp"],
+     "pcie_aspm.policy=perf", "idle=mwait", "numa_balancing=0", "transparent_hugepage=on", "amd_pstate=epp"],
 )  # fmt: skip
 def test_wrong_numbers_are_told_apart(text: str) -> None:
     name, _, value = text.partition("=")
@@ -253,7 +253,8 @@ def test_a_variable_says_who_reads_it_or_that_nobody_does(variable: Variable) ->
         "PYTORCH_HIP_ALLOC_CONF=expandable_segments:True", "NCCL_PROTO=Simple", "NCCL_PROTO=^LL,LL128",
         "MIOPEN_FIND_MODE=normal", "MIOPEN_FIND_ENFORCE=SEARCH", "NCCL_DEBUG=INFO", "AMD_LOG_MASK=0x7FFFFFFF",
         "PYTORCH_ROCM_ARCH=gfx1030;gfx1100", "HIPBLASLT_LOG_MASK=32", "GPU_DEVICE_ORDINAL=0",
-        "MIOPEN_DEBUG_CONV_GEMM=0", "HSA_ASYNCEVENTS_THREAD_PRIORITY=MAX",
+        "MIOPEN_FIND_MODE=trust_verify", "MIOPEN_DEBUG_FIND_ONLY_SOLVER=GemmFwdRest;ConvAsm1x1U",
+        "HSA_SVM_GUARD_PAGES=2", "MIOPEN_DEBUG_CONV_GEMM=0", "HSA_ASYNCEVENTS_THREAD_PRIORITY=MAX",
     ],
 )  # fmt: skip
 def test_right_values_of_variables_are_taken(text: str) -> None:
@@ -270,6 +271,19 @@ def test_right_values_of_variables_are_taken(text: str) -> None:
 def test_wrong_numbers_of_variables_are_told_apart(text: str) -> None:
     name, _, value = text.partition("=")
     assert not takes(KNOWN.variables[name], value)
+
+
+@pytest.mark.parametrize("name", ["MIOPEN_FIND_MODE", "MIOPEN_FIND_ENFORCE", "MIOPEN_DEBUG_CONV_GEMM"])
+def test_a_word_that_makes_miopen_throw_is_an_error(name: str) -> None:
+    """src/find_controls.cpp gives every other word to std::stoul, env.hpp throws by itself."""
+    assert KNOWN.variables[name].strict
+
+
+@pytest.mark.parametrize("name", ["HIP_FORCE_QUEUE_PROFILING", "GPU_USE_SYNC_OBJECTS", "GPU_FORCE_64BIT_PTR"])
+def test_a_name_that_clr_does_not_have_is_not_said_to_be_read(name: str) -> None:
+    """Neither rocclr/utils/flags.hpp of 2024 nor that of 2026 holds them; the first is called GPU_FORCE_…."""
+    assert name not in KNOWN.variables or KNOWN.variables[name].unknown
+    assert "GPU_FORCE_QUEUE_PROFILING" in KNOWN.variables
 
 
 def test_every_variable_and_argument_of_the_profiles_is_known_and_its_value_legal() -> None:
@@ -321,6 +335,10 @@ def test_the_traps_of_published_advice_are_there(name: str, value: str, kind: st
     ("name", "gfx", "integrated", "acts"),
     [
         ("amdgpu.tmz", "gfx1100", False, False),
+        ("amdgpu.tmz", "gfx1101", False, False),
+        ("amdgpu.tmz", "gfx1102", False, False),
+        ("amdgpu.tmz", "gfx906", False, False),
+        ("amdgpu.tmz", "gfx1031", False, True),
         ("amdgpu.tmz", "gfx1201", False, False),
         ("amdgpu.tmz", "gfx1103", True, True),
         ("amdgpu.sg_display", "gfx1100", False, False),
@@ -329,12 +347,27 @@ def test_the_traps_of_published_advice_are_there(name: str, value: str, kind: st
         ("amdgpu.runpm", "gfx1103", True, False),
         ("HSA_XNACK", "gfx1030", False, False),
         ("HSA_XNACK", "gfx90a", False, True),
+        ("gfx-dcs", "gfx1030", False, False),
+        ("gfx-dcs", "gfx1031", False, True),
+        ("gfx-dcs", "gfx1100", False, False),
+        ("avfs", "gfx1030", False, False),
+        ("avfs", "gfx900", False, True),
+        ("clock-stretch", "gfx906", False, False),
+        ("od-fuzzy-fan-control", "gfx900", False, False),
+        ("socclk-dpm", "gfx90c", True, False),
+        ("sclk-deep-sleep", "gfx90c", True, False),
+        ("sclk-deep-sleep", "gfx902", True, True),
     ],
 )
 def test_where_a_name_has_an_effect(name: str, gfx: str, integrated: bool, acts: bool) -> None:
-    entry = KNOWN.parameters.get(name) or KNOWN.variables[name]
+    entry = KNOWN.parameters.get(name) or KNOWN.features.get(name) or KNOWN.variables[name]
     assert entry.acts_on is not None
     assert entry.acts_on.covers(gfx, integrated) is acts
+
+
+def test_gfxoff_off_is_said_to_end_suspend_to_idle_on_every_apu() -> None:
+    """amdgpu_acpi_is_s0ix_active of 6.12.117, 7.2.13 and 7.3.4 is false on an APU without the bit."""
+    assert "any APU" in KNOWN.features["gfxoff"].summary
 
 
 def test_a_kernel_argument_of_trap_and_catalogue_agree() -> None:

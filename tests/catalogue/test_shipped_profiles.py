@@ -122,11 +122,12 @@ def test_a_condition_names_ranges_fixes_and_gpus_of_its_profile(
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_miopen_settings_tell_the_user_about_stored_choices(profile: str) -> None:
+def test_miopen_settings_have_stored_choices_removed_after_a_rollback_and_not_before(profile: str) -> None:
+    """GetSolutions and FindDbRecord::Validate pass over a stored choice that is forbidden now."""
     for name, setting in settings(profile):
         if name.startswith("env.MIOPEN_DEBUG_CONV_"):
-            assert "~/.config/miopen/*.ufdb.txt" in setting["because"]
-            assert "rollback" in setting["cost"]
+            assert "ufdb" not in setting["because"]
+            assert "~/.config/miopen/*.ufdb.txt is removed once after a rollback" in setting["cost"]
 
 
 def test_no_profile_overrides_the_architecture() -> None:
@@ -138,9 +139,29 @@ def test_what_was_shown_on_one_chip_is_confirmed_for_that_chip_only() -> None:
     for name, confidence in (("rdna2", "reported"), ("gfx1031", "confirmed"), ("rdna1", "reported")):
         chosen = {s.id: s.confidence for s in LOADED[name].settings if not s.optional}
         assert set(chosen.values()) == {confidence}, name
-    for name, confidence in (("gfx1150", "reported"), ("gfx1151", "confirmed")):
-        found = {s.id: s.confidence for s in LOADED[name].settings}
-        assert found["amdgpu.cwsr_enable"] == confidence
+
+
+def test_the_area_for_saved_waves_is_too_small_on_strix_halo_alone() -> None:
+    """kfd_get_vgpr_size_per_cu of 6.12 to 7.3: gfx1151 has 0x60000, gfx1150 the usual 0x40000."""
+    halo = next(s for s in LOADED["gfx1151"].settings if s.id == "amdgpu.cwsr_enable")
+    assert (halo.confidence, halo.optional) == ("confirmed", False)
+    point = next(s for s in LOADED["gfx1150"].settings if s.id == "amdgpu.cwsr_enable")
+    assert (point.confidence, point.optional, point.when) == ("asked for", True, ())
+    (issue,) = (i for i in catalogue.known_issues() if i.id == "strix-cwsr-save-area")
+    assert issue.gfx == ("gfx1151",)
+
+
+def test_runtime_power_off_is_not_forbidden_where_the_driver_never_uses_it() -> None:
+    """amdgpu_device_detect_runtime_pm_mode picks nothing by itself for CHIP_ARCTURUS."""
+    assert "amdgpu.runpm" not in {s.id for s in LOADED["mi100"].settings}
+
+
+@pytest.mark.parametrize("profile", ["rdna2", "rdna3", "gfx1103", "strix"])
+def test_the_lockup_timeout_is_not_said_to_govern_the_queues_of_rocm(profile: str) -> None:
+    """amdkfd reads neither the parameter nor the timeouts, and AMD's DKMS driver has the two seconds too."""
+    (setting,) = (s for s in LOADED[profile].settings if s.id == "amdgpu.lockup_timeout")
+    assert "whose own queues are not timed" in setting.because
+    assert {bool(when.dkms) for when in setting.when} == {True, False}
 
 
 # -- which one is for which GPU --------------------------------------------------------------------------

@@ -141,7 +141,10 @@ def test_what_is_optional_says_so_where_it_is_not_needed(tmp_path: Path) -> None
     root = strix(tmp_path)
     reasons = skipped(rocmcfg("plan", "-p", "gfx1151", "--root", root, "--json"))
     timeout = reasons["amdgpu.lockup_timeout"]
-    assert timeout == "optional, and not needed: kernel 6.18.5+deb14-amd64 is not >=6.19"
+    assert timeout == (
+        "optional, and not needed: kernel 6.18.5+deb14-amd64 is not >=6.19; "
+        "no installed kernel has AMD's DKMS driver"
+    )
     assert reasons["feature.psr"] == "optional; add it with --with feature.psr"
 
 

@@ -102,7 +102,7 @@ def test_what_the_kernel_takes(text: str) -> None:
         ("HSA_OVERRIDE_GFX_VERSION=gfx1030", "warning"),
         ("PYTORCH_ALLOC_CONF=max_split_size_mb=512", "warning"),
         ("HSA_ENABLE_SDMA=false", "info"),
-        ("MIOPEN_FIND_MODE=quick", "info"),
+        ("MIOPEN_FIND_MODE=quick", "warning"),
     ],
 )
 def test_a_value_is_called_illegal_gravely_only_where_its_reader_stops(text: str, severity: str) -> None:

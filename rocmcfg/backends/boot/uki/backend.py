@@ -12,7 +12,7 @@ from os.path import basename
 from rocmcfg.backends.boot import efi, entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.menu import Role
+from rocmcfg.backends.boot.menu import MISSING, Role
 from rocmcfg.backends.boot.uki import addons, built_in, reader
 from rocmcfg.backends.boot.uki.built_in import DRACUT, Built
 from rocmcfg.backends.boot.uki.reader import Seen, Uki
@@ -84,15 +84,17 @@ class _Uki(EntryChain):
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         seen = reader.images(view)
-        if observed.menu.unreadable:
+        if observed.menu.unreadable not in ("", MISSING):
             return  # the menu itself says so
         if not seen.normal:
-            detail = "no EFI/Linux/*.efi below /efi, /boot or /boot/efi"
-            hint = "mount the EFI system partition (see /etc/fstab, `bootctl status`), then run the command "
-            hint += "again"
-            if seen.damaged:
-                detail = f"damaged: {', '.join(seen.damaged)}"
-                hint = "build them anew, and see whether the partition they lie on is full"
+            detail = f"damaged: {', '.join(seen.damaged)}"
+            hint = "build them anew, and see whether the partition they lie on is full"
+            if not seen.damaged:
+                detail = "no EFI/Linux/*.efi below /efi, /boot or /boot/efi"
+                hint = (
+                    "mount the EFI system partition (see /etc/fstab, `bootctl status`), then run the command "
+                    "again"
+                )
             summary = "this host boots a unified kernel image, and none of it can be seen"
             yield error("RC3160", summary, detail=detail, hint=hint)
             return
