@@ -2,19 +2,17 @@
 
 A value is made of letters, digits and ._,:;@%+=/- (`model.spelling`), so that few rules of quoting matter:
 
-always: environment.d(5), for systemd's user sessions; profile.d, for POSIX login shells, dash among them; and
-    a raw file, for `docker --env-file`, which takes values as they stand, quotes included, and for systemd's
-    EnvironmentFile=.
-fish: /etc/fish/conf.d/*.fish are sourced after those of the user, and before those of vendors,
-    /etc/fish/config.fish and the user's config.fish (share/config.fish of fish 3.6). Nothing is expanded
-    between single quotes (fish-language, "Quotes"); outside of them `;` would end the command.
+always: environment.d(5), for systemd's user sessions; profile.d, for POSIX login shells; and a raw file, for
+    systemd's EnvironmentFile= and `docker --env-file`, which takes quotes as they stand.
+fish: /etc/fish/conf.d/*.fish are sourced after those of the user, and before those of vendors and the two
+    config.fish (share/config.fish of fish 3.6). Nothing is expanded between single quotes (fish-language).
 systemd: DefaultEnvironment= of the system manager, for all its services (systemd-system.conf(5), 252), with
     words in quotes (systemd.syntax(7)); `%` begins a specifier unless it is doubled.
 unit:NAME.service: Environment= of one service, in the same words (systemd.exec(5)). The drop-ins of a
     service are read in the order of their names (systemd.unit(5)).
-environment: /etc/environment, which others own: lines NAME=VALUE for every login by PAM. `#` ends a line,
-    a backslash at its end joins the next one, and nothing is read behind one that is too long: of 1,023 bytes
-    in old releases, 8,190 in 1.5.2 (linux-pam, pam_env.c, BUF_SIZE).
+environment: /etc/environment, which others own: NAME=VALUE for every login by PAM. A backslash at the end of
+    a line joins the next one, and nothing is read behind one that is too long: of 1,023 bytes in old
+    releases, 8,190 in 1.5.2 (linux-pam, pam_env.c, BUF_SIZE).
 gentoo: /etc/env.d, files that begin with two digits, in order; env-update makes /etc/profile.env of them, in
     which later ones win (portage, lib/portage/util/env_update.py; Gentoo handbook, EnvVar).
 """
@@ -275,14 +273,12 @@ def _after(view: HostView, target: Target) -> Iterator[str]:
         yield from drop_ins(view, (path,), ".fish") if view.is_dir(path) else (path,)
 
 
-def activations(view: HostView, paths: AbstractSet[str], reason: str) -> list[Activation]:
+def activations(view: HostView, paths: AbstractSet[str], reason: str) -> Iterator[Activation]:
     """What makes changes to these files take effect. A manager that does not run reads them as it starts."""
-    due = []
     if GENTOO.path in paths:
-        due.append(env_update(reason))
+        yield env_update(reason)
     if (SYSTEMD.path in paths or any(map(unit_file, paths))) and _managed(view):
-        due.append(daemon_reload(view, reason))
-    return due
+        yield daemon_reload(view, reason)
 
 
 def _managed(view: HostView) -> bool:

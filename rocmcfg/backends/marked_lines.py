@@ -1,6 +1,5 @@
 """Lines of ours at the end of a file that somebody else owns, between two comments that say so, and by the
-first of which they are found again. For files of which each line counts for itself and `#` begins a
-comment."""
+first of which they are found again. For files in which each line counts for itself."""
 
 from __future__ import annotations
 

@@ -48,9 +48,9 @@ class Chain(ABC):
         """By path, what shall be ours: the whole file, or a part of one that others own (`EDITED`). None for
         what shall not be there. Equal settings give equal bytes."""
 
-    @abstractmethod
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
+        return ()
 
     @abstractmethod
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
@@ -76,8 +76,8 @@ class Chain(ABC):
 class EntryChain(Chain):
     """One whose entries no program generates: we put our part into them, an activation of our `own`. As it
     stands it is for those of the Boot Loader Specification. `ASSIGNED`: the shell file, and the variable in
-    it, of which entries of later kernels are made. `LEFT`: roles of entries that keep what they have of ours.
-    `NO_ENTRY`: what to do where none is for us."""
+    it, of which entries of later kernels are made. `LEFT`: roles of entries that are left alone. `NO_ENTRY`
+    is the hint where none is for us."""
 
     ASSIGNED: tuple[str, str] = ("", "")
     LEFT: tuple[Role, ...] = (Role.TRIAL, Role.FOREIGN)  # another system may have a rocmcfg of its own

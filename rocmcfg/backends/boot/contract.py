@@ -74,10 +74,9 @@ class Keeper(Protocol):
 
 
 class BootTrial(Protocol):
-    """Arguments that the loader gives to the next boot alone: it forgets them as it boots. `PLACES` are the
-    words on every normal entry in whose place the loader puts them; none where the trial is an entry of its
-    own. `FILES` are those of ours that are there during a trial only, `KEEPERS` all that may hold what makes
-    the next boot the trial."""
+    """Arguments that the loader gives to the next boot alone. `PLACES` are the words on every normal entry in
+    whose place it puts them; none where the trial is an entry of its own. `FILES` are those of ours that are
+    there during a trial only, `KEEPERS` all that may hold what makes the next boot the trial."""
 
     PLACES: tuple[str, ...]
     FILES: tuple[str, ...]

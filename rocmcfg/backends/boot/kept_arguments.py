@@ -19,7 +19,7 @@ from rocmcfg.backends.boot.ostree import deployments
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import split
-from rocmcfg.model.plan import Activation, ToolChange
+from rocmcfg.model.plan import ToolChange
 from rocmcfg.model.state import DesiredSetting
 
 
@@ -60,9 +60,6 @@ class KeptChain(Chain, Keeper):
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         return {CARRIER: propose(settings)[CARRIER]}
-
-    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        return ()
 
     def changes(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> tuple[ToolChange, ...]:
         """What makes the program hold these arguments of ours, if anything. Raises Unreadable."""

@@ -13,6 +13,8 @@ from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains
 NO_FILE = "there is no such file"
 MISSING = f"{NO_FILE}; is its partition mounted?"
 
+_TAKE_OUT = "take it out of the file that sets it, then run the command again"
+
 
 class Role(str, Enum):
     """What an entry of the boot menu is for. Our arguments belong on the normal ones."""
@@ -107,11 +109,7 @@ def on_the_line(length: int, foreign: Sequence[Karg], location: str) -> Iterable
         )
 
 
-def beaten(
-    later: Sequence[Karg],
-    arguments: Sequence[str],
-    hint: str = "take it out of the file that sets it, then run the command again",
-) -> Iterable[Diagnostic]:
+def beaten(later: Sequence[Karg], arguments: Sequence[str], hint: str = _TAKE_OUT) -> Iterable[Diagnostic]:
     """What would win over a trial's arguments."""
     own = {Karg(text).key: Karg(text).value for text in arguments}
     for karg in later:
@@ -120,22 +118,21 @@ def beaten(
             yield error("RC4309", summary, location=karg.source, hint=hint)
 
 
+def surplus(menu: Menu, told: Sequence[Karg]) -> list[Karg]:
+    """What normal entries have besides."""
+    return [karg for entry in menu.normal for karg in entry.kargs if not contains(told, karg.text)]
+
+
 def not_asked_for(
     menu: Menu, told: Sequence[Karg], found_out: Sequence[str], program: str, where: str
 ) -> Iterable[Diagnostic]:
-    """What a program takes away that writes options as a whole: `told` is what its files ask for, `found_out`
-    names what it adds by itself."""
-    surplus = [
-        karg.text
-        for entry in menu.normal
-        for karg in entry.kargs
-        if karg.name not in found_out and not contains(told, karg.text)
-    ]
-    if surplus:
+    """What a program takes away: `told` is what its files ask for, `found_out` what it adds by itself."""
+    left = dict.fromkeys(karg.text for karg in surplus(menu, told) if karg.name not in found_out)
+    if left:
         yield error(
             "RC3147",
             f"boot entries have arguments that no file asks for, and {program} would take them away: "
-            + ", ".join(dict.fromkeys(surplus)),
+            + ", ".join(left),
             location=menu.path,
             hint=f"have them in {where}, or take them out of the entries; then run the command again",
         )

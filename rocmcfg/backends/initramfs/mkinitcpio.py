@@ -2,8 +2,8 @@
 
 Only the hook `modconf` copies /etc/modprobe.d (install/modconf, v41, and so since before v25). HOOKS may be
 set anew by a file of /etc/mkinitcpio.conf.d, which are appended in the order of `sort -V`, or by a
-configuration that a preset names (mkinitcpio, `process_preset`). So it is looked for beforehand, where it can
-be seen, and in every image afterwards.
+configuration that a preset names (mkinitcpio, `process_preset`). So it is looked for beforehand and in every
+image afterwards.
 
 `mkinitcpio -P` goes on after a preset that fails, which its status tells; one without an image or a kernel is
 skipped with status 0. It writes beside the old image and renames, but for a partition with less room than 5/4
@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.backends.boot.menu import Entry
 from rocmcfg.backends.boot.uki.reader import presets
 from rocmcfg.backends.initramfs import Generator, Image, booted, release_of
-from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 
 _CONF = "/etc/mkinitcpio.conf"
@@ -91,9 +91,7 @@ def _of_presets(view: HostView) -> list[str]:
 
 def _configuration(view: HostView) -> list[str]:
     """The files that mkinitcpio reads one after the other."""
-    folder = f"{_CONF}.d"
-    names = [name for name in view.names(folder) if name.endswith(".conf") and not name.startswith(".")]
-    return [_CONF, *(f"{folder}/{name}" for name in sorted(names, key=_by_version))]
+    return [_CONF, *sorted(drop_ins(view, [f"{_CONF}.d"], ".conf"), key=_by_version)]
 
 
 def _by_version(name: str) -> list[tuple[int, str]]:

@@ -17,7 +17,7 @@ class _Trial(GrubTrial):
     FILES = (reader.TRIAL_DROP_IN, SCRIPT)
     KEEPERS = (GRUB,)
 
-    def files(self, view: HostView) -> Files:
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
         return {reader.TRIAL_DROP_IN: (render("boot/grub", "grub-trial.cfg.j2"), 0o644), **script()}
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:

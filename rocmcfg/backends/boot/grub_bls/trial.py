@@ -9,7 +9,7 @@ static grub.cfg as well): there stand the commands that fill the word in.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.grub_bls import reader
@@ -25,7 +25,7 @@ _READS = re.compile(r"^[ \t]*(?:source|\.)[ \t]+\S*/user\.cfg\b.*?^[ \t]*blscfg\
 class _Trial(GrubTrial):
     FILES = reader.HOOKS
 
-    def files(self, view: HostView) -> Files:
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
         """The step of our own that writes the entries puts the word there where this file is."""
         content = (TRIAL_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
         return {} if _is_foreign(view) else {reader.hook_path(view): content}

@@ -24,14 +24,11 @@ _BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
 
 
 Sourced = tuple[str, str]  # the path of a file, and what the shell sources of it
+Texts = Sequence[Sourced]
 
 
 def observed(
-    menu: Menu,
-    without: Sequence[Sourced],
-    own: Sourced,
-    whole: Sequence[Sourced],
-    is_later: Callable[[str], bool],
+    menu: Menu, without: Texts, own: Sourced, whole: Texts, is_later: Callable[[str], bool]
 ) -> Observed:
     """Of the sourced files without our lines, and with them. `is_later`: is a `file:line` read after ours?"""
     alone, ours = _evaluate(without), arguments(DEFAULT, *own) or ()
@@ -49,7 +46,7 @@ def observed(
     return Observed(menu, (*always, *default), ours, later, future)
 
 
-def dropped_by(sources: Sequence[Sourced], ours: int, kargs: Sequence[str]) -> str:
+def dropped_by(sources: Texts, ours: int, kargs: Sequence[str]) -> str:
     """Where, after `sources[ours]`, our arguments are lost again; empty where only a shell can tell, too."""
     environment = _evaluate(sources[: ours + 1])
     judged: object = environment
@@ -67,7 +64,7 @@ def dropped_by(sources: Sequence[Sourced], ours: int, kargs: Sequence[str]) -> s
     return ""
 
 
-def _evaluate(sources: Sequence[Sourced]) -> Environment:
+def _evaluate(sources: Texts) -> Environment:
     environment = Environment()
     for path, text in sources:
         environment.read(path, text)

@@ -15,6 +15,7 @@ from rocmcfg.model.kargs import split
 from rocmcfg.model.plan import Activation
 
 _PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+GRUBBY = ("/usr/sbin/grubby", "/usr/bin/grubby")
 _SOURCES = re.compile(r"^[ \t]*(?:\.|source)[ \t]+\S*/default/grub\"?[ \t]*$", re.MULTILINE)
 _LOOPS = re.compile(r"^[ \t]*for\b.*/default/grub\.d/", re.MULTILINE)
 _NO_BLSCFG = re.compile(r"^[ \t]*GRUB_ENABLE_BLSCFG=[\"']?false\b", re.MULTILINE)

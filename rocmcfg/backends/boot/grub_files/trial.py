@@ -4,7 +4,6 @@ environment block before it boots. Every later boot finds nothing: a kernel that
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import chain, dropwhile
 
@@ -13,7 +12,7 @@ from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import longest_line
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB, GRUB2, VARIABLE, EnvironmentBlock
 from rocmcfg.backends.boot.grub_files.mkconfig import sections
-from rocmcfg.backends.boot.menu import Menu, beaten, on_the_line
+from rocmcfg.backends.boot.menu import Menu, beaten, on_the_line, surplus
 from rocmcfg.backends.templates import render
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
@@ -53,13 +52,6 @@ class GrubTrial(BootTrial):
         """The one beside the menu that there is."""
         return next((one for one in self.KEEPERS if view.exists(one.MENU)), GRUB)
 
-    @abstractmethod
-    def files(self, view: HostView) -> Files:
-        """What puts the word onto the entries, and the commands of `hook` before them."""
-
-    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
-        return self.files(view)
-
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
         holds, block = " ".join(arguments), self.keeper(view)
         reason = f"the arguments of one boot, in GRUB's environment block ({block.BLOCK})"
@@ -84,17 +76,12 @@ class GrubTrial(BootTrial):
         if observed.unknown_at or menu.unreadable:
             return
         told = (*observed.foreign, *observed.ours)
-        surplus = [
-            k.text
-            for entry in menu.normal
-            for k in entry.kargs
-            if not contains(told, k.text) and not _BY_THE_MENU.match(k.text)
-        ]
-        if surplus:
+        left = dict.fromkeys(k.text for k in surplus(menu, told) if not _BY_THE_MENU.match(k.text))
+        if left:
             yield warning(
                 "RC4339",
                 "the boot menu has what GRUB's files do not ask for any more, and neither the trial nor "
-                f"the boots after it will have it: {', '.join(dict.fromkeys(surplus))}",
+                f"the boots after it will have it: {', '.join(left)}",
                 location=menu.path,
                 hint=f"run {menu.tool} and reboot first, so that the trial tries one thing alone",
             )

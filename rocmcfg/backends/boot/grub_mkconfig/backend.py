@@ -20,8 +20,6 @@ from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, karg_line
 
-_GRUBBY = ("/usr/sbin/grubby", "/usr/bin/grubby")
-
 
 class _GrubMkconfig(Chain):
     OWNED: tuple[str, ...] = ()
@@ -35,7 +33,7 @@ class _GrubMkconfig(Chain):
         if not program or not view.exists(menu):
             return ()
         into_the_menu = mkconfig.without_entries(view) and not mkconfig.reads_entries(view, menu)
-        if any(map(view.exists, _GRUBBY)) and not into_the_menu:
+        if any(map(view.exists, mkconfig.GRUBBY)) and not into_the_menu:
             return ()  # grubby keeps the arguments in entries of their own
         if mkconfig.reads_drop_ins(view, tool) is not False and view.exists("/usr/sbin/update-grub"):
             return ()  # Debian's

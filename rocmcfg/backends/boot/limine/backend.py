@@ -62,8 +62,7 @@ class _Limine(MenuChain):
         return [*found, *(entry_options.from_cmdline(view) if cmdline else ())]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """In the last that limine-entry-tool reads of those that say the line today: elsewhere ours could
-        keep that one from counting."""
+        """In the last of the files that say the line today: elsewhere ours could keep it from counting."""
         proposed, names = entry_options.propose(settings), entry_tool.lines_of_others(view)
         part, edits = proposed[CMDLINE], entry_tool.edits_defaults(view, names)
         return {

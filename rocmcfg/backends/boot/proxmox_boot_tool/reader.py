@@ -79,15 +79,11 @@ def _entries(printed: str) -> Iterator[Entry]:
         if kind == "partition":
             partition = name
         elif name.startswith(_ENTRY):
-            yield _entry(partition, loader_entries.parse(name, text))
+            file = loader_entries.parse(name, text)
+            entry, ours = loader_entries.entry_of(file), file.id.startswith("proxmox-")  # the tool's own
+            title = f"{entry.title} {entry.release} ({partition})"
+            yield entry._replace(title=title, role=Role.NORMAL if ours else Role.FOREIGN)
         elif name == _MENU:
             for section, body in sections(text):
                 for entry in parse_entries(body, name, section):
                     yield entry._replace(title=f"{entry.title} ({partition})")
-
-
-def _entry(partition: str, file: loader_entries.EntryFile) -> Entry:
-    """The tool calls its own proxmox-RELEASE.conf."""
-    entry, ours = loader_entries.entry_of(file), file.id.startswith("proxmox-")
-    title = f"{entry.title} {entry.release} ({partition})"
-    return entry._replace(title=title, role=Role.NORMAL if ours else Role.FOREIGN)
