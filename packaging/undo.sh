@@ -138,13 +138,13 @@ named_images() {
 }
 
 images() {
-  for mounted in $PARTITIONS; do glob "$mounted/EFI/Linux/*.efi"; done
+  for mounted in $PARTITIONS; do glob "$mounted/EFI/Linux/*.[eE][fF][iI]"; done
   for image in $(named_images); do glob "$image"; done
 }
 
 menus() {
   for mounted in $PARTITIONS; do
-    glob "$mounted/loader/entries/*.conf" "$mounted/limine.conf" "$mounted/limine/limine.conf" \
+    glob "$mounted/loader/entries/*.[cC][oO][nN][fF]" "$mounted/limine.conf" "$mounted/limine/limine.conf" \
       "$mounted/boot/limine.conf" "$mounted/boot/limine/limine.conf" "$mounted/EFI/*/limine.conf" \
       "$mounted/refind_linux.conf" "$mounted/EFI/*/refind_linux.conf" "$mounted/refind-linux.conf"
   done

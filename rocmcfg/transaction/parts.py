@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Keeper
+from rocmcfg.backends.boot.menu import MISSING
 from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, error, fail
 from rocmcfg.model.plan import Activation, ToolChange
@@ -152,11 +153,10 @@ def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
     gone = [one for one in sorted(folders) if one.endswith("/loader/entries") and not view.is_dir(one)]
     if menu is not None and not menu.entries:
         gone.append(menu.path)
-    unreadable = "there is no such file; is its partition mounted?"
     return [
         error(
             "RC3121",
-            f"cannot use {path}: {unreadable}",
+            f"cannot use {path}: {MISSING}",
             location=path,
             detail="what was written there would stay; --force leaves it there",
             hint="mount the EFI system partition, then run the command again",

@@ -12,6 +12,7 @@ from tests.golden import diagnostics
 
 from .case import CASES, EXPECTATIONS, STATES, Case, cases, play, read
 
+pytestmark = pytest.mark.bulk
 FOLDERS = cases()
 
 

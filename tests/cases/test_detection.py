@@ -16,6 +16,7 @@ from tests.support.stage import empty_folder
 
 from .case import cases, lay_out, read
 
+pytestmark = pytest.mark.bulk
 FOLDERS = cases()
 # What boots where something above it owns its arguments: both say yes, and the one above is asked first.
 BENEATH = {

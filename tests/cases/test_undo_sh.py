@@ -22,6 +22,7 @@ from tests.support.trees import STATE, Tree, tree
 from .case import Case, cases, pristine, read, stage_of, tree_of
 
 SCRIPT = Path(__file__).parents[2] / "packaging/undo.sh"
+pytestmark = pytest.mark.bulk
 FOLDERS = cases()
 PLAYED = [
     pytest.param(name, marks=() if name.endswith("/edited-by-others") else pytest.mark.faults)

@@ -42,6 +42,7 @@ from .planted import BUGS
 from .power_cut import cut
 
 OPTIONS = "codepage=437,iocharset=ascii,umask=0077"  # as an installer has it in /etc/fstab
+GUEST_WORK = Path("/mnt/work")
 _PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 _MODULES = Path("/usr/lib/uml/modules")
 _MOST_JOBS = 8  # the kernel takes 16 disks, and a job has two
@@ -225,9 +226,30 @@ def _run(*argv: str | Path, check: bool = True) -> subprocess.CompletedProcess[b
     return subprocess.run(list(map(str, argv)), env=env, capture_output=True, check=check, timeout=HANG)
 
 
+def boot(work: Path, python: Sequence[str], disks: Sequence[str]) -> None:
+    """Runs Python in a guest, where `work` is GUEST_WORK. `disks`: ubdN=FILE, which is /dev/ubd with the
+    letter of that number. Raises Unable, and AssertionError with what it said where it does not end well."""
+    program, modules = kernel()
+    (work / "uml").mkdir()
+    (work / "arguments").write_text("\n".join(python))
+    ended = subprocess.run(
+        [
+            *(program, "mem=512M", "rootfstype=hostfs", "rootflags=/", "ro", "con=null", "con0=null,fd:1"),
+            *("quiet", f"uml_dir={work / 'uml'}", f"init={SOURCE / 'tests/crash/fat_guest.sh'}"),
+            *(f"WORK={work}", f"SOURCE={SOURCE}", f"PYTHON={sys.executable}", f"MODULES={modules}", *disks),
+        ],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=HANG,
+        env={"PATH": _PATH, "HOME": "/"},
+    )
+    if not (work / "code").exists():
+        raise Unable(f"{program} does not run here: {ended.stdout.decode(errors='replace')[-400:]}")
+    assert (work / "code").read_text() == "0\n", (work / "said").read_text()
+
+
 def recorded_acts(work: Path, jobs: Sequence[Job]) -> dict[str, Recorded]:
     """Runs the jobs in one guest."""
-    program, modules = kernel()
     listed, disks = [], []
     found = {}
     for number, job in enumerate(jobs):
@@ -258,21 +280,7 @@ def recorded_acts(work: Path, jobs: Sequence[Job]) -> dict[str, Recorded]:
         disks += [f"ubd{2 * number}={image}", f"ubd{2 * number + 1}={log}"]
         found[job.name] = Recorded(job, folder, start, first, log)
     (work / "jobs.json").write_text(json.dumps(listed))
-    (work / "uml").mkdir()
-    ended = subprocess.run(
-        [
-            *(program, "mem=512M", "rootfstype=hostfs", "rootflags=/", "ro", "con=null", "con0=null,fd:1"),
-            *("quiet", f"uml_dir={work / 'uml'}", f"init={SOURCE / 'tests/crash/fat_guest.sh'}"),
-            *(f"WORK={work}", f"SOURCE={SOURCE}", f"PYTHON={sys.executable}", f"MODULES={modules}", *disks),
-        ],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=HANG,
-        env={"PATH": _PATH, "HOME": "/"},
-    )
-    if not (work / "code").exists():
-        raise Unable(f"{program} does not run here: {ended.stdout.decode(errors='replace')[-400:]}")
-    assert (work / "code").read_text() == "0\n", (work / "said").read_text()
+    boot(work, ["-m", "tests.crash.fat_guest", str(GUEST_WORK)], disks)
     return found
 
 

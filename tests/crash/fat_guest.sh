@@ -4,13 +4,18 @@ mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t tmpfs tmpfs /mnt
 mkdir /mnt/work
+export TMPDIR=/mnt
 mount -t hostfs -o "$WORK" none /mnt/work
 exec > /mnt/work/said 2>&1
 for module in drivers/md/dm-mod drivers/md/dm-log-writes fs/nls/nls_cp437 fs/nls/nls_ascii fs/fat/fat fs/fat/vfat; do
     insmod "$MODULES/$module.ko"
 done
 cd "$SOURCE" || exit
-"$PYTHON" -m tests.crash.fat_guest /mnt/work
+# one argument a line
+IFS='
+'
+# shellcheck disable=SC2046
+"$PYTHON" $(cat /mnt/work/arguments)
 echo $? > /mnt/work/code
 echo o > /proc/sysrq-trigger
 sleep 60

@@ -16,6 +16,7 @@ from .transcript import cases, play
 CASES = cases(Path(__file__).parent / "cases")
 
 
+@pytest.mark.bulk
 @pytest.mark.parametrize("name", CASES)
 def test_transcript(name: str) -> None:
     expected = CASES[name].read_text()

@@ -268,6 +268,7 @@ def _explained_value(asked: Spelling, verdicts: list[Verdict], said: Explanation
         yield "explain: the mask changes nothing"
 
 
+@pytest.mark.bulk
 def test_no_two_of_them_contradict_each_other() -> None:
     found = [f"{asked} on {on}: {what}" for asked, on in drawn() for what in contradictions(asked, on)]
     assert not found, "\n".join(found[:20]) + f"\n{len(found)} in all"

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.contract import BootReader, Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
-from rocmcfg.backends.boot.menu import Role, behind_separator, size, too_long
+from rocmcfg.backends.boot.menu import MISSING, Role, behind_separator, size, too_long
 from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
@@ -153,7 +153,7 @@ class EntryChain(Chain):
         before = (karg for one in lines for karg in one.before)
         yield from too_long(max(lengths, default=0), menu.path, "shorten the options of the entries")
         yield from behind_separator((*observed.foreign, *before), kargs)
-        if menu.unreadable == entry_options.MISSING:
+        if menu.unreadable == MISSING:
             hint = "mount the EFI system partition, then run the command again"
             yield error("RC3121", f"cannot use {menu.path}: {menu.unreadable}", location=menu.path, hint=hint)
         elif not menu.unreadable and not menu.normal:

@@ -14,12 +14,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments
-from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu, Role
+from rocmcfg.backends.boot.menu import MISSING, Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.state import DesiredSetting, karg_line
 
-MISSING = f"{NO_FILE}; is its partition mounted?"
 CARRIER = "/etc/rocmcfg/kernel-arguments"
 CMDLINE = "/etc/kernel/cmdline"
 _COMMENT = re.compile(r"^[ \t]*#.*", re.MULTILINE)
@@ -40,9 +39,9 @@ def menu(view: HostView) -> Menu:
 
 
 def menu_with(view: HostView, entries: Iterable[Entry]) -> Menu:
-    seen, hidden = tuple(entries), hidden_partition(view)
-    unreadable = f"only root may look into {hidden}" if hidden and not seen else ""
-    folder = next(iter(loader_entries.folders(view)), hidden or "/boot/loader/entries")
+    seen, hidden, folders = tuple(entries), hidden_partition(view), loader_entries.folders(view)
+    unreadable = "" if seen else f"only root may look into {hidden}" if hidden else "" if folders else MISSING
+    folder = next(iter(folders), hidden or "/boot/loader/entries")
     dropped_by = "an open quote in its options, or what else writes it,"
     return Menu(seen, unreadable, folder, "", CARRIER, dropped_by)
 

@@ -20,7 +20,8 @@ PARTITIONS = ("/efi", "/boot", "/boot/efi", "/esp")
 # and keeps programs from taking the name for an option.
 TRIAL_ID = "_-rocmcfg-trial"
 TRIAL_TITLE = " (trial)"  # behind the title of what it is a copy of
-_COUNTER = re.compile(r"\+[0-9]+(?:-[0-9]+)?\Z")  # Automatic Boot Assessment: tries left, tries done
+# Automatic Boot Assessment: tries left, tries done; and the ending, in any case, since FAT knows none
+_ENDING = re.compile(r"(?:\+[0-9]+(?:-[0-9]+)?)?\.conf\Z", re.IGNORECASE)
 # A line that is ours as a whole: two blanks tell it from one of others. It ends as the file did before.
 _LINE = b"options "
 _OWN_LINE = re.compile(
@@ -83,7 +84,7 @@ def with_arguments(content: bytes, ours: bytes | None) -> bytes:
 
 def entry_id(path: str) -> str:
     """What stays the same when the boot counter in the file's name goes on."""
-    return _COUNTER.sub("", path.rpartition("/")[2].removesuffix(".conf"))
+    return _ENDING.sub("", path.rpartition("/")[2])
 
 
 def read(view: HostView, machine_id: str = "") -> tuple[Entry, ...]:
@@ -107,7 +108,7 @@ def parsed(view: HostView, folder: str) -> Iterator[EntryFile]:
     """Raises Unreadable."""
     for name in view.names(folder):
         path = f"{folder}/{name}"
-        if name.endswith(".conf") and (text := view.text(path)) is not None:
+        if name.lower().endswith(".conf") and (text := view.text(path)) is not None:
             yield parse(path, text)
 
 

@@ -11,6 +11,7 @@ from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, contains
 
 NO_FILE = "there is no such file"
+MISSING = f"{NO_FILE}; is its partition mounted?"
 
 
 class Role(str, Enum):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments, secure_boot
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.menu import Role
+from rocmcfg.backends.boot.menu import MISSING, Role
 from rocmcfg.backends.boot.uki import addons, built_in, reader
 from rocmcfg.backends.boot.uki.built_in import DRACUT, Built
 from rocmcfg.backends.boot.uki.reader import Seen, Uki
@@ -83,7 +83,7 @@ class _Uki(EntryChain):
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         seen = reader.images(view)
-        if observed.menu.unreadable:
+        if observed.menu.unreadable not in ("", MISSING):
             return  # the menu itself says so
         if not seen.normal:
             yield _nothing_seen(seen)

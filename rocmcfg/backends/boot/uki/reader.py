@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments, pe_image, secure_boot
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, hidden_partition, machine_id
-from rocmcfg.backends.boot.menu import Entry, Menu, Role
+from rocmcfg.backends.boot.menu import MISSING, Entry, Menu, Role
 from rocmcfg.backends.boot.pe_image import PeImage
 from rocmcfg.backends.boot.recognised import handed_over, variable_text
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
@@ -111,7 +111,8 @@ def paths(view: HostView) -> tuple[str, ...]:
     """Every image, also where a preset of mkinitcpio puts it elsewhere."""
     found = [path for path in loader_entries.images(view) if _is_image(path.rpartition("/")[2].lower())]
     named = [path for text in presets(view).values() for path in _PRESET_IMAGE.findall(text)]
-    return loader_entries.once(view, (*found, *named))
+    known = {path.lower() for path in found}  # to FAT a preset may spell it otherwise
+    return loader_entries.once(view, (*found, *(path for path in named if path.lower() not in known)))
 
 
 def _is_image(name: str) -> bool:
@@ -144,12 +145,13 @@ def _role(path: str, image: PeImage, machine: str, system: re.Match[str] | None)
 
 def read(view: HostView) -> Menu:
     enforced = secure_boot.state(view) == secure_boot.ON
-    entries = tuple(_entry(view, uki, enforced) for uki in images(view).images)
+    seen = images(view)
+    entries = tuple(_entry(view, uki, enforced) for uki in seen.images)
     hidden = hidden_partition(view)
-    unreadable = f"only root may look into {hidden}" if hidden and not entries else ""
+    why = f"only root may look into {hidden}" if hidden else "" if seen.damaged else MISSING
     folder = entries[0].path.rpartition("/")[0] if entries else hidden or "/efi/EFI/Linux"
     dropped_by = "a stub that takes no addon, or not an unsigned one,"
-    return Menu(entries, unreadable, folder, "", CARRIER, dropped_by)
+    return Menu(entries, "" if entries else why, folder, "", CARRIER, dropped_by)
 
 
 def _entry(view: HostView, uki: Uki, enforced: bool) -> Entry:
