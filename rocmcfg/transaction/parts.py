@@ -153,10 +153,11 @@ def out_of_reach(view: HostView, found: Journal) -> list[Diagnostic]:
     gone = [one for one in sorted(folders) if one.endswith("/loader/entries") and not view.is_dir(one)]
     if menu is not None and not menu.entries:
         gone.append(menu.path)
+    unreadable = MISSING
     return [
         error(
             "RC3121",
-            f"cannot use {path}: {MISSING}",
+            f"cannot use {path}: {unreadable}",
             location=path,
             detail="what was written there would stay; --force leaves it there",
             hint="mount the EFI system partition, then run the command again",
