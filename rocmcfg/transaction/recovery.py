@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends import edits, environment_targets, initramfs, modprobe
+from rocmcfg.backends.boot import marked_arguments, registry
 from rocmcfg.backends.boot import menu as menus
-from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.menu import Role
 from rocmcfg.host import interrupts
 from rocmcfg.host.view import Host, HostView, ToolFailed
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, damage, error, has_errors, warning
+from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import ActivationState
 from rocmcfg.planning.owned import owned_paths
@@ -248,7 +250,22 @@ def _activate_again(host: Host, found: steps.Journal, progress: Progress, after_
     problems = look_at_results(host, expect.backend, expect.removed, expect.added, done)
     if has_errors(problems):
         raise RocmcfgError(*problems, exit_code=ExitCode.RECOVERY_REQUIRED)
-    return TakenBack(tuple(done), (*remarks, *problems))
+    return TakenBack(tuple(done), (*remarks, *_left_to_others(host, expect.backend), *problems))
+
+
+def _left_to_others(view: HostView, loader: str) -> Iterator[Diagnostic]:
+    """The name of this host, or of its root file system, may have changed since the apply."""
+    reader = registry.reader(loader) if loader in registry.WRITERS else None
+    for entry in reader.read(view).entries if reader is not None else ():
+        if entry.role is Role.FOREIGN and contains(entry.kargs, marked_arguments.BEGIN):
+            yield warning(
+                "RC4015",
+                f"“{entry.title}” names another system, and keeps arguments that a rocmcfg gave it",
+                location=next(karg.source for karg in entry.kargs),
+                detail="its machine-id or root= is not the one of this host",
+                hint=f"if it is this system, take out what stands from {marked_arguments.BEGIN} to "
+                f"{marked_arguments.END}",
+            )
 
 
 def _not_there(tool: str) -> Diagnostic:
