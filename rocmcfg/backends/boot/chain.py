@@ -172,7 +172,8 @@ class EntryChain(Chain):
 
 def _around(kargs: Sequence[Karg]) -> tuple[tuple[Karg, ...], tuple[Karg, ...]]:
     """What stands before our part of a command line, and after it."""
-    source, (before, _, after) = kargs[0].source if kargs else "", marked_arguments.around(join(kargs))
+    source = kargs[0].source if kargs else ""
+    before, _, after = marked_arguments.around(join(kargs))
     return split(before, source), split(after, source)
 
 

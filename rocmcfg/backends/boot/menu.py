@@ -119,7 +119,7 @@ def beaten(later: Sequence[Karg], arguments: Sequence[str], hint: str = _TAKE_OU
 
 
 def surplus(menu: Menu, told: Sequence[Karg]) -> list[Karg]:
-    """What normal entries have besides."""
+    """What normal entries have besides what they are told to."""
     return [karg for entry in menu.normal for karg in entry.kargs if not contains(told, karg.text)]
 
 
