@@ -200,8 +200,11 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
         told = recognised.variable_text(view, "LoaderInfo")
         folders = (f"{one}{below}" for one in loader_entries.PARTITIONS for below in ("", "/loader"))
         hidden = next(filter(view.hidden, folders), "")
-        refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
-        refusal = refusal if told else "no boot loader that we know was found"
+        empty = loader_entries.unmounted(view)
+        refusal = "no boot loader that we know was found"
+        refusal += f"; /etc/fstab names {empty}, which is empty: is it mounted?" if empty else ""
+        if told:
+            refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
         refusal = f"only root may look into {hidden}: run the command as root" if hidden else refusal
     loader = chosen[0] if chosen else None
     return BootChain(loader, candidates, initramfs, refusal, secure_boot.state(view))
