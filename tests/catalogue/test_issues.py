@@ -282,6 +282,7 @@ SEEN = {  # wordings of other kernels, programs and versions than the samples'
     "rocBLAS error: Cannot read /opt/torch/lib/rocblas/library/TensileLibrary.dat: No such file or directory "
     "for GPU arch : gfx1103": "rocblas-missing-library",
     "kernel: amdgpu: SVM mapping failed, exceeds resident system memory limit": "mmap-weights-stall",
+    "hip_fatbin.cpp:550: No compatible code objects found for: gfx906:sramecc+": "no-code-for-gpu",
     "[drm] evicting device resources failed": "suspend-vram-does-not-fit",
 }
 
