@@ -18,10 +18,6 @@ _MOST = 1 << 20  # bytes that a step may unpack to; xz packs 7000 into one, bzip
 _XZ_MEMORY = 128 << 20  # bytes; `xz -9` takes 65 MiB to unpack, and a header may ask for 4 GiB
 
 
-class TooMuch(Exception):
-    """It goes on for longer than a log of its size can."""
-
-
 class Unpacked(io.RawIOBase):
     """`new` makes a decompressor of zlib, bz2 or lzma, `error` is what that raises, `magic` is what a member
     begins with. Reading raises that error, or EOFError for a stream that is cut, after all that comes before
@@ -88,7 +84,7 @@ def _pieces(
                 yield piece
             waiting = getattr(decompressor, "unconsumed_tail", b"")
             if given > max(files.READ_ANYWAY, files.MOST_PACKED * taken):
-                raise TooMuch(
+                raise OSError(
                     f"it unpacks to more than {files.MOST_PACKED} times its size, which no log does"
                 )
         waiting, first = decompressor.unused_data, False
