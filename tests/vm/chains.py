@@ -32,7 +32,7 @@ EVERYTHING = (
     "find /etc /boot -type l -printf '%p -> %l\\n' | sort"
 )
 # What the firmware and the loader started, as each of them tells.
-BOOTED = "uname -r; cat /proc/cmdline; bootctl status 2>/dev/null | grep -A 3 '^ *Current'"
+BOOTED = "echo; uname -r; cat /proc/cmdline; bootctl status 2>/dev/null | grep -A 3 '^ *Current'"
 
 
 class Chain(NamedTuple):

@@ -12,6 +12,7 @@ from .chains import (
     MODULES_OF_OTHER,
     OTHER,
     REMOVE_OTHER,
+    ROOT,
     SYSTEMD_BOOT,
     Chain,
     become,
@@ -32,6 +33,45 @@ BY_KERNEL_INSTALL = Chain(
     f"{ESP}/loader/entries/*.conf /etc/kernel/cmdline",
     (MODULES_OF_OTHER, f"kernel-install add {OTHER} /boot/vmlinuz-{LIKE} /boot/initrd.img-{LIKE}"),
     REMOVE_OTHER,
+)
+PACKAGED = BY_KERNEL_INSTALL._replace(
+    install=(
+        "dpkg -i /srv/packages/kernel/linux-base_*.deb",  # which the image depends on beforehand
+        "dpkg -i /srv/packages/kernel/linux-*-7.*.deb",
+    ),
+    remove=(
+        "echo linux-base linux-base/removing-running-kernel boolean false | debconf-set-selections",
+        "dpkg --purge $(dpkg-query -f '${Package}\\n' -W 'linux-*-7.*')",
+    ),
+    other="\n7.",
+)
+BY_HAND = Chain(
+    "systemd-boot",
+    "systemd-boot",
+    "bootctl status",
+    (
+        *SYSTEMD_BOOT,
+        f"cp /boot/vmlinuz-{LIKE} {ESP}/vmlinuz-linux; cp /boot/initrd.img-{LIKE} {ESP}/initramfs-linux.img",
+        f"cp {ESP}/initramfs-linux.img {ESP}/initramfs-linux-fallback.img; mkdir -p {ESP}/loader/entries",
+        # as the Arch wiki has them; without a line break at the end, as editors leave them
+        f"printf 'title Arch Linux\\nlinux /vmlinuz-linux\\ninitrd /initramfs-linux.img\\noptions {ROOT}' "
+        f"> {ESP}/loader/entries/arch.conf",
+        "printf 'title Arch Linux (fallback)\\nlinux /vmlinuz-linux\\ninitrd /initramfs-linux-fallback.img\\n"
+        f"options {ROOT}\\n' > {ESP}/loader/entries/arch-fallback.conf",
+        f"echo default arch.conf >> {ESP}/loader/loader.conf",
+    ),
+    f"{ESP}/loader/entries/*.conf",
+    (
+        # a second kernel, by an entry that is a copy of the first, as people do it
+        f"sed s/vmlinuz-linux/vmlinuz-{OTHER}/ {ESP}/loader/entries/arch.conf > {ESP}/loader/entries/z.conf",
+        f"cp {ESP}/vmlinuz-linux {ESP}/vmlinuz-{OTHER}",
+        f"sed -i s/arch.conf/z.conf/ {ESP}/loader/loader.conf",
+    ),
+    (
+        f"rm {ESP}/loader/entries/z.conf {ESP}/vmlinuz-{OTHER}",
+        f"sed -i s/z.conf/arch.conf/ {ESP}/loader/loader.conf",
+    ),
+    "z.conf",
 )
 BLS = "/boot/loader/entries"
 LIKE_FEDORA = """#!/bin/sh
@@ -69,11 +109,22 @@ GRUB_WITH_ENTRIES = Chain(
 )
 
 
+def test_a_packaged_kernel_with_systemd_boot(guest: Guest) -> None:
+    """Another kernel for real: its package, and the hooks of Debian's systemd-boot that write its entry."""
+    become(guest, PACKAGED)
+    live(guest, PACKAGED)
+
+
 def test_entries_of_a_newer_systemd_that_follow_the_running_line(forky: Guest) -> None:
     """Without /etc/kernel/cmdline kernel-install takes what the running kernel was told, ours with it."""
     chain = BY_KERNEL_INSTALL._replace(change=[one for one in BY_KERNEL_INSTALL.change if one != LINE])
     become(forky, chain)
     live(forky, chain)
+
+
+def test_entries_written_by_hand(guest: Guest) -> None:
+    become(guest, BY_HAND)
+    live(guest, BY_HAND)
 
 
 def test_grub_with_entries_on_a_boot_of_its_own(forky: Guest) -> None:
