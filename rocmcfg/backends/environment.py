@@ -9,12 +9,8 @@ from typing import NamedTuple
 from rocmcfg.backends.templates import render
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 
-DIRECTORIES = (
-    "/etc/environment.d",
-    "/run/environment.d",
-    "/usr/local/lib/environment.d",
-    "/usr/lib/environment.d",
-)
+PLACES = ("/etc", "/run", "/usr/local/lib", "/usr/lib")  # of the files of systemd, in order of their rank
+DIRECTORIES = tuple(f"{place}/environment.d" for place in PLACES)
 _SUMMED = re.compile(rb"#[^\n]*\n#[^\n]*\n# sha256 of the lines below: ([0-9a-f]{16})\n(.*)", re.DOTALL)
 
 

@@ -2,19 +2,17 @@
 
 A value is made of letters, digits and ._,:;@%+=/- (`model.spelling`), so that few rules of quoting matter:
 
-always: environment.d(5), for systemd's user sessions; profile.d, for POSIX login shells, dash among them; and
-    a raw file, for `docker --env-file`, which takes values as they stand, quotes included, and for systemd's
-    EnvironmentFile=.
-fish: /etc/fish/conf.d/*.fish are sourced after those of the user, and before those of vendors,
-    /etc/fish/config.fish and the user's config.fish (share/config.fish of fish 3.6). Nothing is expanded
-    between single quotes (fish-language, "Quotes"); outside of them `;` would end the command.
+always: environment.d(5), for systemd's user sessions; profile.d, for POSIX login shells; and a raw file, for
+    systemd's EnvironmentFile= and `docker --env-file`, which takes quotes as they stand.
+fish: /etc/fish/conf.d/*.fish are sourced after those of the user, and before those of vendors and the two
+    config.fish (share/config.fish of fish 3.6). Nothing is expanded between single quotes (fish-language).
 systemd: DefaultEnvironment= of the system manager, for all its services (systemd-system.conf(5), 252), with
     words in quotes (systemd.syntax(7)); `%` begins a specifier unless it is doubled.
 unit:NAME.service: Environment= of one service, in the same words (systemd.exec(5)). The drop-ins of a
     service are read in the order of their names (systemd.unit(5)).
-environment: /etc/environment, which others own: lines NAME=VALUE for every login by PAM. `#` ends a line,
-    a backslash at its end joins the next one, and nothing is read behind one that is too long: of 1,023 bytes
-    in old releases, 8,190 in 1.5.2 (linux-pam, pam_env.c, BUF_SIZE).
+environment: /etc/environment, which others own: NAME=VALUE for every login by PAM. A backslash at the end of
+    a line joins the next one, and nothing is read behind one that is too long: of 1,023 bytes in old
+    releases, 8,190 in 1.5.2 (linux-pam, pam_env.c, BUF_SIZE).
 gentoo: /etc/env.d, files that begin with two digits, in order; env-update makes /etc/profile.env of them, in
     which later ones win (portage, lib/portage/util/env_update.py; Gentoo handbook, EnvVar).
 """
@@ -25,11 +23,11 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from os.path import basename
+from os.path import basename, splitext
 from typing import NamedTuple
 
 from rocmcfg.backends import marked_lines
-from rocmcfg.backends.environment import DIRECTORIES, Assignment, read_assignments
+from rocmcfg.backends.environment import DIRECTORIES, PLACES, Assignment, read_assignments
 from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
@@ -42,13 +40,7 @@ _NAME = "90-rocmcfg.conf"
 UNIT_FILES = f"{_UNITS}/*.service.d/{_NAME}"  # as the shell and the manual write it
 _SPELLED = re.compile(r"unit:([A-Za-z0-9:_.\\-]+(?:@[A-Za-z0-9:_.\\-]*)?)\.service")
 _UNIT_FILE = re.compile(rf"{_UNITS}/([A-Za-z0-9:_.\\@-]+\.service)\.d/{_NAME}")
-_UNIT_FOLDERS = (
-    _UNITS,
-    "/run/systemd/system",
-    "/usr/local/lib/systemd/system",
-    "/usr/lib/systemd/system",
-    "/lib/systemd/system",
-)
+_UNIT_FOLDERS = tuple(f"{place}/systemd/system" for place in (*PLACES, "/lib"))
 _LONGEST = 1023
 _PROFILE_ENV = "/etc/profile.env"
 
@@ -57,9 +49,8 @@ class Target(NamedTuple):
     """`name` is empty for one that always gets them. `needs`: one of these is on a host that has the reader.
     `line` is an assignment of ours, with the name and the value to be put in, which `quote` may change.
     `parse` says what a line of anybody's sets, and ("", "") for one that forgets what was set before; without
-    it lines are NAME=VALUE. Read after our file are those of `folders` whose names match `others` and come
-    later, and then `behind`. `results` are files that a program makes of ours, and that have to hold the
-    same."""
+    it lines are NAME=VALUE. Read after our file are those of `folders` with its suffix, or that match
+    `others`, that come later, and then `behind`. `results` are files that a program makes of ours."""
 
     name: str
     path: str
@@ -70,7 +61,7 @@ class Target(NamedTuple):
     quote: Callable[[str], str] = str
     section: str = ""
     folders: tuple[str, ...] = ()
-    others: str = r".*\.conf"
+    others: str = ""
     behind: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
 
@@ -107,7 +98,6 @@ PROFILE_D = Target(
     line="export {}={}\n",
     quote=shlex.quote,
     folders=("/etc/profile.d",),
-    others=r".*\.sh",
 )
 RAW = Target("", "/etc/rocmcfg/env", "docker --env-file, EnvironmentFile=")
 ALWAYS = (ENVIRONMENT_D, PROFILE_D, RAW)
@@ -119,7 +109,6 @@ FISH = Target(
     "set -gx {} '{}'\n",
     _fish,
     folders=("/etc/fish/conf.d",),
-    others=r".*\.fish",
     behind=("/usr/share/fish/vendor_conf.d", "/etc/fish/config.fish"),
 )
 SYSTEMD = Target(
@@ -131,7 +120,7 @@ SYSTEMD = Target(
     _systemd,
     lambda value: value.replace("%", "%%"),
     "[Manager]\n",
-    tuple(f"{place}/systemd/system.conf.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib")),
+    tuple(f"{place}/systemd/system.conf.d" for place in PLACES),
 )
 # Lines below ours are in the same file, and the last one counts.
 _PAM = ("/etc/pam.d", "/etc/pam.conf", "/usr/lib/pam.d")
@@ -143,7 +132,7 @@ GENTOO = Target(
     ("/usr/sbin/env-update", "/usr/bin/env-update"),
     '{}="{}"\n',
     folders=("/etc/env.d",),
-    others=r"[0-9]{2}.*(?<!~)(?<!\.bak)",
+    others=r"[0-9]{2}.*(?<!~)(?<!\.bak)$",
     results=(_PROFILE_ENV,),
 )
 FIXED = (FISH, SYSTEMD, ENVIRONMENT, GENTOO)
@@ -276,23 +265,20 @@ def _assignments(view: HostView, target: Target, path: str) -> Iterable[Assignme
 
 
 def _after(view: HostView, target: Target) -> Iterator[str]:
-    matching = re.compile(target.others)
-    for path in drop_ins(view, target.folders, ""):
+    for path in drop_ins(view, target.folders, "" if target.others else splitext(target.path)[1]):
         name = basename(path)
-        if name > basename(target.path) and matching.fullmatch(name):
+        if name > basename(target.path) and re.match(target.others, name):
             yield path
     for path in target.behind:
         yield from drop_ins(view, (path,), ".fish") if view.is_dir(path) else (path,)
 
 
-def activations(view: HostView, paths: AbstractSet[str], reason: str) -> list[Activation]:
+def activations(view: HostView, paths: AbstractSet[str], reason: str) -> Iterator[Activation]:
     """What makes changes to these files take effect. A manager that does not run reads them as it starts."""
-    due = []
     if GENTOO.path in paths:
-        due.append(env_update(reason))
+        yield env_update(reason)
     if (SYSTEMD.path in paths or any(map(unit_file, paths))) and _managed(view):
-        due.append(daemon_reload(view, reason))
-    return due
+        yield daemon_reload(view, reason)
 
 
 def _managed(view: HostView) -> bool:

@@ -25,8 +25,7 @@ MODE = 0o755
 
 
 def propose(view: HostView, *, wanted: bool, after_entries: bool = False) -> dict[str, bytes | None]:
-    """By path: the hooks whose directories this host has, and None for the others. With `after_entries` those
-    that run once the entry or the image is there."""
+    """By path: the hooks of this host. With `after_entries` those that run once entry or image is there."""
     debian, *others = (path if wanted and view.is_dir(dirname(path)) else "" for path in PATHS)
     used = others if any(others) and (after_entries or not debian) else [debian]
     return {path: render("", name) if path in used else None for path, name in _TEMPLATES.items()}

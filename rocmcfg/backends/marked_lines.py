@@ -1,8 +1,5 @@
-"""Lines of ours at the end of a file that somebody else owns, between two comments that say so.
-
-For files of which each line counts for itself and `#` begins a comment. The lines are found again by the
-first comment, wherever others have moved them.
-"""
+"""Lines of ours at the end of a file that somebody else owns, between two comments that say so, and by the
+first of which they are found again. For files in which each line counts for itself."""
 
 from __future__ import annotations
 

@@ -7,18 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from rocmcfg.backends.templates import HEAD, reason
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.kargs import Karg, canonical, tokens
 from rocmcfg.model.state import DesiredSetting
 
 PATH = "/etc/modprobe.d/zz-rocmcfg.conf"
-_DIRECTORIES = (
-    "/etc/modprobe.d",
-    "/run/modprobe.d",
-    "/usr/local/lib/modprobe.d",
-    "/usr/lib/modprobe.d",
-    "/lib/modprobe.d",
-)
+_DIRECTORIES = [f"{place}/modprobe.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib")]
 
 
 def read_options(view: HostView, *, include_ours: bool = True) -> tuple[Karg, ...]:
@@ -63,8 +58,6 @@ def propose(settings: Sequence[DesiredSetting]) -> bytes | None:
     """Our file; None where no setting goes to modprobe.d."""
     if not settings:
         return None
-    from rocmcfg.backends.templates import HEAD, reason
-
     options = dict.fromkeys(map(line, settings))
     return "".join([HEAD, *map(reason, settings), *(f"{one}\n" for one in options)]).encode()
 

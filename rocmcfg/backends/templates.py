@@ -10,6 +10,9 @@ from typing import Any
 from rocmcfg.host.files import read_own_file
 from rocmcfg.model.state import DesiredSetting
 
+TRIAL_HEAD = """# Written by rocmcfg for a trial boot.
+# `rocmcfg confirm` and `rocmcfg reject` take it away again.
+"""
 HEAD = "# Written by rocmcfg; the next `rocmcfg apply` replaces this file.\n# Undo: sudo rocmcfg rollback\n"
 
 

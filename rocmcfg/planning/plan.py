@@ -185,7 +185,7 @@ def _menu(
         return backend.activations(view, said)
     wanted = [s.karg for s in unique_kargs(on_line)]
     gone = [k.text for k in boot.ours if k.text not in wanted and not contains(observed.kargs, k.text)]
-    if boot.ours and not boot.menu.unreadable and menus.check(boot.menu, wanted, gone):
+    if boot.ours and not boot.menu.unreadable and any(menus.check(boot.menu, wanted, gone)):
         return backend.activations(view, f"the boot menu does not hold what {source} says")
     return ()
 

@@ -275,6 +275,37 @@ def test_no_issue_sets_what_does_nothing_on_its_gpus() -> None:
     assert idle == []
 
 
+SEEN = {  # wordings of other kernels, programs and versions than the samples'
+    "root@ollama:~# rocminfo: Unable to open /dev/kfd read-write: Operation not permitted": "kfd-no-rights",
+    "Error! Consult /var/lib/dkms/amdgpu/5.6.0.15-1098277/build/make.log for more "
+    "information.": "dkms-does-not-build",
+    "rocBLAS error: Cannot read /opt/torch/lib/rocblas/library/TensileLibrary.dat: No such file or directory "
+    "for GPU arch : gfx1103": "rocblas-missing-library",
+    "kernel: amdgpu: SVM mapping failed, exceeds resident system memory limit": "mmap-weights-stall",
+    "hip_fatbin.cpp:550: No compatible code objects found for: gfx906:sramecc+": "no-code-for-gpu",
+    "[drm] evicting device resources failed": "suspend-vram-does-not-fit",
+}
+
+
+@pytest.mark.parametrize("line", SEEN)
+def test_a_line_that_users_ask_about_names_one_issue(line: str) -> None:
+    named = {i.id for i, s in SIGNATURES if s.strength == "specific" and re.search(s.pattern, line)}
+    assert named == {SEEN[line]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Unable to open /dev/kfd read-write: Cannot allocate memory",
+        "Consult /var/lib/dkms/nvidia/550.1/build/make.log for more information.",
+        'msg="dropping integrated GPU; to enable, set OLLAMA_IGPU_ENABLE=1" id=0 library=Vulkan',
+        "amdgpu 0000:19:00.0: Direct firmware load for amdgpu/vega20_ta.bin failed with error -2",
+    ],
+)
+def test_what_only_looks_alike_names_none(line: str) -> None:
+    assert not [i.id for i in KNOWN if any(s.strength == "specific" for s in counting(i, [line]))]
+
+
 @each_issue
 def test_names_lead_to_what_exists(issue: KnownIssue) -> None:
     known = catalogue.load()

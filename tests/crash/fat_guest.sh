@@ -7,7 +7,7 @@ mkdir /mnt/work
 export TMPDIR=/mnt
 mount -t hostfs -o "$WORK" none /mnt/work
 exec > /mnt/work/said 2>&1
-for module in drivers/md/dm-mod drivers/md/dm-log-writes fs/nls/nls_cp437 fs/nls/nls_ascii fs/fat/fat fs/fat/vfat; do
+for module in drivers/md/dm-mod drivers/md/dm-log-writes fs/nls/nls_cp437 fs/nls/nls_ascii fs/fat/fat fs/fat/vfat fs/autofs/autofs4; do
     insmod "$MODULES/$module.ko"
 done
 cd "$SOURCE" || exit

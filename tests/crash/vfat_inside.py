@@ -7,9 +7,11 @@ and no power is cut: that is `fat.py`.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
+import struct
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import NamedTuple, Protocol
 
 import pytest
 
+from rocmcfg.host.local import LocalHost
 from tests.support.program import Result, problem, rocmcfg
 from tests.support.tool_host import QuickHost
 from tests.support.trees import Tree, tree
@@ -153,10 +156,14 @@ def test_all_is_as_before_where_one_gets_full(made: Make, chain: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chain", "refusal"), [("systemd-boot", "RC3014"), ("limine", "RC3121"), ("uki", "RC3160")]
+    ("chain", "refusal"),
+    [("systemd-boot", "RC3014"), ("limine", "RC3121"), ("uki", "RC3160"), ("refind", "RC3014")],
 )
 def test_one_that_is_not_mounted_is_asked_for(made: Make, chain: str, refusal: str) -> None:
     host = made(chain)
+    (host.root / "etc").mkdir(exist_ok=True)
+    line = f"UUID=1A2B-3C4D /{host.chain.esp} vfat umask=0077,noauto,x-systemd.automount 0 2\n"
+    (host.root / "etc/fstab").write_text(line)
     mounted = host.seen()
     host.unmount()
     bare = host.seen()
@@ -228,3 +235,43 @@ def test_what_was_written_is_known_by_its_content_and_not_by_its_time(made: Make
     assert host.rocmcfg("verify").code == 6
     assert host.rollback().code == 0
     assert not host.changed(before)
+
+
+def _automounter(place: Path, ready: int) -> None:
+    """What systemd does for an automount unit, once. The kernel waits with what anybody asks of the place
+    but this process group (fs/autofs; include/uapi/linux/auto_fs.h, protocol 5)."""
+    os.setpgid(0, 0)
+    requests, end = os.pipe()
+    options = f"fd={end},pgrp={os.getpgrp()},minproto=5,maxproto=5,direct"
+    subprocess.run(["mount", "-t", "autofs", "-o", options, "autofs", place], pass_fds=[end], check=True)
+    top = os.open(place, os.O_DIRECTORY)
+    os.write(ready, b"1")
+    request = os.read(requests, 304)
+    _run("mount", "-t", "vfat", "-o", OPTIONS, DISK, place)
+    fcntl.ioctl(top, 0x9360, struct.unpack_from("I", request, 8)[0])  # AUTOFS_IOC_READY
+
+
+@pytest.mark.parametrize("ask", ["names", "is_dir", "write"])
+def test_an_automount_is_mounted_by_our_looking(made: Make, tmp_path: Path, ask: str) -> None:
+    made("systemd-boot").unmount()
+    place = tmp_path / "automount"
+    place.mkdir()
+    told, ready = os.pipe()
+    daemon = os.fork()
+    if not daemon:
+        _automounter(place, ready)
+        os._exit(0)
+    assert os.read(told, 1) == b"1"
+    host = LocalHost("/")
+    try:
+        if ask == "names":
+            assert len(host.names(f"{place}/loader/entries")) == 2
+        elif ask == "is_dir":
+            assert host.is_dir(f"{place}/loader/entries")
+        else:
+            host.write(f"{place}/new", host.new_file(b"1", 0o644), keep_mtime=False)
+            assert (place / "new").read_bytes() == b"1"
+    finally:
+        _run("umount", place)
+        _run("umount", place)
+        os.waitpid(daemon, 0)

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 PACKAGES = (
     "bash",
     "bash-completion",
+    "binutils",
     "btrfs-progs",
     "busybox",
     "cloud-init",
@@ -42,6 +43,7 @@ PACKAGES = (
     "shellcheck",
     "strace",
     "systemd",
+    "systemd-boot-efi",
     "user-mode-linux",
     "xfsprogs",
     "zsh",
@@ -53,11 +55,12 @@ _MORE = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
 def require_tool(name: str, package: str) -> str:
-    """The path of a program (or of `name` itself where it is one); skips or fails the test without it."""
+    """The path of a program, or `name` itself where it is the path of a file that is there; skips or fails
+    the test without it."""
     path = os.pathsep.join((os.environ.get("PATH", os.defpath), *_MORE))
     found = shutil.which(name, path=path)
-    if found:
-        return found
+    if found or (name.startswith("/") and os.path.isfile(name)):
+        return found or name
     raise _unable(f"{name} is missing: apt-get install {package}")
 
 

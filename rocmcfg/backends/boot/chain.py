@@ -6,13 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.contract import BootReader, Observed
+from rocmcfg.backends.boot.efi import handed_over
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
+from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
 from rocmcfg.backends.boot.menu import MISSING, Role, behind_separator, size, too_long
-from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
@@ -38,7 +39,6 @@ class Chain(ABC):
     @abstractmethod
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         """What shows that this loader is here, `told` by the firmware included; empty where nothing does."""
-        ...
 
     @abstractmethod
     def observe(self, view: HostView) -> Observed: ...
@@ -47,17 +47,14 @@ class Chain(ABC):
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         """By path, what shall be ours: the whole file, or a part of one that others own (`EDITED`). None for
         what shall not be there. Equal settings give equal bytes."""
-        ...
 
-    @abstractmethod
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         """What makes our files take effect, asked anew for an undo: kernels may have come and gone."""
-        ...
+        return ()
 
     @abstractmethod
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         """What would go wrong, before anything is written. There is at least one argument."""
-        ...
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
         """Entries that boot without our arguments, whatever we do."""
@@ -79,8 +76,8 @@ class Chain(ABC):
 class EntryChain(Chain):
     """One whose entries no program generates: we put our part into them, an activation of our `own`. As it
     stands it is for those of the Boot Loader Specification. `ASSIGNED`: the shell file, and the variable in
-    it, of which entries of later kernels are made. `LEFT`: roles of entries that keep what they have of ours.
-    `NO_ENTRY`: what to do where none is for us."""
+    it, of which entries of later kernels are made. `LEFT`: roles of entries that are left alone. `NO_ENTRY`
+    is the hint where none is for us."""
 
     ASSIGNED: tuple[str, str] = ("", "")
     LEFT: tuple[Role, ...] = (Role.TRIAL, Role.FOREIGN)  # another system may have a rocmcfg of its own
@@ -101,9 +98,9 @@ class EntryChain(Chain):
         """What others ask for counts where every entry has it, those of later kernels as well."""
         menu = self.reader.read(view)
         lines = [_around(kargs) for kargs in (*(one.kargs for one in menu.normal), *self.to_come(view))]
-        first = lines[-1].before if lines else ()
-        foreign = [karg for karg in first if all(contains(one.before, karg.text) for one in lines)]
-        later = tuple({karg.text: karg for line in lines for karg in line.after}.values())
+        first, _ = lines[-1] if lines else ((), ())
+        foreign = [karg for karg in first if all(contains(before, karg.text) for before, _ in lines)]
+        later = tuple({karg.text: karg for _, after in lines for karg in after}.values())
         ours = split(entry_options.asked(view), CARRIER)
         return Observed(menu, (*foreign, *later), ours, later, (*foreign, *ours, *later))
 
@@ -149,10 +146,10 @@ class EntryChain(Chain):
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         menu, marked = observed.menu, marked_arguments.part(" ".join(kargs)).decode().split()
         lines = [_around(entry.kargs) for entry in menu.normal]
-        lengths = (size([*(k.text for k in (*one.before, *one.after)), *marked]) for one in lines)
-        before = (karg for one in lines for karg in one.before)
+        lengths = (size([*(k.text for k in (*before, *after)), *marked]) for before, after in lines)
+        first = (karg for before, _ in lines for karg in before)
         yield from too_long(max(lengths, default=0), menu.path, "shorten the options of the entries")
-        yield from behind_separator((*observed.foreign, *before), kargs)
+        yield from behind_separator((*observed.foreign, *first), kargs)
         if menu.unreadable == MISSING:
             hint = "mount the EFI system partition, then run the command again"
             yield error("RC3121", f"cannot use {menu.path}: {menu.unreadable}", location=menu.path, hint=hint)
@@ -166,8 +163,6 @@ class EntryChain(Chain):
             )
         path, name = self.assigned(view)
         if path:
-            from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
-
             content = appended_assignment.with_arguments(text_or_empty(view, path), name, kargs)
             yield from appended_assignment.continued(content, path)
             left = arguments(name, path, content)
@@ -175,17 +170,11 @@ class EntryChain(Chain):
                 yield set_anew(name, path)
 
 
-class _Line(NamedTuple):
-    """A command line: what stands before our part of it, our part, and what stands after it."""
-
-    before: tuple[Karg, ...]
-    ours: tuple[Karg, ...]
-    after: tuple[Karg, ...]
-
-
-def _around(kargs: Sequence[Karg]) -> _Line:
+def _around(kargs: Sequence[Karg]) -> tuple[tuple[Karg, ...], tuple[Karg, ...]]:
+    """What stands before our part of a command line, and after it."""
     source = kargs[0].source if kargs else ""
-    return _Line(*(split(part, source) for part in marked_arguments.around(join(kargs))))
+    before, _, after = marked_arguments.around(join(kargs))
+    return split(before, source), split(after, source)
 
 
 class MenuReader(BootReader, Protocol):

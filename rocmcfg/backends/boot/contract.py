@@ -9,16 +9,16 @@ in a way of its own; else NO_TRIAL of the backend says why there is none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
+from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg
+from rocmcfg.model.plan import ToolChange
 
-if TYPE_CHECKING:
-    from rocmcfg.model.diagnostic import Diagnostic
-    from rocmcfg.model.plan import ToolChange
+Files = Mapping[str, tuple[bytes, int]]  # content, and the mode of a new file, by path
 
 
 class Observed(NamedTuple):
@@ -74,10 +74,9 @@ class Keeper(Protocol):
 
 
 class BootTrial(Protocol):
-    """Arguments that the loader gives to the next boot alone: it forgets them as it boots. `PLACES` are the
-    words on every normal entry in whose place the loader puts them; none where the trial is an entry of its
-    own. `FILES` are those of ours that are there during a trial only, `KEEPERS` all that may hold what makes
-    the next boot the trial."""
+    """Arguments that the loader gives to the next boot alone. `PLACES` are the words on every normal entry in
+    whose place it puts them; none where the trial is an entry of its own. `FILES` are those of ours that are
+    there during a trial only, `KEEPERS` all that may hold what makes the next boot the trial."""
 
     PLACES: tuple[str, ...]
     FILES: tuple[str, ...]
@@ -87,11 +86,8 @@ class BootTrial(Protocol):
         """The one of this host."""
         return self.KEEPERS[0]
 
-    def propose(
-        self, view: HostView, observed: Observed, arguments: Sequence[str]
-    ) -> Mapping[str, tuple[bytes, int]]:
-        """What shall be ours during a trial: content, and the mode of a new file, by path. The whole file, or
-        our part of one that others own."""
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
+        """What shall be ours during a trial: the whole file, or our part of one that others own."""
         ...
 
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:

@@ -3,8 +3,7 @@
 What is asked for is in a file of ours, and a step of our own has the entries follow it. /etc/kernel/cmdline,
 where there is one, says what kernels to come get (90-loaderentry.install of systemd 252 to 262,
 20-grub.install of Fedora). It is never made: with our arguments alone the next entry would have no root=.
-Without it the hook of each installed kernel has our part written, in place of what came from the running
-kernel's line.
+Without it the hook of each installed kernel has our part written, not what came from the running one's line.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import NamedTuple
 
 from rocmcfg.backends.boot import loader_entries, marked_arguments
 from rocmcfg.backends.boot.menu import MISSING, Entry, Menu, Role
+from rocmcfg.backends.templates import own_file
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.kargs import Karg, split
 from rocmcfg.model.state import DesiredSetting, karg_line
@@ -34,6 +34,9 @@ class Written(NamedTuple):
     quote: str = ""
 
 
+Reading = Callable[[HostView, str, str], Iterable[Written]]  # of a path, and of the text there
+
+
 def menu(view: HostView) -> Menu:
     return menu_with(view, loader_entries.read(view, machine_id(view)))
 
@@ -46,12 +49,7 @@ def menu_with(view: HostView, entries: Iterable[Entry]) -> Menu:
     return Menu(seen, unreadable, folder, "", CARRIER, dropped_by)
 
 
-def menu_of(
-    view: HostView,
-    paths: Sequence[str],
-    name: str,
-    written: Callable[[HostView, str, str], Iterable[Written]],
-) -> Menu:
+def menu_of(view: HostView, paths: Sequence[str], name: str, written: Reading) -> Menu:
     """The same of files that hold several entries each, of this `name`."""
     seen: list[Entry] = []
     hidden = hidden_partition(view)
@@ -66,10 +64,7 @@ def menu_of(
 
 
 def rewritten(
-    content: bytes,
-    written: Callable[[str], Iterable[Written]],
-    ours: bytes | None,
-    left: Collection[Role],
+    content: bytes, written: Callable[[str], Iterable[Written]], ours: bytes | None, left: Collection[Role]
 ) -> bytes:
     """Such a file with our part on the line of every normal entry; those `left` stay as they are."""
     text, at = content.decode("utf-8", "surrogateescape"), 0
@@ -105,8 +100,6 @@ def asked(view: HostView) -> str:
 
 
 def propose(settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-    from rocmcfg.backends.templates import own_file
-
     line = karg_line(settings)
     return {CARRIER: own_file(settings, line), CMDLINE: marked_arguments.part(line) if line else None}
 

@@ -6,17 +6,20 @@ they mark. An argument that was there before us is adopted, is not in that file,
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Keeper, Observed
 from rocmcfg.backends.boot.entry_options import CARRIER, asked, propose
 from rocmcfg.backends.boot.menu import Menu, behind_separator, size, too_long
+from rocmcfg.backends.boot.ostree import deployments
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import split
-from rocmcfg.model.plan import Activation, ToolChange
+from rocmcfg.model.plan import ToolChange
 from rocmcfg.model.state import DesiredSetting
 
 
@@ -28,7 +31,6 @@ class KeptChain(Chain, Keeper):
     @abstractmethod
     def unable(self, view: HostView) -> Iterable[Diagnostic]:
         """Why the program cannot be asked for a change now, before anything is begun."""
-        ...
 
     def deployment(self, view: HostView) -> str:
         """Which of the systems on this host the program gives the arguments to; empty where there is one."""
@@ -59,9 +61,6 @@ class KeptChain(Chain, Keeper):
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         return {CARRIER: propose(settings)[CARRIER]}
 
-    def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
-        return ()
-
     def changes(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> tuple[ToolChange, ...]:
         """What makes the program hold these arguments of ours, if anything. Raises Unreadable."""
         known = " ".join([*(karg.text for karg in observed.ours), *kargs])
@@ -83,6 +82,41 @@ class KeptChain(Chain, Keeper):
                 location=karg.source,
                 hint="take both out there, then run the command again",
             )
+
+
+class DeploymentChain(KeptChain):
+    """One of the deployments of ostree."""
+
+    NO_TRIAL = "ostree writes its entries; the deployment that runs stays in the menu, as the way back"
+
+    def deployment(self, view: HostView) -> str:
+        """The one that boots next; empty where that cannot be told."""
+        normal = self.reader.read(view).normal
+        return normal[0].id if normal else ""
+
+    def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
+        yield from super().preflight(view, observed, kargs)
+        if path := deployments.transient_etc(view):
+            yield error(
+                "RC3143",
+                "/etc is transient on this host: what is written there is gone at the next boot",
+                location=path,
+                hint="make the settings part of the image: rocmcfg render --format bootc",
+            )
+        yield from self.unable(view)
+
+
+def status(view: HostView, argv: Sequence[str]) -> tuple[dict[str, Any] | None, str]:
+    """What a program says in JSON; None where it does not, and what it says instead."""
+    asked = view.query(argv)
+    if asked is None:
+        return None, "no program of this host can be run"
+    try:
+        document = json.loads(asked.stdout) if asked.ok else None
+    except ValueError:
+        document = None
+    said = (asked.stderr or asked.stdout).strip()
+    return document if isinstance(document, dict) else None, said
 
 
 def text(kargs: Sequence[str]) -> str | None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rocmcfg.backends.boot import marked_arguments, roles
 from rocmcfg.backends.boot.menu import Entry, Role
-from rocmcfg.host.view import HostView
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.kargs import split
 
 # Where the EFI system partition, and /boot of its own beside it (XBOOTLDR), are mounted: bootctl(1)
@@ -120,6 +120,13 @@ def any_here(view: HostView) -> bool:
 def folders(view: HostView) -> tuple[str, ...]:
     """A partition that is mounted below another one, or linked to it, counts once."""
     return once(view, filter(view.is_dir, (f"{mounted}/loader/entries" for mounted in PARTITIONS)))
+
+
+def unmounted(view: HostView) -> str:
+    """A partition of the host's list whose folder is empty."""
+    lines = (line.split()[:2] for line in text_or_empty(view, "/etc/fstab").splitlines())
+    named = {place[0] for device, *place in filter(None, lines) if place and device[0] != "#"}
+    return next((one for one in PARTITIONS if one in named and not view.names(one)), "")
 
 
 def images(view: HostView) -> Iterator[str]:

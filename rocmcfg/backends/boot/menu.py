@@ -8,10 +8,12 @@ from enum import Enum
 from typing import NamedTuple
 
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, contains
+from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains
 
 NO_FILE = "there is no such file"
 MISSING = f"{NO_FILE}; is its partition mounted?"
+
+_TAKE_OUT = "take it out of the file that sets it, then run the command again"
 
 
 class Role(str, Enum):
@@ -88,22 +90,49 @@ def too_long(length: int, location: str, hint: str) -> Iterable[Diagnostic]:
         )
 
 
+def on_the_line(length: int, foreign: Sequence[Karg], location: str) -> Iterable[Diagnostic]:
+    """Whether a trial's arguments fit, and reach the kernel. `length` is of the whole line, in bytes."""
+    if length >= COMMAND_LINE_LIMIT:
+        yield error(
+            "RC4301",
+            f"the trial's command line would have {length} bytes; kernels take {COMMAND_LINE_LIMIT - 1}",
+            location=location,
+            hint="try fewer settings at a time, or apply them without --trial",
+        )
+    behind = separator(foreign)
+    if behind is not None:
+        yield error(
+            "RC4302",
+            "the trial's arguments would stand behind a “--”, where the kernel passes them on to init",
+            location=behind.source,
+            hint="move the “--” and what follows it out of that file",
+        )
+
+
+def beaten(later: Sequence[Karg], arguments: Sequence[str], hint: str = _TAKE_OUT) -> Iterable[Diagnostic]:
+    """What would win over a trial's arguments."""
+    own = {Karg(text).key: Karg(text).value for text in arguments}
+    for karg in later:
+        if karg.key in own and own[karg.key] != karg.value and not adds_up(karg.name):
+            summary = f"{karg.text} stands behind the trial's arguments and would win"
+            yield error("RC4309", summary, location=karg.source, hint=hint)
+
+
+def surplus(menu: Menu, told: Sequence[Karg]) -> list[Karg]:
+    """What normal entries have besides what they are told to."""
+    return [karg for entry in menu.normal for karg in entry.kargs if not contains(told, karg.text)]
+
+
 def not_asked_for(
     menu: Menu, told: Sequence[Karg], found_out: Sequence[str], program: str, where: str
 ) -> Iterable[Diagnostic]:
-    """What a program takes away that writes options as a whole: `told` is what its files ask for, `found_out`
-    names what it adds by itself."""
-    surplus = [
-        karg.text
-        for entry in menu.normal
-        for karg in entry.kargs
-        if karg.name not in found_out and not contains(told, karg.text)
-    ]
-    if surplus:
+    """What a program takes away: `told` is what its files ask for, `found_out` what it adds by itself."""
+    left = dict.fromkeys(karg.text for karg in surplus(menu, told) if karg.name not in found_out)
+    if left:
         yield error(
             "RC3147",
             f"boot entries have arguments that no file asks for, and {program} would take them away: "
-            + ", ".join(dict.fromkeys(surplus)),
+            + ", ".join(left),
             location=menu.path,
             hint=f"have them in {where}, or take them out of the entries; then run the command again",
         )
@@ -120,27 +149,23 @@ def no_entry(menu: Menu) -> Diagnostic:
     )
 
 
-def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> list[Diagnostic]:
+def check(menu: Menu, wanted: Sequence[str], unwanted: Sequence[str]) -> Iterable[Diagnostic]:
     """Every normal entry has each wanted argument and no unwanted one. A menu that could not be looked at is
     a warning, one that is wrong an error: an undo goes on after the former."""
     if menu.unreadable:
-        return [warning("RC3101", f"cannot read {menu.path}: {menu.unreadable}", location=menu.path)]
-    if not menu.normal and (menu.tool or wanted):
-        return [no_entry(menu)]
-    problems = []
-    for entry in menu.normal:
+        yield warning("RC3101", f"cannot read {menu.path}: {menu.unreadable}", location=menu.path)
+    elif not menu.normal and (menu.tool or wanted):
+        yield no_entry(menu)
+    for entry in () if menu.unreadable else menu.normal:
         missing = [text for text in wanted if not contains(entry.kargs, text)]
         left = [text for text in unwanted if contains(entry.kargs, text)]
         if missing or left:
             said = [f"misses {' '.join(missing)}"] if missing else []
             said += [f"still has {' '.join(left)}"] if left else []
-            problems.append(
-                error(
-                    "RC3103",
-                    f"boot entry “{entry.title}” {'; '.join(said)}",
-                    location=menu.path,
-                    hint=f"{menu.dropped_by} {'drops' if missing else 'adds'} them"
-                    + (f"; run {menu.tool} by hand to see" if menu.tool else ""),
-                )
+            yield error(
+                "RC3103",
+                f"boot entry “{entry.title}” {'; '.join(said)}",
+                location=menu.path,
+                hint=f"{menu.dropped_by} {'drops' if missing else 'adds'} them"
+                + (f"; run {menu.tool} by hand to see" if menu.tool else ""),
             )
-    return problems

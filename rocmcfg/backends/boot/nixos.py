@@ -26,8 +26,7 @@ def read(view: HostView) -> Menu:
     system = next((path for path in _SYSTEMS if view.exists(f"{path}/kernel-params")), _SYSTEMS[0])
     path = f"{system}/kernel-params"
     try:
-        params = view.text(path)
-        generation = view.real_path(system)
+        params, generation = view.text(path), view.real_path(system)
         entries = tuple(_entry(entry, generation) for entry in loader_entries.read(view))
     except Unreadable as problem:
         return Menu((), problem.diagnostics[0].summary, path, "", path, "")

@@ -13,23 +13,19 @@ remember it (save_selected_entry). `bootctl`, which chooses as the loader does, 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from rocmcfg.backends.boot import loader_entries, secure_boot
-from rocmcfg.backends.boot.contract import BootTrial, Keeper, Observed
+from rocmcfg.backends.boot import efi, loader_entries
+from rocmcfg.backends.boot.contract import BootTrial, Files, Keeper, Observed
 from rocmcfg.backends.boot.loader_entries import TRIAL_ID, TRIAL_TITLE
-from rocmcfg.backends.boot.menu import size
-from rocmcfg.backends.boot.one_boot import on_the_line
-from rocmcfg.backends.boot.recognised import EFIVARS, LOADER_GUID, variable_text
-from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.backends.boot.menu import on_the_line, size
+from rocmcfg.backends.templates import TRIAL_HEAD
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.plan import ToolChange
 
 _FILE = f"{TRIAL_ID}.conf"
-_HEAD = (
-    b"# Written by rocmcfg for a trial boot.\n# `rocmcfg confirm` and `rocmcfg reject` take it away again."
-)
 _ONE_SHOT = 1 << 3  # in LoaderFeatures (systemd, src/fundamental/efivars-fundamental.h)
 _LIST = ("bootctl", "list", "--json=short", "--no-pager")
 
@@ -38,12 +34,12 @@ class OneShot(Keeper):
     """The variable as bootctl(1) sets it. The firmware keeps it whole."""
 
     TOOL = "bootctl"
-    BLOCK = f"{EFIVARS}/LoaderEntryOneShot-{LOADER_GUID}"
+    BLOCK = efi.path("LoaderEntryOneShot")
     KEEPS = "which entry was to boot next"
     SHOWS = ("bootctl", "status")
 
     def held(self, view: HostView, ours: str = "") -> str | None:
-        found = variable_text(view, "LoaderEntryOneShot")
+        found = efi.text(view, "LoaderEntryOneShot")
         return found if found == _FILE else None
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
@@ -77,9 +73,7 @@ class SecondEntry(BootTrial):
         """What would stand behind the arguments nevertheless, and win."""
         return ()
 
-    def propose(
-        self, view: HostView, observed: Observed, arguments: Sequence[str]
-    ) -> Mapping[str, tuple[bytes, int]]:
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
         """Its mode is that of the entry it is a copy of: FAT has none of its own."""
         chosen = _default(view)
         if chosen is None or _not_ours(observed, chosen) or (found := self.original(view, chosen)) is None:
@@ -98,17 +92,17 @@ class SecondEntry(BootTrial):
         if not view.runs_tools:
             yield _cannot("the next boot can be chosen on the running system alone", "")
             return
-        told = variable_text(view, "LoaderInfo")
+        told = efi.text(view, "LoaderInfo")
         if not told.lower().startswith("systemd-boot"):
             yield _cannot("it needs systemd-boot", f"booted by {told}" if told else "no loader says its name")
             return
-        if not _features(view) & _ONE_SHOT:
+        if not int.from_bytes(efi.value(view, "LoaderFeatures")[:8], "little") & _ONE_SHOT:
             yield _cannot(
                 "the loader that booted this host does not say that it boots something once",
                 "asked: bit 3 of the EFI variable LoaderFeatures",
             )
             return
-        other = variable_text(view, "LoaderEntryOneShot")
+        other = efi.text(view, "LoaderEntryOneShot")
         if other and other != _FILE:
             yield error(
                 "RC4345",
@@ -134,7 +128,7 @@ class SecondEntry(BootTrial):
     def _image_under_secure_boot(self, view: HostView, chosen: Listed) -> str:
         _, content, _ = self.original(view, chosen) or ("", b"", 0)
         boots = loader_entries.parse(chosen.path, content.decode("utf-8", "replace")).first
-        enforced = secure_boot.state(view) == secure_boot.ON and "linux" not in boots
+        enforced = efi.starts_only_signed(view) and "linux" not in boots
         return "is an image that takes no arguments under Secure Boot" if enforced else ""
 
     def check(self, view: HostView, arguments: Sequence[str]) -> Iterable[Diagnostic]:
@@ -168,7 +162,7 @@ def copied(content: bytes, arguments: Sequence[str]) -> bytes:
     else:
         lines.append(b"options " + added)
     lines = [line + TRIAL_TITLE.encode() if line.split()[:1] == [b"title"] else line for line in lines]
-    return b"\n".join([_HEAD, *lines, b""])
+    return TRIAL_HEAD.encode() + b"\n".join([*lines, b""])
 
 
 def _default(view: HostView) -> Listed | None:
@@ -177,11 +171,11 @@ def _default(view: HostView) -> Listed | None:
     found = _listed(view)
     if any(entry.default is not None for entry in found):
         return next((entry for entry in found if entry.default), None)
-    patterns = [variable_text(view, "LoaderEntryDefault")]
+    patterns = [efi.text(view, "LoaderEntryDefault")]
     for root in dict.fromkeys(entry.root for entry in found):
         lines = (line.split() for line in text_or_empty(view, f"{root}/loader/loader.conf").splitlines())
         patterns += [words[1] for words in lines if len(words) > 1 and words[0] == "default"]
-    patterns = [variable_text(view, "LoaderEntrySelected") if p.lower() == "@saved" else p for p in patterns]
+    patterns = [efi.text(view, "LoaderEntrySelected") if p.lower() == "@saved" else p for p in patterns]
     named = (e for p in patterns for e in found if p and fnmatch.fnmatchcase(e.id.lower(), p.lower()))
     return next(iter((*named, *found)), None)
 
@@ -191,10 +185,9 @@ def _listed(view: HostView) -> tuple[Listed, ...]:
     import json
 
     asked = view.query(_LIST)
-    if asked is None or not asked.ok:
-        return ()
+    lines = asked.stdout.splitlines() if asked is not None and asked.ok else ()
     try:
-        said: list[Any] = [json.loads(line) for line in asked.stdout.splitlines() if line.strip()]
+        said: list[Any] = [json.loads(line) for line in lines if line.strip()]
     except ValueError:
         return ()
     rows = said[0] if len(said) == 1 and isinstance(said[0], list) else said
@@ -209,14 +202,6 @@ def _not_ours(observed: Observed, chosen: Listed) -> str:
     """Why the entry that boots by itself is none that gets our arguments; empty where it is one."""
     name = loader_entries.entry_id(chosen.path)
     return "" if any(name == entry.id for entry in observed.menu.normal) else "gets no arguments of ours"
-
-
-def _features(view: HostView) -> int:
-    try:
-        raw = view.read(f"{EFIVARS}/LoaderFeatures-{LOADER_GUID}") or b""
-    except Unreadable:
-        return 0
-    return int.from_bytes(raw[4:12], "little")
 
 
 def _cannot(why: str, detail: str) -> Diagnostic:

@@ -1,7 +1,6 @@
 """The sections of a PE file: of a unified kernel image, of an addon to one, of the stub that either begins
 with. Read by their offsets, since such an image is larger than what is read whole; every field is compared
-with the size of the file before it is followed. Layout: Microsoft's "PE Format", read as in systemd 257
-(src/boot/pe.c)."""
+with the size of the file before it is followed. Layout: "PE Format" (Microsoft), as systemd 257 reads it."""
 
 from __future__ import annotations
 

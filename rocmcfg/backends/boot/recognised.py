@@ -5,13 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.host.view import HostView
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import Detection
-
-EFIVARS = "/sys/firmware/efi/efivars"
-LOADER_GUID = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd Boot Loader Interface
 
 
 class Row(NamedTuple):
@@ -75,18 +72,3 @@ def decisive(view: HostView) -> Detection | None:
         if all(marks) and not (unless and all(map(view.exists, unless))):
             return Detection(name, title, (*dict.fromkeys(marks),), False, False, manual, renders)
     return None
-
-
-def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
-    """The evidence of the firmware that this loader booted the host; empty where it says nothing of it."""
-    told = variable_text(view, variable)
-    return (f"the firmware was handed over by {told}",) if told.lower().startswith(loader) and told else ()
-
-
-def variable_text(view: HostView, variable: str) -> str:
-    """What a variable of the Boot Loader Interface says: four bytes of attributes, then UTF-16."""
-    try:
-        raw = view.read(f"{EFIVARS}/{variable}-{LOADER_GUID}")
-    except Unreadable:
-        raw = None
-    return (raw or b"")[4:].decode("utf-16-le", "replace").rstrip("\0")

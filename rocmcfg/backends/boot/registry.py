@@ -139,7 +139,7 @@ def writer(name: str) -> EntryChain:
 def reader_on(view: HostView) -> BootReader | None:
     """The reader of the menu that this host has, of several that which the firmware names; None where
     something above its loader owns the arguments, too."""
-    from rocmcfg.backends.boot import recognised
+    from rocmcfg.backends.boot import efi, recognised
 
     declared = next((one for one in map(_reader, _DECISIVE) if one.here(view)), None)
     above = recognised.decisive(view) if declared is None else None
@@ -147,7 +147,7 @@ def reader_on(view: HostView) -> BootReader | None:
         return cast("BootReader", importlib.import_module(f"rocmcfg.backends.boot.{above.name}"))
     if declared is not None or above is not None:
         return declared
-    told = recognised.variable_text(view, "LoaderInfo").lower()
+    told = efi.text(view, "LoaderInfo").lower()
     names = sorted(NAMES, key=lambda name: not told.startswith(name))
     return next((one for one in map(_reader, names) if one.here(view)), None)
 
@@ -178,17 +178,16 @@ def _module(name: str, part: str) -> object:
 
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
     """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
-    from rocmcfg.backends.boot import loader_entries, recognised, secure_boot
+    from rocmcfg.backends.boot import efi, loader_entries, recognised
     from rocmcfg.model.facts import BootChain
 
     declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
     decisive = next(declared, None) or recognised.decisive(view)
     if decisive is not None and not forced:
         candidates: tuple[Detection, ...] = (decisive,)
-        chosen = [decisive]
     else:
         candidates = tuple(found for one in backends() if (found := one.detect(view)) is not None)
-        chosen = [one for one in candidates if (one.name == forced if forced else one.proof)]
+    chosen = [one for one in candidates if one is decisive or (one.name == forced if forced else one.proof)]
     if not chosen and not forced and len(candidates) == 1:
         chosen = [*candidates]
     names, refusal = [one.name for one in candidates], ""
@@ -197,14 +196,17 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
     elif names and not chosen:
         refusal = f"{' and '.join(names)} are both here, and nothing proves which one boots"
     elif not chosen:
-        told = recognised.variable_text(view, "LoaderInfo")
+        told = efi.text(view, "LoaderInfo")
         folders = (f"{one}{below}" for one in loader_entries.PARTITIONS for below in ("", "/loader"))
         hidden = next(filter(view.hidden, folders), "")
-        refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
-        refusal = refusal if told else "no boot loader that we know was found"
+        empty = loader_entries.unmounted(view)
+        refusal = "no boot loader that we know was found"
+        refusal += f"; /etc/fstab names {empty}, which is empty: is it mounted?" if empty else ""
+        if told:
+            refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"
         refusal = f"only root may look into {hidden}: run the command as root" if hidden else refusal
     loader = chosen[0] if chosen else None
-    return BootChain(loader, candidates, initramfs, refusal, secure_boot.state(view))
+    return BootChain(loader, candidates, initramfs, refusal, efi.secure_boot(view))
 
 
 def manual_lines(detection: Detection, kargs: tuple[Karg, ...]) -> str:

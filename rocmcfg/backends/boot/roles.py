@@ -1,6 +1,4 @@
-"""Whose an entry of a menu is and what for, told by its title and its arguments: for menus that people write
-by hand, and that no tool marks.
-"""
+"""Whose an entry of a menu is and what for, told by its title and its arguments, where no tool marks it."""
 
 from __future__ import annotations
 

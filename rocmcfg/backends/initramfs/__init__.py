@@ -1,13 +1,12 @@
 """Initramfs generators: which one a host uses, what builds its images anew, and whether they carry the
 driver. One that does is loaded from there and reads the image's own copy of modprobe.d, so that the image has
-to be built anew. To add a generator: write a module whose `GENERATOR` is a `Generator`, name it in
-`_MODULES`, drop its row from `_RECOGNISED`."""
+to be built anew. To add a generator: write a module with a `GENERATOR`, name it in `_MODULES`."""
 
 from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple, Protocol
 
 from rocmcfg.backends.boot.loader_entries import PARTITIONS
@@ -45,8 +44,9 @@ class Image(NamedTuple):
     built: bool = True
 
 
-# What is looked at in an image, its bytes there, and those that it shall have; None for no such file.
-Content = tuple[str, bytes | None, bytes | None]
+# What is looked at in an image, its bytes there, and those that it shall have, None for no such file; or None
+# where the image cannot be looked into.
+Contents = list[tuple[str, bytes | None, bytes | None]] | None
 
 
 class Generator(Protocol):
@@ -72,8 +72,7 @@ class Generator(Protocol):
     HINT: ClassVar[str]
 
     def detect(self, view: HostView) -> Detection | None:
-        """A link to /dev/null in /etc/pacman.d/hooks hides a hook of pacman (alpm-hooks(5), “Overriding
-        hooks”)."""
+        """A link to /dev/null in /etc/pacman.d/hooks hides a hook of pacman (alpm-hooks(5))."""
         program = next(filter(view.exists, self.PROGRAMS), "")
         if not program:
             return None
@@ -81,9 +80,7 @@ class Generator(Protocol):
         proof = [path for path in self.HOOKS if view.exists(path) and not view.is_symlink(masks[path])]
         plugin = f"{_PLUGINS}{self.PLUGIN}"
         evidence = (program, *proof, *([plugin] if self.PLUGIN and view.exists(plugin) else []))
-        return Detection(
-            self.NAME, self.NAME, evidence, proof=bool(proof), supported=True, manual=self.MANUAL
-        )
+        return Detection(self.NAME, self.NAME, evidence, bool(proof), True, self.MANUAL)
 
     def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
         """By path, what `OWNED` shall hold where we have module options on such a host; None without."""
@@ -99,10 +96,8 @@ class Generator(Protocol):
         """Why the images that carry the driver would not get our file. Besides, `built` is looked at."""
         return ()
 
-    def contents(
-        self, host: Host, image: Image, path: str, expected: bytes | None
-    ) -> Iterable[Content] | None:
-        """Our file in an image, beside what it shall be; None where the image cannot be looked into."""
+    def contents(self, host: Host, image: Image, path: str, expected: bytes | None) -> Contents:
+        """Our file in an image, beside what it shall be."""
         inside = path.lstrip("/")
         found = host.unpack((*self.UNPACKS.split(), image.path), (inside,), here=self.INTO_HERE)
         return None if found is None else [(path, found.get(inside), expected)]
@@ -161,15 +156,9 @@ def in_use(detected: Iterable[Detection]) -> tuple[Detection, ...]:
     """Those that make this host's images: the hook of one beats the plugin of another, and both beat a
     program that lies there unused. More than one: nobody can tell."""
     found = tuple(detected)
-    evidence: tuple[Callable[[Detection], bool], ...] = (
-        lambda one: one.proof,
-        lambda one: any(path.startswith(_PLUGINS) for path in one.evidence),
-        lambda one: one.supported,
-    )
-    for speaks in evidence:
-        if chosen := tuple(one for one in found if speaks(one)):
-            return chosen
-    return found
+    by_hook = tuple(one for one in found if one.proof)
+    by_plugin = tuple(one for one in found if any(path.startswith(_PLUGINS) for path in one.evidence))
+    return by_hook or by_plugin or tuple(one for one in found if one.supported) or found
 
 
 def backend(detected: Iterable[Detection]) -> Generator | None:
@@ -196,8 +185,8 @@ def booted(view: HostView, entries: Sequence[Entry]) -> dict[str, str]:
 
 def release_of(view: HostView, path: str) -> str:
     """The release of an image whose modules are there, named after it: initrd.img-RELEASE (Debian),
-    initramfs-RELEASE.img (Fedora), initrd-RELEASE (openSUSE), RELEASE/initrd (kernel-install(8)); or after
-    its package (Arch)."""
+    initramfs-RELEASE.img (Fedora), initrd-RELEASE (openSUSE), RELEASE/initrd (kernel-install(8)); on Arch its
+    package."""
     folder, _, name = path.rpartition("/")
     match = _NAME.fullmatch(name)
     named = next(filter(None, match.groups()), "") if match else ""

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.menu import Entry
-from rocmcfg.backends.initramfs import Content, Generator, Image, asked, of_the_host
+from rocmcfg.backends.initramfs import Contents, Generator, Image, asked, of_the_host
 from rocmcfg.host.view import Host, HostView, text_or_empty
 
 _FOLDERS = ("/lib/modprobe.d", "/etc/modprobe.d", "/run/modprobe.d")
@@ -46,9 +46,7 @@ class Booster(Generator):
         for path, release, *_ in images:
             yield (self.TOOL, "build", "--force", "--kernel-version", release, path)
 
-    def contents(
-        self, host: Host, image: Image, path: str, expected: bytes | None
-    ) -> Iterable[Content] | None:
+    def contents(self, host: Host, image: Image, path: str, expected: bytes | None) -> Contents:
         """The options of every module that our file or the image names are those of all files together."""
         said = asked(host, (self.TOOL, "cat", image.path, _INIT))
         if said is None:

@@ -22,7 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from rocmcfg.backends.boot.menu import Entry
-from rocmcfg.backends.initramfs import Content, Generator, Image, asked, of_the_host, release_of
+from rocmcfg.backends.initramfs import Contents, Generator, Image, asked, of_the_host, release_of
+from rocmcfg.backends.modprobe import PATH
+from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import Host, HostView, text_or_empty
 
 CONF = "/etc/dracut.conf.d/90-rocmcfg.conf"
@@ -48,9 +50,6 @@ class Dracut(Generator):
     HINT = "build it by hand and read what it says: sudo dracut --force {image.path} {image.release}"
 
     def propose(self, *, wanted: bool) -> Mapping[str, bytes | None]:
-        from rocmcfg.backends.modprobe import PATH
-        from rocmcfg.backends.templates import HEAD
-
         why = "# the options of modules that an image carries, in every mode\n"
         # dracut wants blanks at both ends of what is added to a list
         text = f'{HEAD}{why}install_optional_items+=" {PATH} "\n'
@@ -68,9 +67,7 @@ class Dracut(Generator):
             yield (*_QUIET, self.TOOL, *options, "--rebuild", path, f"{path}.new", release)
             yield ("mv", "-f", f"{path}.new", path)
 
-    def contents(
-        self, host: Host, image: Image, path: str, expected: bytes | None
-    ) -> Iterable[Content] | None:
+    def contents(self, host: Host, image: Image, path: str, expected: bytes | None) -> Contents:
         listing = asked(host, (self.LOOKS, image.path))
         if listing is None:
             return None

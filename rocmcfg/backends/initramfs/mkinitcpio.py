@@ -2,8 +2,8 @@
 
 Only the hook `modconf` copies /etc/modprobe.d (install/modconf, v41, and so since before v25). HOOKS may be
 set anew by a file of /etc/mkinitcpio.conf.d, which are appended in the order of `sort -V`, or by a
-configuration that a preset names (mkinitcpio, `process_preset`). So it is looked for beforehand, where it can
-be seen, and in every image afterwards.
+configuration that a preset names (mkinitcpio, `process_preset`). So it is looked for beforehand and in every
+image afterwards.
 
 `mkinitcpio -P` goes on after a preset that fails, which its status tells; one without an image or a kernel is
 skipped with status 0. It writes beside the old image and renames, but for a partition with less room than 5/4
@@ -11,8 +11,7 @@ of it (`build_image`). An image that an entry boots and no preset names is made 
 kernel-install (kernel-install/50-mkinitcpio.install: `--nopost -k … -g …`).
 
 limine-mkinitcpio-hook puts a wrapper in front that asks whether to run limine-mkinitcpio; where that program
-is, it is run, since it also brings the images to where Limine has them (omacom/omarchy, notes on its
-installer).
+is, it is run, since it also brings the images to where Limine has them (omacom/omarchy).
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.menu import Entry
+from rocmcfg.backends.boot.uki.reader import presets
 from rocmcfg.backends.initramfs import Generator, Image, booted, release_of
-from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 
 _CONF = "/etc/mkinitcpio.conf"
-_PRESETS = "/etc/mkinitcpio.d"
 _LIMINE = "/usr/bin/limine-mkinitcpio"
 _LIST = re.compile(r"^[ \t]*(HOOKS|FILES|PRESETS)(\+?)=(?:\(([^)]*)\)|[\"']([^\"']*)[\"'])", re.M)
 _OUTPUT = re.compile(r"^[ \t]*(\w+)_(?:image|uki|efi_image)=[\"']?([^\"'\s]+)", re.M)
@@ -83,8 +82,7 @@ class Mkinitcpio(Generator):
 def _of_presets(view: HostView) -> list[str]:
     """The images that presets name and that are there; their kernels the entries tell, if at all."""
     found: list[str] = []
-    for name in view.names(_PRESETS):
-        text = text_or_empty(view, f"{_PRESETS}/{name}") if name.endswith(".preset") else ""
+    for text in presets(view).values():
         active = _lists([text]).get("PRESETS", [])
         named = (path for of, path in _OUTPUT.findall(text) if of in active)
         found += [view.real_path(path) for path in named if view.exists(path)]
@@ -93,9 +91,7 @@ def _of_presets(view: HostView) -> list[str]:
 
 def _configuration(view: HostView) -> list[str]:
     """The files that mkinitcpio reads one after the other."""
-    folder = f"{_CONF}.d"
-    names = [name for name in view.names(folder) if name.endswith(".conf") and not name.startswith(".")]
-    return [_CONF, *(f"{folder}/{name}" for name in sorted(names, key=_by_version))]
+    return [_CONF, *sorted(drop_ins(view, [f"{_CONF}.d"], ".conf"), key=_by_version)]
 
 
 def _by_version(name: str) -> list[tuple[int, str]]:

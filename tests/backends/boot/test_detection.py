@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends import initramfs
-from rocmcfg.backends.boot import recognised, registry
+from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot.efi import handed_over
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import Unreadable
 from rocmcfg.model.facts import BootChain
@@ -137,7 +138,7 @@ def test_an_unreadable_firmware_variable_says_nothing(
         raise Unreadable(path, "Permission denied")
 
     monkeypatch.setattr(LocalHost, "read", refuse)
-    assert recognised.handed_over(LocalHost(str(debian_grub_host(tmp_path))), "LoaderInfo", "grub") == ()
+    assert handed_over(LocalHost(str(debian_grub_host(tmp_path))), "LoaderInfo", "grub") == ()
 
 
 def test_only_supported_loaders_have_a_backend() -> None:

@@ -97,9 +97,9 @@ def test_bytes_at_random_give_an_answer_and_no_traceback() -> None:
         assert all(len(text) <= pe_image.MOST_TEXT for text in found.texts.values())
 
 
-@pytest.mark.skipif(not _STUB.exists(), reason="needs systemd-boot-efi")
 def test_it_agrees_with_objdump_on_an_image_by_objcopy(tmp_path: Path) -> None:
     """As mkinitcpio without ukify, and dracut, put an image together: sections added by objcopy."""
+    require_tool(str(_STUB), package="systemd-boot-efi")
     objcopy, objdump = (require_tool(name, package="binutils") for name in ("objcopy", "objdump"))
     added: list[str] = []
     texts = {

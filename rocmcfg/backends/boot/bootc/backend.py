@@ -1,5 +1,4 @@
-"""`bootc loader-entries set-options-for-source` (bootc 1.16.9, crates/lib/src/loader_entries.rs; since
-1.15.2).
+"""`bootc loader-entries set-options-for-source` (1.15.2; crates/lib/src/loader_entries.rs of bootc 1.16.9).
 
 It bases the new deployment on the staged one, or else on the one that runs. In libostree 2026.2 the staged
 keys of one call beat those of the next (commit 22e24c81 takes that back in 2026.3).
@@ -12,8 +11,8 @@ from collections.abc import Iterable
 
 from rocmcfg.backends.boot import kept_arguments
 from rocmcfg.backends.boot.bootc.reader import READER
+from rocmcfg.backends.boot.kept_arguments import DeploymentChain, status
 from rocmcfg.backends.boot.ostree import deployments
-from rocmcfg.backends.boot.ostree.chain import DeploymentChain, status
 from rocmcfg.backends.boot.rpm_ostree.reader import READER as RPM_OSTREE
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error

@@ -11,6 +11,7 @@ from rocmcfg.backends.boot.grub.reader import DROP_IN
 from rocmcfg.backends.boot.grub_files import defaults
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_files.mkconfig import activation, reads_drop_ins
+from rocmcfg.backends.templates import own_file
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
@@ -42,14 +43,12 @@ class _Grub(Chain):
         return defaults.observed(
             reader.read(view),
             _sourced(view),
+            (DROP_IN, own),
             _sourced(view, own),
-            defaults.own_kargs(own, DROP_IN),
             lambda source: source.startswith(_FOLDER) and source > DROP_IN,
         )
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        from rocmcfg.backends.templates import own_file
-
         return {DROP_IN: own_file(settings, _line(karg_line(settings)), _REMARK)}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
@@ -57,7 +56,7 @@ class _Grub(Chain):
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         sources = _sourced(view, _line(" ".join(kargs)))
-        ours = [source.path for source in sources].index(DROP_IN)
+        ours = [path for path, _ in sources].index(DROP_IN)
         lost_at = defaults.dropped_by(sources, ours, kargs)
         cure = f"rename it so that it sorts before {_NAME}"
         return defaults.before_writing(observed, kargs, DROP_IN, lost_at, "a drop-in", cure)
@@ -77,8 +76,7 @@ def _sourced(view: HostView, ours: str | None = None) -> list[Sourced]:
     texts = {path: text_or_empty(view, path) for path in others}
     if ours is not None:
         texts[DROP_IN] = ours
-    first = Sourced(defaults.PATH, text_or_empty(view, defaults.PATH))
-    return [first, *(Sourced(path, texts[path]) for path in sorted(texts))]
+    return [(defaults.PATH, text_or_empty(view, defaults.PATH)), *sorted(texts.items())]
 
 
 BACKEND = _Grub(reader)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB
-from rocmcfg.backends.boot.grub_files.trial import SCRIPT, Files, GrubTrial, script
+from rocmcfg.backends.boot.grub_files.trial import SCRIPT, GrubTrial, script
 from rocmcfg.backends.templates import render
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic
@@ -17,7 +17,7 @@ class _Trial(GrubTrial):
     FILES = (reader.TRIAL_DROP_IN, SCRIPT)
     KEEPERS = (GRUB,)
 
-    def files(self, view: HostView) -> Files:
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
         return {reader.TRIAL_DROP_IN: (render("boot/grub", "grub-trial.cfg.j2"), 0o644), **script()}
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:

@@ -29,7 +29,8 @@ class _GrubBls(EntryChain):
 
     def assigned(self, view: HostView) -> tuple[str, str]:
         """None where entries say $kernelopts (EL 8): grub2-mkconfig would give it to the rescue entry too."""
-        return ("", "") if reader.has_kernelopts(view) else self.ASSIGNED
+        names = {karg.text.strip("${}") for one in loader_entries.read(view) for karg in one.kargs}
+        return ("", "") if "kernelopts" in names else self.ASSIGNED
 
     def variable(self, view: HostView) -> str:
         return TRIAL_TOKEN if reader.has_hook(view) else ""

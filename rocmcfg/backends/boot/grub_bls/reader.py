@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
+from rocmcfg.backends.boot import appended_assignment, entry_options, marked_arguments
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, environment_block
-from rocmcfg.backends.boot.grub_files.mkconfig import reads_entries
+from rocmcfg.backends.boot.grub_files.mkconfig import GRUBBY, reads_entries
 from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg, split
@@ -21,11 +22,7 @@ DEFAULTS = "/etc/default/grub"
 EDITED: dict[str, Editor] = {entry_options.CMDLINE: marked_arguments, DEFAULTS: appended_assignment}
 # What the menu reads before the entries: on a host during a trial only, where no password stands in it
 HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
-HOOK_HEAD = (
-    "# Written by rocmcfg for a trial boot.\n# `rocmcfg confirm` and `rocmcfg reject` take it away again.\n"
-)
 _MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")
-_GRUBBY = ("/usr/sbin/grubby", "/usr/bin/grubby")
 _KERNELOPTS = re.compile(r'^[ \t]*set kernelopts="([^"\n]*)"', re.MULTILINE)
 _BLOCKS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
 
@@ -36,7 +33,7 @@ def here(view: HostView) -> bool:
 
 def evidence(view: HostView) -> tuple[str, ...]:
     """What shows that GRUB reads entries here; grub.cfg is root's alone on Fedora, where grubby shows it."""
-    menu, grubby = menu_path(view), [path for path in _GRUBBY if view.exists(path)][:1]
+    menu, grubby = menu_path(view), [path for path in GRUBBY if view.exists(path)][:1]
     reads = reads_entries(view, menu) if menu else False
     return (menu, *grubby) if reads or (reads is None and grubby) else ()
 
@@ -51,11 +48,7 @@ def hook_path(view: HostView) -> str:
 
 def has_hook(view: HostView) -> bool:
     """Whether a trial's commands stand there."""
-    return text_or_empty(view, hook_path(view)).startswith(HOOK_HEAD)
-
-
-def has_kernelopts(view: HostView) -> bool:
-    return any(k.text.strip("${}") == "kernelopts" for one in loader_entries.read(view) for k in one.kargs)
+    return text_or_empty(view, hook_path(view)).startswith(TRIAL_HEAD)
 
 
 def read(view: HostView) -> Menu:

@@ -9,12 +9,13 @@ static grub.cfg as well): there stand the commands that fill the word in.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.grub_bls import reader
-from rocmcfg.backends.boot.grub_files.trial import Files, GrubTrial, hook
+from rocmcfg.backends.boot.grub_files.trial import GrubTrial, hook
 from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 
@@ -24,9 +25,9 @@ _READS = re.compile(r"^[ \t]*(?:source|\.)[ \t]+\S*/user\.cfg\b.*?^[ \t]*blscfg\
 class _Trial(GrubTrial):
     FILES = reader.HOOKS
 
-    def files(self, view: HostView) -> Files:
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
         """The step of our own that writes the entries puts the word there where this file is."""
-        content = (reader.HOOK_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
+        content = (TRIAL_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
         return {} if _is_foreign(view) else {reader.hook_path(view): content}
 
     def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:

@@ -7,16 +7,15 @@ line of every entry but the recovery ones, which get the former alone: what is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
-from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
+from rocmcfg.backends.boot.grub_files.shell_assignments import Environment, arguments
 from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, no_entry, size, too_long
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
-from rocmcfg.model.kargs import Karg, contains, split, tokens
+from rocmcfg.model.kargs import Karg, contains, tokens
 
 PATH = "/etc/default/grub"
 DEFAULT = "GRUB_CMDLINE_LINUX_DEFAULT"
@@ -24,23 +23,15 @@ _VARIABLES = ("GRUB_CMDLINE_LINUX", DEFAULT)
 _BY_HAND = ("40_custom", "41_custom", "20_linux_xen")
 
 
-class Sourced(NamedTuple):
-    """A file, or a part of one, as the shell sources it."""
-
-    path: str
-    text: str
+Sourced = tuple[str, str]  # the path of a file, and what the shell sources of it
+Texts = Sequence[Sourced]
 
 
 def observed(
-    menu: Menu,
-    without: Sequence[Sourced],
-    whole: Sequence[Sourced],
-    ours: tuple[Karg, ...],
-    is_later: Callable[[str], bool],
+    menu: Menu, without: Texts, own: Sourced, whole: Texts, is_later: Callable[[str], bool]
 ) -> Observed:
-    """The sourced files without our lines, and with them. `is_later`: whether a `file:line` is read after
-    ours."""
-    alone = _evaluate(without)
+    """Of the sourced files without our lines, and with them. `is_later`: is a `file:line` read after ours?"""
+    alone, ours = _evaluate(without), arguments(DEFAULT, *own) or ()
     always, default = (_kargs(alone, name) for name in _VARIABLES)
     if always is None or default is None:
         seen = menu.normal[0].kargs if menu.normal else ()
@@ -55,12 +46,7 @@ def observed(
     return Observed(menu, (*always, *default), ours, later, future)
 
 
-def own_kargs(text: str, path: str) -> tuple[Karg, ...]:
-    """What the lines of ours add."""
-    return split(_evaluate([Sourced(path, text)]).text(DEFAULT) or "", path)
-
-
-def dropped_by(sources: Sequence[Sourced], ours: int, kargs: Sequence[str]) -> str:
+def dropped_by(sources: Texts, ours: int, kargs: Sequence[str]) -> str:
     """Where, after `sources[ours]`, our arguments are lost again; empty where only a shell can tell, too."""
     environment = _evaluate(sources[: ours + 1])
     judged: object = environment
@@ -78,7 +64,7 @@ def dropped_by(sources: Sequence[Sourced], ours: int, kargs: Sequence[str]) -> s
     return ""
 
 
-def _evaluate(sources: Sequence[Sourced]) -> Environment:
+def _evaluate(sources: Texts) -> Environment:
     environment = Environment()
     for path, text in sources:
         environment.read(path, text)

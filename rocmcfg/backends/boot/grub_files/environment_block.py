@@ -30,13 +30,9 @@ class EnvironmentBlock(Keeper):
 
     def __init__(self, name: str) -> None:
         """`name` is grub or grub2."""
-        self.TOOL, self.MENU, self.BLOCK = (
-            f"{name}-editenv",
-            f"/boot/{name}/grub.cfg",
-            f"/boot/{name}/grubenv",
-        )
+        self.TOOL, self._probe = f"{name}-editenv", f"{name}-probe"
+        self.MENU, self.BLOCK = f"/boot/{name}/grub.cfg", f"/boot/{name}/grubenv"
         self.SHOWS = (self.TOOL, "-", "list")
-        self._probe = f"{name}-probe"
 
     def keep(self, wanted: str | None, held: str | None = None) -> tuple[str, ...]:
         """Where nothing is wanted, no word of ours stays behind."""

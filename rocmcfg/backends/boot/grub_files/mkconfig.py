@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
 from rocmcfg.model.kargs import split
-
-if TYPE_CHECKING:
-    from rocmcfg.model.plan import Activation
+from rocmcfg.model.plan import Activation
 
 _PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+GRUBBY = ("/usr/sbin/grubby", "/usr/bin/grubby")
 _SOURCES = re.compile(r"^[ \t]*(?:\.|source)[ \t]+\S*/default/grub\"?[ \t]*$", re.MULTILINE)
 _LOOPS = re.compile(r"^[ \t]*for\b.*/default/grub\.d/", re.MULTILINE)
 _NO_BLSCFG = re.compile(r"^[ \t]*GRUB_ENABLE_BLSCFG=[\"']?false\b", re.MULTILINE)
@@ -57,8 +55,6 @@ def without_entries(view: HostView) -> bool:
 
 def activation(argv: tuple[str, ...], menu: str, reason: str) -> Activation:
     """Where it failed on a full /boot, MENU.new is what fills it."""
-    from rocmcfg.model.plan import Activation
-
     folder = menu.rpartition("/")[0]
     return Activation(argv[0], (argv,), reason, (menu,), scratch=(f"{menu}.new",), writes_at=(folder,))
 

@@ -244,19 +244,17 @@ def _nest(nesting: list[str], code: str) -> None:
     for token in _TOKEN.findall(code):
         if token in _OPENS:
             nesting.append(token)
-        elif token == ")":
-            if nesting and nesting[-1] == "(":
-                nesting.pop()
-        elif token in _CLOSES and previous in (";", ")") and nesting and nesting[-1] in _CLOSES[token]:
+        elif (token == ")" and nesting[-1:] == ["("]) or (
+            token in _CLOSES and previous in (";", ")") and nesting and nesting[-1] in _CLOSES[token]
+        ):
             nesting.pop()
         previous = token
 
 
 def _may_assign_anything(code: str) -> bool:
     tokens = _TOKEN.findall(code)
-    if any(_ASSIGN_ANYTHING.fullmatch(token) for token in tokens):
-        return True
-    if re.search(r"\([ \t]*\)", code):  # a function: any later command may be a call of it
+    function = re.search(r"\([ \t]*\)", code)  # any later command may be a call of it
+    if function or any(map(_ASSIGN_ANYTHING.fullmatch, tokens)):
         return True
     starts, declares = True, False
     for token in tokens:

@@ -4,23 +4,21 @@ environment block before it boots. Every later boot finds nothing: a kernel that
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from itertools import chain, dropwhile
 
-from rocmcfg.backends.boot.contract import BootReader, BootTrial, Observed
+from rocmcfg.backends.boot.contract import BootReader, BootTrial, Files, Observed
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import longest_line
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB, GRUB2, VARIABLE, EnvironmentBlock
 from rocmcfg.backends.boot.grub_files.mkconfig import sections
-from rocmcfg.backends.boot.menu import Menu
-from rocmcfg.backends.boot.one_boot import beaten, on_the_line
+from rocmcfg.backends.boot.menu import Menu, beaten, on_the_line, surplus
 from rocmcfg.backends.templates import render
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import ToolChange
 
-Files = dict[str, tuple[bytes, int]]  # content and mode by path
 SCRIPT = "/etc/grub.d/01_rocmcfg_trial"  # after 00_header, which loads the block; before the entries
 # What Ubuntu's 10_linux puts behind everything else where it boots without an initramfs first.
 _FIRST_TRY = "panic=-1"
@@ -54,14 +52,6 @@ class GrubTrial(BootTrial):
         """The one beside the menu that there is."""
         return next((one for one in self.KEEPERS if view.exists(one.MENU)), GRUB)
 
-    @abstractmethod
-    def files(self, view: HostView) -> Files:
-        """What puts the word onto the entries, and the commands of `hook` before them."""
-        ...
-
-    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
-        return self.files(view)
-
     def arming(self, view: HostView, arguments: Sequence[str]) -> ToolChange:
         holds, block = " ".join(arguments), self.keeper(view)
         reason = f"the arguments of one boot, in GRUB's environment block ({block.BLOCK})"
@@ -86,17 +76,12 @@ class GrubTrial(BootTrial):
         if observed.unknown_at or menu.unreadable:
             return
         told = (*observed.foreign, *observed.ours)
-        surplus = [
-            k.text
-            for entry in menu.normal
-            for k in entry.kargs
-            if not contains(told, k.text) and not _BY_THE_MENU.match(k.text)
-        ]
-        if surplus:
+        left = dict.fromkeys(k.text for k in surplus(menu, told) if not _BY_THE_MENU.match(k.text))
+        if left:
             yield warning(
                 "RC4339",
                 "the boot menu has what GRUB's files do not ask for any more, and neither the trial nor "
-                f"the boots after it will have it: {', '.join(dict.fromkeys(surplus))}",
+                f"the boots after it will have it: {', '.join(left)}",
                 location=menu.path,
                 hint=f"run {menu.tool} and reboot first, so that the trial tries one thing alone",
             )
@@ -129,10 +114,5 @@ class GrubTrial(BootTrial):
                 if menu.tool
                 else "somebody took the file away meanwhile: run the command again",
             )
-        lines = [[karg.text for karg in entry.kargs] for entry in menu.normal]
-        behind = (
-            karg
-            for entry, texts in zip(menu.normal, lines, strict=True)
-            for karg in (entry.kargs[texts.index(TRIAL_TOKEN) :] if TRIAL_TOKEN in texts else ())
-        )
-        yield from dict.fromkeys(beaten([*behind], arguments))
+        behind = (dropwhile(lambda karg: karg.text != TRIAL_TOKEN, entry.kargs) for entry in menu.normal)
+        yield from dict.fromkeys(beaten([*chain.from_iterable(behind)], arguments))

@@ -1,8 +1,7 @@
 """GRUB without drop-ins: /etc/default/grub edited in place, then grub-mkconfig -o.
 
 One assignment is appended, as TuneD does it (profiles/functions). A file of ours that is sourced there would
-hide our arguments from programs that read this one as text, and end grub-mkconfig's `set -e` shell if
-missing.
+hide our arguments from programs that read this one as text, and end grub-mkconfig (`set -e`) if missing.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import defaults, mkconfig
-from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_mkconfig import reader
 from rocmcfg.backends.boot.grub_mkconfig.reader import DEFAULTS
 from rocmcfg.host.view import HostView, text_or_empty
@@ -21,8 +19,6 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, karg_line
-
-_GRUBBY = ("/usr/sbin/grubby", "/usr/bin/grubby")
 
 
 class _GrubMkconfig(Chain):
@@ -37,7 +33,7 @@ class _GrubMkconfig(Chain):
         if not program or not view.exists(menu):
             return ()
         into_the_menu = mkconfig.without_entries(view) and not mkconfig.reads_entries(view, menu)
-        if any(map(view.exists, _GRUBBY)) and not into_the_menu:
+        if any(map(view.exists, mkconfig.GRUBBY)) and not into_the_menu:
             return ()  # grubby keeps the arguments in entries of their own
         if mkconfig.reads_drop_ins(view, tool) is not False and view.exists("/usr/sbin/update-grub"):
             return ()  # Debian's
@@ -56,9 +52,9 @@ class _GrubMkconfig(Chain):
         last = before.count("\n") + ours.strip("\n").count("\n") + 1 if ours else 0
         return defaults.observed(
             reader.read(view),
-            [Sourced(DEFAULTS, appended_assignment.blanked(text))],
-            [Sourced(DEFAULTS, text)],
-            defaults.own_kargs(ours, DEFAULTS),
+            [(DEFAULTS, appended_assignment.blanked(text))],
+            (DEFAULTS, ours),
+            [(DEFAULTS, text)],
             lambda source: bool(ours) and int(source.rpartition(":")[2]) > last,
         )
 
@@ -72,7 +68,7 @@ class _GrubMkconfig(Chain):
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterable[Diagnostic]:
         text = appended_assignment.with_arguments(text_or_empty(view, DEFAULTS), defaults.DEFAULT, kargs)
-        parts = [Sourced(DEFAULTS, part) for part in appended_assignment.around(text)]
+        parts = [(DEFAULTS, part) for part in appended_assignment.around(text)]
         lost_at = defaults.dropped_by(parts, 1, kargs)
         cure = "move it above the lines of rocmcfg"
         yield from defaults.before_writing(observed, kargs, DEFAULTS, lost_at, "a line", cure)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from rocmcfg.backends.boot import (
     appended_assignment,
+    efi,
     entry_options,
     loader_entries,
     marked_arguments,
     pe_image,
-    secure_boot,
 )
 from rocmcfg.backends.boot.chain import MenuChain, set_anew, with_their_own
 from rocmcfg.backends.boot.contract import Observed
@@ -62,8 +62,7 @@ class _Limine(MenuChain):
         return [*found, *(entry_options.from_cmdline(view) if cmdline else ())]
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        """In the last that limine-entry-tool reads of those that say the line today: elsewhere ours could
-        keep that one from counting."""
+        """In the last of the files that say the line today: elsewhere ours could keep it from counting."""
         proposed, names = entry_options.propose(settings), entry_tool.lines_of_others(view)
         part, edits = proposed[CMDLINE], entry_tool.edits_defaults(view, names)
         return {
@@ -84,7 +83,7 @@ class _Limine(MenuChain):
 
     def preflight(self, view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
         yield from super().preflight(view, observed, kargs)
-        menu, judged = observed.menu, [*reader.judged(view)]
+        menu = observed.menu
         if menu.unreadable == reader.OLD:
             yield error(
                 "RC3129",
@@ -99,8 +98,8 @@ class _Limine(MenuChain):
                 location=menu.path,
                 hint="sudo limine-reset-enroll, run the command again, then sudo limine-enroll-config",
             )
-        elif secure_boot.state(view) == secure_boot.ON:
-            images = (one.kernel for one, role in judged if role is Role.NORMAL and one.is_image)
+        elif efi.starts_only_signed(view):
+            images = (one.kernel for one, role in reader.judged(view) if role is Role.NORMAL and one.is_image)
             for image in [image for image in images if _may_hold_arguments(view, image)][:1]:
                 yield error(
                     "RC3124",
@@ -109,8 +108,7 @@ class _Limine(MenuChain):
                     hint=f"add them to KERNEL_CMDLINE[default] in {DEFAULTS} and build the images anew (sudo "
                     "limine-mkinitcpio); or write module parameters to modprobe.d instead: --via modprobe",
                 )
-        makes_entries = any("kernel-id=" in one.comments for one, _ in judged)
-        yield from _of_later_kernels(view, observed, kargs, makes_entries)
+        yield from _of_later_kernels(view, observed, kargs)
 
     def unmanaged(self, view: HostView) -> Iterator[Diagnostic]:
         """Unified kernel images with arguments of their own; and what the tool would make anew with ours."""
@@ -156,9 +154,7 @@ def _sealed_by(view: HostView) -> str:
     return ""
 
 
-def _of_later_kernels(
-    view: HostView, observed: Observed, kargs: Sequence[str], makes_entries: bool
-) -> Iterator[Diagnostic]:
+def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
     others = entry_tool.lines_of_others(view)
     if entry_tool.edits_defaults(view, others):
         ours = entry_tool.appended(others, marked_arguments.part(" ".join(kargs)))
@@ -166,6 +162,7 @@ def _of_later_kernels(
         lines = entry_tool.lines(view, defaults=defaults.decode())
         if not all(contains(lines[name], text) for name in others for text in kargs):
             yield set_anew("KERNEL_CMDLINE", DEFAULTS)
+    makes_entries = any("kernel-id=" in one.comments for one, _ in reader.judged(view))
     told = DEFAULT in others or view.exists(CMDLINE)
     if entry_tool.here(view) and makes_entries and not told:
         yield error(

@@ -16,6 +16,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from rocmcfg.backends.boot import appended_assignment
+from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.kargs import Karg, split
 
@@ -80,8 +81,6 @@ def _assignments(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def drop_in(names: Iterable[str], part: bytes) -> bytes:
-    from rocmcfg.backends.templates import HEAD
-
     return "".join([HEAD, *(f'KERNEL_CMDLINE[{name}]+="{part.decode()} "\n' for name in names)]).encode()
 
 

@@ -2,8 +2,7 @@
 
 Read as Limine reads it (common/lib/config.c and common/menu.c of 8.2.0, CONFIG.md of 8 to 12): a line that
 begins with slashes opens an entry, as deep as it has slashes; `name: value` is an option of the entry above
-it, whatever the case of its name, and the first of a name counts; kernel_cmdline wins over cmdline.
-`${NAME}=text` is a macro.
+it, whatever the case of its name, and the first of a name counts; `${NAME}=text` is a macro.
 """
 
 from __future__ import annotations

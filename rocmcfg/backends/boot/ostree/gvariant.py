@@ -1,6 +1,5 @@
 """Values as GLib serialises them: what little of it a staged deployment needs (GVariant Specification 1.0,
-"Serialisation Format"). Elements of varying size are followed by their ends, each, little-endian, as wide as
-the size of the whole needs."""
+"Serialisation Format"). Elements of varying size are followed by their ends, as wide as the whole needs."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from rocmcfg.backends.boot import marked_arguments
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.entry_options import propose
 from rocmcfg.backends.boot.grub.backend import BACKEND as GRUB
 from rocmcfg.backends.boot.menu import behind_separator, not_asked_for, size, too_long
 from rocmcfg.backends.boot.proxmox_boot_tool import reader
@@ -16,7 +17,7 @@ from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import split
 from rocmcfg.model.plan import Activation
-from rocmcfg.model.state import DesiredSetting, karg_line
+from rocmcfg.model.state import DesiredSetting
 
 
 class _ProxmoxBootTool(Chain):
@@ -42,8 +43,7 @@ class _ProxmoxBootTool(Chain):
         return Observed(menu, (*before, *later), ours, later, (*before, *ours, *later))
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        part = marked_arguments.part(karg_line(settings)) if settings else None
-        return {CMDLINE: part, **GRUB.propose(view, settings)}
+        return {CMDLINE: propose(settings)[CMDLINE], **GRUB.propose(view, settings)}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         return (Activation(TOOL, ((TOOL, "refresh"),), reason),)

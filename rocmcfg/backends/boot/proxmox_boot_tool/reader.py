@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocmcfg.backends.boot import loader_entries, marked_arguments
+from rocmcfg.backends.boot import efi, loader_entries, marked_arguments
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
@@ -54,9 +54,7 @@ def partitions(view: HostView) -> list[str]:
 
 def with_grub(view: HostView) -> bool:
     """Whether GRUB booted this host: the loader on its partitions (zz-proxmox-boot, update_esp_func)."""
-    from rocmcfg.backends.boot.recognised import handed_over
-
-    return not handed_over(view, "LoaderInfo", "systemd-boot")
+    return not efi.handed_over(view, "LoaderInfo", "systemd-boot")
 
 
 def read(view: HostView) -> Menu:
@@ -81,15 +79,11 @@ def _entries(printed: str) -> Iterator[Entry]:
         if kind == "partition":
             partition = name
         elif name.startswith(_ENTRY):
-            yield _entry(partition, loader_entries.parse(name, text))
+            file = loader_entries.parse(name, text)
+            entry, ours = loader_entries.entry_of(file), file.id.startswith("proxmox-")  # the tool's own
+            title = f"{entry.title} {entry.release} ({partition})"
+            yield entry._replace(title=title, role=Role.NORMAL if ours else Role.FOREIGN)
         elif name == _MENU:
             for section, body in sections(text):
                 for entry in parse_entries(body, name, section):
                     yield entry._replace(title=f"{entry.title} ({partition})")
-
-
-def _entry(partition: str, file: loader_entries.EntryFile) -> Entry:
-    """The tool calls its own proxmox-RELEASE.conf."""
-    entry, ours = loader_entries.entry_of(file), file.id.startswith("proxmox-")
-    title = f"{entry.title} {entry.release} ({partition})"
-    return entry._replace(title=title, role=Role.NORMAL if ours else Role.FOREIGN)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from rocmcfg.backends.boot import efi
 from rocmcfg.backends.boot.chain import MenuChain
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.recognised import handed_over
 from rocmcfg.backends.boot.refind import reader
-from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import Karg
 
-_FIRMWARE = "/sys/firmware/efi/efivars/{}-8be4df61-93ca-11d2-aa0d-00e098032b8c"  # UEFI's own variables
 _PATH = "\\refind_".encode("utf-16-le")
 # an entry by hand: its title, and what stands between its braces (refind/config.c, AddStanzaEntries)
 _STANZA = re.compile(r'^[ \t]*menuentry[ \t]+"?([^"{\n]+?)"?[ \t]*\{([^}]*)\}', re.MULTILINE)
@@ -38,15 +37,12 @@ class _Refind(MenuChain):
     def told(self, view: HostView) -> tuple[str, ...]:
         """rEFInd does not say that it ran, but the firmware which program it started. A loader that it passed
         on to says so itself, or leaves BOOT_IMAGE on the kernel's line, as GRUB does."""
-        if handed_over(view, "LoaderInfo", "") or "BOOT_IMAGE=" in text_or_empty(view, "/proc/cmdline"):
+        if efi.handed_over(view, "LoaderInfo", "") or "BOOT_IMAGE=" in text_or_empty(view, "/proc/cmdline"):
             return ()
-        try:
-            current = (view.read(_FIRMWARE.format("BootCurrent")) or b"")[4:6]
-            name = f"Boot{int.from_bytes(current, 'little'):04X}"
-            option = view.read(_FIRMWARE.format(name)) if len(current) == 2 else None
-        except Unreadable:
-            return ()
-        return (f"the firmware started it: {name}",) if _PATH in (option or b"").lower() else ()
+        current = efi.value(view, "BootCurrent", efi.GLOBAL)[:2]
+        name = f"Boot{int.from_bytes(current, 'little'):04X}"
+        started = len(current) == 2 and _PATH in efi.value(view, name, efi.GLOBAL).lower()
+        return (f"the firmware started it: {name}",) if started else ()
 
     def to_come(self, view: HostView) -> list[tuple[Karg, ...]]:
         """They have the rows of those that are there."""

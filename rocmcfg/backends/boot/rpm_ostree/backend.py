@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rocmcfg.backends.boot import kept_arguments
+from rocmcfg.backends.boot.kept_arguments import DeploymentChain, status
 from rocmcfg.backends.boot.ostree import deployments
-from rocmcfg.backends.boot.ostree.chain import DeploymentChain, status
 from rocmcfg.backends.boot.rpm_ostree.reader import READER
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, error

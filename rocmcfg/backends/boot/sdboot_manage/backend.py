@@ -1,6 +1,5 @@
 """systemd-boot with sdboot-manage, which writes the options of an entry from what it finds out about the root
-file system and LINUX_OPTIONS of the file that it sources (generate_entries, CachyOS/systemd-boot-manager
-bb4e4d3)."""
+file system and LINUX_OPTIONS of the file that it sources (CachyOS/systemd-boot-manager bb4e4d3)."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Role, behind_separator, not_asked_for, size, too_long
 from rocmcfg.backends.boot.sdbootutil import reader
 from rocmcfg.backends.boot.sdbootutil.reader import CARRIER, FOLDER, TOOL
+from rocmcfg.backends.templates import own_file
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import Karg, split
@@ -49,8 +50,6 @@ class _Sdbootutil(Chain):
         return Observed(reader.read(view), (*before, *later), ours, later, (*before, *ours, *later))
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        from rocmcfg.backends.templates import own_file
-
         return {CARRIER: own_file(settings, karg_line(settings))}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:

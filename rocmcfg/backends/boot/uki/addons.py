@@ -12,8 +12,7 @@ import re
 import struct
 from collections.abc import Sequence
 
-from rocmcfg.backends.boot import marked_arguments, pe_image, secure_boot
-from rocmcfg.backends.boot.recognised import variable_text
+from rocmcfg.backends.boot import efi, marked_arguments, pe_image
 from rocmcfg.backends.boot.uki import reader
 from rocmcfg.backends.boot.uki.built_in import dracut_conf, uki_conf
 from rocmcfg.backends.boot.uki.reader import Uki
@@ -49,7 +48,7 @@ def impossible(view: HostView, images: Sequence[Uki]) -> str:
 
 def other_loader(view: HostView) -> str:
     """One that starts images of its own accord: whether their stub learns where they lie is not known."""
-    told = variable_text(view, "LoaderInfo")
+    told = efi.text(view, "LoaderInfo")
     return "" if told.lower().startswith("systemd-boot") else told
 
 
@@ -80,7 +79,7 @@ def says(view: HostView, uki: Uki, line: str) -> bool:
     found = reader.read_addon(view, uki.own_addon)
     if found is None or found.texts.get(".cmdline") != line:
         return False
-    return found.signed or secure_boot.state(view) != secure_boot.ON
+    return found.signed or not efi.starts_only_signed(view)
 
 
 def write(host: Host, uki: Uki, line: str) -> None:
@@ -91,7 +90,7 @@ def write(host: Host, uki: Uki, line: str) -> None:
     content = made(host, uki.image.machine, line)
     host.make_dir(uki.addons, 0o755)
     host.write(uki.own_addon, host.new_file(content, 0o644), keep_mtime=False)
-    if secure_boot.state(host) != secure_boot.ON:
+    if not efi.starts_only_signed(host):
         return
     argv = signer(host, uki.own_addon)
     if not argv:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from os.path import basename
 
-from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments, secure_boot
+from rocmcfg.backends.boot import efi, entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import MISSING, Role
@@ -18,7 +19,6 @@ from rocmcfg.backends.boot.uki.reader import Seen, Uki
 from rocmcfg.host.atomic import temp_name
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
-from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
 
@@ -27,10 +27,10 @@ class _Uki(EntryChain):
     OWNED: tuple[str, ...] = (entry_options.CARRIER, DRACUT)
     TITLE = "unified kernel images"
     MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
+    LOADER = "systemd-stub"
 
-    def detect(self, view: HostView) -> Detection | None:
-        found = super().detect(view)
-        return found and found._replace(proof=bool(reader.told(view)) and not addons.other_loader(view))
+    def told(self, view: HostView) -> tuple[str, ...]:
+        return () if addons.other_loader(view) else reader.told(view)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         return (*reader.paths(view)[:3], *reader.told(view))
@@ -38,7 +38,8 @@ class _Uki(EntryChain):
     def observe(self, view: HostView) -> Observed:
         """What an addon adds that is loaded after ours comes later, also where ours is not there yet."""
         found = super().observe(view)
-        behind = {k.text: k for entry in found.menu.normal for k in entry.kargs if _is_behind_ours(k.source)}
+        added = (k for one in found.menu.normal for k in one.kargs if ".extra.d/" in k.source)
+        behind = {k.text: k for k in added if basename(k.source) > reader.OURS}
         later = tuple({**{k.text: k for k in found.later}, **behind}.values())
         first = [k for k in found.foreign if k not in found.later and k.text not in behind]
         return Observed(found.menu, (*first, *later), found.ours, later, (*first, *found.ours, *later))
@@ -58,7 +59,7 @@ class _Uki(EntryChain):
         """Images that were built with our part are built anew also where addons have taken its place."""
         images = reader.images(view).normal
         built = _built(view, images)
-        if built is None and images and secure_boot.state(view) == secure_boot.ON:
+        if built is None and images and efi.starts_only_signed(view):
             signer = " ".join(addons.signer(view, images[0].own_addon)[:2])
             reason += f", and `{signer}` signs each addon" if signer else ""
         if built is None and any(marked_arguments.BEGIN in uki.line for uki in images):
@@ -86,7 +87,16 @@ class _Uki(EntryChain):
         if observed.menu.unreadable not in ("", MISSING):
             return  # the menu itself says so
         if not seen.normal:
-            yield _nothing_seen(seen)
+            detail = f"damaged: {', '.join(seen.damaged)}"
+            hint = "build them anew, and see whether the partition they lie on is full"
+            if not seen.damaged:
+                detail = "no EFI/Linux/*.efi below /efi, /boot or /boot/efi"
+                hint = (
+                    "mount the EFI system partition (see /etc/fstab, `bootctl status`), then run the command "
+                    "again"
+                )
+            summary = "this host boots a unified kernel image, and none of it can be seen"
+            yield error("RC3160", summary, detail=detail, hint=hint)
             return
         yield from super().preflight(view, observed, kargs)
         if reason := addons.impossible(view, seen.normal):
@@ -123,15 +133,8 @@ def _built(view: HostView, images: Sequence[Uki]) -> Built | None:
     return built_in.source(view) if images and addons.impossible(view, images) else None
 
 
-def _is_behind_ours(path: str) -> bool:
-    """Whether the stub loads this addon after ours."""
-    folder, _, name = path.rpartition("/")
-    return folder.endswith(".extra.d") and name > reader.OURS
-
-
 def _with_own_addon(view: HostView) -> list[str]:
-    """The directories that hold an addon of ours, also beside images that are gone, or nothing (we were
-    ended)."""
+    """The directories that hold an addon of ours, also beside images that are gone, or are empty."""
     folders = dict.fromkeys((f"{one}/EFI/Linux" for one in loader_entries.PARTITIONS), None)
     folders |= dict.fromkeys(path.rpartition("/")[0] for path in reader.paths(view))
     found: dict[str, str] = {}
@@ -141,17 +144,6 @@ def _with_own_addon(view: HostView) -> list[str]:
             if not inside or inside & {reader.OURS, temp_name(reader.OURS)}:
                 found[view.real_path(path)] = path
     return list(found.values())
-
-
-def _nothing_seen(seen: Seen) -> Diagnostic:
-    if seen.damaged:
-        where = f"damaged: {', '.join(seen.damaged)}"
-        hint = "build them anew, and see whether the partition they lie on is full"
-    else:
-        where = "no EFI/Linux/*.efi below /efi, /boot or /boot/efi"
-        hint = "mount the EFI system partition (see /etc/fstab, `bootctl status`), then run the command again"
-    summary = "this host boots a unified kernel image, and none of it can be seen"
-    return error("RC3160", summary, detail=where, hint=hint)
 
 
 def _by_rebuild(view: HostView, seen: Seen, reason: str) -> Iterator[Diagnostic]:
@@ -194,8 +186,8 @@ def _by_addon(view: HostView, images: Sequence[Uki], line: str) -> Iterator[Diag
     due = [uki for uki in images if not addons.says(view, uki, line)]
     if not due:
         return
-    state, path = secure_boot.state(view), due[0].own_addon
-    if state == secure_boot.ON and not addons.signer(view, path):
+    state, path = efi.secure_boot(view), due[0].own_addon
+    if state == efi.ON and not addons.signer(view, path):
         stub = addons.stub_path(due[0].image.machine)
         yield error(
             "RC3165",

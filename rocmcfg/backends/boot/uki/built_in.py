@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from rocmcfg.backends.boot.entry_options import CMDLINE
 from rocmcfg.backends.boot.uki import reader
+from rocmcfg.backends.templates import HEAD
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 
 DRACUT = "/etc/dracut.conf.d/zz-rocmcfg-kernel-arguments.conf"
@@ -65,8 +66,6 @@ def source(view: HostView) -> Built:
 
 def for_dracut(part: str) -> bytes:
     """Our file for dracut, which is read by bash; `part` as it stands on a line."""
-    from rocmcfg.backends.templates import HEAD
-
     return f"{HEAD}kernel_cmdline+={shlex.quote(f'{part} ')}\n".encode()
 
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from rocmcfg.backends.boot import loader_entries, marked_arguments, pe_image, secure_boot
+from rocmcfg.backends.boot import efi, loader_entries, marked_arguments, pe_image
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, hidden_partition, machine_id
 from rocmcfg.backends.boot.menu import MISSING, Entry, Menu, Role
 from rocmcfg.backends.boot.pe_image import PeImage
-from rocmcfg.backends.boot.recognised import handed_over, variable_text
-from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.host.view import HostView, Unreadable, drop_ins, text_or_empty
 from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg, split
 
@@ -21,7 +20,6 @@ EDITED: dict[str, Editor] = {CMDLINE: marked_arguments}
 OURS = "rocmcfg.addon.efi"
 READS_ADDONS = 254  # systemd's version (NEWS)
 _IGNORES_COUNTERS = 255  # in the name of the directory of addons: systemd#29636
-_PRESETS = "/etc/mkinitcpio.d"
 _STUB = re.compile(r"systemd-stub (\d+)")
 _COUNTER = re.compile(r"\+\d+(?:-\d+)?(?=\.|\Z)")
 _MACHINE = re.compile(r"([0-9a-f]{32})[-.]")
@@ -90,7 +88,7 @@ def here(view: HostView) -> bool:
 def told(view: HostView) -> tuple[str, ...]:
     """What the stub told the firmware, where the image was not booted by an entry with options of its own,
     which replace what is built in. The entry of a trial counts as what it is a copy of."""
-    selected = variable_text(view, "LoaderEntrySelected").lower()
+    selected = efi.text(view, "LoaderEntrySelected").lower()
     if selected == f"{loader_entries.TRIAL_ID}.conf":
         copy = next((e for e in loader_entries.read(view) if e.role is Role.TRIAL), None)
         selected = copy.title.removesuffix(loader_entries.TRIAL_TITLE) if copy else selected
@@ -98,13 +96,12 @@ def told(view: HostView) -> tuple[str, ...]:
             return ()
     if selected.endswith(".conf"):
         return ()
-    return handed_over(view, "StubInfo", "systemd-stub")
+    return efi.handed_over(view, "StubInfo", "systemd-stub")
 
 
 def presets(view: HostView) -> dict[str, str]:
     """Of mkinitcpio: the text of each by its path."""
-    found = (f"{_PRESETS}/{name}" for name in view.names(_PRESETS) if name.endswith(".preset"))
-    return {path: text_or_empty(view, path) for path in found}
+    return {path: text_or_empty(view, path) for path in drop_ins(view, ["/etc/mkinitcpio.d"], ".preset")}
 
 
 def paths(view: HostView) -> tuple[str, ...]:
@@ -144,8 +141,7 @@ def _role(path: str, image: PeImage, machine: str, system: re.Match[str] | None)
 
 
 def read(view: HostView) -> Menu:
-    enforced = secure_boot.state(view) == secure_boot.ON
-    seen = images(view)
+    enforced, seen = efi.starts_only_signed(view), images(view)
     entries = tuple(_entry(view, uki, enforced) for uki in seen.images)
     hidden = hidden_partition(view)
     why = f"only root may look into {hidden}" if hidden else "" if seen.damaged else MISSING

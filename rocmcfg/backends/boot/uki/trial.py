@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rocmcfg.backends.boot.one_boot import beaten
+from rocmcfg.backends.boot.menu import beaten
 from rocmcfg.backends.boot.one_shot import Listed, SecondEntry
 from rocmcfg.backends.boot.uki import reader
 from rocmcfg.host.view import HostView
