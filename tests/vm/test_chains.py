@@ -40,7 +40,7 @@ PACKAGED = BY_KERNEL_INSTALL._replace(
         "dpkg -i /srv/packages/kernel/linux-*-7.*.deb",
     ),
     remove=(
-        "echo linux-base linux-base/removing-running-kernel boolean false | debconf-set-selections",
+        "ln -sf /bin/true /usr/bin/linux-check-removal",  # which would not have the running kernel removed
         "dpkg --purge $(dpkg-query -f '${Package}\\n' -W 'linux-*-7.*')",
     ),
     other="\n7.",
