@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rocmcfg.judging import names, parameters
-from rocmcfg.judging.verdict import REFUSED, About, Verdict, meanings, meets, no_effect, traps_of
+from rocmcfg.judging.verdict import REFUSED, About, Verdict, meanings, meets, no_effect, taint, traps_of
 from rocmcfg.model.catalogue import Catalogue, Hardware, KernelArgument
 from rocmcfg.model.facts import Machine
 from rocmcfg.model.issue import KnownIssue
@@ -183,10 +183,8 @@ def _feature(asked: Spelling, machine: Machine, known: Catalogue) -> Iterator[Ve
     if asked.value not in (None, "true", "false"):
         yield Verdict(About.ILLEGAL, why=found.summary, sources=found.sources)
         return
-    if asked.enabled and found.taints and machine.runs(found.taints) is not False:
-        yield Verdict(
-            About.FEATURE_TAINTS, machine.runs(found.taints), found.summary, names=(found.name, found.taints)
-        )
+    if asked.enabled:
+        yield from taint(found, machine)
     yield from no_effect(found, machine)
 
 

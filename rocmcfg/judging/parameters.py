@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rocmcfg.judging import names
 from rocmcfg.judging.kernels import Declaration, declarations
-from rocmcfg.judging.verdict import About, Verdict, meanings, traps_of
+from rocmcfg.judging.verdict import About, Verdict, meanings, taint, traps_of
 from rocmcfg.model.catalogue import Catalogue, Feature, Parameter
 from rocmcfg.model.diagnostic import Diagnostic, error, info
 from rocmcfg.model.facts import Kernel, Machine
@@ -232,14 +232,8 @@ def _of_a_mask(
             sources=parameter.sources,
         )
     for feature in features:
-        if feature.taints and feature.is_on(mask) and machine.runs(feature.taints) is not False:
-            yield Verdict(
-                About.FEATURE_TAINTS,
-                machine.runs(feature.taints),
-                feature.summary,
-                names=(feature.name, feature.taints),
-                sources=parameter.sources,
-            )
+        if feature.is_on(mask):
+            yield from (one._replace(sources=parameter.sources) for one in taint(feature, machine))
 
 
 def _meant(

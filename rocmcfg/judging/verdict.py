@@ -135,6 +135,13 @@ def meanings(traps: Sequence[Verdict], known: Parameter | Variable, machine: Mac
     return [*nothing, *(one for one in traps if not nothing or one.trap_kind != "default")]
 
 
+def taint(feature: Feature, machine: Machine) -> Iterator[Verdict]:
+    """Of a feature that is switched on."""
+    holds = machine.runs(feature.taints) if feature.taints else False
+    if holds is not False:
+        yield Verdict(About.FEATURE_TAINTS, holds, feature.summary, names=(feature.name, feature.taints))
+
+
 def no_effect(known: Parameter | Variable | Feature, machine: Machine) -> Iterator[Verdict]:
     """Where no GPU is known, to act on graphics cards is the usual case, and nobody needs to be told."""
     acts_on, here = known.acts_on, machine.has(known.acts_on)

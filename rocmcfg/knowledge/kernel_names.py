@@ -75,17 +75,9 @@ def decode(text: str) -> KernelName | None:
 def _types(word: str, letters: Mapping[str, str]) -> tuple[str, ...]:
     """Three of them in one word: input, output, computation, as in BBS. Where all are the same there is one,
     and a B behind it says that C is added, as in SB (ProblemType.__str__ in Tensile)."""
-    found: list[str] = []
-    rest = word if re.fullmatch("[A-Z][A-Z0-9]*", word) else ""
-    if len(rest) == 2 and rest.endswith("B"):
-        rest = rest[0]
-    while rest:
-        letter = next((rest[:size] for size in (3, 2, 1) if rest[:size] in letters), "")
-        if not letter:
-            return ()
-        found.append(letters[letter])
-        rest = rest[len(letter) :]
-    return tuple(found)
+    word = word[0] if len(word) == 2 and word.endswith("B") else word
+    found = re.findall("|".join(sorted(letters, key=len, reverse=True)), word)
+    return tuple(letters[one] for one in found) if "".join(found) == word else ()
 
 
 def _keys(words: list[str], keys: list[Mapping[str, str]]) -> Iterator[tuple[str, str]]:

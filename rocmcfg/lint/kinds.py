@@ -33,10 +33,7 @@ _PATHS = (
         r"(?:^|/)proc/(?:\d+/)?cmdline$|kernel/cmdline(?:\.d/[^/]+)?$|(?:^|/)cmdline\.d/[^/]+$",
     ),
     (FileKind.MODPROBE, r"(?:^|/)modprobe\.d/[^/]+$"),
-    (
-        FileKind.ENVIRONMENT,
-        r"(?:^|/)environment\.d/[^/]+$|(?:^|/)etc/environment$|proc/\d+/environ$",
-    ),
+    (FileKind.ENVIRONMENT, r"(?:^|/)environment\.d/[^/]+$|(?:^|/)etc/environment$|proc/\d+/environ$"),
     (FileKind.DOCKER_ENV, r"rocmcfg/env$|(?:^|/)env\.list$|(?:^|/)docker[\w.-]*\.env$"),
     (FileKind.PROFILE, r"(?:^|/)profile\.d/[^/]+\.sh$|(?:^|/)etc/(?:profile|bash\.bashrc|zsh/\w+)$"),
     (FileKind.UNIT, r"(?:^|/)systemd/.*\.(?:conf|service|socket|timer)$|\.service\.d/[^/]+\.conf$"),

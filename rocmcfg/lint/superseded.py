@@ -119,13 +119,11 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
 
     boot = of(FileKind.GRUB_DEFAULTS) or of(FileKind.CMDLINE)
     running = [each for each in checked if each.file == "/proc/cmdline"]
-    for group in (
-        boot,
-        of(FileKind.MODPROBE),
-        [e for e in of(FileKind.ENVIRONMENT) if "/environment.d/" in e.file],
-    ):
+    modprobe = of(FileKind.MODPROBE)
+    environment = [each for each in of(FileKind.ENVIRONMENT) if "/environment.d/" in each.file]
+    for group in (boot, modprobe, environment):
         _overridden(group, knowledge)
-    _beaten_by_command_line(of(FileKind.MODPROBE), boot or running, knowledge)
+    _beaten_by_command_line(modprobe, boot or running, knowledge)
     told = {(f.remark.id, f.text) for each in of(*FileKind) for f in each.findings}
     for each in running:
         each.findings = [f for f in each.findings if (f.remark.id, f.text) not in told]

@@ -63,7 +63,6 @@ class _Case(NamedTuple):
 
 
 def remarks(found: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
-    """Everything that is said of one assignment."""
     known, machine = knowledge.catalogue, knowledge.machine
     asked = spelled(found)
     trust, parameter, path = found.where.trust, asked.kind is Kind.PARAMETER, found.what is What.PATH

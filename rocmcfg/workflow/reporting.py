@@ -164,7 +164,7 @@ def _last_lines(source: Source, *, whole: bool) -> str:
 def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
     """Lines as the log has them, where `blocks` cuts long ones: a key at the end of one piece must not lose
     its value to the next, where nothing would tell that it is a secret."""
-    from rocmcfg.doctor.reading.lines import blocks
+    from rocmcfg.doctor.reading.segments import blocks
 
     held: list[bytes] = []
     size = 0

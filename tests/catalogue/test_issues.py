@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.doctor.reading.probes import literals
+from rocmcfg.doctor.reading.probes import required
 from rocmcfg.knowledge import catalogue, toml
 from rocmcfg.model.catalogue import matches
 from rocmcfg.model.issue import KnownIssue, Signature
@@ -141,14 +141,14 @@ def test_python_and_grep_both_find_the_sample_lines(issue: KnownIssue) -> None:
 
 @pytest.mark.parametrize("pattern", sorted({s.pattern for _, s in SIGNATURES}))
 def test_every_match_holds_a_text_of_four_characters_to_look_for_first(pattern: str) -> None:
-    assert min(map(len, literals(pattern))) >= 4
+    assert min(map(len, required(pattern)[0])) >= 4
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(sorted({s.pattern for _, s in SIGNATURES})), st.data())
 def test_whatever_a_pattern_matches_holds_one_of_its_literals(pattern: str, data: st.DataObject) -> None:
     line = data.draw(st.from_regex(pattern, alphabet=st.characters(codec="ascii")))
-    assert any(literal.decode() in line for literal in literals(pattern))
+    assert any(literal.decode() in line for literal in required(pattern)[0])
 
 
 @settings(max_examples=60, deadline=None)

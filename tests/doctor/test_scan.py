@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocmcfg.doctor.reading import lines, probes, scan, segments
-from rocmcfg.doctor.reading.probes import Probe, bounded, literals, probe, texts_foreign_to
+from rocmcfg.doctor.reading import probes, scan, segments
+from rocmcfg.doctor.reading.probes import Probe, bounded, probe, required, texts_foreign_to
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.host.files import start_grep
 from rocmcfg.knowledge import catalogue
@@ -124,7 +124,7 @@ def test_every_match_holds_a_literal_that_is_worth_looking_for() -> None:
     ],
 )
 def test_literals_are_read_off_a_pattern(pattern: str, wanted: set[bytes]) -> None:
-    assert set(literals(pattern)) == wanted
+    assert set(required(pattern)[0]) == wanted
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_no_line_keeps_a_pattern_busy(line: bytes) -> None:
     """Several gaps in one pattern cost Python minutes on such a line; this takes some milliseconds."""
     began = time.process_time()
     for wanted in PROBES:
-        wanted.match(line[: lines.LONGEST])
+        wanted.match(line[: segments.LONGEST])
     assert time.process_time() - began < 2
 
 
@@ -254,7 +254,7 @@ def test_line_numbers_hold_over_segments_batches_and_overlong_lines() -> None:
 )
 def test_blocks_lose_nothing_and_know_their_cuts(log: bytes, size: int, longest: int) -> None:
     whole = b""
-    for block in lines.blocks(io.BytesIO(log), size, longest):
+    for block in segments.blocks(io.BytesIO(log), size, longest):
         pieces = block.data.split(b"\n")
         assert pieces.pop() == b""
         assert all(len(piece) <= longest for piece in pieces)
@@ -276,7 +276,7 @@ class _Damaged(io.BytesIO):
 def test_what_came_before_a_damage_counts_also_without_a_line_feed() -> None:
     found: list[bytes] = []
     with pytest.raises(EOFError):
-        found.extend(block.data for block in lines.blocks(_Damaged(b"one\ntwo"), 4))
+        found.extend(block.data for block in segments.blocks(_Damaged(b"one\ntwo"), 4))
     assert found == [b"one\n", b"two\n"]
 
 
@@ -293,7 +293,7 @@ class _Endless(io.RawIOBase):
 
 
 def test_a_line_of_100_mb_stays_small_in_memory() -> None:
-    largest = max(len(block.data) for block in lines.blocks(_Endless()))  # type: ignore[arg-type]
+    largest = max(len(block.data) for block in segments.blocks(_Endless()))  # type: ignore[arg-type]
     assert largest < 4 << 20
     scanner = Scanner(PROBES)
     read = scanner.read("a.log", _Endless())  # type: ignore[arg-type]

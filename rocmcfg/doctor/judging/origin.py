@@ -67,7 +67,9 @@ def origin(options: Options, log: LogFacts, host: Facts) -> Origin:
     rocm, up_to, rocm_source = _rocm(options, log, here)
     runs_dkms = here is not None and any(kernel.running and kernel.dkms for kernel in here.kernels)
     dkms = log.dkms or ("of this host" if runs_dkms else "")
-    same_boots = here is not None and not options.gfx and not options.kernel and _has_kernels(log, host)
+    installed = {kernel.release for kernel in host.kernels} | {host.running}
+    has_kernels = not log.kernels or any(kernel.text in installed for kernel in log.kernels)
+    same_boots = here is not None and not options.gfx and not options.kernel and has_kernels
     return Origin(options, log, here, gfx, source, possible, rocm, rocm_source, dkms, same_boots, up_to)
 
 
@@ -95,8 +97,3 @@ def _is_foreign(gfx: Sequence[str], host: Facts) -> bool:
     if host.offline and not host.gpus:  # a disk shows no GPU
         return False
     return bool(gfx) and not set(gfx) & set(host.gfx)
-
-
-def _has_kernels(log: LogFacts, host: Facts) -> bool:
-    installed = {kernel.release for kernel in host.kernels} | {host.running}
-    return not log.kernels or any(kernel.text in installed for kernel in log.kernels)

@@ -131,7 +131,9 @@ def _judge(
         return None
     position = weighed[0][1].positions[-1]
     reasons = [Reason("signature", True, _kinds_of_lines(strengths))]
-    score = _BASE[best] + _more(strengths)
+    # each further kind of line that fits makes it likelier, to a limit
+    further = sum(0.02 if strength == "generic" else 0.05 for strength in strengths[1:])
+    score = _BASE[best] + min(further, 0.1)
     stages = _stages(issue, hits, where)
     if stages is not None and len(stages.in_order) > 1:
         score += 0.08 * stages.share
@@ -202,11 +204,6 @@ def _strength(hit: Hits, hits: Sequence[Hits]) -> str:
     if signature.beside and all(_signature(other).name != signature.beside for other in hits):
         return "generic"
     return signature.strength
-
-
-def _more(strengths: Sequence[str]) -> float:
-    """What further signatures add: each kind of line that fits makes it likelier, to a limit."""
-    return min(sum(0.02 if strength == "generic" else 0.05 for strength in strengths[1:]), 0.1)
 
 
 _SAID = {

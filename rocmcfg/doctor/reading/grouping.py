@@ -39,9 +39,6 @@ class Groups:
     def __iter__(self) -> Iterator[Group]:
         return iter(self._by_key.values())
 
-    def __len__(self) -> int:
-        return len(self._by_key)
-
     def add(self, line: bytes, position: int) -> None:
         bare = line.translate(None, DIGITS)
         group = self._by_bare.get(bare)

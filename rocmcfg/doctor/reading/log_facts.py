@@ -140,11 +140,6 @@ def _rocm(printed: Sequence[Said], prose: Sequence[Said]) -> tuple[Version | Non
         return None, bool(named)
     heaviest = max(one.weight for one in printed)
     newest = max(filter(None, (parse_version(one.text) for one in printed if one.weight == heaviest)))
-    if any(other and not _agree(newest, other) for other in named):
+    if any(other and any(a != b for a, b in zip(newest, other, strict=False)) for other in named):
         return None, True
     return newest, bool(named)
-
-
-def _agree(one: Version, other: Version) -> bool:
-    length = min(len(one), len(other))
-    return one[:length] == other[:length]

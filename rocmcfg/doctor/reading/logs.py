@@ -38,20 +38,14 @@ def named(path: str) -> Source:
 def of_host(view: HostView, *, this_boot: bool = False) -> list[list[Source]]:
     """The ways to the kernel's logs of this host, best first; one that gives anything is enough. The logs of
     a way are in the order of time. `this_boot`: only logs of the boot that runs now, so no files."""
+    before = _program(view, "the journal of the boot before", (*_JOURNAL, "-b", "-1"))
+    journal = _program(view, "the journal of this boot", (*_JOURNAL, "-b", "0"))
+    ring_buffer = _program(view, "dmesg", ("dmesg",))
     if this_boot:
-        journal = _program(view, "the journal of this boot", (*_JOURNAL, "-b", "0"))
-        return [[journal], [_program(view, "dmesg", ("dmesg",))]]
+        return [[journal], [ring_buffer]]
     files = _files(view)
-    if not view.runs_tools:
-        return [files] if files else []
-    return [
-        [
-            _program(view, "the journal of the boot before", (*_JOURNAL, "-b", "-1")),
-            _program(view, "the journal of this boot", (*_JOURNAL, "-b", "0")),
-        ],
-        [_program(view, "dmesg", ("dmesg",))],
-        *([files] if files else []),
-    ]
+    ways = [[before, journal], [ring_buffer]] if view.runs_tools else []
+    return [*ways, files] if files else ways
 
 
 def _program(view: HostView, name: str, argv: tuple[str, ...]) -> Source:

@@ -30,7 +30,7 @@ _KEPT = 2  # bytes that a text keeps at least
 class Probe(NamedTuple):
     """One pattern. Every match holds one of `literals`; where none can be told that is the empty text.
     `bare_literals` are the same without digits; of each of the `others` a match holds one too. `issue` and
-    `signature` are set for signatures, `name` for facts; `needs` are texts of which a line must hold one
+    `signature` are set for signatures; `needs` are texts of which a line must hold one
     besides; `shared`: another vendor's software prints such a line too."""
 
     role: Role
@@ -38,15 +38,10 @@ class Probe(NamedTuple):
     literals: tuple[bytes, ...]
     bare_literals: tuple[bytes, ...]
     others: tuple[tuple[bytes, ...], ...]
-    name: str = ""
     issue: str = ""
     signature: Signature | None = None
     needs: tuple[bytes, ...] = ()
     shared: bool = False
-
-    @property
-    def enough(self) -> int:
-        return ENOUGH[self.role]
 
     def match(self, line: bytes) -> re.Match[bytes] | None:
         for literal in self.literals:
@@ -129,7 +124,7 @@ def _is_wide(piece: str) -> bool:
 
 def of_logs(known: LogKnowledge, *, resets: bool = False) -> list[Probe]:
     """What is looked for in every log; with `resets` in one that must not hold any."""
-    facts = [probe("fact", fact.pattern, name=f"{fact.kind}.{n}") for n, fact in enumerate(known.facts)]
+    facts = [probe("fact", fact.pattern) for fact in known.facts]
     errors = [
         probe("error", error.pattern, needs=tuple(map(str.encode, error.needs)), shared=error.shared)
         for error in known.errors
@@ -144,11 +139,6 @@ def of_issues(issues: Iterable[KnownIssue]) -> list[Probe]:
         for issue in issues
         for signature in issue.signatures
     ]
-
-
-def literals(pattern: str) -> tuple[bytes, ...]:
-    """Texts of which every match of the pattern holds at least one; the empty text where none can be told."""
-    return required(pattern)[0]
 
 
 def required(pattern: str) -> list[tuple[bytes, ...]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from rocmcfg.doctor.reading.grouping import DIGITS, Groups
-from rocmcfg.doctor.reading.probes import ENOUGH_BYTES, Probe, texts_foreign_to
+from rocmcfg.doctor.reading.probes import ENOUGH, ENOUGH_BYTES, Probe, texts_foreign_to
 from rocmcfg.doctor.reading.segments import Line, LogRead, Segment, Segments
 from rocmcfg.host.files import has_gnu_grep, start_grep
 
@@ -33,7 +33,7 @@ _LINE_MASK = (1 << _LINE_BITS) - 1
 @dataclass(slots=True)
 class Hits:
     """What one probe found. `positions` are the matching lines in the order of reading, for `Scanner.place`;
-    there are never more than the probe's `enough`, and little more than ENOUGH_BYTES of them (`size`). Facts
+    there are never more than ENOUGH of its role, and little more than ENOUGH_BYTES of them (`size`). Facts
     keep their `lines` as they are, one per position; the others are grouped."""
 
     probe: Probe
@@ -52,7 +52,7 @@ class Hits:
 
     @property
     def full(self) -> bool:
-        return len(self.positions) >= self.probe.enough or self.size >= ENOUGH_BYTES
+        return len(self.positions) >= ENOUGH[self.probe.role] or self.size >= ENOUGH_BYTES
 
 
 class Scanner:

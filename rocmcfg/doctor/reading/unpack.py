@@ -18,20 +18,14 @@ _MOST = 1 << 20  # bytes that a step may unpack to; xz packs 7000 into one, bzip
 _XZ_MEMORY = 128 << 20  # bytes; `xz -9` takes 65 MiB to unpack, and a header may ask for 4 GiB
 
 
-class TooMuch(Exception):
-    """It goes on for longer than a log of its size can."""
-
-
 class Unpacked(io.RawIOBase):
-    """`new` makes a decompressor of zlib, bz2 or lzma, `error` is what that raises, `magic` is what a member
-    begins with. Reading raises that error, or EOFError for a stream that is cut, after all that comes before
-    it was handed out."""
+    """`new` makes a decompressor of zlib, bz2 or lzma, `magic` is what a member begins with. Reading raises
+    the decompressor's error, or EOFError for a stream that is cut, after all that comes before it was handed
+    out."""
 
-    def __init__(
-        self, packed: BinaryIO, magic: bytes, new: Callable[[], Any], error: type[Exception]
-    ) -> None:
+    def __init__(self, packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> None:
         self._packed = packed
-        self._pieces = _pieces(packed, magic, new, error)
+        self._pieces = _pieces(packed, magic, new)
         self._ready = bytearray()
         self._problem: Exception | None = None
 
@@ -58,9 +52,7 @@ class Unpacked(io.RawIOBase):
         super().close()
 
 
-def _pieces(
-    packed: BinaryIO, magic: bytes, new: Callable[[], Any], error: type[Exception]
-) -> Iterator[bytes]:
+def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[bytes]:
     """What the members of a file hold, one after the other."""
     waiting = b""  # packed bytes that were read and not unpacked yet
     taken = given = 0
@@ -83,18 +75,18 @@ def _pieces(
                 if not waiting:
                     continue
             begun = True
-            for piece in _unpacked(decompressor, waiting, error):
+            for piece in _unpacked(decompressor, waiting):
                 given += len(piece)
                 yield piece
             waiting = getattr(decompressor, "unconsumed_tail", b"")
             if given > max(files.READ_ANYWAY, files.MOST_PACKED * taken):
-                raise TooMuch(
+                raise OSError(
                     f"it unpacks to more than {files.MOST_PACKED} times its size, which no log does"
                 )
         waiting, first = decompressor.unused_data, False
 
 
-def _unpacked(decompressor: Any, chunk: bytes, error: type[Exception]) -> Iterator[bytes]:
+def _unpacked(decompressor: Any, chunk: bytes) -> Iterator[bytes]:
     """What a chunk begins with; of a damaged one, all that comes before the damage, where that can be had."""
     if not hasattr(decompressor, "copy"):  # a damage takes the output of this call along
         yield decompressor.decompress(chunk, _CHUNK)
@@ -102,7 +94,7 @@ def _unpacked(decompressor: Any, chunk: bytes, error: type[Exception]) -> Iterat
     before = decompressor.copy()
     try:
         yield decompressor.decompress(chunk, _MOST)
-    except error:
+    except Exception:  # zlib.error: decompressors of bz2 and lzma cannot be copied
         for byte in chunk:
             yield before.decompress(bytes((byte,)))
         raise
@@ -113,15 +105,13 @@ def unpack(packed: BinaryIO, start: bytes) -> Unpacked | None:
     if start.startswith(_GZIP):
         import zlib
 
-        return Unpacked(packed, _GZIP, lambda: zlib.decompressobj(31), zlib.error)
+        return Unpacked(packed, _GZIP, lambda: zlib.decompressobj(31))
     if start.startswith(_XZ):
         import lzma
 
-        return Unpacked(
-            packed, _XZ, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY), lzma.LZMAError
-        )
+        return Unpacked(packed, _XZ, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY))
     if start.startswith(_BZIP2):
         import bz2
 
-        return Unpacked(packed, _BZIP2, bz2.BZ2Decompressor, OSError)
+        return Unpacked(packed, _BZIP2, bz2.BZ2Decompressor)
     return None

@@ -9,15 +9,7 @@ from collections.abc import Callable
 from rocmcfg.lint import kinds
 from rocmcfg.lint.assignment import Reading, Where
 from rocmcfg.lint.kinds import FileKind
-from rocmcfg.lint.readers import (
-    environment,
-    kernel,
-    lines,
-    markdown,
-    notebook,
-    python,
-    shell,
-)
+from rocmcfg.lint.readers import environment, kernel, lines, markdown, notebook, python, shell
 from rocmcfg.lint.source import Span
 
 _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {

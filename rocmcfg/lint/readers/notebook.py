@@ -97,17 +97,13 @@ def _cells(piece: Span) -> Iterator[tuple[str, Span]]:
             top.named = False
         elif top.is_list or top.named:
             owner = stack[-2] if top.is_list and len(stack) > 1 else top
-            if top.key == "source":
-                owner.source.append(_unescaped(piece, found.start() + 1, found.end() - 1))
+            if top.key == "source":  # an escape stands where its backslash stands
+                text = piece.cut(found.start() + 1, found.end() - 1)
+                owner.source.append(text.sub(_ESCAPE, _character))
             elif top.key == "cell_type" and not top.is_list:
                 top.kind = mark[1:-1]
         else:
             top.key = mark[1:-1]
-
-
-def _unescaped(piece: Span, start: int, stop: int) -> Span:
-    """A JSON string's text; an escape stands where its backslash stands."""
-    return piece.cut(start, stop).sub(_ESCAPE, _character)
 
 
 def _character(escape: re.Match[str]) -> str:

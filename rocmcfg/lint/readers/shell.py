@@ -144,7 +144,8 @@ class _Reader:
             statement = None
             if len(self.words) == 1 + declared:  # up to the quote that closes the last word
                 statement = self.words[0].at(0), self.piece.at(self.command.words[-1].stop - 1) + 1
-            self._variable(at, replace(self.where, scope=scope), statement)
+            lasts = replace(self.where, scope=scope)
+            environment.add_word(self.piece, self.command.words[at], self.out, lasts, statement)
 
     def _command_line(self, name: str, word: Span, found: re.Match[str]) -> None:
         """A second plain assignment of the same variable wins: what stood in the first one reaches nobody."""
@@ -174,11 +175,6 @@ class _Reader:
         kernel.read_arguments(word.cut(value), out, last)
         held += range(before, len(out.assignments))
 
-    def _variable(
-        self, at: int, where: Where, statement: tuple[int, int] | None = None, start: int = 0
-    ) -> None:
-        environment.add_word(self.piece, self.command.words[at], self.out, where, statement, start)
-
     def _command(self, name: str, at: int) -> None:
         rest = self.words[at + 1 :]
         if name == "setenv" or (
@@ -205,6 +201,7 @@ class _Reader:
         words = self.words[first:]
         bare = [w for w in words if names.split_parameter(w.text.partition("=")[0]) and "=" in w.text]
         for number, word in enumerate(words, first):
+            raw = self.command.words[number]
             name, equals, _ = word.text.partition("=")
             before = self.words[number - 1].text if number > first else ""
             if re.fullmatch(r"-\w{0,2}c", before) and " " in word.text and self.where.depth < _DEPTH:
@@ -213,9 +210,9 @@ class _Reader:
             if bare and equals and not name.startswith("-") and not names.concerns(name):
                 kernel.read_arguments(word, self.out, self.alone)
             elif equals and before != "--build-arg" and names.concerns(name):
-                self._variable(number, self.alone)
+                environment.add_word(self.piece, raw, self.out, self.alone)
             elif name == "--env" and names.concerns(word.text[6:].partition("=")[0]):
-                self._variable(number, self.alone, start=6)
+                environment.add_word(self.piece, raw, self.out, self.alone, start=6)
             elif equals and re.search(r"[\s\"']", word.text):
                 lines.read(word, self.out, self.alone)
 
