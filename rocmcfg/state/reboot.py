@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rocmcfg.backends.boot import efi, registry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.kargs import adds_up, contains
 from rocmcfg.model.spelling import same
-from rocmcfg.model.state import Channel, DesiredSetting, Kind
+from rocmcfg.model.state import Channel, CheckStatus, DesiredSetting, Kind
 from rocmcfg.records import journal
 from rocmcfg.records.receipt import Receipt, boot_id, load_quietly
 from rocmcfg.records.steps import Committed, Journal, UndoBegun
@@ -27,6 +28,16 @@ def due(view: HostView, wanted: Sequence[DesiredSetting], receipt: Receipt | Non
         return True
     running = Running(view)
     return any(not _runs(view, running, setting, receipt, booted) for setting in wanted)
+
+
+def not_booted(view: HostView, receipt: Receipt | None, loader: str) -> tuple[CheckStatus, str]:
+    """How it stands with what files and menu have, and the running boot has not. `loader` is the backend."""
+    if receipt is None or receipt.boot_id in ("", boot_id(view)):
+        return CheckStatus.PENDING_REBOOT, "the running boot does not have it yet"
+    told, name = efi.text(view, "LoaderInfo"), registry.backend(loader).LOADER if loader else ""
+    if told and not told.lower().startswith(name):
+        return CheckStatus.DRIFT, f"{told} booted this host, and the menu of {loader} has it: apply again"
+    return CheckStatus.PENDING_REBOOT, "this boot came after the apply, by an entry that does not have it"
 
 
 def due_now(view: HostView) -> bool:
