@@ -25,7 +25,7 @@ demo: $(READY)
 	@$(RUN) docs/demo/demo.py
 
 test: lint fast
-	@echo "The program's own tests have passed. There are more, as root, about an hour: make faults packages ansible vm"
+	@echo "The program's own tests have passed. There are more, as root, about two hours: make faults packages ansible vm"
 	@echo "What continuous integration takes of them for this commit: .ci/run --dry-run"
 
 all: test faults packages ansible loaders vm

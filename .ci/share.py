@@ -1,6 +1,6 @@
 """Prints which of the tests that need root, mirrors or guests a run takes, and why, as commands for .ci/run.
 
-All of them take about an hour on two cores, and two hours on slow ones. So a run takes what its change
+All of them take about two hours on two cores, and four on slow ones. So a run takes what its change
 touches, and of the rest as much as fits, beginning where the commit's hash says: a few commits together run
 everything.
 
@@ -105,6 +105,25 @@ PARTS = (
             "rocmcfg/backends/boot/systemd_boot/*",
             "tests/vm/*",
         ),
+    ),
+    Part(
+        "guests with entries",
+        10,
+        "vm",
+        ("tests/vm/test_entries.py",),
+        (
+            "rocmcfg/backends/boot/entry_options.py",
+            "rocmcfg/backends/boot/loader_entries.py",
+            "rocmcfg/backends/boot/systemd_boot/*",
+            "tests/vm/*",
+        ),
+    ),
+    Part(
+        "guests with dracut",
+        14,
+        "vm",
+        ("tests/vm/test_dracut.py",),
+        ("rocmcfg/backends/boot/uki/*", "rocmcfg/backends/initramfs/*", "tests/vm/*"),
     ),
     Part(
         "guests with images",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rocmcfg.backends import edits, environment, environment_targets, modprobe
-from rocmcfg.backends.boot import registry
+from rocmcfg.backends.boot import efi, registry
 from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu
 from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
@@ -203,7 +203,7 @@ def _parameter_status(host: _Host, setting: DesiredSetting, configured: Effectiv
     if same(now.value, setting.text):
         return CheckStatus.IN_EFFECT, ""
     if not _booted_with(host, setting):
-        return CheckStatus.PENDING_REBOOT, "the running boot does not have it yet"
+        return _not_booted(host)
     if setting.rewritten:
         return CheckStatus.REWRITTEN_BY_DRIVER, "the driver replaced the value when it started"
     return CheckStatus.DRIFT, "this boot carried the setting, and the kernel shows another value"
@@ -282,6 +282,22 @@ def _left(host: _Host, tool: str) -> bool:
     return host.receipt is not None and host.receipt.activations.get(tool) is ActivationState.LEFT_TO_USER
 
 
+def _not_booted(host: _Host) -> Verdict:
+    """Of what the files and the menu have, and the running boot has not."""
+    if host.receipt is None or host.receipt.boot_id in ("", boot_id(host.view)):
+        return CheckStatus.PENDING_REBOOT, "the running boot does not have it yet"
+    told, loader = (
+        efi.text(host.view, "LoaderInfo"),
+        registry.backend(host.loader).LOADER if host.loader else "",
+    )
+    if told and not told.lower().startswith(loader):
+        return (
+            CheckStatus.DRIFT,
+            f"{told} booted this host, and the menu of {host.loader} has it: apply again",
+        )
+    return CheckStatus.PENDING_REBOOT, "this boot came after the apply, by an entry that does not have it"
+
+
 def _generator_left(host: _Host) -> str:
     """The initramfs generator that apply left to the user: what is left besides the boot menu's tool."""
     menu_tool = host.menu.tool if host.menu else ""
@@ -355,7 +371,7 @@ def _karg_status(
         return CheckStatus.IN_EFFECT, ""
     if contains(host.running.kargs, setting.karg):
         return CheckStatus.DRIFT, "this boot carried it, and another argument won"
-    return CheckStatus.PENDING_REBOOT, "the running boot does not have it yet"
+    return _not_booted(host)
 
 
 # -- variables ----------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ SYSTEMD_BOOT = (
     f"echo timeout 1 > {ESP}/loader/loader.conf",
 )
 LINE = f"echo '{ROOT}' > /etc/kernel/cmdline"
+UKI_FILES = f"{ESP}/EFI/Linux/*.efi.extra.d/* /etc/kernel/cmdline"
 MODULES_OF_OTHER = f"cp -al /usr/lib/modules/{LIKE} /usr/lib/modules/{OTHER}"
 REMOVE_OTHER = (f"kernel-install remove {OTHER}", f"rm -r /usr/lib/modules/{OTHER}")
 # All that may be touched, the EFI system partition with it. Each boot writes the first two that are left out,
@@ -32,7 +33,7 @@ EVERYTHING = (
     "find /etc /boot -type l -printf '%p -> %l\\n' | sort"
 )
 # What the firmware and the loader started, as each of them tells.
-BOOTED = "uname -r; cat /proc/cmdline; bootctl status 2>/dev/null | grep -A 3 '^ *Current'"
+BOOTED = "echo; uname -r; cat /proc/cmdline; bootctl status 2>/dev/null | grep -A 3 '^ *Current'"
 
 
 class Chain(NamedTuple):
@@ -48,6 +49,56 @@ class Chain(NamedTuple):
     install: Sequence[str] = ()
     remove: Sequence[str] = ()
     other: str = OTHER
+
+
+BY_KERNEL_INSTALL = Chain(
+    "systemd-boot",
+    "systemd-boot",
+    "bootctl status",
+    (
+        *SYSTEMD_BOOT,
+        LINE,
+        "echo layout=bls > /etc/kernel/install.conf",
+        f"kernel-install add {LIKE} /boot/vmlinuz-{LIKE}",
+    ),
+    f"{ESP}/loader/entries/*.conf /etc/kernel/cmdline",
+    (MODULES_OF_OTHER, f"kernel-install add {OTHER} /boot/vmlinuz-{LIKE} /boot/initrd.img-{LIKE}"),
+    REMOVE_OTHER,
+)
+BLS = "/boot/loader/entries"
+LIKE_FEDORA = """#!/bin/sh
+cat <<EOF
+if [ -f \\${prefix}/user.cfg ]; then
+  source \\${prefix}/user.cfg
+fi
+insmod blsuki
+blscfg
+EOF
+"""
+GRUB_WITH_ENTRIES = Chain(
+    "grub-bls",
+    "LABEL=root",
+    "cat /proc/cmdline; test ! -e /boot/vmlinuz-*; test -d /boot/loader/entries",
+    (
+        # a /boot of its own, as Fedora has it
+        "mkfs.ext4 -q -L boot /dev/vda3 && mount /dev/vda3 /mnt && mkdir /mnt/efi /mnt/grub",
+        f"umount {ESP} && sed -i 's#^UUID=5243-4647#LABEL=boot /boot ext4 defaults 0 2\\n&#' /etc/fstab",
+        "umount /mnt; systemctl daemon-reload",
+        "mkdir /var/old && mv /boot/vmlinuz-* /boot/initrd.img-* /var/old",
+        f"mount /boot && mount {ESP}",
+        LINE,
+        f"printf '%s' '{LIKE_FEDORA}' > /etc/grub.d/09_entries",
+        "printf 'layout=bls\\nBOOT_ROOT=/boot\\n' > /etc/kernel/install.conf",
+        f"kernel-install add {LIKE} /var/old/vmlinuz-{LIKE} /var/old/initrd.img-{LIKE}",
+        # Fedora's 01_users and 10_linux print these; Debian's know nothing of entries
+        "chmod -x /etc/grub.d/10_linux && chmod +x /etc/grub.d/09_entries && rm -rf /etc/default/grub.d",
+        f"grub-install --target=x86_64-efi --efi-directory={ESP} --removable --no-nvram",
+        "grub-mkconfig -o /boot/grub/grub.cfg && grep ^blscfg /boot/grub/grub.cfg",
+    ),
+    f"{BLS}/*.conf /etc/kernel/cmdline /etc/default/grub",
+    (MODULES_OF_OTHER, f"kernel-install add {OTHER} /var/old/vmlinuz-{LIKE} /var/old/initrd.img-{LIKE}"),
+    REMOVE_OTHER,
+)
 
 
 def run_all(guest: Guest, commands: Sequence[str]) -> None:

@@ -18,13 +18,13 @@ from .chains import (
     OTHER,
     REMOVE_OTHER,
     SYSTEMD_BOOT,
+    UKI_FILES,
     Chain,
     become,
     live,
 )
 from .guest import Guest
 
-UKI_FILES = f"{ESP}/EFI/Linux/*.efi.extra.d/* /etc/kernel/cmdline"
 UKIFY = Chain(
     "uki",
     "systemd-stub",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .chains import assert_same, become, everything
+from .chains import BY_KERNEL_INSTALL, GRUB_WITH_ENTRIES, assert_same, become, everything
 from .guest import Guest
-from .test_chains import BY_KERNEL_INSTALL, GRUB_WITH_ENTRIES
 from .trials import for_the_next_boot, panic_in_the_trial, trial
 
 
