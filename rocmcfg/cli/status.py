@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
-from rocmcfg.model.state import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
+from rocmcfg.model.state import OFFLINE, PASSES, CheckStatus, VerificationReport
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import BootChain
@@ -200,7 +199,11 @@ def _show_report(printer: Printer, report: VerificationReport) -> None:
     shown = [c for c in report.checks if c.status not in PASSES or printer.verbose]
     if shown:
         printer.line()
-    for (detail, source), names in _by_cause(shown, printer.verbose).items():
+    causes: dict[tuple[str, str], list[str]] = {}  # one update-grub that is due for several is said once
+    for check in shown:
+        source = check.source if printer.verbose or check.status is CheckStatus.OVERRIDDEN else ""
+        causes.setdefault((check.detail, source), []).append(check.name)
+    for (detail, source), names in causes.items():
         if detail:
             printer.wrapped(f"{', '.join(names)}: {detail}", indent="")
         if source:
@@ -210,15 +213,6 @@ def _show_report(printer: Printer, report: VerificationReport) -> None:
     if any(c.target == "environment" and c.running is None for c in report.checks):
         printer.line("Variables reach new logins; what runs already keeps the old ones.")
     printer.wrapped(_verdict(report, printer.root_option), indent="")
-
-
-def _by_cause(checks: Sequence[Check], verbose: bool) -> dict[tuple[str, str], list[str]]:
-    """(detail, source) and the names that share them: one update-grub that is due is said once."""
-    causes: dict[tuple[str, str], list[str]] = {}
-    for check in checks:
-        source = check.source if verbose or check.status is CheckStatus.OVERRIDDEN else ""
-        causes.setdefault((check.detail, source), []).append(check.name)
-    return causes
 
 
 def _verdict(report: VerificationReport, option: str) -> str:
