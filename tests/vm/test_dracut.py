@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from .chains import (
     LIKE,
-    MODULES_OF_OTHER,
-    OTHER,
-    REMOVE_OTHER,
     ROOT,
     SYSTEMD_BOOT,
     UKI_FILES,
@@ -47,8 +44,6 @@ UKI_OF_DRACUT = Chain(
         f"kernel-install add {LIKE} /boot/vmlinuz-{LIKE}",
     ),
     UKI_FILES,
-    (MODULES_OF_OTHER, f"kernel-install add {OTHER} /boot/vmlinuz-{LIKE}"),
-    REMOVE_OTHER,
 )
 
 
