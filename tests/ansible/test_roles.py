@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -11,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from tests.packages.conftest import DEB
 from tests.support.hosts import debian_grub_host
 from tests.support.trees import tree
 
@@ -103,6 +106,33 @@ class Site:
             ANSIBLE_CALLBACK_RESULT_FORMAT="yaml",
         )
         return Run(ran.status, ran.output)
+
+
+def test_the_readme_begins_with_a_play_that_works(site: Site) -> None:
+    """The hosts here are trees, so the role that installs is left out: the fleet runs it."""
+    readme = (support.SOURCE / "README.md").read_text()
+    found = re.search(r"```yaml\n(.*?)```\n\n```sh\n(.*?)```\n", readme, re.S)
+    assert found is not None
+    assert len((found[1] + found[2]).splitlines()) == 10
+    assert readme.index(found[0]) < 100, "it stands first"
+    (play,) = yaml.safe_load(found[1])
+    assert play["roles"] == ["rocmcfg.amdgpu.install", "rocmcfg.amdgpu.apply"]
+    assert play["hosts"] == "gpus"
+    assert play["vars"].pop("rocmcfg_install_package") == DEB
+    trees = {name: site.add(name) for name in ("first", "second", "third")}
+    before = {name: tree(root, times=False) for name, root in trees.items()}
+    hosts: dict[str, dict[str, object]] = {name: {} for name in trees}
+    del play["hosts"], play["become"]  # all of them, and by who runs this test
+    own = play | {"roles": play["roles"][1:]}
+
+    rehearsed = site.run(hosts, "--check", "--diff", **own)
+    assert rehearsed.status == 0, rehearsed.output
+    assert {name: tree(root, times=False) for name, root in trees.items()} == before
+
+    done = site.run(hosts, **own)
+    assert done.status == 0, done.output
+    assert all((root / "var/lib/rocmcfg/receipt.json").exists() for root in trees.values())
+    assert done.output.count("needs a reboot") >= len(trees)
 
 
 @pytest.fixture

@@ -110,7 +110,10 @@ def test_the_wheel_holds_the_program_and_nothing_else(built: Path) -> None:
         f"-{rocmcfg.__version__}.data",
         f"-{rocmcfg.__version__}.dist-info",
     }
-    assert set(modes.values()) == {0o644}
+    assert [name.removeprefix(data) for name, mode in modes.items() if mode != 0o644] == [
+        "share/rocmcfg/undo.sh"
+    ]
+    assert modes[f"{data}share/rocmcfg/undo.sh"] == 0o755
 
 
 def test_the_tree_the_sdist_and_a_tree_for_one_user_give_the_same(
