@@ -217,7 +217,7 @@ def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagn
     if not view.exists(path):
         yield error(
             "RC3303",
-            f"{path} is not on this host, and it is not ours to make",
+            f"{path} is not on this host, and rocmcfg does not make it",
             location=path,
             hint=f"make an empty one (sudo touch {path}), then run the command again",
         )
@@ -234,7 +234,7 @@ def _unfit(view: HostView, settings: Sequence[DesiredSetting]) -> Iterable[Diagn
     if read and read[-1].rstrip().endswith("\\"):
         yield error(
             "RC3306",
-            f"the last line of {path} ends with a backslash, which would join our first line to it",
+            f"the last line of {path} ends with a backslash, which would join rocmcfg's first line to it",
             location=path,
             hint="take that backslash away, then run the command again",
         )

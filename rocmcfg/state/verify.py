@@ -139,7 +139,7 @@ def _changed_files(host: _Host) -> list[Diagnostic]:
             if unsure
             else "`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it"
             if host.view.read(path) is not None or registry.editor(path) is None
-            else "put it back, from its package or a copy; then `rocmcfg apply` restores our lines in it",
+            else "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it",
         )
         for path in (host.receipt.files if host.receipt else {})
         if not _as_left(host, path)

@@ -65,7 +65,7 @@ def run_tool(
 
     def told() -> None:
         interrupts.check()
-        progress(f"{argv[0]} … {time.monotonic() - started:.0f} s")
+        progress(f"{time.monotonic() - started:.0f} s: {' '.join(argv)}")
 
     result = host.execute(argv, timeout=limit, progress=told, mark=mark)
     if result.status is None:
@@ -106,7 +106,7 @@ def wait_for_survivors(host: Host, mark: str, progress: Progress) -> None:
                 hint="wait for its end, or end it, then run `rocmcfg recover` again",
                 exit_code=ExitCode.RECOVERY_REQUIRED,
             )
-        progress(f"waiting for {left[0]} of the interrupted run … {waited:.0f} s")
+        progress(f"{waited:.0f} s: waiting for {left[0]} of the interrupted run")
         time.sleep(0.3)
 
 

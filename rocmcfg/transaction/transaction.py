@@ -127,7 +127,7 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
     """The plan of a purpose, all of it or nothing. Raises RocmcfgError. The caller holds the lock and has
     checked that the plan is fresh. What programs keep comes after our files, and the receipt, which notes
     for which deployment they keep it, behind it. A trial becomes one by the very last step."""
-    plan = purpose.plan
+    plan, steps = purpose.plan, len(purpose.plan.activations)
     _preflight(host, plan)
     header = purpose.header(host)
     with interrupts.held():
@@ -139,7 +139,10 @@ def execute(host: Host, purpose: Purpose, progress: Progress) -> Done:
             for change in plan.changes:
                 interrupts.check()
                 _change(host, id, change)
-            activations = tuple(_activate(host, id, a, progress, mark) for a in plan.activations)
+            activations = tuple(
+                _activate(host, id, a, _numbered(progress, f"step {n} of {steps}, "), mark)
+                for n, a in enumerate(plan.activations, 1)
+            )
             kept = (change_by_tool(host, id, tool, progress, mark) for tool in plan.tools if not tool.arms)
             activations += tuple(kept)
             expect = header.expect
@@ -212,6 +215,10 @@ def _parents(host: Host, id: int, path: str) -> None:
     for directory in reversed(missing):
         journal.append(host, id, DirectoryMade(directory))
         host.make_dir(directory, 0o755)
+
+
+def _numbered(progress: Progress, step: str) -> Progress:
+    return lambda said: progress(step + said)
 
 
 def _activate(host: Host, id: int, activation: Activation, progress: Progress, mark: str) -> Activation:

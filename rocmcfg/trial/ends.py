@@ -198,7 +198,7 @@ def _note_end(host: Host, found: Trial, one: steps.Journal) -> Diagnostic:
         "RC4327",
         f"the trial of transaction {one.id} was not confirmed, and is taken back",
         detail="\n".join((seen.text, *seen.lines)).strip(),
-        hint=f"{again}`rocmcfg doctor` asks the logs; to try it again, apply it with --trial again",
+        hint=f"{again}`rocmcfg doctor` checks your log; to try it again, apply it with --trial again",
     )
 
 

@@ -68,7 +68,7 @@ def continued(text: str, path: str) -> Iterator[Diagnostic]:
     """Where the line before ours takes the next one for a part of itself."""
     last = around(text)[0].removesuffix("\n").rpartition("\n")[2]
     if re.search(r"(?<!\\)(?:\\\\)*\\\Z", last) and not re.search(r"(?:^|\s)#", last):
-        said = "the line before ours ends in a backslash, and would take ours for a part of itself"
+        said = "the line before rocmcfg's ends in a backslash, and would take it for a part of itself"
         yield error("RC3119", said, location=path, hint="end that line without it")
 
 

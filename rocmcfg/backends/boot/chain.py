@@ -213,7 +213,7 @@ def set_anew(name: str, path: str) -> Diagnostic:
     """Of a file of assignments from which entries of later kernels are made."""
     return error(
         "RC3120",
-        f"a line behind ours sets {name} anew, without ours: a later kernel would lose them",
+        f"a line behind rocmcfg's sets {name} anew: a later kernel would lose its arguments",
         location=path,
         hint="move it above the lines of rocmcfg, or make it append",
     )

@@ -30,7 +30,7 @@ def text(view: HostView, name: str) -> str:
 def handed_over(view: HostView, variable: str, loader: str) -> tuple[str, ...]:
     """The evidence of the firmware that this loader booted the host; empty where it says nothing of it."""
     told = text(view, variable)
-    return (f"the firmware was handed over by {told}",) if told.lower().startswith(loader) and told else ()
+    return (f"{told} started this system",) if told.lower().startswith(loader) and told else ()
 
 
 def secure_boot(view: HostView) -> str:

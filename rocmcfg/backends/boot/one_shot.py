@@ -201,7 +201,7 @@ def _listed(view: HostView) -> tuple[Listed, ...]:
 def _not_ours(observed: Observed, chosen: Listed) -> str:
     """Why the entry that boots by itself is none that gets our arguments; empty where it is one."""
     name = loader_entries.entry_id(chosen.path)
-    return "" if any(name == entry.id for entry in observed.menu.normal) else "gets no arguments of ours"
+    return "" if any(name == entry.id for entry in observed.menu.normal) else "gets no arguments of rocmcfg"
 
 
 def _cannot(why: str, detail: str) -> Diagnostic:

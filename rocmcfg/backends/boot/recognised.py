@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from rocmcfg.backends.boot.grub.reader import STEAMOS
+from rocmcfg.backends.keep_list import FOLDER as KEPT_BY_UPDATES
 from rocmcfg.host.view import HostView
 
 if TYPE_CHECKING:
@@ -55,10 +57,10 @@ CHAINS = (
     Row(
         "steamos",
         "SteamOS before 3.6 or without /efi",
-        (("/etc/steamos-release", "/usr/lib/steamos", "/etc/atomic-update.conf.d"),),
+        (("/etc/steamos-release", "/usr/lib/steamos", KEPT_BY_UPDATES),),
         "mount /efi; before SteamOS 3.6, whose updates keep nothing of /etc, after each of them:\n"
         "append to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub: {kargs}\nthen: sudo update-grub",
-        unless=("/efi/EFI/steamos/grub.cfg", "/etc/atomic-update.conf.d"),
+        unless=(STEAMOS, KEPT_BY_UPDATES),
     ),
 )
 

@@ -200,7 +200,7 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
         folders = (f"{one}{below}" for one in loader_entries.PARTITIONS for below in ("", "/loader"))
         hidden = next(filter(view.hidden, folders), "")
         empty = loader_entries.unmounted(view)
-        refusal = "no boot loader that we know was found"
+        refusal = "no boot loader that rocmcfg knows was found"
         refusal += f"; /etc/fstab names {empty}, which is empty: is it mounted?" if empty else ""
         if told:
             refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"

@@ -10,7 +10,7 @@ from rocmcfg.backends.boot.grub_files.environment_block import GRUB
 from rocmcfg.backends.boot.grub_files.trial import SCRIPT, GrubTrial, script
 from rocmcfg.backends.templates import render
 from rocmcfg.host.view import HostView
-from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.diagnostic import Diagnostic, error
 
 
 class _Trial(GrubTrial):
@@ -22,7 +22,12 @@ class _Trial(GrubTrial):
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         if reader.on_steamos(view):
-            yield GRUB.cannot("nobody has seen what Valve's steamenv module makes of it")
+            yield error(
+                "RC4310",
+                "no trial boot on SteamOS: nobody has seen what Valve's steamenv module makes of one",
+                location=reader.STEAMOS,
+                hint="apply without --trial; `rocmcfg rollback` takes it back",
+            )
         else:
             yield from super().problems(view, observed, arguments)
 

@@ -100,7 +100,7 @@ def before_writing(
     if lost_at:
         yield error(
             "RC3105",
-            f"{loser} that is read after ours sets GRUB_CMDLINE_LINUX_DEFAULT anew, without ours",
+            f"{loser} that is read after rocmcfg's sets GRUB_CMDLINE_LINUX_DEFAULT anew",
             location=lost_at,
             hint=f"{cure}, or make it append",
         )

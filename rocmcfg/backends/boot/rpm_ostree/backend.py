@@ -41,7 +41,7 @@ class _RpmOstree(DeploymentChain):
             yield error(
                 "RC3140",
                 f"rpm-ostree is at work on this host: {transaction[0]}",
-                detail="one transaction at a time may run, and ours would be refused",
+                detail="one transaction at a time may run, and rocmcfg's would be refused",
                 hint="wait for its end (rpm-ostree status), or end it (rpm-ostree cancel), then run the "
                 "command again",
             )

@@ -66,7 +66,7 @@ class _Sdbootutil(Chain):
             yield error(
                 "RC3146",
                 "there is no /etc/kernel/cmdline, and sdbootutil would take the line of the kernel that runs",
-                detail="what is on it now would stay there for good, ours too after an undo",
+                detail="what is on it now would stay there for good, rocmcfg's too after an undo",
                 location=_BASES[0],
                 hint="write the options of an entry into it, without root=, rootflags= and initrd=: "
                 "sdbootutil show-entry VERSION",

@@ -27,7 +27,7 @@ _KERNEL = ("/etc/kernel", "/run/kernel", "/usr/local/lib/kernel", "/usr/lib/kern
 _PRESET_LINE = re.compile(r"^[ \t]*\w+_cmdline=|^[ \t]*\w+_options=.*--(?:no-)?cmdline", re.MULTILINE)
 _SET_FOR_DRACUT = re.compile(r"^[ \t]*kernel_cmdline\+?=", re.MULTILINE)
 _CONFIGURED = re.compile(r"^[ \t]*Cmdline[ \t]*=", re.MULTILINE)
-_ALONE = "and one with our arguments alone"
+_ALONE = "and one with rocmcfg's arguments alone"
 
 
 class Built(NamedTuple):
