@@ -11,6 +11,7 @@
 #   make loaders boot loaders alone, without Linux: what boots once, on each version that Debian has
 #   make vm      real machines under QEMU: GRUB, kernel, amdgpu
 #                each of these five also runs some files only: make vm TESTS=tests/vm/test_trial.py
+#   make sources holds the data against the sources of kernels and ROCm (700 MB of Debian's mirror, once)
 #   make bench   start-up, plan, verify, apply: figures against their bars
 #   make lock    resolve the dependencies anew (needs uv)
 
@@ -19,7 +20,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test all fast faults packages ansible loaders vm lint bench lock clean
+.PHONY: demo test all fast faults packages ansible loaders vm lint sources bench lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
@@ -56,6 +57,9 @@ lint: $(READY)
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
+
+sources: $(READY)
+	$(RUN) -m tests.catalogue.sources $(ARGS)
 
 bench: $(READY)
 	@$(RUN) -m compileall -q rocmcfg

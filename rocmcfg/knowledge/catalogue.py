@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from rocmcfg.host.files import read_own_file
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.compiled import noun
 from rocmcfg.model.catalogue import (
@@ -91,6 +92,13 @@ def known_issues() -> tuple[KnownIssue, ...]:
     """In the order of their ids, which are the names of their files."""
     names = sorted(n for n in os.listdir(f"{compiled.PACKAGE}/{_ISSUES}") if n.endswith(".toml"))
     return tuple(issue(name[:-5], compiled.packaged(f"{_ISSUES}/{name}")) for name in names)
+
+
+@functools.cache
+def diagnostics() -> dict[str, tuple[str, ...]]:
+    """Severity, summary and what to do, by id; docs/generate.py writes them from the calls."""
+    content = read_own_file(f"{compiled.PACKAGE}/knowledge/diagnostics.tsv").decode()
+    return {id: tuple(row) for id, *row in (line.split("\t") for line in content.splitlines())}
 
 
 def issue(id: str, row: dict[str, Any]) -> KnownIssue:

@@ -31,6 +31,8 @@ class SignatureTable(_Model):
     name: Name | None = None
     verbatim: StrictBool = False
     beside: Name | None = None
+    # the series of kernels that print it, of those that `make sources` read; none where other programs do
+    printed_by: list[StrictStr] = []
 
 
 class KnownIssueFile(_Model):

@@ -17,7 +17,6 @@ NAME = re.compile(r"Cijk_(A[a-z]{2,5})_(B[a-z]{2,5})_[A-Za-z0-9_]{4,4000}", re.A
 _TILE = re.compile(r"_MT(\d+)x(\d+)(?:x(\d+))?(?:_|$)")
 _INSTRUCTION = re.compile(r"_MI(\d+)x(\d+)x")
 _ISA = re.compile(r"_ISA([0-9a-f]{3,4})(?:_|$)")
-_BRIEF = ("library", "call", "types", "macro tile", "built for")
 
 
 class KernelPart(NamedTuple):
@@ -32,12 +31,6 @@ class KernelName(NamedTuple):
 
     name: str
     parts: tuple[KernelPart, ...]
-
-    @property
-    def brief(self) -> tuple[KernelPart, ...]:
-        """The parts by which faults differ: the library, the call, and how operands are read."""
-        switches = {key["name"] for key in _known()["key"] if "yes" in key}
-        return tuple(p for p in self.parts if p.name in _BRIEF or p.name.rstrip("0123456789") in switches)
 
 
 @functools.cache

@@ -66,7 +66,7 @@ def _kernel(wanted: VersionRange, where: Origin, position: int) -> Reason:
     elif inside is None:
         said = f"kernels {wanted.text}; {release} hides its stable release"
     else:
-        said = f"kernel {release} ({source}) {'is' if inside else 'is not'} {wanted.text}"
+        said = f"kernel {release} ({source}){'' if inside else ' is not affected'} (affected: {wanted.text})"
     return Reason("kernel", inside, said)
 
 
@@ -78,7 +78,7 @@ def _rocm(wanted: VersionRange, where: Origin) -> Reason:
     elif inside is None:
         said = f"it is known of ROCm {wanted.text}; {found} does not tell enough"
     else:
-        said = f"{found} {'is' if inside else 'is not'} {wanted.text}"
+        said = f"{found}{'' if inside else ' is not affected'} (affected: {wanted.text})"
     return Reason("rocm", inside, said)
 
 

@@ -206,16 +206,10 @@ def _strength(hit: Hits, hits: Sequence[Hits]) -> str:
     return signature.strength
 
 
-_SAID = {
-    "specific": ("that this issue alone has", "that this issue alone has"),
-    "typical": ("typical of it", "typical of it"),
-    "generic": ("that fits it", "that fit it"),
-}
-
-
 def _kinds_of_lines(strengths: Sequence[str]) -> str:
-    said = [f"{n} {_SAID[strength][n > 1]}" for strength in _RANK if (n := strengths.count(strength))]
-    return f"kinds of lines in the log: {', '.join(said)}"
+    said = {"specific": "unique", "typical": "typical", "generic": "fitting"}
+    counted = [f"{n} {said[strength]}" for strength in _RANK if (n := strengths.count(strength))]
+    return f"evidence: {', '.join(counted)} line{'' if len(strengths) == 1 else 's'}"
 
 
 def _stages(issue: KnownIssue, hits: Sequence[Hits], where: Origin) -> Stages | None:
@@ -266,6 +260,25 @@ def _firmware(issue: KnownIssue, loaded: Mapping[str, int]) -> list[Reason]:
         return [Reason("firmware", None, f"which {name} firmware is loaded cannot be told")]
     bad, counted = row.is_bad(version), version & row.counted
     return [Reason("firmware", bad, f"{name} firmware {counted:#x} is {'' if bad else 'not '}the bad one")]
+
+
+def alike(
+    match: Match, issues: Iterable[KnownIssue], hits: Iterable[Hits], where: Origin, known: Catalogue
+) -> tuple[KnownIssue, ...]:
+    """Other faults of this machine that print the lines of a match, where no line names the issue."""
+    if any(_strength(hit, match.hits) == "specific" for hit in match.hits):
+        return ()
+    lines = {position for hit in match.hits for position in hit.positions}
+    printing = {hit.probe.issue for hit in hits if lines.intersection(hit.positions)} - {match.issue.id}
+    return tuple(
+        issue
+        for issue in issues
+        if issue.id in printing and issue.kind == "fault" and issue.confidence != "unverified"
+        if all(
+            reason.met is True or (reason.what == "fix" and reason.met is None)
+            for reason in (*conditions(issue, where, min(lines)), *fixes(issue, where, min(lines), known))
+        )
+    )
 
 
 def covered(found: Sequence[Match]) -> set[int]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.facts import Facts
+from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
 from rocmcfg.model.spelling import Spelling, as_number, same
 from rocmcfg.model.state import DesiredSetting, Kind, Request, command_line
@@ -18,6 +19,9 @@ from rocmcfg.state.values import Running
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.judging.ranking import Match
+
+
+IssueState = Literal["open", "pending", "worked_around", "reported"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,14 @@ def done(setting: Spelling, kargs: Sequence[Karg] | None, host: HostState, known
     return ""
 
 
+def worked_around(issue: KnownIssue, host: HostState, known: Catalogue) -> IssueState:
+    """How a host stands to an issue that it may have."""
+    said = [done(setting, None, host, known) for setting in issue.workaround.settings]
+    if said and all(said):
+        return "pending" if any(text.startswith("applied") for text in said) else "worked_around"
+    return "open" if issue.confidence == "confirmed" else "reported"
+
+
 def _is(setting: Spelling, one: DesiredSetting, known: Catalogue) -> bool:
     if setting.kind is not Kind.FEATURE:
         return one.id == setting.id and (
@@ -91,22 +103,37 @@ def _parameter(name: str, kargs: Sequence[Karg] | None, host: HostState | None) 
 
 class Cure(NamedTuple):
     """What of a workaround is still to be done. `command` applies what rocmcfg can apply of it, on top of
-    what is applied; empty where that is nothing."""
+    what is applied; `once` runs one program with it. Empty where that is nothing."""
 
     settings: tuple[Spelling, ...]
     unset: tuple[str, ...]
     steps: tuple[str, ...]
     profile: str
     command: str
+    once: str = ""
 
 
-def cure(match: Match, asked: Request, by_profile: Mapping[str, Mapping[Spelling, str]], root: str) -> Cure:
-    """`asked` is what rocmcfg was asked for on this host, if anything."""
+def cure(
+    match: Match,
+    asked: Request,
+    by_profile: Mapping[str, Mapping[Spelling, str]],
+    suggested: Mapping[str, str],
+    root: str,
+) -> Cure:
+    """`asked` is what rocmcfg was asked for on this host, if anything. `suggested` are the profiles of the
+    GPUs here, by those that they extend."""
     workaround = match.issue.workaround
-    command = ""
+    profile = suggested.get(workaround.profile, workaround.profile)
+    command = once = ""
+    if match.remaining and all(setting.kind is Kind.ENV for setting in match.remaining):
+        whole = not any(by_profile.get(workaround.profile, {}).get(s, "no") for s in match.remaining)
+        each = " ".join(f"--set {setting}" for setting in match.remaining)
+        once = f"rocmcfg run {f'-p {profile}' if whole else each}"
     if match.remaining or not (match.in_force or match.applied or not workaround.profile):
-        profiles = asked.profiles or ((workaround.profile,) if workaround.profile else ())
-        options = by_profile.get(workaround.profile, {}) if workaround.profile in profiles else {}
+        profiles = asked.profiles or ((profile,) if profile else ())
+        options = (
+            by_profile.get(workaround.profile, {}) if {workaround.profile, profile} & {*profiles} else {}
+        )
         wanted = [*asked.set, *(str(s) for s in match.remaining if s not in options)]
         with_ = [*asked.with_, *(options[s] for s in match.remaining if options.get(s))]
         request = asked._replace(
@@ -115,7 +142,18 @@ def cure(match: Match, asked: Request, by_profile: Mapping[str, Mapping[Spelling
             with_=tuple(dict.fromkeys(with_)),
         )
         command = f"sudo {command_line(request, root)}"
-    return Cure(match.remaining, workaround.unset, workaround.steps, workaround.profile, command)
+    return Cure(match.remaining, workaround.unset, workaround.steps, workaround.profile, command, once)
+
+
+def suggested(view: HostView, facts: Facts) -> dict[str, str]:
+    """The profiles of the GPUs that are here, by the profile that they extend."""
+    from rocmcfg.knowledge import profiles
+
+    try:
+        here = profiles.load(view, profiles.for_gpus(view, [gpu for gpu in facts.computing if gpu.gfx]))
+    except RocmcfgError:
+        return {}  # a local file of such a name is wrong
+    return {profile.extends or profile.name: profile.name for profile in here}
 
 
 def by_profile(

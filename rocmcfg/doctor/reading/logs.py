@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 from collections.abc import Callable, Sequence
 from typing import BinaryIO, NamedTuple
 
@@ -146,13 +147,15 @@ def _read(scanner: Scanner, source: Source, progress: Callable[[str], None]) -> 
     if stream is None:
         return []
 
-    told = 0
+    began = told = time.monotonic()
 
     def tell(size: int) -> None:
         nonlocal told
-        if size >> 26 > told:  # every 64 MiB
-            told = size >> 26
-            progress(f"reading {source.name}: {size >> 20} MiB")
+        now = time.monotonic()
+        if now - told > 0.5:
+            told = now
+            rate = (size >> 20) / (now - began)
+            progress(f"reading: {size >> 20} MiB, {rate:.0f} MiB/s: {source.name}")
 
     with stream:
         log = scanner.read(source.name, stream, tell)

@@ -1,0 +1,130 @@
+"""The readers of sources, on a small tree; `make sources` holds the data against the real ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.knowledge.catalogue import gpu_models
+from rocmcfg.knowledge.issue_schema import SignatureTable
+from tests.catalogue.sources import checks, libraries
+from tests.catalogue.sources.__main__ import RECORD
+from tests.catalogue.sources.kernel import AMD, Kernel
+
+DRIVER = """
+enum AMDGPU_DEBUG_MASK {
+	AMDGPU_DEBUG_VM = BIT(0),
+};
+module_param_named(runpm, amdgpu_runtime_pm, int, 0444);
+module_param_string(lockup_timeout, amdgpu_lockup_timeout,
+	sizeof(amdgpu_lockup_timeout), 0444);
+MODULE_PARM_DESC(runpm, "PX runtime pm (2 = force enable with BAMACO, "
+	"-1 = auto)");
+static const struct pci_device_id pciidlist[] = {
+	{0x1002, 0x67DF, PCI_ANY_ID, PCI_ANY_ID, 0, 0, CHIP_POLARIS10},
+	{ PCI_DEVICE(0x1002, 0x731F), .driver_data = CHIP_NAVI10 },
+};
+	dev_err(adev->dev, "failed to remove hardware queue from MES, "
+		"doorbell=0x%x\\n", doorbell);
+"""
+KFD = """
+	case CHIP_POLARIS10:
+		gfx_target_version = 80003;
+		break;
+		case IP_VERSION(10, 1, 10):
+		case IP_VERSION(11, 0, 0):
+			gfx_target_version = 100100;
+			break;
+"""
+SHARED = """
+enum PP_FEATURE_MASK {
+	PP_SCLK_DPM_MASK = 0x1,
+	PP_GFXOFF_MASK = 0x8000,
+};
+enum DC_FEATURE_MASK {
+	/** (0x1) disabled by default */
+	DC_FBC_MASK = (1 << 0),
+};
+"""
+FILES = {"amdgpu/amdgpu_drv.c": DRIVER, "amdkfd/kfd_device.c": KFD, "include/amd_shared.h": SHARED}
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Kernel:
+    for name, text in FILES.items():
+        path = tmp_path / AMD / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return Kernel(tmp_path, "7.3.4")
+
+
+def test_a_driver_tells_its_parameters_masks_and_gpus(kernel: Kernel) -> None:
+    assert kernel.parameters() == {"runpm": ("int", "0444"), "lockup_timeout": ("string", "0444")}
+    assert kernel.described() == {"runpm": "PX runtime pm (2 = force enable with BAMACO,  -1 = auto)"}
+    assert kernel.masks()["ppfeaturemask"] == {1: "PP_SCLK_DPM_MASK", 0x8000: "PP_GFXOFF_MASK"}
+    assert (kernel.masks()["dcfeaturemask"], kernel.masks()["debug_mask"]) == (
+        {1: "DC_FBC_MASK"},
+        {1: "AMDGPU_DEBUG_VM"},
+    )
+    assert kernel.ids() == {"67df": "POLARIS10", "731f": "NAVI10"}
+    assert kernel.targets() == {"POLARIS10": {80003}, "10.1.10": {100100}, "11.0.0": {100100}}
+
+
+def test_a_line_is_printed_where_its_text_stands_in_the_source(kernel: Kernel) -> None:
+    def signature(pattern: str, sample: str) -> SignatureTable:
+        return SignatureTable(pattern=pattern, strength="typical", samples=[sample])
+
+    said = "[ 5.1] amdgpu 0000:03:00.0: amdgpu: failed to remove hardware queue from MES, doorbell=0x1202"
+    assert checks.printed_by(signature("failed to remove hardware queue", said), [kernel]) == ["7.3"]
+    reworded = said.replace("hardware queue", "queue")
+    assert checks.printed_by(signature("failed to remove queue", reworded), [kernel]) == []
+    # the text is there, and the pattern looks for something else on the line
+    assert checks.printed_by(signature("amdgpu 0000", said), [kernel]) == []
+
+
+def test_data_that_differ_from_a_source_are_named(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    models = {model.gc_ip: model for model in gpu_models()}
+    monkeypatch.setattr(checks, "_CORES", {"NAVI10": "10.1.10"})
+    monkeypatch.setattr(checks, "_LLVM", {})
+    for wrong, told in (
+        (models["10.1.10"]._replace(pci=()), "1002:731f (NAVI10) is not in gpus.toml"),
+        (models["10.1.10"]._replace(gfx="gfx1012"), "1002:731f is NAVI10, gfx1010; gpus.toml says gfx1012"),
+    ):
+        monkeypatch.setattr(checks, "gpu_models", lambda wrong=wrong: (wrong, models["11.0.0"]))
+        found = [*checks.of_gpus(kernel, "", "1002  AMD\n1003  Other\n")]
+        assert told in found
+        assert "GC 11.0.0 is gfx1010; gpus.toml says gfx1100" in found
+    assert "amdgpu.tmz on 7.3.4: not in the source" in [*checks.of_parameters(kernel)]
+    assert "ppfeaturemask: no release has the bit 0x2 (mclk-dpm)" in [*checks.of_masks([kernel])]
+
+
+def test_a_new_release_says_what_it_changed(kernel: Kernel, tmp_path: Path) -> None:
+    path = tmp_path / "new" / AMD / "amdgpu/amdgpu_drv.c"
+    path.parent.mkdir(parents=True)
+    path.write_text(DRIVER.replace("int, 0444", "uint, 0644").replace("BIT(0)", "BIT(1)"))
+    said = [*checks.between(kernel, Kernel(tmp_path / "new", "7.4"))]
+    assert "parameter runpm: ('int', '0444') -> ('uint', '0644')" in said
+    assert "debug_mask bit 0x2: none -> AMDGPU_DEBUG_VM" in said
+
+
+def test_names_of_variables_are_those_of_programs_and_sources_without_comments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "libx.so.1").write_bytes(b"\0HSA_ENABLE_SDMA\0no_HSA_TRICK\0HSA_\0")
+    (tmp_path / "a.cc").write_text(
+        'getenv("HSA_USE_SVM"); // not HSA_GONE\nRCCL_PARAM(MscclEnable, "MSCCL_ENABLE", 1);'
+    )
+    monkeypatch.setattr(libraries, "unpacked", lambda _: tmp_path)
+    found = libraries.names(None, ("HSA_",))  # type: ignore[arg-type]
+    assert found == {"HSA_ENABLE_SDMA", "HSA_USE_SVM", "RCCL_MSCCL_ENABLE"}
+    assert "HSA_XNACK: ROCr does not have it" in [*checks.of_variables({"ROCr": found}, {"ROCr"})]
+
+
+def test_the_last_run_found_nothing() -> None:
+    record = json.loads(RECORD.read_text())
+    assert record["findings"] == []
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
+    assert len([name for name in record["versions"] if name.startswith("linux-source-")]) >= 4
