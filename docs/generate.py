@@ -12,27 +12,59 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
-from generators import boot_chains, compiled, completions, diagnostics, knowledge, man, readme, schema
+from generators import (
+    boot_chains,
+    compiled,
+    completions,
+    diagnostics,
+    issues,
+    knowledge,
+    man,
+    names,
+    pages,
+    pictures,
+    readme,
+    schema,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+FIRST = "rocmcfg/knowledge/compiled.tsv"  # the program reads it, and is run for the others
 PAGES = {
     "README.md": readme.page,
     "docs/diagnostics.md": diagnostics.page,
     "docs/boot-chains.md": boot_chains.page,
     "docs/profiles.md": knowledge.profiles,
-    "docs/parameters.md": knowledge.parameters,
-    "docs/environment.md": knowledge.environment,
-    "docs/issues.md": knowledge.issues,
+    "docs/parameters.md": names.parameters,
+    "docs/environment.md": names.environment,
+    "docs/issues.md": issues.page,
     "rocmcfg/knowledge/profile.schema.json": schema.page,
     "packaging/man/rocmcfg.1": man.program_page,
     "packaging/man/rocmcfg-profile.5": man.profile_page,
     "packaging/completions/rocmcfg.bash": completions.bash,
     "packaging/completions/_rocmcfg": completions.zsh,
     "packaging/completions/rocmcfg.fish": completions.fish,
-    "rocmcfg/knowledge/compiled.tsv": compiled.page,
+    "rocmcfg/knowledge/diagnostics.tsv": diagnostics.table,
 }
+# Most of their time goes into the commands that they show.
+RUN = {name: partial(pages.page, name) for name in pages.names()} | {
+    "docs/pictures/doctor.svg": pictures.doctor,
+    "docs/pictures/plan.svg": pictures.plan,
+}
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    yield FIRST, compiled.page()
+    with ThreadPoolExecutor() as pool:
+        running = {name: pool.submit(page) for name, page in RUN.items()}
+        for name, page in PAGES.items():
+            yield name, page()
+        for name, future in running.items():
+            yield name, future.result()
 
 
 def main() -> int:
@@ -40,15 +72,16 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 where one is stale")
     check = parser.parse_args().check
     stale = 0
-    for name, page in PAGES.items():
+    for name, text in texts():
         path = REPOSITORY / name
-        text = page()
         before = path.read_text() if path.exists() else ""
         if before == text:
             continue
         if check:
             lines = difflib.unified_diff(before.splitlines(), text.splitlines(), name, "now", lineterm="")
-            sys.stdout.write("\n".join(lines) + f"\n{name} is out of date: run docs/generate.py\n")
+            sys.stdout.write(
+                "\n".join(line[:200] for line in lines) + f"\n{name} is out of date: run docs/generate.py\n"
+            )
             stale = 1
         else:
             path.write_text(text)

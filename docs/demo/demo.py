@@ -3,8 +3,8 @@
 
 Needs no root and no Radeon, and changes nothing of this computer: everything happens in a temporary copy of
 docs/demo/sample-host, which goes away at the end. The commands of rocmcfg are real and so is their output;
-`update-grub` and the reboots are played by reboot.py. Exits with 1 as soon as a step gives anything else
-than it should.
+the programs that it starts and the reboots are played by reboot.py. Exits with 1 as soon as a step gives
+anything else than it should.
 """
 
 from __future__ import annotations
@@ -23,12 +23,33 @@ from typing import NoReturn
 HERE = Path(__file__).resolve().parent
 SAMPLE = HERE / "sample-host"
 PROFILE = "gfx1201"
+PROGRAM = ".venv/bin/rocmcfg"
 PARAMETER = "sys/module/amdgpu/parameters/cwsr_enable"
 DROP_IN = "etc/default/grub.d/zz-rocmcfg.cfg"
+CHANGES = ("apply", "rollback", "recover")
 MEANING = {0: "nothing differs", 6: "the files are right, the running kernel does not have it yet"}
 # A boot gives itself a new id; rocmcfg keeps the history of what it did.
 CHANGED_BY_A_BOOT = "proc/sys/kernel/random/boot_id"
 HISTORY = ("var", "var/lib", "var/lib/rocmcfg")
+# Lines of one step; what is longer is cut in the middle.
+ROOM = 45
+NEXT = f"""\
+Nothing is installed yet; this checkout is enough to look, without root:
+
+{PROGRAM} status
+{PROGRAM} doctor                 your log: a known issue?
+{PROGRAM} lint                   what your boot files say
+{PROGRAM} plan --profile auto    what would change
+
+To change something, install it (README.md, "Install"), and then
+
+sudo rocmcfg apply --profile auto --trial   for one boot
+sudo reboot
+rocmcfg verify                              is it in effect?
+sudo rocmcfg confirm                        keep it; without, it is gone
+
+The screen stays black? Power off and on. Else README.md, "The screen stays
+black". From a crash to a fix, step by step: docs/tutorial.md"""
 
 
 def main() -> int:
@@ -46,65 +67,92 @@ def main() -> int:
 def tour(root: Path) -> None:
     say(
         "rocmcfg on a recorded host: Ubuntu 24.04, ROCm 7.1.0, one Radeon RX 9070 XT. Everything happens in "
-        "a temporary copy of docs/demo/sample-host; nothing of this computer changes."
+        "a temporary copy of docs/demo/sample-host; nothing of this computer changes. rocmcfg is the real "
+        "program; update-grub, grub-editenv and the reboots are A SIMULATION that edits the copy's files."
     )
-    print(f"\n$ ROOT={root}")
     before = snapshot(root)
 
     step(1, "What is this host, and is there a profile for its GPU?")
-    rocmcfg(root, "status", expect=("gfx1201", "none applied", f"plan --profile {PROFILE}"))
+    rocmcfg(root, "status", expect=("gfx1201", "none applied", PROFILE))
 
     step(2, "What would change? The plan says what, where and why, and writes nothing.")
-    plan = rocmcfg(root, "plan", "--profile", PROFILE, expect=("amdgpu.cwsr_enable", "5 files to change"))
+    plan = rocmcfg(root, "plan", "--profile", PROFILE, expect=("amdgpu.cwsr_enable",))
     check(snapshot(root) == before, "the plan left every file as it was")
 
-    step(3, "Apply it: one transaction, all of it or nothing.")
-    rocmcfg(root, "apply", "--profile", PROFILE, "--yes", expect=("Applied as transaction 1.",), shown=plan)
+    step(3, "Try it first: the next boot alone gets it. The reboot is SIMULATED.")
+    rocmcfg(
+        root, "apply", "--profile", PROFILE, "--trial", "--yes", expect=("The next boot is a trial",), last=6
+    )
+    reboot(root)
+    rocmcfg(root, "verify", expect=("Trial (transaction 1)", "In effect"))
+
+    step(4, "Suppose that this hung. Power off and on (SIMULATED): the old boots.")
+    reboot(root)
+    check("amdgpu.cwsr_enable" not in read(root, "proc/cmdline"), "the argument is gone from this boot")
+    rocmcfg(root, "recover", expect=("Undone",))
+    print("[where a package installed rocmcfg, a unit does that at boot]")
+
+    step(5, "Say that all was well: apply it for good, all of it or nothing.")
+    rocmcfg(root, "apply", "--profile", PROFILE, "--yes", expect=("Applied as transaction 2.",), shown=plan)
     check("amdgpu.cwsr_enable=0" in read(root, DROP_IN), f"/{DROP_IN} is there")
 
-    step(4, "Is it in effect? Not yet, and verify does not pretend.")
-    rocmcfg(root, "verify", code=6, expect=("amdgpu.cwsr_enable", "pending activation", "Pending: 1 of 4"))
+    step(6, "Is it in effect? Not yet, and verify does not pretend.")
+    rocmcfg(root, "verify", code=6, expect=("amdgpu.cwsr_enable", "pending reboot", "Pending: 1 of 4"))
 
-    step(5, "update-grub and a reboot. THIS IS A SIMULATION: it edits the copy's files.")
+    step(7, "A reboot, SIMULATED, and the proof.")
     reboot(root)
     check(read(root, PARAMETER) == "0\n", "the simulated kernel shows cwsr_enable 0")
     rocmcfg(root, "verify", expect=("In effect: all 4 settings.",))
 
-    step(6, "Take it back.")
-    rocmcfg(root, "rollback", "--yes", expect=("Undone: transaction 1.",))
-
-    step(7, "update-grub and a reboot, SIMULATED as before.")
+    step(8, "Take it back; and a reboot, SIMULATED.")
+    rocmcfg(root, "rollback", "--yes", expect=("Undone: transaction 2.",), last=12)
     reboot(root)
     check(read(root, PARAMETER) == "1\n", "the simulated kernel shows cwsr_enable 1, its default")
     rocmcfg(root, "verify", expect=("nothing is applied on this host",))
 
-    step(8, "The proof: this host against how it was before step 1.")
+    step(9, "The proof: this host against how it was before step 1.")
     prove(before, snapshot(root))
 
-    step(9, "Advice from a blog: what would each of its lines do on this host?")
-    rocmcfg(root, "lint", str(HERE / "advice.md"), code=3, expect=("unknown", "inverted", "presence only"))
+    step(10, "Advice from a blog (docs/demo/advice.md): what would its lines do here?")
+    rocmcfg(root, "lint", "advice.md", code=3, expect=("unknown", "inverted", "presence only"))
 
-    step(10, "A kernel log of a crash: what was it, and what cures it?")
-    rocmcfg(root, "doctor", "--log", str(HERE / "fault.log"), expect=("rdna4-hipblaslt-gltr-overread",))
+    step(11, "The log of a crash (docs/demo/fault.log): what was it, what cures it?")
+    rocmcfg(root, "doctor", "--log", "fault.log", expect=("rdna4-hipblaslt-gltr-overread",))
+
+    step(12, "Now your own host.")
+    print(textwrap.indent(NEXT, "  "))
 
 
 # -- what was asked for and what came of it -------------------------------------------------------------
 
 
-def rocmcfg(root: Path, *words: str, code: int = 0, expect: tuple[str, ...], shown: str = "") -> str:
-    """Run and show one command. What `shown` showed already, at the start, is not shown again."""
-    prompt("rocmcfg", *words, "--root", '"$ROOT"')
-    output = run([sys.executable, "-m", "rocmcfg", *words, "--root", str(root)], code)
-    same = common_start(shown.splitlines(), output.splitlines())
+def rocmcfg(
+    root: Path, *words: str, code: int = 0, expect: tuple[str, ...], shown: str = "", last: int = ROOM
+) -> str:
+    """Run and show one command. What `shown` showed already, at the start, is not shown again; with `last`
+    only so many lines are, and never more than there is room for."""
+    prompt(*(["sudo"] if words[0] in CHANGES else []), "rocmcfg", *words)
+    output = run([sys.executable, str(HERE / "played.py"), str(root), *words], code)
+    lines = output.splitlines()
+    same = common_start(shown.splitlines(), lines)
     if same:
         print(f"[the plan again: the same {same} lines as in step 2]")
-    print("\n".join(output.splitlines()[same:]))
+    print("\n".join(fitted(lines[same:], last)))
     missing = [text for text in expect if text not in output]
     if missing:
         stop(f"the output lacks: {', '.join(missing)}")
     if words[0] == "verify":
         print(f"[exit code {code}: {MEANING[code]}]")
     return output
+
+
+def fitted(lines: list[str], room: int) -> list[str]:
+    """No more than `room` lines: the end, which says what next, and of the beginning what fits."""
+    if len(lines) <= room:
+        return lines
+    begin = 0 if room < ROOM else room - 12
+    end = len(lines) - (room - begin - 1)
+    return [*lines[:begin], f"[{end - begin} lines more]", *lines[end:]]
 
 
 def common_start(one: list[str], other: list[str]) -> int:
@@ -114,14 +162,15 @@ def common_start(one: list[str], other: list[str]) -> int:
 
 
 def reboot(root: Path) -> None:
-    prompt("docs/demo/reboot.py", '"$ROOT"')
-    print(run([sys.executable, str(HERE / "reboot.py"), str(root)], 0), end="")
+    prompt("sudo", "reboot")
+    print(run([sys.executable, str(HERE / "reboot.py"), "--boot", str(root)], 0), end="")
 
 
 def run(command: list[str], code: int) -> str:
     """What a program printed, both streams in order. It cannot see a terminal, so it prints no colour."""
     done = subprocess.run(
         command,
+        cwd=HERE,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

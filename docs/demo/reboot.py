@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pretends to run `update-grub` and to reboot a COPY of the sample host.
+"""Pretends to run `update-grub` and `grub-editenv`, and to reboot, a COPY of the sample host.
 
     cp -a docs/demo/sample-host /tmp/sample
     python3 docs/demo/reboot.py --update-grub /tmp/sample      # the boot menu only
@@ -11,7 +11,9 @@ refuses any tree that is not a copy of the sample host. What it imitates:
 
 * grub-mkconfig: sources /etc/default/grub, then /etc/default/grub.d/*.cfg, in one shell under `set -e`;
 * Ubuntu's 10_linux: "$GRUB_CMDLINE_LINUX $GRUB_CMDLINE_LINUX_DEFAULT", with splash also $vt_handoff;
-* GRUB: expands variables and quotes, and hands the kernel one line;
+* grub-editenv: `set` and `unset` in /boot/grub/grubenv, 1024 bytes that end in "#";
+* GRUB: expands variables and quotes, and hands the kernel one line; where the menu has the hook of a trial,
+  it takes rocmcfg_next out of grubenv before that, and uses it for this boot alone;
 * kmod: modprobe.d in basename order, the first directory wins, then the command line; the last value counts;
 * the kernel's module parameters: how a value is parsed, refused and printed.
 """
@@ -27,7 +29,7 @@ import subprocess
 import sys
 import textwrap
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,13 @@ INTEGER_RANGES = {
     "hexint": (0, 2**32 - 1),
     "ullong": (0, 2**64 - 1),
 }
+
+
+# A trial: the program that prints GRUB's commands, and the variable of grubenv that they take.
+TRIAL_SCRIPT = "/etc/grub.d/01_rocmcfg_trial"
+TRIAL_VARIABLE = "rocmcfg_next"
+BLOCK_HEAD = "# GRUB Environment Block\n"
+BLOCK_SIZE = 1024
 
 
 class InvalidValueError(Exception):
@@ -115,7 +124,7 @@ def update_grub(root: Path) -> bool:
         elif section == "/etc/grub.d/10_linux" and (kept := re.match(r"\s*linux\t\S+ root=\S+ ro ", line)):
             line = f"{kept.group()}{arguments}\n"  # noqa: PLW2901 - the loop rewrites what it reads
         lines.append(line)
-    after = "".join(lines)
+    after = with_trial_hook(root, "".join(lines))
     if after != before:
         replace_text(grub_cfg, after)
     say(f"update-grub: /boot/grub/grub.cfg {'rewritten' if after != before else 'is already up to date'}")
@@ -123,13 +132,61 @@ def update_grub(root: Path) -> bool:
     return after != before
 
 
+def with_trial_hook(root: Path, menu: str) -> str:
+    """Put into the menu what the program of a trial prints, or take it out where the program is gone."""
+    begin, end = f"### BEGIN {TRIAL_SCRIPT} ###\n", f"### END {TRIAL_SCRIPT} ###\n\n"
+    menu = re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", "", menu, flags=re.S)
+    script = root / TRIAL_SCRIPT.lstrip("/")
+    if not script.exists():
+        return menu
+    said = subprocess.run(["sh", script], capture_output=True, text=True, timeout=10, check=True).stdout
+    theme = "### BEGIN /etc/grub.d/05_debian_theme ###\n"
+    return menu.replace(theme, f"{begin}{said}{end}{theme}")
+
+
+def block(root: Path) -> dict[str, str]:
+    """The variables of GRUB's environment block."""
+    path = root / "boot/grub/grubenv"
+    lines = path.read_text().splitlines() if path.exists() else []
+    pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    return {name: value.replace("\\\\", "\\") for name, value in pairs}
+
+
+def edit_block(root: Path, action: str, *words: str) -> None:
+    variables = block(root)
+    for word in words:
+        name, _, value = word.partition("=")
+        if action == "set":
+            variables[name] = value
+        else:
+            variables.pop(name, None)
+    body = "".join(f"{name}={value}\n" for name, value in variables.items())
+    replace_text(root / "boot/grub/grubenv", (BLOCK_HEAD + body).ljust(BLOCK_SIZE, "#"))
+
+
+def play(root: Path, argv: Sequence[str]) -> int:
+    """What a program that rocmcfg starts does to the copy; 127 for one that is not played."""
+    if argv[0] == "update-grub":
+        update_grub(root)
+    elif argv[0] == "grub-editenv":
+        edit_block(root, *argv[2:])
+    else:
+        return 127
+    return 0
+
+
 def boot_line(root: Path) -> str:
-    """Return what GRUB hands the kernel for the first entry (the sample has GRUB_DEFAULT=0)."""
+    """Return what GRUB hands the kernel for the first entry (the sample has GRUB_DEFAULT=0), and take the
+    arguments of a trial."""
     menu = (root / "boot/grub/grub.cfg").read_text()
+    tried = block(root).get(TRIAL_VARIABLE, "") if f"save_env {TRIAL_VARIABLE}" in menu else ""
+    if tried:
+        edit_block(root, "set", f"{TRIAL_VARIABLE}=")
+        say(f"GRUB: takes {tried} out of its environment block, for this boot alone")
     found = re.search(r"^menuentry .*?^\tlinux\t(.*?)$", menu, re.M | re.S)
     if not found:
         sys.exit("[simulation] boot/grub/grub.cfg has no entry to boot")
-    line = found.group(1).replace("$vt_handoff", "vt.handoff=7")
+    line = found.group(1).replace("$vt_handoff", "vt.handoff=7").replace("$rocmcfg_trial", tried)
     line = re.sub(r"\$\{?\w+\}?", "", line)  # an unset GRUB variable is empty
     kernel, *arguments = shlex.split(line)
     # GRUB puts an argument with a blank into double quotes again (grub-core/lib/cmdline.c).
@@ -298,9 +355,11 @@ def main() -> int:
     )
     parser.add_argument("root", type=sample_copy, metavar="ROOT", help="a copy of docs/demo/sample-host")
     parser.add_argument("--update-grub", action="store_true", help="rewrite the boot menu, do not reboot")
+    parser.add_argument("--boot", action="store_true", help="reboot with the menu that there is")
     options = parser.parse_args()
     say("this computer is not touched: files of the copy change as those of a real host would")
-    update_grub(options.root)
+    if not options.boot:
+        update_grub(options.root)
     if options.update_grub:
         say("not rebooted: the running kernel still has its old command line")
         return 0

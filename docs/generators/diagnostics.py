@@ -53,6 +53,7 @@ ONE_MEANING = {
     "RC2055": "a setting hands over the machine: refused where root may not have written it, else named",
     "RC2101": "no kernel, or none of the installed ones, has this parameter",
     "RC2104": "the value would keep the module from loading",
+    "RC4310": "no trial boot with this boot loader",
     "RC6002": "--kernel RELEASE: not a kernel version",
     "RC7004": "--kernel RELEASE: not a kernel version",
     "RC7101": "unknown: nothing has or reads this name",
@@ -122,6 +123,12 @@ def page() -> str:
     if found:
         sys.exit(f"no section for {', '.join(found)}: add one to ROOMS")
     return "\n".join(lines) + "\n"
+
+
+def table() -> str:
+    """What `rocmcfg explain RC…` reads: the rows of the page, without its marks."""
+    rows = (line.strip("| ").split(" | ") for line in page().splitlines() if line.startswith("| RC"))
+    return "".join("\t".join([*row, ""][:4]).replace("\\|", "|") + "\n" for row in rows)
 
 
 def all_made() -> list[Made]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import rocmcfg
@@ -15,7 +16,9 @@ from generators import commands, completions, diagnostics, profile_keys
 from generators.commands import Argument, Command, Option
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# Said once, in OPTIONS.
+# What the README's section ends with, and the manual has no page for.
+_ELSEWHERE = "Step by step: [rescue shell](docs/how-to/rescue-shell.md)."
+# Nearly every command has these; the page does not say which.
 COMMON = ("--root", "--chroot", "--json", "--quiet", "--verbose", "--debug", "--help")
 # What a page shows as usage; the test holds each against the command line.
 EXAMPLES = (
@@ -65,16 +68,30 @@ EXAMPLES = (
 def program_page() -> str:
     program = commands.program()
     listed = [c for c in program.all() if c.path and not c.commands]
-    common = {o.name: o for c in listed for o in c.options if o.name in COMMON}
+    shared = shared_options(listed)
     return _render(
         "rocmcfg.1.j2",
         commands=listed,
-        common=[common[name] for name in COMMON],
-        common_names=COMMON,
+        shared=shared,
+        stated_once={option.name for option, _ in shared},
         examples=EXAMPLES,
         codes=_exit_codes(),
         black_screen=_black_screen(),
     )
+
+
+def shared_options(listed: Sequence[Command]) -> list[tuple[Option, list[str]]]:
+    """Those that mean the same in several commands, which OPTIONS states once: each with its commands, the
+    common ones last and without."""
+    meanings: dict[str, set[tuple[str, str]]] = {}
+    found: dict[str, tuple[Option, list[str]]] = {}
+    for command in listed:
+        for option in command.options:
+            meanings.setdefault(option.name, set()).add((option.metavar, option.help))
+            found.setdefault(option.name, (option, []))[1].append(command.path)
+    several = [name for name in found if len(found[name][1]) > 1 and len(meanings[name]) == 1]
+    several = [name for name in several if name not in COMMON]
+    return [found[name] for name in several] + [(found[name][0], []) for name in COMMON]
 
 
 def profile_page() -> str:
@@ -143,8 +160,8 @@ def _argument(argument: Argument) -> str:
     return _escaped(before) + f"\\fI{_escaped(argument.metavar)}\\fP"
 
 
-def _also(command: Command) -> str:
-    names = [o.name for o in command.options if o.name in COMMON]
+def _also(command: Command, stated_once: set[str]) -> str:
+    names = [o.name for o in command.options if o.name in stated_once]
     return ", ".join(f"\\fB{_escaped(name)}\\fP" for name in names)
 
 
@@ -152,11 +169,13 @@ def _also(command: Command) -> str:
 
 
 def _exit_codes() -> list[tuple[str, str]]:
-    return re.findall(r"^\| (\d) \| (.+) \|$", _section("Exit codes"), flags=re.M)
+    return re.findall(r"^\| (\d) \| (.+) \|$", (REPOSITORY / "README.md").read_text(), flags=re.M)
 
 
 def _black_screen() -> list[str]:
-    steps = re.split(r"^\d\. ", _section("The screen stays black"), flags=re.M)[1:]
+    text = re.sub(r"^<!-- .* -->\n", "", _section("The screen stays black"), flags=re.M)
+    text = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text.replace(_ELSEWHERE, ""))
+    steps = re.split(r"^\d\. ", text, flags=re.M)[1:]
     return [step.strip() for step in steps]
 
 

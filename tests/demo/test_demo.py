@@ -45,24 +45,42 @@ def test_the_demo_succeeds_and_shows_every_step(tour: subprocess.CompletedProces
     assert tour.returncode == 0, tour.stdout + tour.stderr
     assert tour.stderr == ""
     expected = [
-        '$ rocmcfg status --root "$ROOT"',
-        "Next: rocmcfg plan --profile gfx1201",
-        '$ rocmcfg plan --profile gfx1201 --root "$ROOT"',
+        "A SIMULATION",
+        "$ rocmcfg status",
+        "$ rocmcfg plan --profile gfx1201",
         "[checked: the plan left every file as it was]",
-        "Applied as transaction 1.",
+        "SIMULATED",
+        "The next boot is a trial",
+        "[checked: the argument is gone from this boot]",
+        "Applied as transaction 2.",
         "Pending: 1 of 4 settings.",
         "[exit code 6:",
-        "THIS IS A SIMULATION",
         "In effect: all 4 settings.",
         "[exit code 0:",
-        "Undone: transaction 1.",
+        "Undone: transaction 2.",
         "nothing is applied on this host",
         "[checked: all else is byte-identical]",
+        "$ rocmcfg lint",
+        "$ rocmcfg doctor",
+        "Now your own host.",
+        "sudo rocmcfg apply --profile auto --trial",
     ]
     at = 0
     for line in expected:
         assert line in tour.stdout[at:], line
         at = tour.stdout.index(line, at)
+
+
+def test_no_step_is_longer_than_a_screen_or_two(tour: subprocess.CompletedProcess[str]) -> None:
+    for step in tour.stdout.split("\n== "):
+        assert step.count("\n") <= 60, step[:80]
+
+
+def test_nothing_that_depends_on_where_the_checkout_is_gets_shown(
+    tour: subprocess.CompletedProcess[str],
+) -> None:
+    assert str(REPOSITORY) not in tour.stdout
+    assert "--root" not in tour.stdout
 
 
 def test_the_demo_prints_no_colour_into_a_pipe_and_keeps_to_80_columns(
@@ -104,4 +122,4 @@ def test_a_terminal_that_knows_no_arrow_still_gets_the_plan() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "amdgpu.cwsr_enable = 0  ? kernel command line" in done.stdout
+    assert "amdgpu.cwsr_enable = 0  -> kernel command line" in done.stdout

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
+
+import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text()
@@ -28,10 +33,73 @@ def test_generated_parts_are_up_to_date() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_console_block_of_the_readme_is_generated() -> None:
-    by_hand = re.sub(r"<!-- generated: .*?<!-- end -->", "", README, flags=re.S)
-    assert "```console" not in by_hand
-    assert "\n$ " not in by_hand
+def test_the_readme_is_short_and_begins_with_the_two_commands() -> None:
+    lines = README.splitlines()
+    assert len(lines) <= 250
+    assert [line for line in lines if len(line) > 120] == []
+    screen = "\n".join(lines[:24])
+    assert "make demo" in screen
+    assert "make test" in screen
+    assert "never ran it on an AMD GPU" in screen
+
+
+def test_every_command_of_the_pages_is_run(run_by_the_generator: ModuleType) -> None:
+    """test_generated_parts_are_up_to_date runs them; only a block that says so is left out."""
+    marked = re.compile(r"^<!-- (?:not run: .+|tested: [a-z ]+) -->$")
+    for name in ("README.md", *run_by_the_generator.names()):
+        text = (REPOSITORY / name).read_text()
+        fences = re.findall(r"^(.*)\n```(\w*)\n((?s:.*?))^```$", text, re.M)
+        for before, kind, body in fences:
+            if re.search(r"(?:^|\n)(?:\$ )?(?:sudo )?rocmcfg ", body):
+                assert kind in ("sh", "console"), (name, body)
+            if kind in ("sh", "console") and not marked.match(before):
+                assert re.search(r"rocmcfg |make ", body), (name, body)
+    blocks = list(run_by_the_generator.blocks(README))
+    assert len([block for block in blocks if block.runs]) > 6
+    assert len([block for block in blocks if not block.runs]) == 2  # `make demo`, `make test`; the package
+
+
+@pytest.fixture
+def run_by_the_generator(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(REPOSITORY / "docs")
+    return importlib.import_module("generators.pages")
+
+
+def test_a_page_whose_command_fails_is_told(run_by_the_generator: ModuleType) -> None:
+    with pytest.raises(SystemExit, match="exits with 3, not 0"):
+        run_by_the_generator.executed("page", "```sh\nrocmcfg lint advice.md\n```\n")
+
+
+def test_a_page_gets_what_its_commands_print(run_by_the_generator: ModuleType) -> None:
+    page = "<!-- exit 3, last 1 -->\n```console\n$ rocmcfg lint advice.md\nold\n```\n"
+    lines = run_by_the_generator.executed("page", page).splitlines()
+    assert lines[:4] == ["<!-- exit 3, last 1 -->", "```console", "$ rocmcfg lint advice.md", "[…]"]
+    assert len(lines) == 6
+    assert "old" not in lines
+
+
+@pytest.mark.parametrize("name", ["doctor", "plan"])
+def test_a_picture_is_one_file_that_brings_its_colours(name: str) -> None:
+    picture = ElementTree.parse(REPOSITORY / f"docs/pictures/{name}.svg").getroot()
+    said = "".join(picture.itertext()).replace("\u00a0", " ")
+    assert f"$ rocmcfg {name}" in said
+    assert f"docs/pictures/{name}.svg" in README
+    paper = next(element for element in picture if element.tag.endswith("rect"))
+    inks = {element.get("fill") for element in picture.iter()} - {None, paper.get("fill")}
+    for ink in inks:
+        assert contrast(str(ink), str(paper.get("fill"))) >= 4.5, ink
+
+
+def contrast(one: str, other: str) -> float:
+    """Of two colours #rrggbb, as WCAG 2 has it; 4.5 is enough for text."""
+    light, dark = sorted(map(_luminance, (one, other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def test_every_profile_and_exit_code_is_in_the_readme() -> None:
@@ -49,6 +117,34 @@ def test_every_command_that_the_pages_name_exists() -> None:
     for page in PAGES:
         for name in re.findall(r"`(?:sudo )?rocmcfg ([a-z][a-z-]+)", page.read_text()):
             assert name in NAMES, (page, name)
+
+
+def test_every_link_within_the_pages_leads_to_a_heading(run_by_the_generator: ModuleType) -> None:
+    del run_by_the_generator
+    anchor = importlib.import_module("generators.knowledge").anchor
+    headings = {
+        page: {anchor(title) for title in re.findall(r"^#+ (.+)$", page.read_text(), re.M)} for page in PAGES
+    }
+    for page in PAGES:
+        for target, name in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text()):
+            there = (page.parent / target).resolve() if target else page
+            if there in headings:
+                assert name in headings[there], f"{page.name}: {target}#{name}"
+
+
+def test_the_reference_can_be_read() -> None:
+    """A name has a heading of its own; nothing is a cell of hundreds of characters."""
+    for name in ("parameters", "environment", "issues"):
+        text = (REPOSITORY / f"docs/{name}.md").read_text()
+        assert [line for line in text.splitlines() if line.startswith("|") and len(line) > 300] == []
+    for name in ("parameters", "environment"):
+        text = (REPOSITORY / f"docs/{name}.md").read_text()
+        first = text.partition("## The twelve you meet")[2].partition("\n## ")[0]
+        assert first.count("\n* ") == 12
+    faults = (REPOSITORY / "docs/issues.md").read_text().partition("\n## Faults\n")[2].partition("\n## ")[0]
+    assert "### rdna4-expert-sched-cwsr" in faults
+    assert "### lint-" not in faults
+    assert "### official-" not in faults
 
 
 def test_every_link_to_a_file_leads_somewhere() -> None:

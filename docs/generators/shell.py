@@ -1,0 +1,104 @@
+"""A shell on a copy of the sample host, in which the commands of the documentation are run as they stand.
+
+`rocmcfg` is the real program on that copy (docs/demo/played.py); `sudo` does nothing, `reboot` and what reads
+the kernel's log are played. In the folder where the commands run lie a log of a crash, advice from a blog
+and a program.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+DEMO = Path(__file__).resolve().parents[1] / "demo"
+COLUMNS = 80
+CLOCK = "2026-11-22T10:00:00+00:00"
+
+_PROGRAMS = {
+    "rocmcfg": f'exec {sys.executable} {DEMO}/played.py "$PLAYED_HOST" "$@"',
+    "sudo": 'exec "$@"',
+    "reboot": f'{sys.executable} {DEMO}/reboot.py --boot "$PLAYED_HOST" >/dev/null',
+    "journalctl": f"exec cat {DEMO}/fault.log",
+    "dmesg": f"exec cat {DEMO}/fault.log",
+    "python3": f'exec {sys.executable} "$@"',
+    # A container would start where the file with its variables is there.
+    "docker": '[ "$2" = --env-file ] && exec cat "$PLAYED_HOST$3" >/dev/null',
+}
+_FILES = {
+    "crash.log": (DEMO / "fault.log").read_text(),
+    "advice.md": (DEMO / "advice.md").read_text(),
+    "advice.sh": """\
+export HSA_OVERRIDE_GFX_VERSION=11.0.0
+export TORCH_USE_HIPBLASLT=0
+export PYTORCH_NO_HIP_MEMORY_CACHING=0
+export ROCBLAS_USE_HIPBLASLT=0
+""",
+    "train.py": "",
+}
+
+
+class Shell:
+    def __init__(self, folder: Path) -> None:
+        self.work, programs, self.host = (folder / name for name in ("work", "bin", "host"))
+        self.work.mkdir()
+        programs.mkdir()
+        for name, text in _FILES.items():
+            (self.work / name).write_text(text)
+        for name, line in _PROGRAMS.items():
+            (programs / name).write_text(f"#!/bin/sh\n{line}\n")
+            (programs / name).chmod(0o755)
+        shutil.copytree(DEMO / "sample-host", self.host, symlinks=True)
+        left_out = ("VIRTUAL_ENV", "CONDA_PREFIX", "NO_COLOR", "SUDO_USER", "COLUMNS")
+        self.environment = {name: text for name, text in os.environ.items() if name not in left_out} | {
+            "PATH": f"{programs}:/usr/bin:/bin",
+            "HOME": str(self.work),
+            "PLAYED_HOST": str(self.host),
+            "PLAYED_CLOCK": CLOCK,
+            "PYTHONIOENCODING": "utf-8",
+            "LC_ALL": "C.UTF-8",
+            "TERM": "xterm-256color",
+        }
+
+    def becomes(self, variant: str) -> None:
+        """The sample host with other hardware: `strix` is a Ryzen AI Max with 128 GiB."""
+        {"strix": _strix}[variant](self.host)
+
+    def run(self, command: str, **how: int) -> tuple[int, str]:
+        """Its exit code and what it printed, both streams; without a terminal, so in 80 columns."""
+        done = subprocess.run(
+            ["sh", "-c", command],
+            cwd=self.work,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=how.get("stdout", subprocess.PIPE),
+            stderr=how.get("stderr", subprocess.STDOUT),
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+        return done.returncode, done.stdout or ""
+
+
+@contextmanager
+def shell() -> Iterator[Shell]:
+    with tempfile.TemporaryDirectory(prefix="rocmcfg-docs-") as folder:
+        yield Shell(Path(folder))
+
+
+def _strix(host: Path) -> None:
+    """A Radeon 8060S in place of the card: what amdgpu and KFD show of gfx1151, and the memory."""
+    device = next((host / "sys/devices").rglob("0000:03:00.0"))
+    gc = device / "ip_discovery/die/0/GC/0"
+    for name, value in (("major", "11"), ("minor", "5"), ("revision", "1")):
+        (gc / name).write_text(f"{value}\n")
+    (device / "device").write_text("0x1586\n")
+    node = host / "sys/devices/virtual/kfd/kfd/topology/nodes/1/properties"
+    node.write_text(re.sub(r"gfx_target_version \d+", "gfx_target_version 110501", node.read_text()))
+    (host / "proc/meminfo").write_text(f"MemTotal:       {125 << 20} kB\n")
