@@ -4,8 +4,6 @@ must not pay for what `plan` needs, and what is typed without a mistake not for 
 from __future__ import annotations
 
 import importlib
-import io
-import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
@@ -14,6 +12,7 @@ from typing import Any, NamedTuple
 import rocmcfg
 from rocmcfg.cli import options
 from rocmcfg.cli.printer import Misuse, Printer, complain, flush, lost
+from rocmcfg.cli.terminal import open_streams
 from rocmcfg.model.diagnostic import ExitCode
 
 
@@ -55,6 +54,7 @@ COMMANDS = {
     "history": Command("rollback", "history"),
     "recover": Command("rollback", "recover"),
     "explain": Command("explain", "explain"),
+    "issues": Command("doctor", "issues"),
     "doctor": Command("doctor", "doctor"),
     "lint": Command("lint", "lint"),
     "report": Command("doctor", "report"),
@@ -72,11 +72,8 @@ NAMES = tuple(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
 
 def main() -> None:
     """The program. Usage errors end with exit code 2, in JSON where --json was asked for."""
-    _open_streams()
+    open_streams()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where our parent ignored it, we see no program end
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a Latin-1 terminal gets ? for →, and no error
-            stream.reconfigure(errors="replace")
     code: Any = ExitCode.DONE
     try:
         _run(sys.argv[1:])
@@ -161,11 +158,3 @@ def _damaged(problem: Exception) -> int:
     printer.document([found], {"outcome": "nothing_changed"})
     printer.problems([found])
     return int(ExitCode.ERROR)
-
-
-def _open_streams() -> None:
-    """A stream that was closed at the start (`>&-`) is None, and the next file to be opened would get its
-    number: /dev/null takes the place of both."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))

@@ -30,7 +30,7 @@ def plan(
     detailed_exitcode: bool = opt.switch("--detailed-exitcode", help="Exit 3 where something would change."),
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
-    """Show what apply would change: a diff, the reasons, the programs to run."""
+    """Show what apply would change, and why."""
     from rocmcfg.cli import plan_view
     from rocmcfg.workflow import planning
 
@@ -53,7 +53,10 @@ def apply(
     yes: bool = opt.YES,
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
-    """Apply a profile as one transaction; replaces what rocmcfg applied before."""
+    """Apply a profile; rollback undoes it.
+
+    One transaction, which replaces what rocmcfg applied before.
+    """
     from rocmcfg.cli import plan_view
     from rocmcfg.workflow import applying, planning
 

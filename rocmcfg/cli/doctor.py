@@ -10,17 +10,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.printer import Misuse, Printer, wrap
+from rocmcfg.cli.printer import Misuse, Printer
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.judging.origin import Options
     from rocmcfg.doctor.judging.ranking import Match
     from rocmcfg.doctor.log_lines import LogLines
+    from rocmcfg.model.issue import KnownIssue
     from rocmcfg.workflow.diagnosing import Diagnosis, Found
 
 
+_STATES = {
+    "open": "Open",
+    "pending": "Worked around from the next boot on",
+    "worked_around": "Worked around",
+    "reported": "Reported by users, not confirmed",
+}
 _CANDIDATE = 0.35  # below it, a match is shown with -v only
-_LINES, _UNKNOWN = 6, 12  # lines of evidence, and of unknown errors, that are shown without -v
+_UNKNOWN = 12  # lines of unknown errors that are shown without -v
+_TELLS_KERNELS = "debug-gemm"  # the profile with which HIP names each kernel before it runs
 _LONG, _WORD = 240, 68  # characters of such a line, and of a word in it
 
 
@@ -44,7 +52,7 @@ def doctor(
     rocm: str = opt.text("--rocm", metavar="V", help="The ROCm release there.", takes="free"),
     root: str = opt.ROOT,
 ) -> None:
-    """Find known issues in the kernel's log, and what is wrong with this host.
+    """Find known issues in logs, and their cure.
 
     Reads the log of this boot and the one before, or the logs that are named or
     piped in, which may be another machine's.
@@ -59,6 +67,25 @@ def doctor(
     found = diagnosing.diagnose(host, logs, options, environment, printer.progress)
     printer.document(found.diagnostics, found)
     _show(printer, found)
+
+
+def issues(printer: Printer, root: str = opt.ROOT) -> None:
+    """List the known issues of this host."""
+    from rocmcfg.cli.plan_view import host_rows
+    from rocmcfg.workflow import diagnosing
+
+    found = diagnosing.issues_here(hosts.open_host(printer, root))
+    printer.document((), found)
+    shown = [row for row in host_rows(found.facts) if row[0] in ("GPU", "Kernel", "ROCm")]
+    printer.pairs(shown, indent="")
+    for state, title in _STATES.items():
+        rows = [one.issue for one in found.issues if one.state == state]
+        printer.section(title, [(issue.id, issue.title) for issue in rows])
+    printer.line()
+    if not found.issues:
+        printer.line("No issue is known of this GPU, kernel and ROCm.")
+    printer.to_copy("Next:", f"rocmcfg doctor{printer.root_option}")
+    printer.said("It checks your log for them. rocmcfg explain ID tells more of one.")
 
 
 def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
@@ -89,7 +116,7 @@ def report(
     ),
     root: str = opt.ROOT,
 ) -> None:
-    """Print what an issue tracker needs to know of this host, in Markdown.
+    """Print this host for an issue tracker.
 
     Host and user names, serial numbers, addresses, ids and secrets are replaced as
     far as rocmcfg knows their forms: read it before you post it.
@@ -98,7 +125,7 @@ def report(
 
     host = hosts.open_host(printer, root)
     environment = {} if host.offline else dict(os.environ)
-    markdown, unread = reporting.report(host, [*log, *more], environment, bundle)
+    markdown, unread = reporting.report(host, [*log, *more], environment, bundle, printer.progress)
     printer.document(unread, ReportDocument(markdown, bundle or None))
     printer.result(markdown)
     printer.problems([d for d in unread if d.severity.value != "info"])
@@ -107,27 +134,84 @@ def report(
 def _show(printer: Printer, found: Diagnosis) -> None:
     told = [one for one in found.found if one.match.told]
     rest = [one for one in found.found if not one.match.told]
-    candidates = [one for one in rest if printer.verbose or _is_candidate(one.match)]
+    near = [one for one in rest if printer.verbose or _is_candidate(one.match)]
     read = ", ".join(f"{log.name} ({_size(log.size)})" for log in found.logs if log.size)
-    if not told and not candidates and not found.unknown:
+    if not told and not near and not found.unknown:
         if read:
             printer.wrapped(f"No known issue, and no error of the driver: {read}.", indent="")
         printer.problems(found.diagnostics)
         return
-    printer.pairs([("read", read), ("machine", _machine(found))], indent="")
-    for number, one in enumerate(told):
-        _show_match(printer, found, one, whole=number == 0 or printer.verbose)
-    if candidates:
+    if printer.verbose:
+        printer.pairs([("read", read), ("machine", _machine(found))], indent="")
+    for one in told if printer.verbose else told[:1]:
+        _answer(printer, one)
+        _show_evidence(printer, found, one)
+    for one in () if printer.verbose else told[1:]:
+        printer.said(f"Also {_sure(one.match).lower()}: {_named(one.match.issue)}")
+    if near:
         printer.heading("Less likely" if told else "Nothing is certain enough to name; these come nearest")
-        for one in candidates:
-            # what speaks against it, else what cannot be told
-            doubts = [r.text for met in (False, None) for r in one.match.reasons if r.met is met]
-            why = f": {doubts[0]}" if doubts else ""
-            printer.wrapped(f"{one.match.issue.id} ({one.match.score:.2f}), {one.match.issue.title}{why}")
-    _show_unknown(printer, found, bool(told))
+    for one in near:
+        printer.said(f"  {_doubted(one.match, printer.verbose)}")
+    if printer.verbose or not told:
+        _show_unknown(printer, found, bool(told))
+    if not found.machine.gfx and not found.machine.possible_gfx:
+        printer.line("GPU unknown; say which: --gfx gfx1201")
+    if not printer.verbose:
+        printer.said("Details: -v" + (f", or rocmcfg explain {told[0].match.issue.id}" if told else ""))
     if found.diagnostics:
         printer.line()
     printer.problems(found.diagnostics)
+
+
+def _named(issue: KnownIssue) -> str:
+    return f"{issue.title} ({issue.id})"
+
+
+def _doubted(match: Match, scored: bool) -> str:
+    """With what speaks against it, else what cannot be told."""
+    doubts = [r.text for met in (False, None) for r in match.reasons if r.met is met]
+    score = f" ({match.score:.2f})" if scored else ""
+    return f"{match.issue.id}{score}, {match.issue.title}" + (f": {doubts[0]}" if doubts else "")
+
+
+def _sure(match: Match) -> str:
+    return "Very likely" if match.score >= 0.8 else "Likely" if match.score >= 0.65 else "Possible"
+
+
+def _answer(printer: Printer, one: Found) -> None:
+    """What it is, what to do about it, and what that costs."""
+    match = one.match
+    printer.heading(f"{_sure(match)}: {_named(match.issue)}")
+    for setting, place in match.in_force:
+        printer.said(f"Tried: {setting} was in force ({place}) and did not help")
+    for setting, state in match.applied:
+        printer.said(f"Done: {setting}: {state}")
+    if any("in force now" in state for _, state in match.applied):
+        printer.said("Then: if it fails again: rocmcfg doctor, which reads the log of this boot")
+    _tell_fix(printer, one)
+    if match.issue.cost and (match.remaining or match.issue.workaround.steps):
+        printer.said(f"Costs: {match.issue.cost}")
+
+
+def _tell_fix(printer: Printer, one: Found) -> None:
+    match, cure = one.match, one.cure
+    if one.alike:
+        too = " and ".join(issue.id for issue in one.alike)
+        printer.said(f"{len(one.alike) + 1} faults print this line, {too} too. To tell them apart:")
+        printer.line(f"  rocmcfg run -p {_TELLS_KERNELS} -- PROGRAM 2>&1 | tee fault.log")
+        printer.to_copy(" ", f"rocmcfg doctor fault.log{printer.root_option}")
+    if cure.once:
+        printer.to_copy("Fix now, no root:", f"{cure.once} -- PROGRAM")
+    if cure.command:
+        printer.to_copy("Fix for good:    ", cure.command)
+    for name in cure.unset:
+        printer.said(f"Fix: take away {name}")
+    if not match.issue.workaround.settings and not cure.unset:
+        printer.line(f"No parameter cures this{'; what helps:' if cure.steps else '.'}")
+    elif match.in_force and not (cure.settings or cure.unset or cure.steps or match.applied):
+        printer.line("No other cure is known.")
+    for step in cure.steps if printer.verbose or not cure.command else ():
+        printer.said(f"  - {step}")
 
 
 def _is_candidate(match: Match) -> bool:
@@ -146,64 +230,28 @@ def _machine(found: Diagnosis) -> str:
     return ", ".join(parts) or "nothing is known of it: --gfx, --kernel and --rocm make the answer better"
 
 
-def _show_match(printer: Printer, found: Diagnosis, one: Found, *, whole: bool) -> None:
+def _show_evidence(printer: Printer, found: Diagnosis, one: Found) -> None:
     match, issue = one.match, one.match.issue
-    printer.line()
-    for line in wrap(issue.title):
-        printer.line(printer.paint(line, "bold"))
-    sure = "very likely" if match.score >= 0.8 else "likely" if match.score >= 0.65 else "possible"
+    if not printer.verbose:
+        return
+    printer.wrapped(issue.summary)
     confidence = "reported, not confirmed" if issue.confidence == "reported" else issue.confidence
-    printer.line(f"  {issue.id}: {sure} ({match.score:.2f}); the issue is {confidence}")
-    if whole:
-        printer.wrapped(issue.summary)
-    rows = [("why", r.text) for r in match.reasons if r.what != "in_force"] + _cure(one)
-    rows += [("costs", issue.cost)] if issue.cost and (match.remaining or issue.workaround.steps) else []
-    rows += [("no help", text) for text in issue.does_not_help] if whole else []
+    rows = [("score", f"{match.score:.2f}; the issue is {confidence}")]
+    rows += [("why", r.text) for r in match.reasons if r.what != "in_force"]
+    rows += [("sets", str(setting)) for setting in one.cure.settings]
+    rows += [("no help", text) for text in issue.does_not_help]
     rows += [("fixed", issue.fixed_in)] if issue.fixed_in else []
-    shown = one.evidence if printer.verbose else one.evidence[: _LINES if whole else 2]
-    rows += [("log", _line(line, found, printer.verbose)) for line in shown]
-    if len(one.evidence) > len(shown):
-        rows.append(("log", f"and {len(one.evidence) - len(shown)} more kinds of lines: -v"))
-    for kernel in one.kernel_names if whole else ():
-        parts = kernel.parts if printer.verbose else kernel.brief
-        rows += [("kernel", f"{name}: {text}") for name, text in parts]
-    rows += [("note", note) for note in issue.notes] if printer.verbose else []
-    rows += [("source", url) for url in issue.evidence] if printer.verbose else []
-    last = ""
-    for name, text in rows:  # each name once; in columns that are the same for every issue
-        printer.pairs([(("" if name == last else name).ljust(7), text)])
-        last = name
-
-
-def _cure(one: Found) -> list[tuple[str, str]]:
-    from rocmcfg.model.state import Kind
-
-    match, cure = one.match, one.cure
-    rows = [
-        ("tried", f"{setting} was in force ({place}) and did not help") for setting, place in match.in_force
-    ]
-    rows += [("done", f"{setting}: {said}") for setting, said in match.applied]
-    if any("in force now" in said for _, said in match.applied):
-        rows.append(("then", "if it fails again: rocmcfg doctor, which reads the log of this boot"))
-    rows += [("cure", str(setting)) for setting in cure.settings]
-    rows += [("cure", f"take away {name}") for name in cure.unset]
-    if cure.command:
-        rows.append(("apply", cure.command))
-    if cure.settings and all(setting.kind is Kind.ENV for setting in cure.settings):
-        options = " ".join(f"--set {setting}" for setting in cure.settings)
-        rows.append(("or", f"without root, for one program: rocmcfg run {options} -- PROGRAM"))
-    rows += [("do" if rows else "cure", step) for step in cure.steps]
-    if not match.issue.workaround.settings and not cure.unset:
-        rows.insert(0, ("cure", "no parameter cures this" + (", but this helps:" if cure.steps else "")))
-    elif match.in_force and not cure.settings and not match.applied and not cure.steps:
-        rows.append(("cure", "no other is known"))
-    return rows
+    rows += [("log", _line(line, found, whole=True)) for line in one.evidence]
+    rows += [("kernel", f"{name}: {text}") for kernel in one.kernel_names for name, text in kernel.parts]
+    rows += [("note", note) for note in issue.notes]
+    rows += [("source", url) for url in issue.evidence]
+    printer.facts(rows)
 
 
 def _show_unknown(printer: Printer, found: Diagnosis, told: bool) -> None:
     if not found.unknown:
         return
-    printer.heading("Also in the log, explained by no known issue" if told else "Unknown to me")
+    printer.heading("Explained by no known issue")
     shown = found.unknown if printer.verbose else found.unknown[:_UNKNOWN]
     for line in shown:
         printer.wrapped(_line(line, found, printer.verbose))

@@ -32,7 +32,7 @@ from rocmcfg.model.state import CheckStatus, VerificationReport
 from rocmcfg.records.steps import Evidence
 from rocmcfg.transaction.undo import Undo
 from rocmcfg.workflow.aftermath import HostAfter
-from rocmcfg.workflow.diagnosing import Diagnosis, Found
+from rocmcfg.workflow.diagnosing import Diagnosis, Found, IssuesHere
 from rocmcfg.workflow.explaining import Explained
 from rocmcfg.workflow.linting import Linted, Proposal
 from rocmcfg.workflow.planning import Planned
@@ -58,6 +58,7 @@ _TITLES: dict[type, str] = {
     Finding: "LintFinding",
     FileChange: "Change",
     Found: "Match",
+    IssuesHere: "IssuesDocument",
     Linted: "LintDocument",
     Planned: "PlanDocument",
     LogRead: "ReadLog",
@@ -102,7 +103,7 @@ _TEXTS: dict[str, str | None] = {
     "ReadLog": "`size` in bytes, unpacked.",
     "Reason": "`met` is null where it cannot be told.",
     "SetParameter": "`overridden`: the files whose value loses against that of `source`.",
-    "ToolChange": "Something that a program changes and that is not a file of ours.",
+    "ToolChange": "Something that a program changes and that is not a file of rocmcfg.",
     "TrialEvidence": (
         "What there is of a boot that was not confirmed: `text` says it in a sentence, `lines` are its last."
     ),
@@ -138,6 +139,7 @@ _NOUNS: dict[str, type] = {
     "report": ReportDocument,
     "lint": Linted,
     "doctor": Diagnosis,
+    "issues": IssuesHere,
     "env": profile.EnvDocument,
     "render": Rendered,
     "check-kernel": Document,

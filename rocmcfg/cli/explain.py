@@ -22,14 +22,20 @@ _ISSUES = 5
 def explain(
     printer: Printer,
     name: str = opt.argument(
-        "NAME[=VALUE]", "cwsr_enable, ppfeaturemask=0xfffd3fff, gfxoff, iommu=pt, a variable.", "name"
+        "NAME[=VALUE]",
+        "cwsr_enable, ppfeaturemask=0xfffd3fff, iommu=pt, gfx1201, a variable, or the id of an issue "
+        "or a message.",
+        "name",
     ),
     kernel: tuple[str, ...] = opt.texts(
         "--kernel", metavar="V", help="For this kernel instead of those here.", takes="kernel"
     ),
     root: str = opt.ROOT,
 ) -> None:
-    """Explain a parameter, a feature, a kernel argument or a variable; decode a mask bit by bit."""
+    """Explain a setting, a GPU, an issue, a message.
+
+    Of a mask every bit; of a known issue what cures it.
+    """
     from rocmcfg.workflow import explaining
 
     host = hosts.open_host(printer, root)
@@ -45,7 +51,7 @@ def schema(
     ),
     json: bool = opt.OUTPUT["json"],  # what it prints is JSON in any case
 ) -> None:
-    """Print the JSON Schema of the documents (all of them, or one)."""
+    """Print the JSON Schemas of the documents."""
     import json as json_module
 
     from rocmcfg.cli import documents
@@ -70,6 +76,7 @@ def _show(printer: Printer, found: Explained) -> None:
     printer.line(printer.paint(what.name, "bold"))
     printer.wrapped(what.summary)
     printer.pairs([("-", remark) for remark in _facts(what)])
+    printer.facts((row.value, row.text) for row in what.details)
     _show_value(printer, what)
     traps = [trap for trap in what.traps if printer.verbose or trap.here is not False]
     printer.section("Traps", [_caution(trap) for trap in traps])
@@ -79,7 +86,7 @@ def _show(printer: Printer, found: Explained) -> None:
     _show_bits(printer, what)
     printer.section("In profiles", [(profile, f"sets {setting}") for profile, setting in found.profiles])
     _show_issues(printer, what)
-    if what.sources and printer.verbose:
+    if what.sources and (printer.verbose or what.kind == "issue"):
         printer.heading("Sources")
         for source in what.sources:
             printer.wrapped(source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -51,7 +52,7 @@ def open_host(
         raise fail(
             "RC3023",
             f"{printer.command} changes this host and needs root",
-            hint=f"sudo rocmcfg {printer.command} …"
+            hint=f"sudo rocmcfg {shlex.join(sys.argv[1:])}"
             + (f"; `rocmcfg {look}` shows what it would do without any rights" if look else ""),
         )
     return host

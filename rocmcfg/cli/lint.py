@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.printer import Printer, counted, wrap
+from rocmcfg.cli.printer import Printer, counted
+from rocmcfg.cli.terminal import wrap
 from rocmcfg.model.diagnostic import ExitCode, Severity
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ def lint(
     ),
     root: str = opt.ROOT,
 ) -> None:
-    """Find what is unknown, misspelt, inverted, deprecated or without effect in files.
+    """Check settings in any file, and mend them.
+
+    Finds what is unknown, misspelt, inverted, deprecated or without effect.
 
     A line that says "rocmcfg: ignore" is left alone.
     """
@@ -67,7 +70,7 @@ def _show(printer: Printer, found: Linted, fix: bool) -> None:
             printer.line("Nothing to propose.")
     counts = {severity: sum(f.remark.severity is severity for f in found.findings) for severity in Severity}
     said = ", ".join(counted(count, _LABEL[severity]) for severity, count in counts.items() if count)
-    where = f"in {counted(found.files, 'file')} with {counted(found.read, 'setting')} to judge."
+    where = f"in {counted(found.files, 'file')}; {counted(found.read, 'setting')} checked."
     printer.line(f"{said or 'Nothing found'} {where}")
     if found.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")

@@ -158,7 +158,7 @@ BOOT_BACKEND = text(
     "--boot-backend", metavar="NAME", help="The boot loader, where two are installed.", takes="boot-backend"
 )
 # `--log *.log` hands over one file as the option's and the others like this
-MORE_LOGS = argument("[FILE]…", "Logs as well, so that --log *.log works.", "file", "texts", required=False)
+MORE_LOGS = argument("[FILE]…", "Log files; same as --log.", "file", "texts", required=False)
 
 
 PROFILES = texts(
@@ -184,8 +184,9 @@ class Asked(NamedTuple):
     set: tuple[str, ...] = texts(
         "--set",
         metavar="KEY=VALUE",
-        help="amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER "
-        "for what a profile leaves to you. May be repeated.",
+        help="Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, "
+        "feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile "
+        "leaves to you. May be repeated.",
         takes="setting",
     )
     with_: tuple[str, ...] = texts(

@@ -11,8 +11,10 @@ import typer
 
 from rocmcfg.cli import app
 from rocmcfg.cli.app import COMMANDS, GROUPS
+from rocmcfg.cli.help import page
 from rocmcfg.cli.options import Option
 from rocmcfg.cli.printer import Misuse, Printer, complain
+from rocmcfg.cli.terminal import wrap
 from rocmcfg.model.diagnostic import ExitCode, error
 
 # click's, which typer does not export
@@ -32,7 +34,10 @@ def command(name: str) -> Any:
                 settings["help_option_names"] = []
             short = full.rpartition(" ")[2]
             made.command(short, hidden=not one.listed, context_settings=settings)(_function(full, one))
-    return typer.main.get_command(made)
+    found: Any = typer.main.get_command(made)
+    for full, one in {"": found, **getattr(found, "commands", {})}.items():
+        one.get_help = lambda _, full=f"{name} {full}".strip(): page(full)
+    return found
 
 
 def _function(name: str, found: app.Command) -> Any:
@@ -68,7 +73,7 @@ _program = typer.Typer(
     add_completion=False,  # typer's edits ~/.bashrc and knows no host; ours are files (docs/generators)
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -84,19 +89,13 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Manages amdgpu kernel parameters and the environment that goes with them.
-
-    plan shows what would change, apply does it as one transaction, verify proves it
-    on the running kernel, rollback takes it back. apply --trial is for one boot,
-    unless confirm keeps it.
-
-    The manual: man rocmcfg, man rocmcfg-profile.
-    """
+    """Manages amdgpu kernel parameters and the environment that goes with them."""
 
 
 def program(first: str = "") -> Any:
     """The program as click knows it. Where its first argument is a command, no other is loaded."""
     made = typer.main.get_command(_program)
+    vars(made)["get_help"] = lambda _: page("")
     vars(made)["commands"] = {name: command(name) for name in ([first] if first in app.NAMES else app.NAMES)}
     return made
 
@@ -130,5 +129,5 @@ def _stop(problem: Any) -> NoReturn:
     else:
         said = io.StringIO()
         problem.show(file=said)
-        complain(said.getvalue())
+        complain("".join("\n".join(wrap(line)) + "\n" for line in said.getvalue().splitlines()))
     raise SystemExit(int(ExitCode.USAGE))

@@ -81,7 +81,7 @@ def show(printer: Printer, planned: Planned) -> None:
         return
     ends = "; the next boot is the trial" if planned.trial else ""
     due = [*made.due, *(tool.step for tool in made.tools if not tool.arms)]
-    printer.line(summary(made.changes, due, made.reboot_required and not ends, ends))
+    printer.said(summary(made.changes, due, made.reboot_required and not ends, ends))
 
 
 def _notes(profiles: Sequence[Profile]) -> list[str]:
@@ -130,7 +130,7 @@ def show_changes(printer: Printer, changes: Sequence[FileChange]) -> None:
     for number, one in enumerate(changes):
         if number:
             printer.line()
-        printer.line(f"# {one.reason}")
+        printer.wrapped(one.reason, indent="# ")
         printer.diff(one.diff)
 
 

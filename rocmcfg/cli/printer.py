@@ -1,6 +1,6 @@
-"""The only place that prints. Text is calm and fits 80 columns; colour only on a terminal and never alone;
-with --json stdout carries one document and nothing else. Texts of a host or a profile are shown, and never
-obeyed: a terminal gets no control character but our own colours."""
+"""The only place that prints. Text is calm and fits the terminal; colour and links only there, and never
+alone; with --json stdout carries one document and nothing else. Texts of a host or a profile are shown, and
+never obeyed: a terminal gets no control character but our own."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import json as json_module
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from rocmcfg.cli.terminal import is_styled, linked, spelled, width, wrap
 from rocmcfg.host.view import HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, error
 
@@ -19,9 +20,14 @@ if TYPE_CHECKING:
     from rocmcfg.workflow.aftermath import Aftermath
 
 SCHEMA_VERSION = 1
-_NAME = 48  # characters, of a name beside its text
-_WIDTH = 80
+_NAME = 0.6  # of the width, at most, for a name beside its text
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "good": "32", "bold": "1", "dim": "2"}
+# What a word means where it is a cell of a table, the name of a row, or begins a line before a colon.
+_MEANS = {
+    **dict.fromkeys(("in effect", "rewritten by driver", "fix now, no root", "fix for good", "next"), "good"),
+    **dict.fromkeys(("pending", "pending reboot", "pending activation", "costs", "cost"), "warning"),
+    **dict.fromkeys(("drift", "overridden", "not in effect", "unknown parameter", "not loaded"), "error"),
+}
 # Our own colours carry a word that nobody else can know, so that a colour in a text is told from them.
 _OURS = os.urandom(8).hex()
 # C0 without tab and newline, DEL, C1, and what turns the direction of writing round (Unicode 15, 9.2)
@@ -41,7 +47,7 @@ def write(text: str) -> None:
     """To stdout. A reader that went away (head, a pager) or a full disk stops nothing that was asked for: an
     apply goes on, and every exit code stays what it is."""
     try:
-        sys.stdout.write(clean(text))
+        sys.stdout.write(linked(clean(text)))
     except OSError as problem:
         lost(problem)
 
@@ -87,20 +93,6 @@ class Misuse(Exception):
         self.option = option
 
 
-def wrap(text: str, first: str = "", rest: str = "") -> list[str]:
-    """The lines of a text, behind these indents."""
-    import textwrap
-
-    return textwrap.wrap(
-        text,
-        _WIDTH,
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
 def counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
@@ -109,6 +101,10 @@ _FOR_A_HOST = re.compile(
     r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|history|plan|recover|reject|rollback|status|verify)"
     r"(?: [^`]*)?)`"
 )
+
+
+# A label and a command, which is to be copied whole
+_COMMAND = re.compile(r"([A-Z][a-z]+:) ((?:sudo )?rocmcfg [^`;,]*)")
 
 
 class Printer:
@@ -120,7 +116,8 @@ class Printer:
     ) -> None:
         self.command, self.json, self.quiet, self.verbose = command, json, quiet, verbose
         self.root = "/"
-        self._progress_shown = False
+        self.kept: list[str] | None = None  # in place of what would be printed, where somebody else prints it
+        self._progress_shown = self._begun = False
         self._aftermath: Callable[[ExitCode], Aftermath] | None = None
 
     @property
@@ -213,7 +210,10 @@ class Printer:
     def line(self, text: str = "") -> None:
         """Ordinary output; silent with --json and --quiet."""
         if not self._silent:
-            write(text + "\n")
+            self._begun = True
+            label, colon, rest = text.partition(":")
+            text = (self._meant(label + colon) + rest if colon else text) + "\n"
+            write(text) if self.kept is None else self.kept.append(text)
 
     def result(self, text: str) -> None:
         """The text that a command exists to print (env, schema): also with --quiet."""
@@ -221,24 +221,52 @@ class Printer:
             write(text if text.endswith("\n") else text + "\n")
 
     def heading(self, text: str) -> None:
-        self.line()
-        self.line(self.paint(text, "bold"))
+        if self._begun:
+            self.line()
+        self.line("\n".join(self.paint(line, "bold") for line in wrap(text)))
 
     def wrapped(self, text: str, indent: str = "  ") -> None:
         for paragraph in () if self._silent else text.splitlines():
-            self.line("\n".join(wrap(paragraph, indent, indent)))
+            if found := _COMMAND.fullmatch(paragraph):
+                self.to_copy(f"{indent}{found[1]}", found[2])
+            else:
+                self.line("\n".join(wrap(paragraph, indent, indent)))
+
+    def said(self, text: str) -> None:
+        """A paragraph whose further lines are set back."""
+        indent = " " * (len(text) - len(text.lstrip()))
+        self.line("\n".join(wrap(text.lstrip(), indent, indent + "  ")))
 
     def pairs(self, rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
         """Names and texts in two columns, the texts wrapped. A name that leaves no room for a text stands on
         its own line, whole, so that a command can be copied."""
-        width = max((len(name) for name, _ in rows if len(name) <= _NAME), default=0) + 2
+        most = int(_NAME * width(sys.stdout))
+        column = max((len(name) for name, _ in rows if len(name) <= most), default=0) + 2
         for name, text in () if self._silent else rows:
-            if len(name) > _NAME:
+            if len(name) > most:
                 self.line(indent + name)
                 self.wrapped(text, indent=indent + "    ")
                 continue
-            first = f"{indent}{name:<{width}}"
-            self.line("\n".join(wrap(text, first, " " * len(first)) or [first.rstrip()]))
+            first = f"{indent}{name:<{column}}"
+            said = "\n".join(wrap(text, first, " " * len(first)) or [first.rstrip()])
+            self.line(indent + self._meant(name) + said[len(indent + name) :])
+
+    def to_copy(self, label: str, command: str) -> None:
+        """A command behind a label, to be copied: where it is too long, the shell is told that it goes on."""
+        lines = [label]
+        for part in re.split(r" (?=-)", command):
+            if len(lines[-1]) + len(part) + 3 > width(sys.stdout) and lines[-1] != label:
+                lines[-1] += " \\"
+                lines.append("   ")
+            lines[-1] += f" {part}"
+        self.line("\n".join(lines))
+
+    def facts(self, rows: Iterable[tuple[str, str]]) -> None:
+        """Pairs in columns that are the same everywhere; a name that comes again is not repeated."""
+        last = ""
+        for name, text in rows:
+            self.pairs([(("" if name == last else name).ljust(7), text)])
+            last = name
 
     def section(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
         """Pairs below a heading, where there are any."""
@@ -247,18 +275,33 @@ class Printer:
             self.pairs(rows)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Columns as wide as their longest cell; a first cell that leaves no room stands on its own line."""
-        rows = [[cell.replace("\n", "\\n") for cell in row] for row in rows]
+        """Columns as wide as their longest cell; a first cell that leaves no room stands on its own line.
+        Where the others alone are too wide, each row becomes a block."""
+        rows = [[spelled(cell.replace("\n", "\\n"), sys.stdout) for cell in row] for row in rows]
         widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-        room = _WIDTH - sum(width + 2 for width in widths[1:])
-        widths[0] = min(widths[0], max(room, len(header[0])))
+        room = width(sys.stdout) - sum(w + 2 for w in widths[1:])
+        if room < len(header[0]):
+            for name, *cells in rows:
+                self.line(self.paint(name, "bold"))
+                self.pairs([(h.lower(), cell) for h, cell in zip(header[1:], cells, strict=True)])
+            return
+        widths[0] = min(widths[0], room)
         for at, (name, *cells) in enumerate((header, *rows)):
-            rest = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths[1:], strict=True))
+            last = max((i for i, cell in enumerate(cells) if cell), default=0)
+            rest = "  ".join(
+                self._meant(cell) + " " * (wide - len(cell) if i < last else 0)
+                for i, (cell, wide) in enumerate(zip(cells[: last + 1], widths[1:], strict=False))
+            )
             if len(name) > widths[0] + 1:
                 self.line(name)
                 name = ""  # noqa: PLW2901  # it has its line
-            text = f"{name:<{widths[0] + 2}}{rest}".rstrip()
+            text = f"{name:<{widths[0] + 2}}{rest}"
             self.line(self.paint(text, "dim") if at == 0 else text)
+
+    def _meant(self, text: str) -> str:
+        """In the colour of what it means, if it means something."""
+        style = _MEANS.get(text.strip(" :").lower())
+        return self.paint(text, style) if style else text
 
     def diff(self, text: str) -> None:
         for line in text.rstrip("\n").split("\n"):
@@ -267,19 +310,23 @@ class Printer:
 
     def problems(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Errors and warnings on stderr, remarks (info) too, unless quiet; nothing with --json."""
-        for diagnostic in () if self.json else diagnostics:
+        for at, diagnostic in () if self.json else enumerate(diagnostics):
             severity = diagnostic.severity.value
             if severity == "info" and self.quiet:
                 continue
             label = f"{'note' if severity == 'info' else severity}[{diagnostic.id}]"
-            lines = wrap(f"{label}: {diagnostic.summary}", "", "  ")
+            lines = wrap(f"{label}: {diagnostic.summary}", "", "  ", sys.stderr)
             lines[0] = lines[0].replace(label, self.paint(label, severity, sys.stderr), 1)
             if diagnostic.location and diagnostic.location not in diagnostic.summary:
                 lines.append(f"  at {diagnostic.location}")
-            for text, prefix in ((diagnostic.detail, "  "), (self._hint(diagnostic), "  help: ")):
+            again = any(
+                (one.id, one.hint) == (diagnostic.id, diagnostic.hint) for one in diagnostics[at + 1 :]
+            )
+            hint = "" if again else self._hint(diagnostic)  # said once, with the last
+            for text, prefix in ((diagnostic.detail, "  "), (hint, "  help: ")):
                 for number, paragraph in enumerate(text.splitlines()):
                     first = prefix if number == 0 else " " * len(prefix)
-                    lines += wrap(paragraph, first, " " * len(prefix)) or [""]
+                    lines += wrap(paragraph, first, " " * len(prefix), sys.stderr) or [""]
             flush()
             complain("\n".join(lines) + "\n")
 
@@ -292,9 +339,9 @@ class Printer:
 
     def progress(self, text: str) -> None:
         """One line that is written over, for what takes more than a second."""
-        if not self._silent and sys.stderr.isatty():
+        if not self._silent and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             self._progress_shown = True
-            complain(text, over=True)
+            complain(text[: width(sys.stderr) - 1], over=True)
 
     def end_progress(self) -> None:
         if self._progress_shown:
@@ -302,9 +349,5 @@ class Printer:
             self._progress_shown = False
 
     def paint(self, text: str, style: str, stream: TextIO | None = None) -> str:
-        on = (
-            (stream or sys.stdout).isatty()
-            and not os.environ.get("NO_COLOR")
-            and os.environ.get("TERM") != "dumb"
-        )
+        on = is_styled(stream or sys.stdout)
         return f"\x1b{_OURS}[{_COLOURS[style]}m{text}\x1b{_OURS}[0m" if on else text

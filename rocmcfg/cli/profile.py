@@ -8,6 +8,7 @@ import contextlib
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,8 +16,9 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors
+from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import Plan
-from rocmcfg.model.profile import Profile, ProfileParameter
+from rocmcfg.model.profile import Profile, ProfileParameter, Use
 from rocmcfg.model.published import published
 
 _MISSING = "say which variables: --profile NAME (or auto)"
@@ -57,8 +59,9 @@ class ProfileNewDocument(NamedTuple):
 
 
 def list_profiles(printer: Printer, root: str = opt.ROOT) -> None:
-    """List the profiles: shipped ones and those of /etc/rocmcfg/profiles."""
+    """List the profiles, those for this host first."""
     from rocmcfg.knowledge import profiles
+    from rocmcfg.workflow.planning import collect_facts
 
     view = hosts.open_host(printer, root)
     found: list[Profile] = []
@@ -69,10 +72,41 @@ def list_profiles(printer: Printer, root: str = opt.ROOT) -> None:
         except RocmcfgError as broken:  # one broken file must not hide the others
             problems += broken.diagnostics
     printer.document(problems, ProfileListDocument(tuple(found)))
-    printer.pairs([(p.name, p.summary + ("" if p.shipped else "  (local)")) for p in found], indent="")
+    if not printer.json:
+        _show_list(printer, found, collect_facts(view, name_system=False))
     printer.problems(problems)
     if problems:
         raise SystemExit(int(ExitCode.ERROR))
+
+
+def _show_list(printer: Printer, found: Sequence[Profile], facts: Facts) -> None:
+    """Those for the GPUs that are here first. A name of one GPU that only passes on a family's profile is
+    listed for its own GPU alone."""
+    here = [p for p in found if any(p.fits(gpu.gfx, gpu.integrated) for gpu in facts.gpus)]
+    own = {gpu.gfx for gpu in facts.gpus}
+    families = {p.extends for p in here if p.name in own}
+    here = [p for p in here if p.name in own or (p.name not in families and p.name[:3] != "gfx")]
+    rest = [p for p in found if p not in here]
+    parts = {
+        "For this host": here,
+        "Local": [p for p in rest if not p.shipped],
+        "By family": [p for p in rest if p.shipped and p.use is Use.AUTO and not p.extends],
+        "By name only": [p for p in rest if p.shipped and p.use is Use.NAMED],
+        "To find the cause of a fault": [p for p in rest if p.shipped and p.use is Use.DIAGNOSIS],
+    }
+    for title, profiles in parts.items():
+        printer.section(
+            title, [(p.name.ljust(12), p.summary + ("" if p.shipped else "  (local)")) for p in profiles]
+        )
+    for profile in here:
+        optional = ", ".join(setting.id for setting in profile.settings if setting.optional)
+        if optional:
+            printer.line()
+            printer.said(f"{profile.name}, optional (--with): {optional}")
+        for parameter in profile.parameters:
+            printer.said(f"{profile.name} needs your number: {_number_to_give(parameter)}")
+    printer.line()
+    printer.said("rocmcfg profile show NAME explains each setting. A GPU's own name is a profile too.")
 
 
 def show(
@@ -81,7 +115,7 @@ def show(
     root: str = opt.ROOT,
     boot_backend: str = opt.BOOT_BACKEND,
 ) -> None:
-    """Explain each setting of a profile on this host: applied, skipped and why."""
+    """Explain each setting of a profile, here."""
     from rocmcfg.cli import plan_view
     from rocmcfg.workflow import profiles as workflow
 
@@ -111,7 +145,7 @@ def validate(
     names: tuple[str, ...] = opt.argument("NAME…", "Names, or .toml files.", "profile-file", "texts"),
     root: str = opt.ROOT,
 ) -> None:
-    """Check profiles: format, names and values, against the catalogue and this host's kernels."""
+    """Check profiles for this host's kernels."""
     from rocmcfg.workflow import profiles as workflow
 
     problems = workflow.validate_profiles(hosts.open_host(printer, root), names)
@@ -129,7 +163,7 @@ def new(
     gfx: tuple[str, ...] = opt.texts("--gfx", metavar="GFX", help="A target it is for.", takes="gfx"),
     root: str = opt.ROOT,
 ) -> None:
-    """Start a local profile in /etc/rocmcfg/profiles."""
+    """Start a profile in /etc/rocmcfg/profiles."""
     from rocmcfg.knowledge import profiles
     from rocmcfg.workflow import profiles as workflow
 
@@ -188,7 +222,7 @@ def env(
     remove: bool = opt.switch("--remove", help="With --user: take that file away again."),
     root: str = opt.ROOT,
 ) -> None:
-    """Print the variables of a profile, or write them for your own account."""
+    """Print or write the variables of a profile."""
     from rocmcfg.workflow import profiles as workflow
 
     if remove and not user:
@@ -230,7 +264,7 @@ def run(
     command: tuple[str, ...] = opt.argument("CMD [ARG…]", "What to run, after --.", "command", "texts"),
     asked: opt.Asked = opt.Asked(),
 ) -> None:
-    """Run a command with the variables of a profile: rocmcfg run -p rdna4 -- python train.py"""
+    """Run a command with a profile's variables."""
     from rocmcfg.workflow import profiles as workflow
 
     pairs = workflow.variables(hosts.open_host(printer, "/"), asked.request(_MISSING))

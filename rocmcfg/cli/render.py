@@ -22,7 +22,7 @@ def render(
     rocm: str = opt.text("--rocm", metavar="V", help="For this ROCm release.", takes="free"),
     root: str = opt.ROOT,
 ) -> None:
-    """Print profiles as configuration for NixOS, Guix, images or cloud instances.
+    """Print a profile for NixOS, Guix or images.
 
     What is needed is decided for the machine of --gfx, --kernel and --rocm, where
     one of them is given, and else for this host.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rocmcfg.transaction.undo import Undo
 
 _NOTHING = "Nothing to roll back: no transaction is applied."
-_FORCE = opt.switch("--force", help="Drop edits that others made to our files.")
+_FORCE = opt.switch("--force", help="Overwrite edits made to rocmcfg's files.")
 
 
 def rollback(
@@ -36,7 +36,10 @@ def rollback(
     yes: bool = opt.YES,
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
-    """Undo the last transaction: files byte by byte, then the boot menu and images."""
+    """Undo the last transaction.
+
+    Files byte by byte, then the boot menu and images.
+    """
     from rocmcfg.transaction.undo import plan_rollback
     from rocmcfg.workflow import undoing
 
@@ -69,7 +72,7 @@ def rollback(
 
 def reject(
     printer: Printer,
-    force: bool = opt.switch("--force", help="Drop edits that others made to the trial's files."),
+    force: bool = opt.switch("--force", help="Overwrite edits made to the trial's files."),
     yes: bool = opt.YES,
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
@@ -89,7 +92,10 @@ def reject(
 
 
 def recover(printer: Printer, force: bool = _FORCE, place: opt.TargetHost = opt.TargetHost()) -> None:
-    """Finish an interrupted transaction by undoing it; safe to run at any time."""
+    """Undo an interrupted transaction.
+
+    Safe to run at any time.
+    """
     from rocmcfg.workflow import undoing
 
     host = hosts.open_host(printer, *place, changes=True)
@@ -115,7 +121,7 @@ def _show(printer: Printer, planned: Undo) -> None:
     plan_view.show_activations(printer, planned.activations)
     printer.line()
     printer.problems(planned.diagnostics)
-    printer.line(plan_view.summary(planned.changes, planned.activations, planned.reboot_required))
+    printer.said(plan_view.summary(planned.changes, planned.activations, planned.reboot_required))
 
 
 def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
@@ -176,7 +182,7 @@ class HistoryDocument(NamedTuple):
 
 
 def history(printer: Printer, root: str = opt.ROOT) -> None:
-    """List the transactions: who, when, what, and whether each was taken back."""
+    """List what was applied and taken back."""
     from rocmcfg.records.journal import read_all
 
     host = hosts.open_host(printer, root)

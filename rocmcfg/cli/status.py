@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
-from rocmcfg.model.state import OFFLINE, PASSES, CheckStatus, VerificationReport
+from rocmcfg.model.state import OFFLINE, PASSES, Check, CheckStatus, VerificationReport
 
 if TYPE_CHECKING:
     from rocmcfg.model.facts import BootChain
@@ -24,7 +24,7 @@ def status(
     root: str = opt.ROOT,
     boot_backend: str = opt.BOOT_BACKEND,
 ) -> None:
-    """Show GPUs, kernels, ROCm, boot chain, and what rocmcfg has in force."""
+    """Show this host, and what is in force."""
     from rocmcfg.workflow import status as workflow
 
     host = hosts.open_host(printer, root)
@@ -38,7 +38,7 @@ def _show(printer: Printer, found: Status) -> None:
 
     rows = host_rows(found.facts)
     if found.facts.container:
-        rows.append(("Container", f"{found.facts.container}: the kernel is not ours to configure"))
+        rows.append(("Container", f"{found.facts.container}: its kernel is the host's to configure"))
     if found.trial is not None:
         rows += _trial(found, found.trial)
     elif found.report is None or found.report.record_lost:
@@ -174,7 +174,10 @@ def verify(
     ),
     root: str = opt.ROOT,
 ) -> None:
-    """Prove on the running kernel what was applied. Exit 0 in effect, 6 pending, 3 not."""
+    """Prove on the running kernel what is applied.
+
+    Exit 0 in effect, 6 pending, 3 not.
+    """
     from rocmcfg.workflow import verifying
 
     report = verifying.verify(hosts.open_host(printer, root), profiles, pid)
@@ -192,7 +195,13 @@ def _show_report(printer: Printer, report: VerificationReport) -> None:
         printer.line(f"Trial (transaction {report.trial}); CONFIGURED is the boot after it.")
         printer.line()
     rows = [
-        (c.name, c.desired or "-", c.configured or "-", c.running or "-", c.status.value.replace("_", " "))
+        (
+            c.name,
+            c.desired or "-",
+            c.configured or "-",
+            c.running or _unseen(c),
+            c.status.value.replace("_", " "),
+        )
         for c in report.checks
     ]
     printer.table(("SETTING", "DESIRED", "CONFIGURED", "RUNNING", "STATUS"), rows)
@@ -207,12 +216,16 @@ def _show_report(printer: Printer, report: VerificationReport) -> None:
         if detail:
             printer.wrapped(f"{', '.join(names)}: {detail}", indent="")
         if source:
-            printer.line(f"  source: {source}")
+            printer.said(f"{', '.join(names)}: set by {source}" if not detail else f"  set by {source}")
     printer.problems(report.diagnostics)
     printer.line()
     if any(c.target == "environment" and c.running is None for c in report.checks):
-        printer.line("Variables reach new logins; what runs already keeps the old ones.")
+        printer.said("Variables reach new logins; what runs already keeps the old ones.")
     printer.wrapped(_verdict(report, printer.root_option), indent="")
+
+
+def _unseen(check: Check) -> str:
+    return "new logins" if check.target == "environment" and check.status in PASSES else "-"
 
 
 def _verdict(report: VerificationReport, option: str) -> str:

@@ -20,7 +20,8 @@ from rocmcfg.model.facts import Kernel, Machine
 from rocmcfg.model.issue import Confidence, KnownIssue
 from rocmcfg.model.spelling import Spelling, as_number
 
-ExplanationKind = Literal["parameter", "feature", "argument", "variable", "misnomer", "new", "kernel"]
+_Setting = Literal["parameter", "feature", "argument", "variable", "misnomer", "new"]
+ExplanationKind = Literal[_Setting, "kernel", "issue", "gpu", "profile", "diagnostic"]
 Role = Literal["helps", "does_not_help", "unset"]
 
 
@@ -97,7 +98,8 @@ class Mention(NamedTuple):
 
 class Explanation(NamedTuple):
     """`kind` is parameter, feature, argument, variable, misnomer, new (the host has it and the catalogue
-    lacks it), or kernel (a GEMM kernel of ROCm). `instead` is set for a name that is not what it seems.
+    lacks it), kernel (a GEMM kernel of ROCm), or one of `subjects`, of which `details` tell. `instead` is
+    set for a name that is not what it seems.
 
     `meaning` is what the value asked about does, `verdict` why it would not be taken, or has no meaning.
     `unset` is what happens without it. `acts_on` says on which hardware it has an effect, `acts_here` whether
@@ -126,6 +128,7 @@ class Explanation(NamedTuple):
     bits: tuple[Bit, ...] = ()
     unnamed: int = 0
     issues: tuple[Mention, ...] = ()
+    details: tuple[Meaning, ...] = ()
     sources: tuple[str, ...] = ()
 
 

@@ -125,7 +125,7 @@ def _generator_problems(
     if images and not found:
         yield error(
             "RC3018",
-            "there are initramfs images, and no generator that we know",
+            "there are initramfs images, and no generator that rocmcfg knows",
             location=images[0],
             detail=f"the copy of modprobe.d in them would not be renewed; by hand:\n{lines}",
             hint="keep to the kernel command line: --via cmdline",

@@ -131,9 +131,7 @@ def _parameter(verdict: Verdict, case: _Case) -> _Text:
     if about is About.ILLEGAL:
         hint = f"see `modinfo -p {asked.module}` for what it takes"
         if found is not None and found.mask:
-            hint = (
-                f"{id} is a mask; to switch one feature write features.NAME = false and leave the rest to us"
-            )
+            hint = f"{id} is a mask; to switch one feature write features.NAME = false; rocmcfg does the rest"
         kernels = f"kernel{'s' if len(verdict.kernels) > 1 else ''} {on}"
         said = f"{id} = {asked.value} would stop {asked.module} from loading"
         return error("RC2104", said, detail=f"{kernels}: {why}", hint=hint)

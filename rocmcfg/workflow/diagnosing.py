@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rocmcfg.doctor.judging.origin import Options, Origin
 from rocmcfg.doctor.judging.ranking import Match
-from rocmcfg.doctor.judging.workarounds import Cure
+from rocmcfg.doctor.judging.workarounds import Cure, IssueState
 from rocmcfg.doctor.log_lines import LogLines
 from rocmcfg.doctor.reading.logs import read_host, read_named
 from rocmcfg.doctor.reading.scan import Scanner
@@ -16,6 +16,8 @@ from rocmcfg.doctor.reading.segments import LogRead
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.knowledge.kernel_names import KernelName
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity
+from rocmcfg.model.facts import Facts
+from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.published import published
 from rocmcfg.model.state import Request
 from rocmcfg.model.version import format_version
@@ -45,6 +47,7 @@ class LogMachine(NamedTuple):
     "stages=match.stages",
     "evidence",
     "kernel_names",
+    "alike=alike.id",
     "workaround",
     "in_force=match.in_force",
     "applied=match.applied",
@@ -55,12 +58,14 @@ class LogMachine(NamedTuple):
     "sources=match.issue.evidence",
 )
 class Found(NamedTuple):
-    """An issue with the lines that speak for it, and the GEMM kernels that they name."""
+    """An issue with the lines that speak for it, the GEMM kernels that they name, and the issues that print
+    the same lines."""
 
     match: Match
     evidence: tuple[LogLines, ...]
     kernel_names: tuple[KernelName, ...]
     cure: Cure
+    alike: tuple[KnownIssue, ...] = ()
 
     @property
     def workaround(self) -> Cure | None:
@@ -95,6 +100,37 @@ class Diagnosis(NamedTuple):
         )
 
 
+@published("issue=issue.id", "title=issue.title", "state", "confidence=issue.confidence", "cost=issue.cost")
+class IssueHere(NamedTuple):
+    issue: KnownIssue
+    state: IssueState
+
+
+@published("issues")
+class IssuesHere(NamedTuple):
+    facts: Facts
+    issues: tuple[IssueHere, ...]
+
+
+def issues_here(view: HostView) -> IssuesHere:
+    """The known issues of this host's GPUs, on its running kernel and ROCm."""
+    from rocmcfg.backends.environment import set_variables
+    from rocmcfg.doctor.judging import workarounds
+    from rocmcfg.doctor.judging.conditions import known_here
+    from rocmcfg.knowledge import catalogue
+    from rocmcfg.records.receipt import load as load_receipt
+    from rocmcfg.state.values import Running
+    from rocmcfg.workflow.planning import collect_facts
+
+    facts, known = collect_facts(view, name_system=False), catalogue.load()
+    receipt = load_receipt(view)
+    state = workarounds.HostState(Running(view), set_variables(view, {}), receipt.settings if receipt else ())
+    found = known_here(catalogue.known_issues(), facts, known)
+    return IssuesHere(
+        facts, tuple(IssueHere(one, workarounds.worked_around(one, state, known)) for one in found)
+    )
+
+
 def diagnose(
     view: HostView,
     paths: Sequence[str],
@@ -110,7 +146,7 @@ def diagnose(
     from rocmcfg.backends.environment import set_variables
     from rocmcfg.doctor import host_checks, log_lines
     from rocmcfg.doctor.judging import origin, workarounds
-    from rocmcfg.doctor.judging.ranking import covered, rank
+    from rocmcfg.doctor.judging.ranking import alike, covered, rank
     from rocmcfg.doctor.reading import log_facts, probes
     from rocmcfg.facts.system import read_hardware
     from rocmcfg.knowledge import catalogue, diagnosis
@@ -144,11 +180,13 @@ def diagnose(
     ranked = rank(every, scanner.hits, where, state, known, firmware)
     asked = receipt.request if receipt else Request()
     by_profile = workarounds.by_profile(view, ranked, facts, known) if where.host is not None else {}
+    suggested = workarounds.suggested(view, facts) if where.host is not None else {}
     found = []
     for match in ranked:
         lines = log_lines.of_match(match, scanner)
-        cure = workarounds.cure(match, asked, by_profile, view.root)
-        found.append(Found(match, lines, log_lines.kernel_names(lines), cure))
+        cure = workarounds.cure(match, asked, by_profile, suggested, view.root)
+        others = alike(match, every, scanner.hits, where, known) if match.told else ()
+        found.append(Found(match, lines, log_lines.kernel_names(lines), cure, others))
     problems += log_lines.refused_parameters(log, scanner, known)
     problems += host_checks.driver_and_rocm(log.dkms, log.rocm, "the log")
     if where.host is not None:

@@ -12,7 +12,7 @@ from rocmcfg.host.view import HostView
 from rocmcfg.judging.names import MODULE_OF_TRAPS
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import RocmcfgError, fail
-from rocmcfg.model.facts import Driver, Facts, Kernel, Machine
+from rocmcfg.model.facts import Driver, Facts, Gpu, Kernel, Machine
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
@@ -50,6 +50,9 @@ def explain_name(
 
     if text.startswith("Cijk_"):
         return _kernel_name(text)
+    subject = _subject(view, text)
+    if subject is not None:
+        return Explained(subject)
     known = catalogue.load()
     asked = split(text)
     meant = as_parameter(asked)
@@ -70,6 +73,28 @@ def explain_name(
     found = explain(Question(asked, machine, known, catalogue.known_issues(), seen, modinfo))
     values = _values(view, found, facts, known, environment or {})
     return Explained(found, _users(view, found.name), *values)
+
+
+def _subject(view: HostView, text: str) -> Explanation | None:
+    """What is no setting and has an id; None for everything else."""
+    from rocmcfg.explain import subjects
+    from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.workflow.planning import collect_facts
+
+    name = text.lower()
+    if name.startswith("rc") and (row := catalogue.diagnostics().get(text.upper())):
+        return subjects.diagnostic(text.upper(), *row)
+    if (issue := next((one for one in catalogue.known_issues() if one.id == name), None)) is not None:
+        from rocmcfg.doctor.judging.conditions import known_here
+
+        here = known_here((issue,), collect_facts(view, name_system=False), catalogue.load())
+        return subjects.issue(issue, bool(here))
+    if models := [model for model in catalogue.gpu_models() if model.gfx == name]:
+        fitting = profiles.for_gpus(view, (Gpu(name, "", "pci", integrated=models[0].apu),))
+        return subjects.gpu(models, fitting, catalogue.known_issues())
+    if name in profiles.names(view):
+        return subjects.profile(profiles.load(view, [name])[0])
+    return None
 
 
 def _kernel_name(text: str) -> Explained:

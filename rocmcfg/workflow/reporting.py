@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from rocmcfg.backends.environment import Assignment, for_everybody
@@ -33,12 +33,16 @@ _OF_GPU = re.compile(
 
 
 def report(
-    view: HostView, paths: Sequence[str], environment: Mapping[str, str], bundle: str = ""
+    view: HostView,
+    paths: Sequence[str],
+    environment: Mapping[str, str],
+    bundle: str = "",
+    progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[str, tuple[Diagnostic, ...]]:
     """The report as Markdown, and what could not be read of the logs: of `paths`, else of this host's own.
     With `bundle` it is packed into that new file as well, with what the logs say of GPUs. Raises
     Unwritable."""
-    content, problems = _gather(view, paths, environment)
+    content, problems = _gather(view, paths, environment, progress)
     redact = redactor_of(view, environment)
     # Named logs are read for the text alone, too: one line gives away a name that stands in another.
     logs = list(_logs(view, paths, content)) if bundle or paths else []
@@ -54,7 +58,7 @@ def report(
 
 
 def _gather(
-    view: HostView, paths: Sequence[str], environment: Mapping[str, str]
+    view: HostView, paths: Sequence[str], environment: Mapping[str, str], progress: Callable[[str], None]
 ) -> tuple[Report, tuple[Diagnostic, ...]]:
     """`environment` is the caller's own; empty for another root. What could not be read of the logs is told
     beside the report; what is wrong with the host stands in it."""
@@ -66,7 +70,7 @@ def _gather(
     from rocmcfg.workflow.planning import collect_facts
 
     known = catalogue.load()
-    diagnosis = diagnose(view, paths, Options(), environment)
+    diagnosis = diagnose(view, paths, Options(), environment, progress)
     facts = diagnosis.where.host or collect_facts(view, name_system=False)
     facts = facts._replace(os=read_os(view))
     kernel = next((k for k in facts.kernels if k.running), None)

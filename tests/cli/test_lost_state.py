@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.hosts import debian_grub_host, other_host
-from tests.support.program import SOURCE, as_nobody, command, rocmcfg, tool_command
+from tests.support.program import SOURCE, as_nobody, command, rocmcfg, tool_command, unfolded
 from tests.support.tool_host import QuickHost
 from tests.support.trees import tree
 from tests.support.usecases import apply as quick_apply
@@ -119,7 +119,7 @@ def test_a_plan_of_an_interrupted_host_says_so_and_status_what_comes_next(interr
     assert (found.code, found.ids[0]) == (0, "RC4021")
     assert found.document["diagnostics"][0]["severity"] == "warning"
     status = rocmcfg("status", "--root", interrupted)
-    assert f"Next: sudo rocmcfg recover --root {interrupted}" in " ".join(status.out.split())
+    assert f"Next: sudo rocmcfg recover --root {interrupted}" in unfolded(status.out)
     assert "none applied" not in status.out
 
 

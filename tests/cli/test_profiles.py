@@ -16,7 +16,7 @@ from rocmcfg.model.catalogue import GpuModel
 from rocmcfg.model.facts import Gpu
 from tests.facts.test_pytorch import version_py
 from tests.support.hosts import GPUS, FileMap, debian_grub_host
-from tests.support.program import Result, command, problem, process, rocmcfg
+from tests.support.program import Result, command, problem, process, rocmcfg, unfolded
 
 DROP_IN = "etc/default/grub.d/zz-rocmcfg.cfg"
 RECEIPT = "var/lib/rocmcfg/receipt.json"
@@ -420,7 +420,7 @@ def test_what_to_do_next_names_the_host_that_was_asked_about(tmp_path: Path) -> 
     named = f"--root '{root}'"
 
     def said(*verb: str) -> str:
-        return " ".join(rocmcfg(*verb, "--root", root).out.split())
+        return unfolded(rocmcfg(*verb, "--root", root).out)
 
     assert f"Next: rocmcfg plan --profile gfx1201 {named}" in said("status")
     assert f"rocmcfg rollback {named}" in said("apply", "-p", "gfx1201", "--yes")

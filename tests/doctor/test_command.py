@@ -56,15 +56,54 @@ def test_a_published_log_is_answered_whole(host: Path) -> None:
 
 
 def test_the_text_says_what_it_is_what_cures_it_and_what_does_not(host: Path) -> None:
-    found = rocmcfg("doctor", "--log", RESET, "--root", host)
+    found = rocmcfg("doctor", "-v", "--log", RESET, "--root", host)
     assert (found.code, found.err) == (0, "")
-    order = ["rdna3-mes-unmap-mode1", "no parameter cures this", "no help", "fixed", "MES failed to response"]
+    order = ["rdna3-mes-unmap-mode1", "No parameter cures this", "no help", "fixed", "MES failed to response"]
     places = [found.out.index(text) for text in order]
     assert places == sorted(places)
-    found = rocmcfg("doctor", "--log", OVERREAD, "--root", host)
-    assert "sudo rocmcfg apply --profile rdna4" in found.out
+    found = rocmcfg("doctor", "-v", "--log", OVERREAD, "--root", host)
+    assert "sudo rocmcfg apply --profile gfx1201" in found.out
     assert "DTVB1" in found.out
     assert "NT: B is transposed" in found.out
+
+
+def test_the_answer_comes_first_and_its_commands_can_be_copied(host: Path) -> None:
+    found = rocmcfg("doctor", OVERREAD, "--root", host)
+    lines = found.out.splitlines()
+    assert lines[0].startswith("Very likely: ")
+    assert "Fix now, no root: rocmcfg run -p gfx1201 -- PROGRAM" in lines
+    at = next(i for i, line in enumerate(lines) if line.startswith("Fix for good: "))
+    command = lines[at].partition(":")[2]
+    while command.endswith("\\"):  # as a shell reads it
+        at += 1
+        command = command[:-1] + lines[at]
+    assert command.split() == ["sudo", "rocmcfg", "apply", "--profile", "gfx1201", "--root", str(host)]
+    assert "Costs: Slower matrix products" in found.out
+    assert "DTVB1" not in found.out
+    assert "0.8" not in found.out, "scores are for -v"
+    assert len(lines) <= 10
+
+
+def test_a_line_that_several_faults_print_says_so_and_how_to_tell_them_apart(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0", kernels=("6.14.0-37-generic",))
+    log = tmp_path / "app.log"
+    log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
+    found = rocmcfg("doctor", log, "--root", root)
+    assert "2 faults print this line, rdna4-hipblaslt-gltr-overread too" in found.out
+    assert "rocmcfg run -p debug-gemm -- PROGRAM" in found.out
+    assert _matches("--log", log, "--root", root)[0]["alike"] == ["rdna4-hipblaslt-gltr-overread"]
+    # a kernel's name proves the one, and there is nothing to tell apart
+    assert _matches("--log", OVERREAD, "--root", root)[0]["alike"] == []
+
+
+def test_an_unknown_gpu_is_asked_for(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx=None)
+    log = tmp_path / "app.log"
+    log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
+    assert "GPU unknown; say which: --gfx gfx1201" in rocmcfg("doctor", log, "--root", root).out
+    told = rocmcfg("doctor", log, "--gfx", "gfx1201", "--rocm", "7.1", "--kernel", "6.14", "--root", root).out
+    assert "GPU unknown" not in told
+    assert "rdna4-expert-sched-cwsr" in told
 
 
 def test_the_command_that_is_recommended_can_be_run(host: Path) -> None:
@@ -122,7 +161,7 @@ def test_what_the_profile_gives_here_needs_no_set(tmp_path: Path) -> None:
     log = tmp_path / "app.log"
     log.write_text("Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000.\n")
     command_line = _matches("--log", log, "--root", root)[0]["workaround"]["command"]
-    assert command_line == f"sudo rocmcfg apply --profile rdna4 --root {root}"
+    assert command_line == f"sudo rocmcfg apply --profile gfx1201 --root {root}"
     local = root / "etc/rocmcfg/profiles/rdna4.toml"
     local.parent.mkdir(parents=True)
     text = 'schema = 1\nsummary = "x"\ngfx = ["gfx1201"]\n[module.amdgpu.cwsr_enable]\nvalue = 0\n'
@@ -134,7 +173,7 @@ def test_what_the_profile_gives_here_needs_no_set(tmp_path: Path) -> None:
     ):
         local.write_text(text + 'because = "b"\n' + more)
         command_line = _matches("--log", log, "--root", root)[0]["workaround"]["command"]
-        assert command_line == f"sudo rocmcfg apply --profile rdna4{asked} --root {root}", more
+        assert command_line == f"sudo rocmcfg apply --profile gfx1201{asked} --root {root}", more
 
 
 def test_options_win_over_log_and_host(host: Path) -> None:
@@ -165,7 +204,7 @@ def test_an_error_without_an_issue_is_unknown_and_says_what_to_collect(host: Pat
     assert found["matches"] == []
     assert [(line["line"], line["count"]) for line in found["unknown"]] == [(1, 1)]
     said = rocmcfg("doctor", "--log", log, "--root", host).out
-    assert "Unknown to me" in said
+    assert "Explained by no known issue" in said
     assert "rocmcfg report" in said
 
 
@@ -248,7 +287,7 @@ def test_several_logs_are_one_story(host: Path, tmp_path: Path) -> None:
 def test_a_log_can_be_piped_in(host: Path) -> None:
     with RESET.open("rb") as stream:
         done = subprocess.run(
-            command("doctor", "--log", "-", "--root", host),
+            command("doctor", "-v", "--log", "-", "--root", host),
             stdin=stream,
             capture_output=True,
             text=True,

@@ -233,8 +233,8 @@ def test_fish_offers_the_same_with_a_remark(user: dict[str, str], root: Path, tm
     (tmp_path / "some.log").touch()
     environment = {**user, "XDG_DATA_DIRS": f"{tmp_path}/data:/usr/share"}
     wanted = {
-        "rocmcfg pl": "plan\tShow what apply would change: a diff, the reasons, the programs to run",
-        "rocmcfg profile va": "validate\tCheck profiles: ",
+        "rocmcfg pl": "plan\tShow what apply would change, and why",
+        "rocmcfg profile va": "validate\tCheck profiles ",
         "rocmcfg plan --uncond": "--unconditional\t",
         "rocmcfg --profile gf": "",  # a group has none; and no files either
         "rocmcfg plan --profile rccl": "rccl-rdna4\tTwo or more",

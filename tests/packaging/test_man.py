@@ -67,10 +67,24 @@ def test_every_command_and_option_is_on_the_page() -> None:
         usage = f" rocmcfg {command.path} [OPTIONS]"
         assert usage in text
         section = text.partition(usage)[2]
-        section = section[: section.index("Also: ")]
+        section, _, rest = section.partition("Also: ")
+        also = re.split(r", |\\. ", rest.partition(". ")[0])
         for option in command.options:
-            if option.name not in generator("man").COMMON:
-                assert f"{option.name} " in section, (command.path, option.name)
+            assert f"{option.name} " in section or option.name in also, (command.path, option.name)
+
+
+def test_what_several_commands_take_is_said_once() -> None:
+    text = rendered(PROGRAM)
+    for option in ("--without SETTING", "--boot-backend NAME", "--root DIR"):
+        assert text.count(f" {option} ") == 1, option
+    assert text.index(" EXAMPLES ") < text.index(" COMMANDS ") < text.index(" OPTIONS ")
+
+
+def test_what_to_do_when_the_screen_stays_black_is_on_the_page() -> None:
+    steps = rendered(PROGRAM).partition(" WHEN THE SCREEN STAYS BLACK ")[2].partition(" FILES ")[0]
+    for text in ("1. After", "amdgpu.cwsr_enable=1", "modprobe.blacklist=amdgpu", "undo.sh", "6. By hand"):
+        assert text in steps
+    assert "](" not in steps
 
 
 def test_every_exit_code_and_every_file_of_ours_is_on_the_page() -> None:
@@ -79,7 +93,7 @@ def test_every_exit_code_and_every_file_of_ours_is_on_the_page() -> None:
     text = rendered(PROGRAM)
     status, files = text.partition(" EXIT STATUS ")[2], text.partition(" FILES ")[2]
     for code in ExitCode:
-        assert re.search(rf"\b{int(code)} [a-z]", status.partition(" EXAMPLES ")[0]), code
+        assert re.search(rf"\b{int(code)} [a-z]", status.partition(" WHEN THE ")[0]), code
     for path in owned_paths():
         assert path in files
 
@@ -87,7 +101,7 @@ def test_every_exit_code_and_every_file_of_ours_is_on_the_page() -> None:
 def test_the_examples_are_commands_that_the_program_takes() -> None:
     text = plain(PROGRAM)
     shown = re.findall(
-        r"^ +(?:sudo )?(rocmcfg .*)$", text[text.index("EXAMPLES") : text.index("WHEN THE SCREEN")], re.M
+        r"^ +(?:sudo )?(rocmcfg .*)$", text[text.index("EXAMPLES") : text.index("COMMANDS")], re.M
     )
     assert len(shown) >= 10
     commands = {c.path: c for c in generator("commands").program().all()}

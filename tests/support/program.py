@@ -41,6 +41,11 @@ def too_wide(said: str) -> list[str]:
     ]
 
 
+def unfolded(said: str) -> str:
+    """On one line: folded text, and a command that goes on after a backslash."""
+    return " ".join(said.replace("\\\n", " ").split())
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     code: int

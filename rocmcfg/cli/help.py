@@ -1,0 +1,113 @@
+"""What `--help` prints: the commands by task; of one command what it takes, and what all take."""
+
+from __future__ import annotations
+
+from rocmcfg.cli import options
+from rocmcfg.cli.app import COMMANDS, GROUPS
+from rocmcfg.cli.options import Option
+from rocmcfg.cli.printer import Printer, clean
+
+TASKS = {
+    "Start": ("status", "doctor", "lint"),
+    "Change": ("plan", "apply", "verify", "rollback", "history"),
+    "Try for one boot: apply --trial, then": ("confirm", "reject"),
+    "Look up": ("explain", "issues", "profile", "report"),
+    "Variables only, without root": ("env", "run"),
+    "Repair, and for programs": ("recover", "render", "schema"),
+}
+EXAMPLES = {
+    "": (
+        "rocmcfg doctor fault.log",
+        "rocmcfg plan --profile auto",
+        "sudo rocmcfg apply --profile auto",
+    ),
+    "doctor": ("rocmcfg doctor", "rocmcfg doctor fault.log --gfx gfx1201", "dmesg | rocmcfg doctor"),
+    "plan": ("rocmcfg plan --profile auto", "rocmcfg plan --add karg.iommu=pt"),
+    "apply": (
+        "sudo rocmcfg apply --profile auto",
+        "sudo rocmcfg apply --profile auto --trial",
+        "sudo rocmcfg apply --add amdgpu.runpm=0",
+    ),
+    "verify": ("rocmcfg verify", "rocmcfg verify --pid 4711"),
+    "rollback": ("sudo rocmcfg rollback", "sudo rocmcfg rollback --root /mnt"),
+    "lint": ("rocmcfg lint", "rocmcfg lint --fix forum.txt"),
+    "explain": (
+        "rocmcfg explain ppfeaturemask=0xfffd3fff",
+        "rocmcfg explain rdna4-expert-sched-cwsr",
+        "rocmcfg explain gfx1201",
+        "rocmcfg explain RC3015",
+    ),
+    "profile show": ("rocmcfg profile show gfx1201",),
+    "env": ("rocmcfg env --profile auto", "rocmcfg env --profile rdna4 --format docker"),
+    "run": ("rocmcfg run --profile auto -- python train.py",),
+}
+_EVERYWHERE = {"root", "chroot", *options.OUTPUT}
+_LONG = 24  # characters of choices; more of them are named in the text
+_HELP = Option(("-h", "--help"), "switch", "Show this, and exit.")
+
+
+def page(path: str) -> str:
+    """The help of the program (an empty path), of a group of commands, or of one command."""
+    printer = Printer("help")
+    printer.kept = []
+    _print(printer, path)
+    return clean("".join(printer.kept)).rstrip("\n")
+
+
+def summary(path: str) -> str:
+    """The first sentence of its text, without the full stop."""
+    text = GROUPS.get(path) or COMMANDS[path].load().__doc__
+    return text.partition("\n")[0].rstrip(".")
+
+
+def _print(printer: Printer, path: str) -> None:
+    if path and path not in GROUPS:
+        _print_command(printer, path)
+        return
+    printer.line(f"Usage: rocmcfg{path and ' '}{path} COMMAND [OPTIONS]")
+    if path:
+        inner = [name for name in COMMANDS if name.startswith(f"{path} ")]
+        printer.section("Commands", [(name.partition(" ")[2], summary(name)) for name in inner])
+        return
+    printer.line()
+    printer.said("Manages amdgpu kernel parameters and the environment that goes with them.")
+    wide = max(len(name) for names in TASKS.values() for name in names)
+    for task, names in TASKS.items():
+        printer.section(task, [(name.ljust(wide), summary(name)) for name in names])
+    _examples(printer, path)
+    printer.line()
+    printer.said("rocmcfg COMMAND --help tells more of one; --version shows the version.")
+    printer.said("The manual: man rocmcfg, man rocmcfg-profile.")
+
+
+def _print_command(printer: Printer, path: str) -> None:
+    command = COMMANDS[path]
+    declared = command.declared()
+    arguments = [one for one in declared.values() if not one.names]
+    words = [
+        one.metavar if one.required or one.metavar[:1] == "[" else f"[{one.metavar}]" for one in arguments
+    ]
+    printer.said(" ".join(["Usage: rocmcfg", path, "[OPTIONS]", *["--"] * command.passes_on, *words]))
+    for paragraph in (command.load().__doc__ or "").strip().split("\n\n"):
+        printer.line()
+        printer.wrapped(" ".join(paragraph.split()), indent="")
+    _examples(printer, path)
+    printer.section("Arguments", [(one.metavar, one.help) for one in arguments if one.help])
+    own = {name: one for name, one in declared.items() if one.names and name not in _EVERYWHERE}
+    printer.section("Options", list(map(_row, own.values())))
+    common = (one for name, one in declared.items() if name in _EVERYWHERE)
+    printer.section("Options of every command", list(map(_row, (*common, _HELP))))
+
+
+def _examples(printer: Printer, path: str) -> None:
+    if path in EXAMPLES:
+        printer.heading("Examples")
+    for example in EXAMPLES.get(path, ()):
+        printer.line(f"  {example}")
+
+
+def _row(one: Option) -> tuple[str, str]:
+    takes, said = one.metavar or "|".join(one.choices), one.help
+    if len(takes) > _LONG:
+        takes, said = "NAME", f"{said} One of {', '.join(one.choices)}."
+    return " ".join(filter(None, (", ".join(sorted(one.names, key=len)), takes))), said

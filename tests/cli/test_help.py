@@ -1,0 +1,48 @@
+"""What --help says can be typed, and is found by task."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from rocmcfg.cli import app, help, options
+from tests.support.program import rocmcfg, too_wide
+
+LISTED = [name for name, command in app.COMMANDS.items() if command.listed]
+
+
+def test_every_command_is_in_one_group() -> None:
+    grouped = [name for names in help.TASKS.values() for name in names]
+    assert len(grouped) == len(set(grouped))
+    assert set(grouped) == {name.partition(" ")[0] for name in LISTED}
+
+
+@pytest.mark.parametrize("name", [*LISTED, *app.GROUPS])
+def test_a_summary_fits_beside_its_command(name: str) -> None:
+    assert len(help.summary(name)) <= 45
+    assert not help.summary(name).endswith(("…", "."))
+
+
+@pytest.mark.parametrize("example", [one for found in help.EXAMPLES.values() for one in found])
+def test_every_example_is_a_command_line_without_a_mistake(example: str) -> None:
+    words = shlex.split(example.rpartition("| ")[2].removeprefix("sudo "))[1:]
+    many = 2 if words[0] in app.GROUPS else 1
+    command = app.COMMANDS[" ".join(words[:many])]
+    assert options.read(command.declared(), words[many:], command.passes_on) is not None
+
+
+@pytest.mark.parametrize("name", ["", *LISTED, *app.GROUPS])
+def test_help_is_whole_and_ends_with_what_every_command_takes(name: str) -> None:
+    found = rocmcfg(*name.split(), "--help")
+    assert (found.code, found.err) == (0, "")
+    assert too_wide(found.out) == []
+    if name in LISTED:
+        assert found.out.rstrip().endswith("-h, --help     Show this, and exit.") or "--help" in found.out
+        declared = {spelling for one in app.COMMANDS[name].declared().values() for spelling in one.names}
+        assert declared <= set(re.findall(r"(?<!\S)--?[a-z-]+", found.out))
+
+
+def test_set_says_what_it_replaces() -> None:
+    assert "replaces what was applied (--add keeps it)" in " ".join(rocmcfg("plan", "--help").out.split())

@@ -1,0 +1,67 @@
+"""Every id that rocmcfg prints can be explained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocmcfg.host.local import LocalHost
+from rocmcfg.knowledge import catalogue, profiles
+from tests.support.hosts import debian_grub_host
+from tests.support.program import rocmcfg, too_wide, unfolded
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return debian_grub_host(tmp_path_factory.mktemp("host"), gfx="gfx1201", kernels=("6.14.0-37-generic",))
+
+
+def test_every_issue_gpu_profile_and_diagnostic_is_explained(root: Path) -> None:
+    names = [
+        *(issue.id for issue in catalogue.known_issues()),
+        *sorted({model.gfx for model in catalogue.gpu_models()}),
+        *profiles.names(LocalHost(str(root))),
+        *catalogue.diagnostics(),
+    ]
+    for name in names:
+        found = rocmcfg("explain", name, "--root", root)
+        assert (found.code, found.err) == (0, ""), name
+        assert found.out.startswith(name)
+        assert too_wide(found.out) == []
+
+
+def test_an_issue_says_what_cures_it_and_where_that_is_known_from(root: Path) -> None:
+    said = rocmcfg("explain", "rdna4-expert-sched-cwsr", "--root", root).out
+    order = [
+        "known of this host",
+        "amdgpu.cwsr_enable=0",
+        "rocmcfg plan --profile rdna4",
+        "costs",
+        "https://",
+    ]
+    places = [said.index(text) for text in order]
+    assert places == sorted(places)
+
+
+def test_a_diagnostic_is_found_however_it_is_written(root: Path) -> None:
+    said = rocmcfg("explain", "rc3023", "--root", root).out
+    assert said.startswith("RC3023")
+    assert "needs root" in said
+
+
+def test_issues_moves_what_is_worked_around_out_of_the_open_ones(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, gfx="gfx1201", rocm="7.1.0", kernels=("6.14.0-37-generic",))
+
+    def states() -> dict[str, str]:
+        found = rocmcfg("issues", "--root", root, "--json").document
+        return {one["issue"]: one["state"] for one in found["issues"]}
+
+    assert states()["rdna4-expert-sched-cwsr"] == "open"
+    assert rocmcfg("apply", "--profile", "rdna4", "--root", root, "--yes").code == 0
+    after = states()
+    assert after["rdna4-expert-sched-cwsr"] == "pending"
+    assert after["rdna4-hipblaslt-gltr-overread"] == "worked_around"
+    said = rocmcfg("issues", "--root", root).out
+    assert said.index("Worked around from the next boot on") < said.index("rdna4-expert-sched-cwsr")
+    assert f"Next: rocmcfg doctor --root {root}" in unfolded(said)
