@@ -404,3 +404,22 @@ def test_libraries_transpositions_and_types(name: str, library: str, transpositi
 @pytest.mark.parametrize("text", ["", "Cijk_", "Cijk_Ailk_Bjlk", "xCijk Ailk", "Cijk_Ailk_Bjlk_" + "€" * 9])
 def test_what_is_no_kernel_name_is_none(text: str) -> None:
     assert decode(text) is None
+
+
+def test_two_patterns_that_read_one_line_are_one_kind_of_line(empty: Path) -> None:
+    narrow = ISSUE.replace("second stage: code [0-9]+", "first stage of it all")
+    once, _ = judged(b"first stage of it all", empty, [issue(narrow)], AFFECTED)
+    twice, _ = judged(b"first stage of it\nfirst stage of it all", empty, [issue(narrow)], AFFECTED)
+    assert once[0].score < twice[0].score
+    assert once[0].reasons[0].text == "evidence: 1 typical line"
+
+
+@pytest.mark.parametrize(
+    ("release", "id"), [("7.1.6", "kernel-716-pageflip"), ("6.17.3", "psr-freeze-laptop")]
+)
+def test_a_page_flip_that_hangs_is_put_down_to_the_kernel_that_broke_it(
+    empty: Path, release: str, id: str
+) -> None:
+    line = b"amdgpu 0000:06:00.0: [drm] *ERROR* [CRTC:369:crtc-0] flip_done timed out"
+    found, _ = judged(line, empty, catalogue.known_issues(), Options(("gfx1035",), release))
+    assert [match.issue.id for match in found if match.told][0] == id

@@ -125,7 +125,7 @@ def _judge(
     weighed = sorted(
         ((_strength(hit, hits), hit) for hit in hits), key=lambda one: (_RANK[one[0]], one[1].positions[0])
     )
-    strengths = [strength for strength, _ in weighed]
+    strengths = _kinds(weighed)
     best = strengths[0]
     if best == "generic":
         return None
@@ -204,6 +204,16 @@ def _strength(hit: Hits, hits: Sequence[Hits]) -> str:
     if signature.beside and all(_signature(other).name != signature.beside for other in hits):
         return "generic"
     return signature.strength
+
+
+def _kinds(weighed: Sequence[tuple[str, Hits]]) -> list[str]:
+    """The strengths, without those of signatures that only read lines which a stronger one read before."""
+    found, read = [], set[int]()
+    for strength, hit in weighed:
+        if not read.issuperset(hit.positions):
+            found.append(strength)
+        read.update(hit.positions)
+    return found
 
 
 def _kinds_of_lines(strengths: Sequence[str]) -> str:
