@@ -422,4 +422,4 @@ def test_a_page_flip_that_hangs_is_put_down_to_the_kernel_that_broke_it(
 ) -> None:
     line = b"amdgpu 0000:06:00.0: [drm] *ERROR* [CRTC:369:crtc-0] flip_done timed out"
     found, _ = judged(line, empty, catalogue.known_issues(), Options(("gfx1035",), release))
-    assert [match.issue.id for match in found if match.told][0] == id
+    assert next(match.issue.id for match in found if match.told) == id
