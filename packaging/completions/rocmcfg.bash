@@ -35,7 +35,7 @@ _rocmcfg_options() {
         "verify") echo "--profile -p --pid --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "confirm") echo "--yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "reject") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
-        "rollback") echo "--to --pristine --force --dry-run --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "rollback") echo "--to --pristine --all --force --dry-run --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "history") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "recover") echo "--force --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "explain") echo "--kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -65,7 +65,7 @@ _rocmcfg_takes() {
         "explain") echo name ;;
         --extends) echo named-profile ;;
         --with) echo optional ;;
-        "profile show" | "profile validate" | --profile | -p) echo profile-file ;;
+        "profile show" | "profile validate" | --profile | -p | "plan" | "apply" | "env" | "render") echo profile-file ;;
         --set | --add) echo setting ;;
         --to) echo transaction ;;
         --via) echo via ;;

@@ -115,7 +115,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l verbose -s v -d 'Print
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -s h -l help -d 'Show the options, and exit.'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
@@ -136,8 +136,9 @@ complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l quiet -s q -d 'Print problems
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l verbose -s v -d 'Print evidence, sources and details.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -a '(__fish_rocmcfg_profile_files)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
@@ -159,8 +160,9 @@ complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l quiet -s q -d 'Print problem
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l verbose -s v -d 'Print evidence, sources and details.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -a '(__fish_rocmcfg_profile_files)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l pid -x -d 'Check the variables of a running process too.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l json -d 'Print one JSON document and nothing else.'
@@ -189,7 +191,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at reject" -l debug -d 'Show the tracebac
 complete -c rocmcfg -n "__fish_rocmcfg_at reject" -s h -l help -d 'Show the options, and exit.'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l to -x -a '(__fish_rocmcfg_ask transaction)' -d 'Back to how transaction N left it.'
-complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l pristine -d 'Undo all that rocmcfg ever wrote.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l pristine -l all -d 'Undo all that rocmcfg ever wrote.'
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l force -d 'Overwrite edits made to rocmcfg'"'"'s files.'
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l dry-run -d 'Show what it would do, and change nothing.'
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l yes -s y -d 'Do not ask.'
@@ -266,7 +268,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at report" -l debug -d 'Show the tracebac
 complete -c rocmcfg -n "__fish_rocmcfg_at report" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at report" -F
 
-complete -c rocmcfg -n "__fish_rocmcfg_at env" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
@@ -281,8 +283,9 @@ complete -c rocmcfg -n "__fish_rocmcfg_at env" -l quiet -s q -d 'Print problems 
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l verbose -s v -d 'Print evidence, sources and details.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -a '(__fish_rocmcfg_profile_files)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at run" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at run" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
@@ -292,7 +295,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at run" -l debug -d 'Show the traceback o
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -a '(__fish_rocmcfg_run)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at render" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at render" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
@@ -309,6 +312,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at render" -l quiet -s q -d 'Print proble
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l verbose -s v -d 'Print evidence, sources and details.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at render" -a '(__fish_rocmcfg_profile_files)'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at schema" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at schema" -l debug -d 'Show the traceback of an unexpected error.'

@@ -116,6 +116,7 @@ class Printer:
     ) -> None:
         self.command, self.json, self.quiet, self.verbose = command, json, quiet, verbose
         self.root = "/"
+        self.understood: Sequence[Diagnostic] = ()  # how what was asked was read
         self.kept: list[str] | None = None  # in place of what would be printed, where somebody else prints it
         self._progress_shown = self._begun = False
         self._aftermath: Callable[[ExitCode], Aftermath] | None = None
@@ -145,7 +146,9 @@ class Printer:
         document = {
             "schema_version": SCHEMA_VERSION,
             "command": self.command,
-            "diagnostics": [{**encode(one), "hint": self._hint(one)} for one in diagnostics],
+            "diagnostics": [
+                {**encode(one), "hint": self._hint(one)} for one in (*self.understood, *diagnostics)
+            ],
             **(encode(body) or {}),
         }
         text = json_module.dumps(document, indent=1, ensure_ascii=False)
