@@ -243,6 +243,7 @@ class Printer:
     def pairs(self, rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
         """Names and texts in two columns, the texts wrapped. A name that leaves no room for a text stands on
         its own line, whole, so that a command can be copied."""
+        rows = [(spelled(name, sys.stdout), text) for name, text in rows]
         most = int(_NAME * width(sys.stdout))
         column = max((len(name) for name, _ in rows if len(name) <= most), default=0) + 2
         for name, text in () if self._silent else rows:
