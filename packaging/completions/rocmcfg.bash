@@ -30,8 +30,8 @@ _rocmcfg_options() {
         "profile show") echo "--root --boot-backend --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile validate") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile new") echo "--extends --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "plan") echo "--profile -p --set --with --without --unconditional --any-gpu --add --via --boot-backend --env-target --trial --confirm-after --health-check --detailed-exitcode --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
-        "apply") echo "--profile -p --set --with --without --unconditional --any-gpu --add --via --boot-backend --env-target --trial --confirm-after --health-check --dry-run --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "plan") echo "--profile -p --set --with --without --unconditional --any-gpu --add --via --boot-backend --env-target --trial --confirm-after --health-check --diff --detailed-exitcode --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "apply") echo "--profile -p --set --with --without --unconditional --any-gpu --add --via --boot-backend --env-target --trial --confirm-after --health-check --dry-run --diff --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "verify") echo "--profile -p --pid --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "confirm") echo "--yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "reject") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;

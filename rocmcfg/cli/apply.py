@@ -6,6 +6,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
@@ -27,18 +28,23 @@ def plan(
     add: tuple[str, ...] = opt.ADD,
     boot: opt.Boot = opt.Boot(),
     trial: opt.TrialTerms = opt.TrialTerms(),
+    diff: bool = opt.DIFF,
     detailed_exitcode: bool = opt.switch("--detailed-exitcode", help="Exit 3 where something would change."),
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
     """Show what apply would change, and why."""
     from rocmcfg.cli import plan_view
+    from rocmcfg.model.state import command_line
     from rocmcfg.workflow import planning
 
     asks, terms = asked.request(named, *boot), trial.terms()
     host = hosts.open_host(printer, *place)
     planned = planning.plan(host, _request(printer, host, asks, add), terms)
     printer.document(planned.plan.diagnostics, planned)
-    plan_view.show(printer, planned)
+    plan_view.show(printer, planned, diff=diff)
+    if not planned.plan.empty:
+        again = f"sudo {command_line(planned.request)}{' --trial' if terms else ''}{printer.root_option}"
+        printer.wrapped(f"Next: {again}", indent="")
     if detailed_exitcode and not planned.plan.empty:
         raise SystemExit(int(ExitCode.DIFFERENCES))
 
@@ -50,7 +56,8 @@ def apply(
     add: tuple[str, ...] = opt.ADD,
     boot: opt.Boot = opt.Boot(),
     trial: opt.TrialTerms = opt.TrialTerms(),
-    dry_run: bool = opt.switch("--dry-run", help="Show the plan only, as `rocmcfg plan`."),
+    dry_run: bool = opt.switch("--dry-run", help="Show the plan only, as `rocmcfg plan --diff`."),
+    diff: bool = opt.DIFF,
     yes: bool = opt.YES,
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
@@ -62,14 +69,15 @@ def apply(
     from rocmcfg.workflow import applying
 
     if dry_run:
-        plan(printer, named, asked, add, boot, trial, detailed_exitcode=False, place=place)
+        plan(printer, named, asked, add, boot, trial, diff=True, detailed_exitcode=False, place=place)
         return
     asks, terms = asked.request(named, *boot), trial.terms()
     host = hosts.open_host(printer, *place, changes=True, look="plan")
     request = _request(printer, host, asks, add)
     question = "Try this at the next boot?" if terms else "Apply this?"
     instead = ", or --dry-run to see the plan"
-    ask = hosts.asking(printer, host, yes, plan_view.show, question, "plan", instead)
+    show = partial(plan_view.show, diff=diff)
+    ask = hosts.asking(printer, host, yes, show, question, "plan", instead)
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed."))
 

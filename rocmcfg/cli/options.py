@@ -153,6 +153,7 @@ ROOT = text(
     default="/",
 )
 YES = switch("--yes", "-y", help="Do not ask.")
+DIFF = switch("--diff", help="Show the changes of files as diffs.")
 BOOT_BACKEND = text(
     "--boot-backend", metavar="NAME", help="The boot loader, where two are installed.", takes="boot-backend"
 )

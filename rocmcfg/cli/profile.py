@@ -133,7 +133,7 @@ def show(
     here = not profile.gfx or any(profile.fits(gpu.gfx, gpu.integrated) for gpu in planned.facts.gpus)
     printer.heading("On this host it sets" if here else "No GPU of it is here; with --any-gpu it would set")
     for row in planned.plan.rows:
-        plan_view.show_setting(printer, row, judged=True)
+        plan_view.show_setting(printer, row)
     if not planned.plan.rows:
         printer.line("  nothing")
     printer.section("and leaves out", [(s.setting, s.reason) for s in planned.plan.skipped])
