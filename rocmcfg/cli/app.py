@@ -72,6 +72,8 @@ COMMANDS = {
     "watch-trial": Command("apply", "watch_trial", listed=False),
     "complete": Command("complete", "complete", output=(), listed=False, passes_on=True),
 }
+# What people type, and the command that it is.
+ALIASES = {"undo": ["rollback"]}
 # What the first argument may be.
 NAMES = tuple(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
 
@@ -79,6 +81,7 @@ NAMES = tuple(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
 def main() -> None:
     """The program. Usage errors end with exit code 2, in JSON where --json was asked for."""
     open_streams()
+    sys.argv[1:] = meant(sys.argv[1:])
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where our parent ignored it, we see no program end
     code: Any = ExitCode.DONE
     try:
@@ -99,6 +102,14 @@ def main() -> None:
         # Python puts the default back while it ends, and the exit code would be lost to a late signal
         signal.signal(number, signal.SIG_IGN)
     sys.exit(int(code or 0))
+
+
+def meant(arguments: list[str]) -> list[str]:
+    """Without another name of a command; `help COMMAND` is `COMMAND --help`."""
+    first, rest = "".join(arguments[:1]), arguments[1:]
+    if first == "help":
+        return [*meant(rest), "--help"]
+    return [*ALIASES[first], *rest] if first in ALIASES else arguments
 
 
 def _run(arguments: list[str]) -> None:

@@ -16,14 +16,14 @@ from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
+    from rocmcfg.host.local import LocalHost
     from rocmcfg.model.state import Request
     from rocmcfg.workflow.planning import Planned
-
-_MISSING = "say what to {}: --profile NAME (or auto), or --set KEY=VALUE"
 
 
 def plan(
     printer: Printer,
+    named: tuple[str, ...] = opt.NAMED,
     asked: opt.Asked = opt.Asked(),
     add: tuple[str, ...] = opt.ADD,
     boot: opt.Boot = opt.Boot(),
@@ -37,13 +37,13 @@ def plan(
     from rocmcfg.model.state import command_line
     from rocmcfg.workflow import planning
 
-    request, terms = _request(printer, asked, add, boot), trial.terms()
+    asks, terms = asked.request(named, *boot), trial.terms()
     host = hosts.open_host(printer, *place)
-    planned = planning.plan(host, planning.on_top(host, request) if add else request, terms)
+    planned = planning.plan(host, _request(printer, host, asks, add), terms)
     printer.document(planned.plan.diagnostics, planned)
     plan_view.show(printer, planned, diff=diff)
     if not planned.plan.empty:
-        again = f"sudo {command_line(request)}{' --trial' if terms else ''}{printer.root_option}"
+        again = f"sudo {command_line(planned.request)}{' --trial' if terms else ''}{printer.root_option}"
         printer.wrapped(f"Next: {again}", indent="")
     if detailed_exitcode and not planned.plan.empty:
         raise SystemExit(int(ExitCode.DIFFERENCES))
@@ -51,6 +51,7 @@ def plan(
 
 def apply(
     printer: Printer,
+    named: tuple[str, ...] = opt.NAMED,
     asked: opt.Asked = opt.Asked(),
     add: tuple[str, ...] = opt.ADD,
     boot: opt.Boot = opt.Boot(),
@@ -65,14 +66,14 @@ def apply(
     One transaction, which replaces what rocmcfg applied before.
     """
     from rocmcfg.cli import plan_view
-    from rocmcfg.workflow import applying, planning
+    from rocmcfg.workflow import applying
 
     if dry_run:
-        plan(printer, asked, add, boot, trial, diff=True, detailed_exitcode=False, place=place)
+        plan(printer, named, asked, add, boot, trial, diff=True, detailed_exitcode=False, place=place)
         return
-    request, terms = _request(printer, asked, add, boot), trial.terms()
+    asks, terms = asked.request(named, *boot), trial.terms()
     host = hosts.open_host(printer, *place, changes=True, look="plan")
-    request = planning.on_top(host, request) if add else request
+    request = _request(printer, host, asks, add)
     question = "Try this at the next boot?" if terms else "Apply this?"
     instead = ", or --dry-run to see the plan"
     show = partial(plan_view.show, diff=diff)
@@ -81,9 +82,11 @@ def apply(
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed."))
 
 
-def _request(printer: Printer, asked: opt.Asked, add: tuple[str, ...], boot: opt.Boot) -> Request:
-    asked = asked._replace(set=asked.set + add)
-    return asked.request(_MISSING.format(printer.command), *boot)
+def _request(printer: Printer, host: LocalHost, asks: Request, add: tuple[str, ...]) -> Request:
+    from rocmcfg.workflow import planning
+
+    request = hosts.understood(printer, host, asks._replace(set=asks.set + add), alone=not add)
+    return planning.on_top(host, request) if add else request
 
 
 def confirm(printer: Printer, yes: bool = opt.YES, place: opt.TargetHost = opt.TargetHost()) -> None:

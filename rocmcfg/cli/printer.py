@@ -122,6 +122,7 @@ class Printer:
     ) -> None:
         self.command, self.json, self.quiet, self.verbose = command, json, quiet, verbose
         self.root = "/"
+        self.understood: Sequence[Diagnostic] = ()  # how what was asked was read
         self.kept: list[str] | None = None  # in place of what would be printed, where somebody else prints it
         self._progress_shown = self._begun = False
         self._aftermath: Callable[[ExitCode], Aftermath] | None = None
@@ -152,7 +153,8 @@ class Printer:
             "schema_version": SCHEMA_VERSION,
             "command": self.command,
             "diagnostics": [
-                {**encode(one), "hint": self._hint(one)} for one in (*diagnostics, *_of_the_host())
+                {**encode(one), "hint": self._hint(one)}
+                for one in (*self.understood, *diagnostics, *_of_the_host())
             ],
             **(encode(body) or {}),
         }
@@ -249,6 +251,7 @@ class Printer:
     def pairs(self, rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
         """Names and texts in two columns, the texts wrapped. A name that leaves no room for a text stands on
         its own line, whole, so that a command can be copied."""
+        rows = [(spelled(name, sys.stdout), text) for name, text in rows]
         most = int(_NAME * width(sys.stdout))
         column = max((len(name) for name, _ in rows if len(name) <= most), default=0) + 2
         for name, text in () if self._silent else rows:
