@@ -70,7 +70,7 @@ def export(view: HostView, path: str, name: str, version: int | None) -> Exporte
             "RC1033",
             f"{drop_ins.LOCAL} holds nothing to export",
             location=drop_ins.LOCAL,
-            hint="files of known issues go into its folder issues; `man rocmcfg-profile` says more",
+            hint="known issues go into its folder issues, a file each; `rocmcfg schema known-issue` says how",
         )
     drop_ins.use(*own)
     _require_right()
