@@ -104,7 +104,7 @@ def install(host: Host, path: str) -> Installed:
         if there is not None and there != made and there.version >= made.version:
             raise fail(
                 "RC1034",
-                f"{path} is version {made.version} of {made.name}, and {there.version} is installed",
+                f"version {made.version} of {made.name} is not installed: version {there.version} is there",
                 location=path,
                 hint=f"export it anew; or remove {target} to go back",
             )

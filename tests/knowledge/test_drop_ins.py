@@ -165,7 +165,7 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     bundle.write_text(content.replace("our cluster", "nobody"))
     problem(install(), "RC1032", 1)
     sign()
-    assert "7 is installed" in problem(install(), "RC1034", 1)
+    assert "version 7 is there" in problem(install(), "RC1034", 1)
     bundle.write_text(content.replace('"version": 7', '"version": 6'))
     sign()
     problem(install(), "RC1034", 1)
