@@ -189,7 +189,7 @@ def _document(layer: Layer, name: str) -> dict[str, Any] | None:
 def left_out(location: str, why: str) -> None:
     said = warning(
         "RC1030",
-        f"{location} is left out: {why}",
+        f"left out of what rocmcfg knows: {why}",
         location=location,
         hint="mend it, or take it away; what came with rocmcfg counts in its place",
     )
