@@ -63,6 +63,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at " -a lint -d 'Check settings in any fi
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a report -d 'Print this host for an issue tracker'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a env -d 'Print or write the variables of a profile'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a run -d 'Run a command with a profile'"'"'s variables'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a knowledge -d 'Add known issues and parameters of your own'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a render -d 'Print a profile for NixOS, Guix or images'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a schema -d 'Print the JSON Schemas of the documents'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -l version -d 'Show the version and exit.'
@@ -107,7 +108,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at profile validate" -s h -l help -d 'Sho
 complete -c rocmcfg -n "__fish_rocmcfg_at profile validate" -a '(__fish_rocmcfg_profile_files)'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l extends -x -a '(__fish_rocmcfg_ask named-profile)' -d 'Add to this profile.'
-complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'A target it is for.'
+complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'A target it is for.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l quiet -s q -d 'Print problems only.'
@@ -115,7 +116,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l verbose -s v -d 'Print
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -s h -l help -d 'Show the options, and exit.'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
@@ -128,6 +129,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l env-target -x -a '(__fish_roc
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l trial -d 'For the next boot only: kept if you confirm, forgotten by the boot after it if not.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l confirm-after -x -d 'With --trial: it confirms itself so long after its boot began (90s, 10m, 1h) where verify holds, the kernel log is clean and somebody has logged in.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l health-check -x -d 'With --confirm-after: a shell command, run as root, that has to succeed in place of a login. Everybody can read it in the record: put secrets into a script.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l diff -d 'Show the changes of files as diffs.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l detailed-exitcode -d 'Exit 3 where something would change.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l chroot -d 'With --root: run that host'"'"'s own tools inside it.'
@@ -136,8 +138,9 @@ complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l quiet -s q -d 'Print problems
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l verbose -s v -d 'Print evidence, sources and details.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -a '(__fish_rocmcfg_profile_files)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
@@ -150,7 +153,8 @@ complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l env-target -x -a '(__fish_ro
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l trial -d 'For the next boot only: kept if you confirm, forgotten by the boot after it if not.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l confirm-after -x -d 'With --trial: it confirms itself so long after its boot began (90s, 10m, 1h) where verify holds, the kernel log is clean and somebody has logged in.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l health-check -x -d 'With --confirm-after: a shell command, run as root, that has to succeed in place of a login. Everybody can read it in the record: put secrets into a script.'
-complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l dry-run -d 'Show the plan only, as `rocmcfg plan`.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l dry-run -d 'Show the plan only, as `rocmcfg plan --diff`.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l diff -d 'Show the changes of files as diffs.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l yes -s y -d 'Do not ask.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l chroot -d 'With --root: run that host'"'"'s own tools inside it.'
@@ -159,8 +163,9 @@ complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l quiet -s q -d 'Print problem
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l verbose -s v -d 'Print evidence, sources and details.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -a '(__fish_rocmcfg_profile_files)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l pid -x -d 'Check the variables of a running process too.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l json -d 'Print one JSON document and nothing else.'
@@ -189,7 +194,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at reject" -l debug -d 'Show the tracebac
 complete -c rocmcfg -n "__fish_rocmcfg_at reject" -s h -l help -d 'Show the options, and exit.'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l to -x -a '(__fish_rocmcfg_ask transaction)' -d 'Back to how transaction N left it.'
-complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l pristine -d 'Undo all that rocmcfg ever wrote.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l pristine -l all -d 'Undo all that rocmcfg ever wrote.'
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l force -d 'Overwrite edits made to rocmcfg'"'"'s files.'
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l dry-run -d 'Show what it would do, and change nothing.'
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l yes -s y -d 'Do not ask.'
@@ -234,7 +239,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l debug -d 'Show the tracebac
 complete -c rocmcfg -n "__fish_rocmcfg_at issues" -s h -l help -d 'Show the options, and exit.'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l log -r -F -d 'A log, packed or not; - is piped in. May be repeated.'
-complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'The GPU that it happened on: gfx1100.'
+complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'The GPU that it happened on: gfx1100.'
 complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'The kernel that it happened on.'
 complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l rocm -x -d 'The ROCm release there.'
 complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
@@ -246,7 +251,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -s h -l help -d 'Show the opti
 complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -F
 
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l fix -d 'Show the proposals as a diff; nothing is written.'
-complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU instead of those here. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU instead of those here. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'For this kernel instead of those here.'
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l json -d 'Print one JSON document and nothing else.'
@@ -266,7 +271,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at report" -l debug -d 'Show the tracebac
 complete -c rocmcfg -n "__fish_rocmcfg_at report" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at report" -F
 
-complete -c rocmcfg -n "__fish_rocmcfg_at env" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
@@ -281,8 +286,9 @@ complete -c rocmcfg -n "__fish_rocmcfg_at env" -l quiet -s q -d 'Print problems 
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l verbose -s v -d 'Print evidence, sources and details.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -a '(__fish_rocmcfg_profile_files)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at run" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at run" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
@@ -292,7 +298,37 @@ complete -c rocmcfg -n "__fish_rocmcfg_at run" -l debug -d 'Show the traceback o
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -a '(__fish_rocmcfg_run)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at render" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a .toml file, or auto. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a check -d 'Read all that this host adds to what rocmcfg knows'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a export -d 'Make a bundle of /etc/rocmcfg/knowledge.d for other hosts'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a install -d 'Take in a bundle that an allowed signer has signed'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l name -x -d 'What the bundle is called.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l as-version -x -d 'Its version; default: the time as a number.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -F
+
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge install" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge install" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge install" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge install" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge install" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge install" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge install" -F
+
+complete -c rocmcfg -n "__fish_rocmcfg_at render" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is asked for. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one thing yourself; replaces what was applied (--add keeps it). amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, and profile.NAME=NUMBER for what a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave a setting of the profile out.'
@@ -300,7 +336,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at render" -l unconditional -d 'Apply als
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l any-gpu -d 'Apply although no GPU of the profile is here.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l via -x -a 'cmdline modprobe' -d 'Where module parameters go (default: the kernel command line).'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l format -s f -x -a 'nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart' -d 'Which system it is for.'
-complete -c rocmcfg -n "__fish_rocmcfg_at render" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU: gfx1100. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at render" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU: gfx1100. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'For this kernel.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l rocm -x -d 'For this ROCm release.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
@@ -309,6 +345,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at render" -l quiet -s q -d 'Print proble
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l verbose -s v -d 'Print evidence, sources and details.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at render" -a '(__fish_rocmcfg_profile_files)'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at schema" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at schema" -l debug -d 'Show the traceback of an unexpected error.'

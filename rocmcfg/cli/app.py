@@ -38,7 +38,10 @@ class Command(NamedTuple):
         return found | {name: options.OUTPUT[name] for name in self.output}
 
 
-GROUPS = {"profile": "List, show, validate and start profiles."}
+GROUPS = {
+    "profile": "List, show, validate and start profiles.",
+    "knowledge": "Add known issues and parameters of your own.",
+}
 COMMANDS = {
     "status": Command("status", "status"),
     "profile list": Command("profile", "list_profiles"),
@@ -60,12 +63,17 @@ COMMANDS = {
     "report": Command("doctor", "report"),
     "env": Command("profile", "env"),
     "run": Command("profile", "run", output=("debug",), passes_on=True),
+    "knowledge check": Command("knowledge", "check"),
+    "knowledge export": Command("knowledge", "export"),
+    "knowledge install": Command("knowledge", "install"),
     "render": Command("render", "render"),
     "schema": Command("explain", "schema", output=("debug",)),
     "check-kernel": Command("apply", "check_kernel", listed=False),
     "watch-trial": Command("apply", "watch_trial", listed=False),
     "complete": Command("complete", "complete", output=(), listed=False, passes_on=True),
 }
+# What people type, and the command that it is.
+ALIASES = {"undo": ["rollback"]}
 # What the first argument may be.
 NAMES = tuple(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
 
@@ -73,6 +81,7 @@ NAMES = tuple(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
 def main() -> None:
     """The program. Usage errors end with exit code 2, in JSON where --json was asked for."""
     open_streams()
+    sys.argv[1:] = meant(sys.argv[1:])
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where our parent ignored it, we see no program end
     code: Any = ExitCode.DONE
     try:
@@ -93,6 +102,14 @@ def main() -> None:
         # Python puts the default back while it ends, and the exit code would be lost to a late signal
         signal.signal(number, signal.SIG_IGN)
     sys.exit(int(code or 0))
+
+
+def meant(arguments: list[str]) -> list[str]:
+    """Without another name of a command; `help COMMAND` is `COMMAND --help`."""
+    first, rest = "".join(arguments[:1]), arguments[1:]
+    if first == "help":
+        return [*meant(rest), "--help"]
+    return [*ALIASES[first], *rest] if first in ALIASES else arguments
 
 
 def _run(arguments: list[str]) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
@@ -15,41 +16,48 @@ from rocmcfg.host import interrupts
 from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
+    from rocmcfg.host.local import LocalHost
     from rocmcfg.model.state import Request
     from rocmcfg.workflow.planning import Planned
-
-_MISSING = "say what to {}: --profile NAME (or auto), or --set KEY=VALUE"
 
 
 def plan(
     printer: Printer,
+    named: tuple[str, ...] = opt.NAMED,
     asked: opt.Asked = opt.Asked(),
     add: tuple[str, ...] = opt.ADD,
     boot: opt.Boot = opt.Boot(),
     trial: opt.TrialTerms = opt.TrialTerms(),
+    diff: bool = opt.DIFF,
     detailed_exitcode: bool = opt.switch("--detailed-exitcode", help="Exit 3 where something would change."),
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
     """Show what apply would change, and why."""
     from rocmcfg.cli import plan_view
+    from rocmcfg.model.state import command_line
     from rocmcfg.workflow import planning
 
-    request, terms = _request(printer, asked, add, boot), trial.terms()
+    asks, terms = asked.request(named, *boot), trial.terms()
     host = hosts.open_host(printer, *place)
-    planned = planning.plan(host, planning.on_top(host, request) if add else request, terms)
+    planned = planning.plan(host, _request(printer, host, asks, add), terms)
     printer.document(planned.plan.diagnostics, planned)
-    plan_view.show(printer, planned)
+    plan_view.show(printer, planned, diff=diff)
+    if not planned.plan.empty:
+        again = f"sudo {command_line(planned.request)}{' --trial' if terms else ''}{printer.root_option}"
+        printer.wrapped(f"Next: {again}", indent="")
     if detailed_exitcode and not planned.plan.empty:
         raise SystemExit(int(ExitCode.DIFFERENCES))
 
 
 def apply(
     printer: Printer,
+    named: tuple[str, ...] = opt.NAMED,
     asked: opt.Asked = opt.Asked(),
     add: tuple[str, ...] = opt.ADD,
     boot: opt.Boot = opt.Boot(),
     trial: opt.TrialTerms = opt.TrialTerms(),
-    dry_run: bool = opt.switch("--dry-run", help="Show the plan only, as `rocmcfg plan`."),
+    dry_run: bool = opt.switch("--dry-run", help="Show the plan only, as `rocmcfg plan --diff`."),
+    diff: bool = opt.DIFF,
     yes: bool = opt.YES,
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
@@ -58,24 +66,27 @@ def apply(
     One transaction, which replaces what rocmcfg applied before.
     """
     from rocmcfg.cli import plan_view
-    from rocmcfg.workflow import applying, planning
+    from rocmcfg.workflow import applying
 
     if dry_run:
-        plan(printer, asked, add, boot, trial, detailed_exitcode=False, place=place)
+        plan(printer, named, asked, add, boot, trial, diff=True, detailed_exitcode=False, place=place)
         return
-    request, terms = _request(printer, asked, add, boot), trial.terms()
+    asks, terms = asked.request(named, *boot), trial.terms()
     host = hosts.open_host(printer, *place, changes=True, look="plan")
-    request = planning.on_top(host, request) if add else request
+    request = _request(printer, host, asks, add)
     question = "Try this at the next boot?" if terms else "Apply this?"
     instead = ", or --dry-run to see the plan"
-    ask = hosts.asking(printer, host, yes, plan_view.show, question, "plan", instead)
+    show = partial(plan_view.show, diff=diff)
+    ask = hosts.asking(printer, host, yes, show, question, "plan", instead)
     applied = applying.apply(host, request, ask, printer.progress, asks=not yes, terms=terms)
     _say(printer, hosts.agreed(printer, applied, "Nothing was changed."))
 
 
-def _request(printer: Printer, asked: opt.Asked, add: tuple[str, ...], boot: opt.Boot) -> Request:
-    asked = asked._replace(set=asked.set + add)
-    return asked.request(_MISSING.format(printer.command), *boot)
+def _request(printer: Printer, host: LocalHost, asks: Request, add: tuple[str, ...]) -> Request:
+    from rocmcfg.workflow import planning
+
+    request = hosts.understood(printer, host, asks._replace(set=asks.set + add), alone=not add)
+    return planning.on_top(host, request) if add else request
 
 
 def confirm(printer: Printer, yes: bool = opt.YES, place: opt.TargetHost = opt.TargetHost()) -> None:

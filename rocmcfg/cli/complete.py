@@ -76,7 +76,8 @@ def _read(words: Sequence[str]) -> Line:
             name, value = "-p", word[2:]
         found.setdefault("--profile" if name == "-p" else name, []).append(value)
     host = LocalHost((found["--root"] or ["/"])[-1] or "/")
-    return Line(tuple(filter(None, found["--profile"])), host, words[:1] == ["profile"])
+    literally = words[:1] == ["profile"]
+    return Line(tuple(filter(None, found["--profile"])) or ("auto",) * (not literally), host, literally)
 
 
 def _profiles(line: Line, word: str) -> Candidates:  # noqa: ARG001  # all kinds are asked in one way

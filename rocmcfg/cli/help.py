@@ -11,25 +11,21 @@ TASKS = {
     "Start": ("status", "doctor", "lint"),
     "Change": ("plan", "apply", "verify", "rollback", "history"),
     "Try for one boot: apply --trial, then": ("confirm", "reject"),
-    "Look up": ("explain", "issues", "profile", "report"),
+    "Look up": ("explain", "issues", "profile", "knowledge", "report"),
     "Variables only, without root": ("env", "run"),
     "Repair, and for programs": ("recover", "render", "schema"),
 }
 EXAMPLES = {
     "": (
         "rocmcfg doctor fault.log",
-        "rocmcfg plan --profile auto",
-        "sudo rocmcfg apply --profile auto",
+        "rocmcfg plan",
+        "sudo rocmcfg apply",
     ),
     "doctor": ("rocmcfg doctor", "rocmcfg doctor fault.log --gfx gfx1201", "dmesg | rocmcfg doctor"),
-    "plan": ("rocmcfg plan --profile auto", "rocmcfg plan --add karg.iommu=pt"),
-    "apply": (
-        "sudo rocmcfg apply --profile auto",
-        "sudo rocmcfg apply --profile auto --trial",
-        "sudo rocmcfg apply --add amdgpu.runpm=0",
-    ),
+    "plan": ("rocmcfg plan", "rocmcfg plan rx9070xt", "rocmcfg plan --add karg.iommu=pt"),
+    "apply": ("sudo rocmcfg apply", "sudo rocmcfg apply --trial", "sudo rocmcfg apply --add runpm=0"),
     "verify": ("rocmcfg verify", "rocmcfg verify --pid 4711"),
-    "rollback": ("sudo rocmcfg rollback", "sudo rocmcfg rollback --root /mnt"),
+    "rollback": ("sudo rocmcfg rollback", "sudo rocmcfg undo", "sudo rocmcfg rollback --root /mnt"),
     "lint": ("rocmcfg lint", "rocmcfg lint --fix forum.txt"),
     "explain": (
         "rocmcfg explain ppfeaturemask=0xfffd3fff",
@@ -38,8 +34,10 @@ EXAMPLES = {
         "rocmcfg explain RC3015",
     ),
     "profile show": ("rocmcfg profile show gfx1201",),
-    "env": ("rocmcfg env --profile auto", "rocmcfg env --profile rdna4 --format docker"),
-    "run": ("rocmcfg run --profile auto -- python train.py",),
+    "knowledge export": ("rocmcfg knowledge export site.json",),
+    "knowledge install": ("sudo rocmcfg knowledge install site.json",),
+    "env": ("rocmcfg env", "rocmcfg env --profile rdna4 --format docker"),
+    "run": ("rocmcfg run -- python train.py", "rocmcfg run --profile rdna4 -- python train.py"),
 }
 _EVERYWHERE = {"root", "chroot", *options.OUTPUT}
 _LONG = 24  # characters of choices; more of them are named in the text
@@ -76,7 +74,7 @@ def _print(printer: Printer, path: str) -> None:
         printer.section(task, [(name.ljust(wide), summary(name)) for name in names])
     _examples(printer, path)
     printer.line()
-    printer.said("rocmcfg COMMAND --help tells more of one; --version shows the version.")
+    printer.said("rocmcfg help COMMAND tells more of one; --version shows the version.")
     printer.said("The manual: man rocmcfg, man rocmcfg-profile.")
 
 

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host import interrupts
 from rocmcfg.host.local import LocalHost
+from rocmcfg.knowledge import drop_ins
 from rocmcfg.model.diagnostic import ExitCode, fail
 
 if TYPE_CHECKING:
     from rocmcfg.model.plan import Activation
+    from rocmcfg.model.state import Request
 
 Planned = TypeVar("Planned")
 Done = TypeVar("Done")
@@ -39,6 +41,7 @@ def open_host(
         raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
     host = LocalHost(root, chroot=chroot)
     printer.root = host.root
+    drop_ins.look_in(host)
     weak = next(filter(None, map(host.weakness, _OF_PROGRAMS)), None) if chroot else None
     if weak is not None:
         raise fail(
@@ -56,6 +59,16 @@ def open_host(
             + (f"; `rocmcfg {look}` shows what it would do without any rights" if look else ""),
         )
     return host
+
+
+def understood(printer: Printer, host: LocalHost, asked: Request, *, alone: bool = True) -> Request:
+    """What is asked, in names of ours; how it was understood is said. Raises as `meant.understood`."""
+    from rocmcfg.planning import meant
+
+    command = ["sudo"] * ("SUDO_USER" in os.environ and os.geteuid() == 0) + ["rocmcfg", *sys.argv[1:]]
+    request, printer.understood = meant.understood(host, asked, meant.instead_in(command), alone=alone)
+    printer.problems(printer.understood)
+    return request
 
 
 def asking(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
@@ -13,6 +13,7 @@ from rocmcfg.model.diagnostic import ExitCode, Severity
 
 if TYPE_CHECKING:
     from rocmcfg.lint.remark import Finding
+    from rocmcfg.lint.verdicts import Verdict
     from rocmcfg.workflow.linting import Linted
 
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -57,15 +58,16 @@ def lint(
 
 
 def _show(printer: Printer, found: Linted, fix: bool) -> None:
-    for same in _grouped(found.findings):
+    for same in _grouped(found.findings) if not fix or printer.verbose else ():
         _finding(printer, same)
     if fix:
+        _verdicts(printer, found.verdicts)
         for proposed in found.proposals:
             printer.diff(proposed.diff)
             printer.line()
         if found.command:
             printer.line("With rocmcfg, which can take it back:")
-            printer.wrapped(found.command)
+            printer.to_copy(" ", f"{found.command}{printer.root_option}")
         if not found.proposals:
             printer.line("Nothing to propose.")
     counts = {severity: sum(f.remark.severity is severity for f in found.findings) for severity in Severity}
@@ -76,6 +78,25 @@ def _show(printer: Printer, found: Linted, fix: bool) -> None:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
     elif not fix and any(f.spelt.text is not None for f in found.findings):
         printer.line("Next: the same with --fix shows the proposals as a diff.")
+
+
+def _verdicts(printer: Printer, found: Sequence[Verdict]) -> None:
+    """Each setting once in each file; those of which nothing is said in one row."""
+    for file in dict.fromkeys(one.file for one in found):
+        rows: dict[tuple[str, str], None] = {}
+        fine: dict[str, None] = {}
+        for one in (one for one in found if one.file == file):
+            if one.severity is None and one.fate.value == "keep":
+                fine[one.text] = None
+                continue
+            instead = f" → {one.replacement}" if one.replacement else ""
+            said = one.summary.removeprefix(f"{one.text} ") or "follows from the others"
+            rows[f"{one.fate.value:<8}  {one.text}{instead}", said] = None
+        printer.heading(file)
+        printer.pairs([*rows])
+        if fine:
+            printer.wrapped(f"keep      {', '.join(fine)}")
+    printer.line()
 
 
 def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:

@@ -14,7 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rocmcfg.cli.printer import Misuse
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError
 
 if TYPE_CHECKING:
     from rocmcfg.model.state import Request
@@ -154,6 +153,7 @@ ROOT = text(
     default="/",
 )
 YES = switch("--yes", "-y", help="Do not ask.")
+DIFF = switch("--diff", help="Show the changes of files as diffs.")
 BOOT_BACKEND = text(
     "--boot-backend", metavar="NAME", help="The boot loader, where two are installed.", takes="boot-backend"
 )
@@ -165,9 +165,11 @@ PROFILES = texts(
     "--profile",
     "-p",
     metavar="NAME",
-    help="A profile: its name, a .toml file, or auto. May be repeated.",
+    help="A profile: its name, a GPU (rx9070xt), a .toml file, or auto, which is meant where nothing is "
+    "asked for. May be repeated.",
     takes="profile-file",
 )
+NAMED = argument("[PROFILE]…", "As --profile.", "profile-file", "texts", required=False)
 
 
 class TargetHost(NamedTuple):
@@ -199,21 +201,19 @@ class Asked(NamedTuple):
     any_gpu: bool = switch("--any-gpu", help="Apply although no GPU of the profile is here.")
 
     def request(
-        self, missing: str, via: str = "", boot_backend: str = "", env_target: tuple[str, ...] = ()
+        self,
+        named: tuple[str, ...] = (),
+        via: str = "",
+        boot_backend: str = "",
+        env_target: tuple[str, ...] = (),
     ) -> Request:
-        """Raises RocmcfgError for a --set that does not say what to set, Misuse for a malformed --env-target,
-        and Misuse with the text `missing` where nothing is asked for."""
-        from rocmcfg.model.spelling import parse
+        """`named` are profiles besides. Raises Misuse for a malformed --env-target."""
         from rocmcfg.model.state import Request
 
-        wrong = [found for found in map(parse, self.set) if isinstance(found, Diagnostic)]
-        if any(found.id == "RC2001" for found in wrong):
-            raise RocmcfgError(*wrong, exit_code=ExitCode.USAGE)
-        if missing and not self.profiles and not self.set:
-            raise Misuse(missing)
         # a profile file is asked for again later, by the kernel hook, from another directory
         profiles = (
-            os.path.abspath(name) if "/" in name or name.endswith(".toml") else name for name in self.profiles
+            os.path.abspath(name) if "/" in name or name.endswith(".toml") else name
+            for name in (*self.profiles, *named)
         )
         _require_targets(env_target)
         return Request(tuple(profiles), *self[1:], via=via, boot_backend=boot_backend, env_target=env_target)

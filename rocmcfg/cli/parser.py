@@ -67,6 +67,24 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
     )
 
 
+# What other programs call what these do.
+INSTEAD = {
+    **dict.fromkeys(("check", "test", "validate"), "verify"),
+    **dict.fromkeys(("revert", "restore", "back"), "rollback"),
+    **dict.fromkeys(("remove", "uninstall", "reset", "clean", "purge"), "rollback --all"),
+    **dict.fromkeys(("install", "set", "enable", "update", "upgrade", "configure", "tune"), "apply"),
+    **dict.fromkeys(("list", "ls", "profiles"), "profile list"),
+    **dict.fromkeys(("info", "detect", "gpus"), "status"),
+    **dict.fromkeys(("diagnose", "diagnostics", "analyze", "logs"), "doctor"),
+    **dict.fromkeys(("diff", "dry-run", "preview"), "plan"),
+    **dict.fromkeys(("fix", "cleanup"), "lint --fix"),
+    **dict.fromkeys(("show", "describe", "search", "what"), "explain"),
+    **dict.fromkeys(("log", "transactions"), "history"),
+    **dict.fromkeys(("keep", "commit"), "confirm"),
+    **dict.fromkeys(("try", "trial"), "apply --trial"),
+    "version": "--version",
+}
+
 _program = typer.Typer(
     name="rocmcfg",
     rich_markup_mode=None,
@@ -105,6 +123,10 @@ def run() -> None:
     try:
         code = program("".join(sys.argv[1:2])).main(prog_name="rocmcfg", standalone_mode=False)
     except _UsageError as problem:
+        first = "".join(sys.argv[1:2])
+        if first in INSTEAD:
+            said = f"No such command {first!r}. Did you mean 'rocmcfg {INSTEAD[first]}'?"
+            vars(problem)["message"] = said
         _stop(problem)
     except typer.Abort:
         raise KeyboardInterrupt from None

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.plan import Activation, FileChange, RowOutcome, SettingRow, ToolChange
+from rocmcfg.model.plan import Activation, ChangeKind, FileChange, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
-from rocmcfg.model.state import ActivationState, Kind, command_line
+from rocmcfg.model.state import ActivationState, DesiredSetting, Kind, command_line
 from rocmcfg.model.trial import TrialPlan
 from rocmcfg.workflow.planning import Planned
 
 _CHANNELS = {"cmdline": "kernel command line", "modprobe": "modprobe.d", "environment": "environment"}
+_KINDS = {"cmdline": "kernel argument", "modprobe": "module option", "environment": "variable"}
+_MARKS = {ChangeKind.CREATE: "+", ChangeKind.MODIFY: "~", ChangeKind.REMOVE: "-"}
 _COMMANDS = 60  # columns; where several take more, each stands on its own line below
 _STATES = {
     ActivationState.PLANNED: "to run",
@@ -47,8 +49,9 @@ def host_rows(facts: Facts) -> list[tuple[str, str]]:
     ]
 
 
-def show(printer: Printer, planned: Planned) -> None:
-    """The whole plan. Its last line says what it amounts to."""
+def show(printer: Printer, planned: Planned, *, diff: bool = False) -> None:
+    """The whole plan, its files as diffs with `diff` or -v. Its end says what it amounts to and how it
+    is taken back."""
     made = planned.plan
     printer.pairs(host_rows(planned.facts), indent="")
     if planned.removed:
@@ -69,7 +72,7 @@ def show(printer: Printer, planned: Planned) -> None:
         printer.heading("Kernel command line (what the boot loader adds to every normal entry)")
         marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in line.marked]
         printer.wrapped(" ".join(marked))
-    show_changes(printer, made.changes)
+    show_changes(printer, made.changes, diff=diff or printer.verbose)
     show_activations(printer, made.activations, made.tools)
     for note in _notes(planned.profiles):
         printer.line()
@@ -81,7 +84,35 @@ def show(printer: Printer, planned: Planned) -> None:
         return
     ends = "; the next boot is the trial" if planned.trial else ""
     due = [*made.due, *(tool.step for tool in made.tools if not tool.arms)]
-    printer.said(summary(made.changes, due, made.reboot_required and not ends, ends))
+    amount = summary(made.changes, due, made.reboot_required and not ends, ends)
+    printer.said(f"{_kinds(made.settings)}: {amount}" if made.rows else amount)
+    if not planned.trial:
+        _show_ways_back(printer, planned)
+
+
+def _kinds(settings: Sequence[DesiredSetting]) -> str:
+    kinds = Counter(_KINDS[one.channel.value] for one in settings)
+    said = ", ".join(counted(many, kind) for kind, many in kinds.items())
+    return f"{counted(len(settings), 'setting')} ({said})" if len(kinds) > 1 else said
+
+
+def _show_ways_back(printer: Printer, planned: Planned) -> None:
+    from rocmcfg.backends.boot import registry
+
+    made, again = planned.plan, f"sudo {command_line(planned.request)}{printer.root_option}"
+    line = made.command_line
+    added = [word for mark, word in line.marked if mark == "+"] if line else []
+    printer.wrapped(f"Undo: sudo rocmcfg rollback{printer.root_option}", indent="")
+    if added and registry.trial(made.boot_backend) is not None:
+        printer.to_copy("Try it for one boot first:", f"{again} --trial")
+    if added and made.boot_backend != "uki":
+        key = registry.backend(made.boot_backend).EDIT_KEY
+        printer.said(
+            f"If the screen stays black: in the boot menu press {key}, take {' '.join(added)} out, "
+            "and boot that."
+        )
+    elif made.reboot_required and made.rows:
+        printer.said("If the screen stays black: see that chapter of `man rocmcfg`.")
 
 
 def _notes(profiles: Sequence[Profile]) -> list[str]:
@@ -92,8 +123,8 @@ def _notes(profiles: Sequence[Profile]) -> list[str]:
     return [note for note in notes if not advised[note] or not advised[note] <= given]
 
 
-def show_setting(printer: Printer, row: SettingRow, *, judged: bool = False) -> None:
-    """`judged`: with its cost and how sure it is, which otherwise are for -v."""
+def show_setting(printer: Printer, row: SettingRow) -> None:
+    """With its cost and how sure it is: whoever agrees to it has to know."""
     setting = row.setting
     value = "" if setting.text is None else f" = {setting.text}"
     if setting.kind is Kind.FEATURE:
@@ -113,9 +144,8 @@ def show_setting(printer: Printer, row: SettingRow, *, judged: bool = False) -> 
     elif row.current is not None:
         details.append(f"instead of {row.current} ({row.source})")
     details += [setting.because, setting.decision if setting.decision != "always" else ""]
-    judged = judged or printer.verbose
-    details.append(f"cost: {setting.cost}" if setting.cost and judged else "")
-    confidence = f"confidence: {setting.confidence}" if setting.confidence and judged else ""
+    details.append(f"cost: {setting.cost}" if setting.cost else "")
+    confidence = f"confidence: {setting.confidence}" if setting.confidence else ""
     origin = f"from {setting.location}" if printer.verbose else ""
     details.append("; ".join(filter(None, (confidence, origin))))
     for text in filter(None, details):
@@ -124,7 +154,12 @@ def show_setting(printer: Printer, row: SettingRow, *, judged: bool = False) -> 
         printer.line(f"      {link}")
 
 
-def show_changes(printer: Printer, changes: Sequence[FileChange]) -> None:
+def show_changes(printer: Printer, changes: Sequence[FileChange], *, diff: bool = True) -> None:
+    if not diff:
+        printer.section(
+            "Files (--diff shows them)", [(f"{_MARKS[c.kind]} {c.path}", c.reason) for c in changes]
+        )
+        return
     if changes:
         printer.heading("Files")
     for number, one in enumerate(changes):
@@ -181,8 +216,8 @@ def summary(
     run = [step for step in due if step.commands or not step.own]
     entries = ", the boot entries" if any(step.own for step in due) else ""
     reboot = "; a reboot puts it into effect" if reboot_required else ""
-    files, programs = counted(len(changes), "file"), counted(len(run), "program")
-    return f"{files} to change{entries}, {programs} to run{reboot}{ends}."
+    programs = f", {counted(len(run), 'program')} to run" if run else ""
+    return f"{counted(len(changes), 'file')} to change{entries}{programs}{reboot}{ends}."
 
 
 def remarks(printer: Printer, diagnostics: Sequence[Diagnostic]) -> None:

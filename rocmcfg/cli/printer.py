@@ -70,6 +70,12 @@ def complain(text: str, *, over: bool = False) -> bool:
     return True
 
 
+def _of_the_host() -> Sequence[Diagnostic]:
+    """What is wrong with the knowledge that a host adds, as far as it was asked for."""
+    drop_ins = sys.modules.get("rocmcfg.knowledge.drop_ins")
+    return drop_ins.problems() if drop_ins is not None else ()
+
+
 def lost(problem: OSError) -> None:
     """stdout takes no more text: what is still written to it goes nowhere."""
     _gone.append(sys.stdout)
@@ -116,6 +122,7 @@ class Printer:
     ) -> None:
         self.command, self.json, self.quiet, self.verbose = command, json, quiet, verbose
         self.root = "/"
+        self.understood: Sequence[Diagnostic] = ()  # how what was asked was read
         self.kept: list[str] | None = None  # in place of what would be printed, where somebody else prints it
         self._progress_shown = self._begun = False
         self._aftermath: Callable[[ExitCode], Aftermath] | None = None
@@ -145,7 +152,10 @@ class Printer:
         document = {
             "schema_version": SCHEMA_VERSION,
             "command": self.command,
-            "diagnostics": [{**encode(one), "hint": self._hint(one)} for one in diagnostics],
+            "diagnostics": [
+                {**encode(one), "hint": self._hint(one)}
+                for one in (*self.understood, *diagnostics, *_of_the_host())
+            ],
             **(encode(body) or {}),
         }
         text = json_module.dumps(document, indent=1, ensure_ascii=False)
@@ -159,6 +169,7 @@ class Printer:
             try:
                 yield
             finally:
+                self.problems(_of_the_host())
                 flush()
         except RocmcfgError as stop:
             if debug:
@@ -240,6 +251,7 @@ class Printer:
     def pairs(self, rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
         """Names and texts in two columns, the texts wrapped. A name that leaves no room for a text stands on
         its own line, whole, so that a command can be copied."""
+        rows = [(spelled(name, sys.stdout), text) for name, text in rows]
         most = int(_NAME * width(sys.stdout))
         column = max((len(name) for name, _ in rows if len(name) <= most), default=0) + 2
         for name, text in () if self._silent else rows:

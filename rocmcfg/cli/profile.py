@@ -21,7 +21,6 @@ from rocmcfg.model.plan import Plan
 from rocmcfg.model.profile import Profile, ProfileParameter, Use
 from rocmcfg.model.published import published
 
-_MISSING = "say which variables: --profile NAME (or auto)"
 _USER_FILE = ".config/environment.d/90-rocmcfg.conf"
 # A value may hold `;`, which ends a command in a shell, and `%`, which systemd expands; nothing else that
 # any of these formats would read as its own (model.spelling.SAFE_VALUE).
@@ -117,9 +116,13 @@ def show(
 ) -> None:
     """Explain each setting of a profile, here."""
     from rocmcfg.cli import plan_view
+    from rocmcfg.model.state import Request
     from rocmcfg.workflow import profiles as workflow
 
-    planned = workflow.explain_profile(hosts.open_host(printer, root), name, boot_backend)
+    host = hosts.open_host(printer, root)
+    if name != "auto":
+        name = hosts.understood(printer, host, Request((name,))).profiles[0]
+    planned = workflow.explain_profile(host, name, boot_backend)
     profile = planned.profiles[0]
     printer.document(planned.plan.diagnostics, ProfileShowDocument(profile, planned.plan))
     printer.wrapped(f"{profile.name}: {profile.summary}", indent="")
@@ -130,7 +133,7 @@ def show(
     here = not profile.gfx or any(profile.fits(gpu.gfx, gpu.integrated) for gpu in planned.facts.gpus)
     printer.heading("On this host it sets" if here else "No GPU of it is here; with --any-gpu it would set")
     for row in planned.plan.rows:
-        plan_view.show_setting(printer, row, judged=True)
+        plan_view.show_setting(printer, row)
     if not planned.plan.rows:
         printer.line("  nothing")
     printer.section("and leaves out", [(s.setting, s.reason) for s in planned.plan.skipped])
@@ -214,6 +217,7 @@ class EnvDocument(NamedTuple):
 
 def env(
     printer: Printer,
+    named: tuple[str, ...] = opt.NAMED,
     asked: opt.Asked = opt.Asked(),
     format: str = opt.text(
         "--format", "-f", help="For whom the lines are.", default="sh", choices=tuple(_LINES)
@@ -229,7 +233,6 @@ def env(
         raise Misuse("--remove goes with --user")
     if user and root != "/":
         raise Misuse("--user writes to your own home directory: leave --root away")
-    request = asked.request("" if remove else _MISSING)
     host = hosts.open_host(printer, root)
     path = os.path.join(_home(), _USER_FILE) if user else ""
     if remove:
@@ -237,7 +240,7 @@ def env(
         printer.document((), EnvDocument(path=path, removed=gone))
         printer.line(f"Removed: {path}" if gone else f"Nothing to remove: {path} is not there.")
         return
-    pairs = workflow.variables(host, request)
+    pairs = workflow.variables(host, hosts.understood(printer, host, asked.request(named)))
     text = "import os\n" if pairs and format == "python" else ""
     text += "".join(_LINES[format](n, v) + "\n" for n, v in pairs)
     if user and not pairs:
@@ -267,7 +270,8 @@ def run(
     """Run a command with a profile's variables."""
     from rocmcfg.workflow import profiles as workflow
 
-    pairs = workflow.variables(hosts.open_host(printer, "/"), asked.request(_MISSING))
+    host = hosts.open_host(printer, "/")
+    pairs = workflow.variables(host, hosts.understood(printer, host, asked.request()))
     try:
         os.execvpe(command[0], command, {**os.environ, **dict(pairs)})
     except OSError as problem:

@@ -7,11 +7,10 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.rendering.formats import FORMATS
 
-_MISSING = "say what to render: --profile NAME (or auto), or --set KEY=VALUE"
-
 
 def render(
     printer: Printer,
+    named: tuple[str, ...] = opt.NAMED,
     asked: opt.Asked = opt.Asked(),
     via: str = opt.VIA,
     format: str = opt.text("--format", "-f", help="Which system it is for.", choices=tuple(FORMATS)),
@@ -32,9 +31,9 @@ def render(
 
     if not format:
         raise Misuse(f"say for which system: {', '.join(FORMATS)}", "--format")
-    request = asked.request(_MISSING, via)
-    machine = named_machine(gfx, kernel, rocm)
-    made = rendering.render(hosts.open_host(printer, root), request, format, machine)
+    machine, host = named_machine(gfx, kernel, rocm), hosts.open_host(printer, root)
+    request = hosts.understood(printer, host, asked.request(named, via))
+    made = rendering.render(host, request, format, machine)
     printer.document(made.diagnostics, made)
     printer.problems(made.diagnostics)
     printer.result(made.text)

@@ -30,7 +30,7 @@ def rollback(
     to: int | None = opt.number(
         "--to", metavar="N", help="Back to how transaction N left it.", takes="transaction"
     ),
-    pristine: bool = opt.switch("--pristine", help="Undo all that rocmcfg ever wrote."),
+    pristine: bool = opt.switch("--pristine", "--all", help="Undo all that rocmcfg ever wrote."),
     force: bool = _FORCE,
     dry_run: bool = opt.switch("--dry-run", help="Show what it would do, and change nothing."),
     yes: bool = opt.YES,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
@@ -50,13 +51,8 @@ def _show(printer: Printer, found: Status) -> None:
     printer.pairs(rows + _issues(found, printer.root_option), indent="")
     if printer.verbose:
         _show_loaders(printer, found.facts.boot)
-    if found.parameters:
-        printer.heading("Driver parameters that are set, by anybody")
-        cells = [(p.name, p.next_boot or "-", p.running or "-", p.source) for p in found.parameters]
-        printer.table(("PARAMETER", "NEXT BOOT", "RUNNING", "FROM"), cells)
-    issues = found.issues if printer.verbose else ()
-    titles = [(issue.id, f"{issue.title} ({issue.confidence})") for issue in issues]
-    printer.section("Known issues of this GPU, kernel and ROCm", titles)
+    printer.section("Applied", _reasons(found))
+    _show_others(printer, found)
     unnecessary = [(item.setting, item.reason) for item in found.unnecessary]
     printer.section("Applied, and not needed on this host any more", unnecessary)
     if unnecessary:
@@ -81,8 +77,35 @@ def _show_loaders(printer: Printer, boot: BootChain) -> None:
             printer.wrapped(f"against: {reason}", indent="    ")
 
 
+def _reasons(found: Status) -> list[tuple[str, str]]:
+    """What rocmcfg applied: how each stands, and why it is there."""
+    stands = {c.name: c.status.value.replace("_", " ") for c in (found.report.checks if found.report else ())}
+    rows = []
+    for one in found.settings:
+        why = one.because or ("asked for with --set" if not one.profile else f"profile {one.profile}")
+        rows.append((one.spelled, f"{stands.get(one.id, 'not checked')}: {why}"))
+    return rows
+
+
+def _show_others(printer: Printer, found: Status) -> None:
+    """Parameters that somebody else sets, with those that no kernel has."""
+    from rocmcfg.knowledge import catalogue
+
+    ours = {one.parameter for one in found.settings}
+    others = [p for p in found.parameters if p.name not in ours]
+    if not others:
+        return
+    printer.heading("Set by hand, not by rocmcfg")
+    cells = [(p.name, p.next_boot or "-", p.running or "-", p.source) for p in others]
+    printer.table(("PARAMETER", "NEXT BOOT", "RUNNING", "FROM"), cells)
+    known = catalogue.load().parameters
+    for name in (p.name for p in others if p.name not in known):
+        printer.wrapped(f"{name}: no such parameter; `rocmcfg lint{printer.root_option}` tells more", "")
+
+
 def _applied(found: Status) -> str:
-    return f"{', '.join(found.profiles) or 'settings'} (transaction {found.transaction})"
+    what = ", ".join(found.profiles) or ", ".join(one.spelled for one in found.settings)
+    return f"{what or 'settings'} (transaction {found.transaction}, {found.applied_at})"
 
 
 def _trial(found: Status, standing: TrialOnRecord) -> list[tuple[str, str]]:
@@ -144,12 +167,15 @@ def _next(found: Status, root: str) -> list[str]:
 
 
 def _issues(found: Status, root: str) -> list[tuple[str, str]]:
-    if not found.issues:
-        return []
-    confirmed = [issue.id for issue in found.issues if issue.confidence == "confirmed"]
-    reported = len(found.issues) - len(confirmed)
-    said = ", ".join(confirmed) + (f"{' and ' if confirmed else ''}{reported} reported" if reported else "")
-    return [("Issues", f"known of this GPU, kernel and ROCm: {said}; `rocmcfg doctor{root}` asks the log")]
+    words = {
+        "worked_around": "worked around",
+        "pending": "worked around from the next boot on",
+        "open": "open",
+        "reported": "only reported",
+    }
+    counts = Counter[str](one.state for one in found.issues)
+    said = ", ".join(f"{counts[state]} {word}" for state, word in words.items() if counts[state])
+    return [("Issues", f"{said}: rocmcfg issues{root}")] if said else []
 
 
 def _state(found: Status) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rocmcfg.explain.explanation import Explanation, Meaning
 from rocmcfg.model.catalogue import GpuModel, matches
 from rocmcfg.model.issue import KnownIssue
-from rocmcfg.model.profile import Profile
+from rocmcfg.model.profile import Profile, ProfileParameter
 
 
 def issue(known: KnownIssue, here: bool) -> Explanation:
@@ -45,6 +45,13 @@ def gpu(models: Sequence[GpuModel], profiles: Iterable[str], issues: Iterable[Kn
 def profile(known: Profile) -> Explanation:
     details = _details([("see", [f"rocmcfg profile show {known.name}"])])
     return Explanation(known.name, "profile", known.summary, known.notes, details=details)
+
+
+def number(known: ProfileParameter) -> Explanation:
+    details = _details(
+        [("see", [f"rocmcfg plan --set profile.{known.name}={(known.unit or 'number').upper()}"])]
+    )
+    return Explanation(f"profile.{known.name}", "number", known.summary, unit=known.unit, details=details)
 
 
 def diagnostic(id: str, severity: str, summary: str, hint: str) -> Explanation:

@@ -23,15 +23,15 @@ _NAMED = 20  # names in a message; more are no help
 
 
 class NoSuchProfile(RocmcfgError):
-    def __init__(self, name: str, known: Sequence[str]) -> None:
-        near = closest(name, list(known))
+    def __init__(self, name: str, known: Sequence[str], near: Sequence[str] = (), said: str = "") -> None:
+        near = (*closest(name, list(known)), *near)
         more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
         hint = f"did you mean {', '.join(near)}? " if near else ""
         super().__init__(
             error(
                 "RC1010",
                 f"no profile is called {name!r}",
-                detail="known: " + ", ".join(known[:_NAMED]) + more,
+                detail=said or "known: " + ", ".join(known[:_NAMED]) + more,
                 hint=hint + "`rocmcfg profile list` shows all",
             )
         )

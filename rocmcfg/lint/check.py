@@ -13,7 +13,6 @@ from rocmcfg.lint.proposal import proposed, spell
 from rocmcfg.lint.remark import Finding, Remark, Spelt
 from rocmcfg.lint.source import Source, whole
 from rocmcfg.lint.wording import Knowledge, remarks
-from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.spelling import as_number, hexint
 from rocmcfg.model.state import Kind
@@ -22,6 +21,7 @@ from rocmcfg.model.state import Kind
 IGNORE = "rocmcfg: ignore"
 _LARGE = 1 << 20  # characters; a larger text is first looked through for any word of ours
 _WORDS = 200  # characters before and behind a setting that may speak of it
+_ROUNDS = 5  # a name is mended, then its value, then it loses to another one, or is the default
 MOST = 1000  # findings of one text that are told
 
 
@@ -40,11 +40,14 @@ class Checked:
     needed: set[tuple[int, int]] = field(default_factory=set)
     left_out: int = 0
 
-    def add(self, found: Assignment, remark: Remark, knowledge: Knowledge) -> None:
+    def add(
+        self, found: Assignment, remark: Remark, knowledge: Knowledge, spelt: Spelt | None = None
+    ) -> None:
         if len(self.findings) >= MOST:
             self.left_out += 1
             return
-        self.add_at(found.start, found.stop, remark, spell(found, remark, self.source.text, knowledge))
+        spelt = spelt or spell(found, remark, self.source.text, knowledge)
+        self.add_at(found.start, found.stop, remark, spelt)
 
     def add_at(self, start: int, stop: int, remark: Remark, spelt: Spelt) -> None:
         text = self.source.text[start:stop]
@@ -107,7 +110,7 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
         if key not in said:
             said[key] = tuple(remarks(found, knowledge))
         for remark in said[key]:
-            checked.add(found, _with_mask(remark, found, numbers, checked, knowledge), knowledge)
+            checked.add(found, *_with_mask(remark, found, numbers, checked, knowledge))
     for loser, remark in superseded.repeated(reading.assignments, checked.within):
         checked.add(loser, remark, knowledge)
     for needless, remark in superseded.needless(reading.assignments, checked.line):
@@ -117,13 +120,12 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
 
 
 def mended(checked: Checked, knowledge: Knowledge) -> str:
-    """The text with the proposals, and with those for what is wrong or loses because of them."""
+    """The text with the proposals, and with those for what they leave or bring, until there is none."""
     text = proposed(checked)
-    for _ in range(0 if text == checked.source.text else 2):
-        again = check(checked.file, text, knowledge, kind=checked.kind)
-        problems = (f for f in again.findings if f.remark.severity is not Severity.INFO)
-        again.findings = [*problems, *(f for f in again.findings if f.remark.kind == "duplicate")]
-        text = proposed(again)
+    for _ in range(0 if text == checked.source.text else _ROUNDS):
+        before, text = text, proposed(check(checked.file, text, knowledge, kind=checked.kind))
+        if text == before:
+            break
     return text
 
 
@@ -133,16 +135,22 @@ def _with_mask(
     numbers: dict[tuple[str, str], Assignment],
     checked: Checked,
     knowledge: Knowledge,
-) -> Remark:
-    """Where a feature is proposed beside its mask: a second mask would replace the first, so the remark tells
-    what the first one is with the feature."""
+) -> tuple[Remark, Knowledge, Spelt | None]:
+    """Where a feature is proposed beside its mask, a second mask would replace the first: the feature goes
+    into that one."""
     scope, instead = found.where.scope, remark.instead
     if not scope or instead is None or instead.kind is not Kind.FEATURE:
-        return remark
+        return remark, knowledge, None
     feature = knowledge.catalogue.features[instead.name]
     mask = numbers.get((scope, feature.parameter))
-    if mask is None:
-        return remark
+    if mask is None or mask.value_at is None:
+        return remark, knowledge, None
     value = hexint(feature.compose(as_number(mask.value) or 0, instead.enabled))
     said = f"{feature.parameter} is set already {checked.within(mask)}: with the feature it is {value}."
-    return replace(remark, why=f"{remark.why} {said}", instead=None)
+    numbers[scope, feature.parameter] = replace(mask, value=value)  # another feature comes on top of this
+    edits = ((*mask.value_at, value),)
+    return (
+        replace(remark, why=f"{remark.why} {said}", instead=None),
+        knowledge,
+        Spelt("", edits, f"{feature.parameter}={value}"),
+    )

@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.judging.parameters import default_mask
 from rocmcfg.lint.assignment import Assignment, What
-from rocmcfg.lint.remark import Edit, Finding, Remark, Spelt
+from rocmcfg.lint.remark import GRAVITY, Edit, Finding, Remark, Spelt
 from rocmcfg.lint.superseded import rivals
 from rocmcfg.lint.wording import Knowledge
-from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.spelling import Spelling, hexint, parameter
 from rocmcfg.model.state import Kind
 
 if TYPE_CHECKING:
     from rocmcfg.lint.check import Checked
-
-_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
 def spell(found: Assignment, remark: Remark, text: str, knowledge: Knowledge) -> Spelt:
@@ -90,7 +87,7 @@ def chosen(checked: Checked) -> list[Finding]:
     makes the token needless, else the gravest. What overrides a token that stays is not taken out."""
     taken: list[Finding] = []
     for finding in sorted(
-        checked.findings, key=lambda f: (f.start, not _loses(f), _ORDER[f.remark.severity], -f.stop)
+        checked.findings, key=lambda f: (f.start, not _loses(f), GRAVITY[f.remark.severity], -f.stop)
     ):
         if finding.spelt.text is not None and (not taken or finding.start >= taken[-1].stop):
             taken.append(finding)
@@ -111,7 +108,10 @@ def proposed(checked: Checked) -> str:
     """The text with the proposals of its findings."""
     statements = {(a.start, a.stop): a.statement for a in checked.assignments}
     findings = chosen(checked)
-    edits = [edit for f in findings if f.spelt.text for edit in f.spelt.edits]
+    # what becomes of another token there comes before what its own finding makes of it
+    moved = {edit[:2]: edit for f in findings for edit in f.spelt.edits if not f.start <= edit[0] < f.stop}
+    edits = [edit for f in findings if f.spelt.text for edit in f.spelt.edits if edit[:2] not in moved]
+    edits += moved.values()
     removed = {(f.start, f.stop) for f in findings if not f.spelt.text}
     return applied(checked.source.text, [*edits, *_removals(checked, removed, statements)])
 

@@ -63,6 +63,8 @@ warning = partial(Remark, severity=Severity.WARNING)
 # The line changes nothing here, or is worth knowing more about.
 info = partial(Remark, severity=Severity.INFO)
 
+GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
 
 Edit = tuple[int, int, str]  # a range of the file, and its new text
 

@@ -124,6 +124,8 @@ def _name(verdict: Verdict, case: _Case) -> Remark:
     if case.asked.kind is Kind.PARAMETER:
         instead = verdict.instead if verdict.instead and verdict.instead.value is not None else None
         why = why[:1].upper() + why[1:] + ("" if why.endswith(".") else ".")
+        if instead is None:
+            return info("RC7107", f"{name} is deprecated", why)
         return warning("RC7107", f"{name} is deprecated", why, instead=instead)
     variable = names.variable(name)
     return info("RC7107", f"{name} is deprecated: {why}", variable.summary if variable is not None else "")
@@ -133,12 +135,14 @@ def _value(verdict: Verdict, case: _Case) -> Remark | None:
     about, why, written = verdict.about, verdict.why, case.written
     if about is About.OCTAL:
         said = f"{written} is read as {why}: a leading 0 makes a number octal"
-        return warning("RC7116", said, "Write it without the 0, or in full as 0x and hexadecimal digits.")
+        plain = case.asked._replace(value=(case.asked.value or "").lstrip("0"))
+        return warning("RC7116", said, "Write it without the 0, or in full as 0x and digits.", instead=plain)
     if about is About.ILLEGAL:
         return _illegal(verdict, case)
     if about is About.OUT_OF_RANGE:
         low, high = verdict.names
-        return warning("RC7103", f"{written} is out of range: its meanings run from {low} to {high}", why)
+        said = f"{written} is out of range: its meanings run from {low} to {high}"
+        return warning("RC7103", said, why, remove=True)
     if about is About.PRESENCE_ONLY:
         said = f"{written} switches it on: only its presence counts"
         return warning("RC7105", said, f"{why} To switch it off, unset it.", remove=True)
@@ -159,14 +163,16 @@ def _effect(verdict: Verdict, case: _Case) -> Remark:
         if since is not None and not machine.kernels:
             on = f" (from {'.'.join(map(str, since.numbers[:2]))} on)"
         why = "The kernel logs `Setting dangerous option`, and maintainers may turn a bug report away."
-        return warning("RC7108", f"setting {case.name} taints the kernel{on}", why)
+        return info("RC7108", f"setting {case.name} taints the kernel{on}", why)
     if about is About.FEATURE_TAINTS:
         feature, kernels = verdict.names
         said = f"{written} turns {feature} on and taints the kernel"
-        return warning("RC7108", said, f"Kernels {kernels} do so. {why}")
+        return info("RC7108", said, f"Kernels {kernels} do so. {why}")
     if about is About.SIDE_EFFECT:
         *most, last = verdict.names
         listed = f"{', '.join(most)} and {last}" if most else last
+        if verdict.instead is None:
+            return info("RC7110", f"{written} {listed}", why)
         return warning("RC7110", f"{written} {listed}", why, instead=verdict.instead)
     if about is About.DEFAULT:
         every = "" if machine.kernels or case.asked.kind is not Kind.PARAMETER else " of every kernel known"
@@ -253,14 +259,16 @@ def _read_only(parameter: Parameter | None, machine: Machine) -> Iterator[Remark
 def _illegal(verdict: Verdict, case: _Case) -> Remark:
     asked, written, why = case.asked, case.written, verdict.why
     if asked.kind is Kind.KARG:
-        return warning("RC7103", f"{written} is no value that the kernel knows; it ignores the argument", why)
+        said = f"{written} is no value that the kernel knows; it ignores the argument"
+        return warning("RC7103", said, why, remove=True)
     if asked.kind is Kind.PARAMETER:
         on = f" (kernel {', '.join(verdict.kernels)})"
         if verdict.holds is None:
-            return warning("RC7103", f"{written} may stop {asked.module} from loading{on}", f"{why}.")
+            said = f"{written} may stop {asked.module} from loading{on}"
+            return warning("RC7103", said, f"{why}.", remove=True)
         why = f"{why}. With it the driver does not start, and the screen may stay black."
         said = f"{written} stops {asked.module} from loading"
-        return error("RC7103", said + on if verdict.others else said, why)
+        return error("RC7103", said + on if verdict.others else said, why, remove=True)
     variable = names.variable(asked.name)
     reader = (variable.reader if variable else "") or "its reader"
     bare = (asked.value or "").strip("\"'")
@@ -269,7 +277,7 @@ def _illegal(verdict: Verdict, case: _Case) -> Remark:
         said = f"the quotes in {written} are part of the value, and {reader} takes none"
         literal = f"{asked.name}={bare}"
     if verdict.strict:
-        return warning("RC7103", said, why, literal=literal)
+        return warning("RC7103", said, why, literal=literal, remove=literal is None)
     if literal is None:
         said = f"{written} is none of the values that are documented; {reader} may pass over it"
     return info("RC7103", said, why, literal=literal)
@@ -294,7 +302,7 @@ def _trap(verdict: Verdict, case: _Case) -> Remark:
     if unsure and kind in _PERHAPS:
         return info(id, f"{written} {_PERHAPS[kind]}", why)
     if kind in GRAVE:
-        return warning(id, said, why, instead=instead)
+        return warning(id, said, why, instead=instead, remove=instead is None)
     if kind == "default":
         return info(id, said, why, remove=True)
     return info(id, said, why, instead=instead)

@@ -247,6 +247,7 @@ class GpuModel(NamedTuple):
     products: str = ""
     pci: tuple[str, ...] = ()
     apu: bool = False
+    also: str = ""
 
 
 class KernelArgument(NamedTuple):

@@ -81,6 +81,9 @@ class Detection(NamedTuple):
     lacks: str = ""
 
 
+NO_LOADER = "no boot loader that rocmcfg knows was found"
+
+
 @published(
     "loader=loader.name",
     "supported",
@@ -102,6 +105,11 @@ class BootChain(NamedTuple):
     @property
     def supported(self) -> bool:
         return self.loader is not None and self.loader.supported
+
+    @property
+    def unknown(self) -> bool:
+        """Nothing of a loader is here, and nothing hides one: kernel arguments are the user's to add."""
+        return self.loader is None and self.refusal == NO_LOADER
 
     @property
     def evidence(self) -> tuple[str, ...]:

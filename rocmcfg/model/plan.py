@@ -185,6 +185,8 @@ class SettingRow(NamedTuple):
 
 
 class Plan(NamedTuple):
+    """`by_hand` are settings that the user has to make: nothing here does."""
+
     profiles: tuple[str, ...]
     changes: tuple[FileChange, ...]
     activations: tuple[Activation, ...]
@@ -195,6 +197,7 @@ class Plan(NamedTuple):
     reboot_required: bool
     boot_backend: str
     tools: tuple[ToolChange, ...] = ()
+    by_hand: tuple[DesiredSetting, ...] = ()
 
     @property
     def settings(self) -> tuple[DesiredSetting, ...]:

@@ -11,13 +11,13 @@ from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.facts import Facts
+from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.model.facts import NO_LOADER, Facts
 from rocmcfg.model.kargs import Karg, adds_up, contains, last
 from rocmcfg.model.plan import Activation, CommandLine, Plan, RowOutcome, SettingRow, ToolChange
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.spelling import same
-from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, unique_kargs
+from rocmcfg.model.state import ActivationState, Channel, DesiredSetting, Kind, Request, Skipped, unique_kargs
 from rocmcfg.planning.owned import changes_to, owned_files, replaces
 from rocmcfg.planning.refusals import (
     foreign_trouble,
@@ -45,9 +45,33 @@ def make_plan(view: HostView, profiles: Sequence[Profile], request: Request, kno
     observed = read_configured(view, known.facts)
     resolution = resolve(profiles, request, known.facts, known.catalogue, observed.effective)
     names = tuple(profile.name for profile in profiles)
-    made = _plan(view, names, resolution, observed, known, request)
+    by_hand = [s for s in resolution.desired if s.channel is Channel.CMDLINE]
+    if known.facts.boot.unknown and 0 < len(by_hand) < len(resolution.desired):
+        resolution = _without(resolution, by_hand)
+    else:
+        by_hand = []
+    made = _plan(view, names, resolution, observed, known, request)._replace(by_hand=tuple(by_hand))
     another = newer_kernel(known.facts) if made.reboot_required and not made.empty else ()
     return made._replace(diagnostics=(*made.diagnostics, *another))
+
+
+def _without(resolution: Resolution, by_hand: Sequence[DesiredSetting]) -> Resolution:
+    """What can be done on a host whose boot loader nobody knows: all but the kernel's arguments."""
+    line = " ".join(s.karg for s in unique_kargs(by_hand))
+    yours = warning(
+        "RC3030",
+        f"{NO_LOADER}; the kernel's arguments are yours to add: {line}",
+        hint="put them on the kernel's line in the loader's configuration and reboot; "
+        "`rocmcfg verify --profile NAME` then checks them. The rest is done here",
+    )
+    return resolution._replace(
+        desired=tuple(s for s in resolution.desired if s not in by_hand),
+        skipped=(
+            *resolution.skipped,
+            *(Skipped(s.id, "yours to add, see RC3030", s.profile) for s in by_hand),
+        ),
+        diagnostics=(*resolution.diagnostics, yours),
+    )
 
 
 def plan_of_approved(

@@ -118,7 +118,7 @@ def _select(work: _Work, settings: Sequence[Setting]) -> list[Setting]:
             work.skipped.append(Skipped(setting.id, "left out with --without", setting.profile))
         elif setting.optional and not named(setting.id, request.with_):
             decision = decide(setting.when, work.facts, work.catalogue)
-            why = f"optional; add it with --with {setting.id}"
+            why = "optional: --with adds it"
             if decision.holds is False and not request.unconditional:
                 why = f"optional, and {decision.text}"
             work.skipped.append(Skipped(setting.id, why, setting.profile))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rocmcfg.doctor.judging.origin import Options, Origin
 from rocmcfg.doctor.judging.ranking import Match
-from rocmcfg.doctor.judging.workarounds import Cure, IssueState
+from rocmcfg.doctor.judging.workarounds import Cure, IssueHere, issues_of
 from rocmcfg.doctor.log_lines import LogLines
 from rocmcfg.doctor.reading.logs import read_host, read_named
 from rocmcfg.doctor.reading.scan import Scanner
@@ -100,12 +100,6 @@ class Diagnosis(NamedTuple):
         )
 
 
-@published("issue=issue.id", "title=issue.title", "state", "confidence=issue.confidence", "cost=issue.cost")
-class IssueHere(NamedTuple):
-    issue: KnownIssue
-    state: IssueState
-
-
 @published("issues")
 class IssuesHere(NamedTuple):
     facts: Facts
@@ -114,21 +108,11 @@ class IssuesHere(NamedTuple):
 
 def issues_here(view: HostView) -> IssuesHere:
     """The known issues of this host's GPUs, on its running kernel and ROCm."""
-    from rocmcfg.backends.environment import set_variables
-    from rocmcfg.doctor.judging import workarounds
-    from rocmcfg.doctor.judging.conditions import known_here
-    from rocmcfg.knowledge import catalogue
     from rocmcfg.records.receipt import load as load_receipt
-    from rocmcfg.state.values import Running
     from rocmcfg.workflow.planning import collect_facts
 
-    facts, known = collect_facts(view, name_system=False), catalogue.load()
-    receipt = load_receipt(view)
-    state = workarounds.HostState(Running(view), set_variables(view, {}), receipt.settings if receipt else ())
-    found = known_here(catalogue.known_issues(), facts, known)
-    return IssuesHere(
-        facts, tuple(IssueHere(one, workarounds.worked_around(one, state, known)) for one in found)
-    )
+    facts, receipt = collect_facts(view, name_system=False), load_receipt(view)
+    return IssuesHere(facts, issues_of(view, facts, receipt.settings if receipt else ()))
 
 
 def diagnose(

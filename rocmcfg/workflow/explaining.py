@@ -46,6 +46,7 @@ def explain_name(
     """`text` is NAME or NAME=VALUE; without `versions` the installed kernels count, else the newest known.
     `environment` is the caller's, to say what a variable holds now."""
     from rocmcfg.knowledge import catalogue
+    from rocmcfg.planning import meant as in_our_words
     from rocmcfg.workflow.planning import collect_facts
 
     if text.startswith("Cijk_"):
@@ -54,6 +55,7 @@ def explain_name(
     if subject is not None:
         return Explained(subject)
     known = catalogue.load()
+    text = in_our_words.plain_setting(view, text)
     asked = split(text)
     meant = as_parameter(asked)
     modules = (meant.module,) if meant is not None else (MODULE_OF_TRAPS,)
@@ -79,6 +81,7 @@ def _subject(view: HostView, text: str) -> Explanation | None:
     """What is no setting and has an id; None for everything else."""
     from rocmcfg.explain import subjects
     from rocmcfg.knowledge import catalogue, profiles
+    from rocmcfg.planning import meant
     from rocmcfg.workflow.planning import collect_facts
 
     name = text.lower()
@@ -89,12 +92,16 @@ def _subject(view: HostView, text: str) -> Explanation | None:
 
         here = known_here((issue,), collect_facts(view, name_system=False), catalogue.load())
         return subjects.issue(issue, bool(here))
-    if models := [model for model in catalogue.gpu_models() if model.gfx == name]:
-        fitting = profiles.for_gpus(view, (Gpu(name, "", "pci", integrated=models[0].apu),))
+    is_profile = name in profiles.names(view)
+    models = [model for model in catalogue.gpu_models() if model.gfx == name]
+    models = models or ([] if is_profile else meant.gpus(text, whole=True))
+    if len({model.gfx for model in models}) == 1:
+        fitting = profiles.for_gpus(view, (Gpu(models[0].gfx, "", "pci", integrated=models[0].apu),))
         return subjects.gpu(models, fitting, catalogue.known_issues())
-    if name in profiles.names(view):
+    if is_profile:
         return subjects.profile(profiles.load(view, [name])[0])
-    return None
+    number = meant.numbers(view).get(name.removeprefix("profile.").partition("=")[0])
+    return subjects.number(number) if number else None
 
 
 def _kernel_name(text: str) -> Explained:

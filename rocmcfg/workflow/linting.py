@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rocmcfg.host.files import read_at_most
@@ -12,6 +12,7 @@ from rocmcfg.lint.check import Checked, check, mended
 from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
+from rocmcfg.lint.verdicts import Verdict, verdicts
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, info
 from rocmcfg.model.facts import Driver, Gpu, Machine
@@ -39,11 +40,12 @@ class Proposal:
     diff: str
 
 
-@published("findings", "proposals", "apply_with=command")
+@published("findings", "proposals", "apply_with=command", "verdicts")
 @dataclass(frozen=True, slots=True)
 class Linted:
     """`read` counts the settings that were judged, `files` the texts. `command` is the one by which rocmcfg
-    would make the proposed settings itself, empty where it makes none of them."""
+    would make the proposed settings itself, empty where it makes none of them. `verdicts` are there where
+    something was to be proposed."""
 
     findings: tuple[Finding, ...]
     files: int
@@ -51,6 +53,7 @@ class Linted:
     diagnostics: tuple[Diagnostic, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     command: str = ""
+    verdicts: tuple[Verdict, ...] = ()
 
     @property
     def has_problems(self) -> bool:
@@ -79,15 +82,17 @@ def lint(
         if each.left_out:
             said = f"{each.file} has more findings: {each.left_out} are not told"
             problems.append(info("RC7002", said, location=each.file))
-    pairs = ((each, mended(each, knowledge)) for each in checked) if fix else ()
+    pairs = [(each, mended(each, knowledge)) for each in checked] if fix else []
     diffs = [Proposal(each.file, proposal.diff(each, text)) for each, text in pairs]
+    judged = [(each.kind, one) for each, text in pairs for one in verdicts(each, text, knowledge)]
     return Linted(
         tuple(findings),
         len(checked),
         sum(len(each.assignments) for each in checked),
         tuple(problems),
         tuple(p for p in diffs if p.diff),
-        _command(checked) if fix else "",
+        _command(one.setting for kind, one in judged if kind in _SET_BY_US),
+        tuple(one for _, one in judged),
     )
 
 
@@ -186,10 +191,9 @@ def _host_paths(view: HostView) -> list[str]:
     ]
 
 
-def _command(checked: Sequence[Checked]) -> str:
-    proposed = (f.spelt.setting for each in checked if each.kind in _SET_BY_US for f in proposal.chosen(each))
-    settings = dict.fromkeys(s for s in proposed if s and isinstance(parse(s), Spelling))
-    return " ".join(["rocmcfg plan", *(f"--set {setting}" for setting in settings)]) if settings else ""
+def _command(proposed: Iterable[str]) -> str:
+    settings = dict.fromkeys(one for one in proposed if one and isinstance(parse(one), Spelling))
+    return " ".join(["rocmcfg plan", *(f"--set {one}" for one in settings)]) if settings else ""
 
 
 def _gpu(name: str) -> Gpu:

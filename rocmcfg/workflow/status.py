@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rocmcfg.doctor.judging.workarounds import IssueHere, issues_of
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.model.state import CheckStatus, Overall, VerificationReport, command_line
+from rocmcfg.model.state import CheckStatus, DesiredSetting, Overall, VerificationReport, command_line
 from rocmcfg.records import receipt
 from rocmcfg.records.journal import TRANSACTIONS, require_finished
 from rocmcfg.records.receipt import Receipt
@@ -38,13 +38,15 @@ class Unnecessary(NamedTuple):
     "reboot_required",
     "suggested_profiles=suggested",
     "parameters",
-    "issues=issues.id",
+    "issues=issues.issue.id",
+    "applied=applied_at",
     "unnecessary",
     "trial",
 )
 class Status(NamedTuple):
     """`report` is None where the receipt cannot be read; `suggested` are profiles for the GPUs found.
-    `remarks` are the diagnostics that are worth a line although nothing is wrong."""
+    `settings` are what rocmcfg applied, `applied_at` when (UTC). `remarks` are the diagnostics that are worth
+    a line although nothing is wrong."""
 
     facts: Facts
     report: VerificationReport | None
@@ -54,10 +56,12 @@ class Status(NamedTuple):
     suggested: tuple[str, ...]
     unnecessary: tuple[Unnecessary, ...]
     parameters: tuple[SetParameter, ...]
-    issues: tuple[KnownIssue, ...]
+    issues: tuple[IssueHere, ...]
     diagnostics: tuple[Diagnostic, ...]
     remarks: tuple[Diagnostic, ...] = ()
     trial: TrialOnRecord | None = None
+    settings: tuple[DesiredSetting, ...] = ()
+    applied_at: str = ""
 
     @property
     def status(self) -> Overall:
@@ -66,7 +70,6 @@ class Status(NamedTuple):
 
 def status(view: HostView, boot_backend: str = "") -> Status:
     """One look at the host. Never fails for what it merely cannot see."""
-    from rocmcfg.doctor.judging.conditions import known_here
     from rocmcfg.knowledge import catalogue, profiles
 
     facts = collect_facts(view, boot_backend=boot_backend)
@@ -110,11 +113,23 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         suggested,
         unnecessary,
         set_parameters(view, catalogue.load().modules(), facts.boot.loader),
-        known_here(catalogue.known_issues(), facts, catalogue.load()),
+        issues_of(view, facts, known.settings if known else ()),
         (*problems, *remarks, *(report.diagnostics if report else ())),
         remarks,
         tried,
+        known.settings if known else (),
+        written_at(view, receipt.PATH) if known else "",
     )
+
+
+def written_at(view: HostView, path: str) -> str:
+    """When a file was written: the journals, which say more, are root's."""
+    from datetime import datetime, timezone
+
+    found = view.state(path)
+    if found is None:
+        return ""
+    return datetime.fromtimestamp(found.mtime_ns / 1e9, timezone.utc).strftime("%Y-%m-%d %H:%M")
 
 
 def _reboot_due(view: HostView, known: Receipt | None) -> bool:

@@ -67,13 +67,13 @@ def _verify_profiles(
     gpus = read_gpus(view, catalogue.gpu_models()) if "auto" in names else None
     wanted, _ = expand_auto(view, Request(profiles=tuple(names)), gpus or ())
     loaded = profiles.load(view, wanted)
-    if known is not None and set(known.profiles) == {profile.name for profile in loaded}:
+    same = known is not None and set(known.profiles) == {profile.name for profile in loaded}
+    if known is not None and same and known.boot_backend:  # without one a part may be the user's to set
         return check(view, known.settings, known, known.profiles, pid)
     facts = collect_facts(view, gpus=gpus)
-    made = make_plan(
-        view, loaded, Request(tuple(wanted), any_gpu=True), Known(facts, catalogue.load(), known)
-    )
-    report = check(view, made.settings, None, made.profiles, pid)
+    request = known.request if known is not None and same else Request(tuple(wanted))
+    made = make_plan(view, loaded, request._replace(any_gpu=True), Known(facts, catalogue.load(), known))
+    report = check(view, made.settings + made.by_hand, None, made.profiles, pid)
     # remarks of a plan are about an apply, and so is how a system that is built gets what it has already
     renders = facts.boot.loader is not None and facts.boot.loader.renders
     done = renders and report.exit_code is not ExitCode.DIFFERENCES

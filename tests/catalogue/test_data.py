@@ -99,7 +99,7 @@ def test_a_fix_names_its_releases_and_its_probe_if_there_is_one(name: str) -> No
 
 @pytest.mark.parametrize("gpu", GPUS, ids=[f"{gpu['gc_ip'] or gpu['gfx']} {gpu['codename']}" for gpu in GPUS])
 def test_a_gpu_is_named_the_way_the_kernel_and_llvm_do(gpu: Table) -> None:
-    assert set(gpu) - {"apu"} == {"gc_ip", "gfx", "family", "codename", "products", "pci"}
+    assert set(gpu) - {"apu", "also"} == {"gc_ip", "gfx", "family", "codename", "products", "pci"}
     older = re.fullmatch(r"gfx[678]\d\d", gpu["gfx"])
     assert gpu["gc_ip"] == "" if older else re.fullmatch(r"\d+\.\d+\.\d+", gpu["gc_ip"])
     assert gpu["pci"] or not older

@@ -101,7 +101,7 @@ RUNS: dict[str, tuple[str, Run]] = {
     "reject": ("reject", _tried(1, "reject", "--yes")),
     "recover after a trial": ("recover", _tried(2, "recover")),
     "a refusal": ("failure", _command("apply", "--profile", "nope", "--yes", applied=False)),
-    "a usage error": ("failure", _command("apply", "--yes", applied=False)),
+    "a usage error": ("failure", _command("apply", "--set", "runpm", "--yes", applied=False)),
 }
 
 

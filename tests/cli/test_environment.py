@@ -230,4 +230,6 @@ def test_run_says_what_cannot_be_run() -> None:
     found = process(command("run", "--set", "env.HSA_XNACK=1", "--", "/no/such/program"))
     assert found.code == 1
     assert "error[RC2031]" in found.err
-    assert process(command("run", "--", "true")).code == 2
+    found = process(command("run", "--", "true"))
+    assert found.code == 1
+    assert "error[RC2024]" in found.err

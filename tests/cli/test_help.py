@@ -27,7 +27,7 @@ def test_a_summary_fits_beside_its_command(name: str) -> None:
 
 @pytest.mark.parametrize("example", [one for found in help.EXAMPLES.values() for one in found])
 def test_every_example_is_a_command_line_without_a_mistake(example: str) -> None:
-    words = shlex.split(example.rpartition("| ")[2].removeprefix("sudo "))[1:]
+    words = app.meant(shlex.split(example.rpartition("| ")[2].removeprefix("sudo "))[1:])
     many = 2 if words[0] in app.GROUPS else 1
     command = app.COMMANDS[" ".join(words[:many])]
     assert options.read(command.declared(), words[many:], command.passes_on) is not None

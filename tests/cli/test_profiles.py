@@ -145,7 +145,7 @@ def test_what_is_optional_says_so_where_it_is_not_needed(tmp_path: Path) -> None
         "optional, and not needed: kernel 6.18.5+deb14-amd64 is not >=6.19; "
         "no installed kernel has AMD's DKMS driver"
     )
-    assert reasons["feature.psr"] == "optional; add it with --with feature.psr"
+    assert reasons["feature.psr"] == "optional: --with adds it"
 
 
 def test_validate_gives_no_numbers_of_its_own_to_judge(tmp_path: Path) -> None:

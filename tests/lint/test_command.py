@@ -130,7 +130,8 @@ def test_fix_proposes_and_writes_nothing(tmp_path: Path) -> None:
     found = rocmcfg("lint", "--fix", "--root", root)
     assert found.code == 3
     assert '+GRUB_CMDLINE_LINUX_DEFAULT="quiet amdgpu.ppfeaturemask=0xfff73fff iommu=pt"\n' in found.out
-    assert "-options amdgpu noretry=0\n+options amdgpu noretry=1\n" in found.out
+    assert "-options amdgpu noretry=0\n" in found.out
+    assert "+options" not in found.out, "1 is what happens anyway"
     assert tree(root) == before
     document = _lint(root, "--fix").document
     assert [p["file"] for p in document["proposals"]] == ["/etc/default/grub", "/etc/modprobe.d/a.conf"]
@@ -174,3 +175,36 @@ def test_arguments_alone_are_read_as_a_kernel_command_line(tmp_path: Path) -> No
     pasted.write_text("iommu=pt amdgpu.ppfeaturemask=0xffffffff\n")
     found = rocmcfg("lint", pasted, "--kernel", "6.12.43", "--json")
     assert [one["class"] for one in json.loads(found.out)["findings"]] == ["side_effect"]
+
+
+FORUM = (
+    "amdgpu.dpm=0 amdgpu.noretry=0 amdgpu.gfxoff=0 amdgpu.ppfeaturemask=0xffffffff amd_iommu=on iommu=pt "
+    "amdgpu.sg_display=0 amdgpu.cwsr_enable=0 amdgpu.gpu_recovery=1 amdgpu.runpm=7 amdgpu.vm_size=010"
+)
+
+
+def test_what_fix_leaves_is_clean_and_each_setting_has_a_verdict(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
+    file = tmp_path / "cmdline"
+    file.write_text(f"{FORUM}\n")
+    found = _lint(root, "--fix", file).document
+    said = {one["text"]: (one["verdict"], one["replacement"]) for one in found["verdicts"]}
+    assert sorted(said) == sorted(FORUM.split())
+    assert said["amdgpu.dpm=0"] == ("take out", "")
+    assert said["amdgpu.noretry=0"] == ("take out", ""), "what would be written is the default"
+    assert said["amdgpu.ppfeaturemask=0xffffffff"] == ("change", "amdgpu.ppfeaturemask=0xfff77fff")
+    assert said["iommu=pt"] == ("keep", "")
+    assert [one["verdict"] for one in found["verdicts"]] == sorted(
+        (one["verdict"] for one in found["verdicts"]), key=["take out", "change", "keep"].index
+    )
+    after = [line[1:] for line in found["proposals"][0]["diff"].splitlines() if line[:1] == "+"][1]
+    kept = [one["replacement"] or one["text"] for one in found["verdicts"] if one["verdict"] != "take out"]
+    assert sorted(after.split()) == sorted(kept)
+    file.write_text(f"{after}\n")
+    again = _lint(root, "--fix", file)
+    assert (again.code, again.document["proposals"]) == (0, [])
+    shown = rocmcfg("lint", "--fix", file, "--root", root).out
+    assert (
+        f"keep      {', '.join(one['text'] for one in again.document['verdicts'] if not one['summary'])}"
+        in shown
+    )

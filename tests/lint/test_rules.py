@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rocmcfg.lint.proposal import proposed
 from rocmcfg.model.diagnostic import Severity
 from tests.lint.judging import judged, machine, told
 
@@ -11,11 +12,11 @@ from tests.lint.judging import judged, machine, told
 @pytest.mark.parametrize(
     ("option", "kind", "severity", "replacement"),
     [
-        ("cwsr_enable=foo", "illegal_value", "error", None),
-        ("ppfeaturemask=-1", "illegal_value", "error", None),
-        ("runpm=", "illegal_value", "error", None),
-        ("runpm", "illegal_value", "error", None),
-        ("runpm=7", "illegal_value", "warning", None),
+        ("cwsr_enable=foo", "illegal_value", "error", ""),
+        ("ppfeaturemask=-1", "illegal_value", "error", ""),
+        ("runpm=", "illegal_value", "error", ""),
+        ("runpm", "illegal_value", "error", ""),
+        ("runpm=7", "illegal_value", "warning", ""),
         ("gfxoff=0", "unknown", "warning", "ppfeaturemask=0xfff73fff"),
         ("gfxoff=1", "unknown", "warning", "ppfeaturemask=0xfff7bfff"),
         ("psr=0", "unknown", "warning", "dcdebugmask=0x000010"),
@@ -24,11 +25,11 @@ from tests.lint.judging import judged, machine, told
         ("pages_limit=100", "misspelt", "warning", None),
         ("nonsense_of_mine=1", "unknown", "warning", ""),
         ("cwsr_enable=1", "default", "info", ""),
-        ("gttsize=4096", "deprecated", "warning", None),
+        ("gttsize=4096", "deprecated", "info", None),
         ("ppfeaturemask=0xfffd3fff", "side_effect", "warning", "ppfeaturemask=0xfff53fff"),
         ("dcfeaturemask=0x8", "side_effect", "warning", "dcfeaturemask=0x00000a"),
         ("ppfeaturemask=0xfff53fff", None, "", None),
-        ("ppfeaturemask=0xfff7ffff", "taints", "warning", None),
+        ("ppfeaturemask=0xfff7ffff", "taints", "info", None),
     ],
 )
 def test_an_option_of_the_driver(
@@ -190,7 +191,7 @@ def test_grub_puts_the_default_variable_last_wherever_it_stands(
         ("iomu=pt", "misspelt", "iommu=pt"),
         ("amdgpuu.runpm=0", "misspelt", "amdgpu.runpm=0"),
         ("cwsr_enable=0", "misspelt", "amdgpu.cwsr_enable=0"),
-        ("iommu=passthrough", "illegal_value", None),
+        ("iommu=passthrough", "illegal_value", ""),
     ],
 )
 def test_an_argument_of_the_kernel(argument: str, kind: str, replacement: str | None) -> None:
@@ -255,5 +256,8 @@ def test_a_variable_that_adds_nothing_to_its_neighbour() -> None:
 def test_a_feature_is_proposed_on_the_mask_that_is_there_already() -> None:
     checked = judged("cmdline", "amdgpu.gfxoff=0 amdgpu.ppfeaturemask=0xfff7ffff\n")
     first = checked.findings[0]
-    assert (first.text, first.spelt.text) == ("amdgpu.gfxoff=0", None)
+    assert (first.text, first.spelt.text) == ("amdgpu.gfxoff=0", "")
     assert "0xfff77fff" in first.remark.why, "overdrive stays on"
+    assert proposed(checked) == "amdgpu.ppfeaturemask=0xfff77fff\n"
+    two = judged("cmdline", "amdgpu.ppfeaturemask=0xfff7ffff amdgpu.gfxoff=0 amdgpu.stutter=0\n")
+    assert proposed(two) == "amdgpu.ppfeaturemask=0xfff57fff\n", "both features go into the one mask"

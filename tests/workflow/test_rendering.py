@@ -64,7 +64,7 @@ def test_json_holds_the_text_and_its_reader() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("--format", "nixos"), 2, "--profile NAME"),
+        (("--format", "nixos"), 0, "--profile auto chose gfx1201"),
         (("--format", "nix", "--profile", "gfx1201"), 2, "nixos"),
         (("--profile", "gfx1201"), 2, "--format"),
         (("--format", "nixos", "--profile", "gfx1201", "--gfx", "RX 9070"), 2, "gfx1100"),

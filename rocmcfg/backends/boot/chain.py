@@ -24,12 +24,14 @@ from rocmcfg.model.state import DesiredSetting
 
 class Chain(ABC):
     """A backend. `OWNED` are the files that are ours as a whole. `MANUAL` says what somebody does by hand,
-    with `{path}` for what is found first; `NO_TRIAL` why there is no trial. `LOADER` is how the name begins
-    that the loader leaves in LoaderInfo; without one, what is found is proof."""
+    with `{path}` for what is found first; `NO_TRIAL` why there is no trial, `EDIT_KEY` what edits an entry in
+    the menu. `LOADER` is how the name begins that the loader leaves in LoaderInfo; without one, what is found
+    is proof."""
 
     OWNED: tuple[str, ...] = (CARRIER,)
     TITLE: str
     MANUAL: str
+    EDIT_KEY = "e"
     NO_TRIAL = "rocmcfg does not know how it boots something once"
     LOADER = ""
 

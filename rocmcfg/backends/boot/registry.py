@@ -179,7 +179,7 @@ def _module(name: str, part: str) -> object:
 def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -> BootChain:
     """The boot chain. `forced` is the user's --boot-backend and wins over ambiguity, not over absence."""
     from rocmcfg.backends.boot import efi, loader_entries, recognised
-    from rocmcfg.model.facts import BootChain
+    from rocmcfg.model.facts import NO_LOADER, BootChain
 
     declared = (one for name in _DECISIVE if (one := backend(name).detect(view)) is not None)
     decisive = next(declared, None) or recognised.decisive(view)
@@ -200,7 +200,7 @@ def detect(view: HostView, initramfs: tuple[Detection, ...], forced: str = "") -
         folders = (f"{one}{below}" for one in loader_entries.PARTITIONS for below in ("", "/loader"))
         hidden = next(filter(view.hidden, folders), "")
         empty = loader_entries.unmounted(view)
-        refusal = "no boot loader that rocmcfg knows was found"
+        refusal = NO_LOADER
         refusal += f"; /etc/fstab names {empty}, which is empty: is it mounted?" if empty else ""
         if told:
             refusal = f"{told} booted this host, and no menu of it can be seen: is its partition mounted?"

@@ -13,6 +13,7 @@ from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
 from rocmcfg.model.kargs import Karg, contains, join, last, read_by_kernel
+from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, as_number, same
 from rocmcfg.model.state import DesiredSetting, Kind, Request, command_line
 from rocmcfg.state.values import Running
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 
 IssueState = Literal["open", "pending", "worked_around", "reported"]
+
+
+@published("issue=issue.id", "title=issue.title", "state", "confidence=issue.confidence", "cost=issue.cost")
+class IssueHere(NamedTuple):
+    issue: KnownIssue
+    state: IssueState
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,18 @@ def worked_around(issue: KnownIssue, host: HostState, known: Catalogue) -> Issue
     if said and all(said):
         return "pending" if any(text.startswith("applied") for text in said) else "worked_around"
     return "open" if issue.confidence == "confirmed" else "reported"
+
+
+def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -> tuple[IssueHere, ...]:
+    """Those that fit the facts of a host, each with how it stands there; `applied` are rocmcfg's settings."""
+    from rocmcfg.backends.environment import set_variables
+    from rocmcfg.doctor.judging.conditions import known_here
+    from rocmcfg.knowledge import catalogue
+
+    known = catalogue.load()
+    found = known_here(catalogue.known_issues(), facts, known)
+    state = HostState(Running(view), set_variables(view, {}) if found else {}, applied)
+    return tuple(IssueHere(one, worked_around(one, state, known)) for one in found)
 
 
 def _is(setting: Spelling, one: DesiredSetting, known: Catalogue) -> bool:

@@ -22,6 +22,7 @@ _DISABLED = re.compile(r"^[ \t]*disabled\b", re.MULTILINE)
 
 class _Refind(MenuChain):
     TITLE = "rEFInd"
+    EDIT_KEY = "F2 twice"
     NO_TRIAL = "it has no entry that it boots once by itself"
     LOADER = "refind"
     MANUAL = "append inside the quotes of each line of {path}: {kargs}"

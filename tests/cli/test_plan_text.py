@@ -1,0 +1,81 @@
+"""What somebody reads of a plan before agreeing to it."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.hosts import debian_grub_host
+from tests.support.program import rocmcfg, unfolded
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",), rocm="7.1.0")
+
+
+def test_cost_and_confidence_stand_beside_each_setting(root: Path) -> None:
+    planned = rocmcfg("plan", "-p", "gfx1201", "--root", root)
+    settings = rocmcfg("plan", "-p", "gfx1201", "--root", root, "--json").document["settings"]
+    said = unfolded(planned.out)
+    assert settings
+    for one in settings:
+        of_it = said[said.index(one["setting"]) :]
+        assert unfolded(f"cost: {one['cost']} confidence: {one['confidence']}") in of_it
+    assert len(planned.out.splitlines()) < 85
+
+
+def test_files_are_named_and_shown_as_diffs_where_asked(root: Path) -> None:
+    drop_in = "/etc/default/grub.d/zz-rocmcfg.cfg"
+    ask = ("-p", "gfx1201", "--root", root)
+    listed = rocmcfg("plan", *ask).out
+    assert f"  + {drop_in}  kernel command line: amdgpu.cwsr_enable" in listed
+    assert f"+++ {drop_in}" not in listed
+    for words in (("plan", "--diff"), ("plan", "-v"), ("apply", "--dry-run")):
+        assert f"+++ {drop_in}" in rocmcfg(*words, *ask).out, words
+
+
+def test_the_end_says_how_to_undo_to_try_to_survive_and_to_go_on(root: Path) -> None:
+    said = unfolded(rocmcfg("plan", "-p", "gfx1201", "--root", root).out)
+    again = f"sudo rocmcfg apply --profile gfx1201 --root {root}"
+    assert "4 settings (1 kernel argument, 3 variables): 5 files to change, 1 program to run" in said
+    assert f"Undo: sudo rocmcfg rollback --root {root}" in said
+    assert f"Try it for one boot first: {again} --trial" in said
+    assert "in the boot menu press e, take amdgpu.cwsr_enable=0 out, and boot that" in said
+    assert said.endswith(f"Next: {again}")
+    next_one = shlex.split(again.removeprefix("sudo rocmcfg "))
+    assert rocmcfg(*next_one, "--yes").code == 0
+
+
+def test_variables_alone_need_no_way_back_from_a_black_screen(root: Path) -> None:
+    ask = ("--set", "env.HSA_ENABLE_SDMA=0", "--root", root)
+    said = rocmcfg("plan", *ask).out
+    assert "Undo: " in said
+    assert "Next: " in said
+    assert "black" not in said
+    assert "--trial" not in said
+    assert rocmcfg("apply", *ask, "--yes").code == 0
+    assert rocmcfg("plan", *ask).out.endswith("In sync: nothing to change.\n")
+
+
+def test_without_a_boot_loader_that_is_known_the_rest_is_done(root: Path) -> None:
+    for name in ("boot/grub", "etc/default/grub.d", "sys/firmware"):
+        shutil.rmtree(root / name, ignore_errors=True)
+    for name in ("etc/default/grub", "usr/sbin/update-grub"):
+        (root / name).unlink(missing_ok=True)
+    ask = ("-p", "gfx1201", "--root", root)
+    planned = rocmcfg("plan", *ask, "--json").document
+    assert [one["id"] for one in planned["diagnostics"] if one["severity"] == "warning"] == ["RC3030"]
+    assert "yours to add: amdgpu.cwsr_enable=0" in planned["diagnostics"][0]["summary"]
+    assert "amdgpu.cwsr_enable" not in [one["setting"] for one in planned["settings"]]
+    assert rocmcfg("apply", *ask, "--yes").code == 0
+    assert "DISABLE_ADDMM_CUDA_LT=1" in (root / "etc/rocmcfg/env").read_text()
+    whole = {one["name"]: one["status"] for one in rocmcfg("verify", *ask, "--json").document["checks"]}
+    assert whole.pop("amdgpu.cwsr_enable") not in ("in_effect", "rewritten_by_driver")
+    assert set(whole.values()) == {"in_effect"}
+    assert rocmcfg("verify", "--root", root).code == 0, "what was applied holds"
+    alone = rocmcfg("plan", "--set", "amdgpu.runpm=0", "--root", root, "--json")
+    assert (alone.code, alone.ids[0]) == (1, "RC3014"), "nothing of it could be done"
