@@ -25,6 +25,7 @@ from rocmcfg.model.catalogue import (
     HandOver,
     Hardware,
     KernelArgument,
+    Namespace,
     Parameter,
     Trap,
     ValueTrap,
@@ -85,6 +86,23 @@ def load() -> Catalogue:
 @functools.cache
 def gpu_models() -> tuple[GpuModel, ...]:
     return tuple(noun(GpuModel, row) for row in _data("gpus")["gpu"])
+
+
+@functools.cache
+def namespaces() -> tuple[Namespace, ...]:
+    document = _data("namespaces")
+    return tuple(
+        Namespace(
+            row["prefix"],
+            row["reader"],
+            row["release"],
+            frozenset(row["prefix"] + name for name in row["names"].split()),
+            tuple(row["prefix"] + name for name in row.get("others", "").split()),
+            frozenset(document["built"]),
+            row.get("closed", True),
+        )
+        for row in document["namespace"]
+    )
 
 
 @functools.cache
