@@ -29,6 +29,7 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model import state
 from rocmcfg.records import journal
+from rocmcfg.workflow import status
 
 # What grub-probe says of a plain ext4 partition (abstraction: none).
 PROBED = {"--target=abstraction": "\n", "--target=fs": "ext2\n"}
@@ -101,6 +102,7 @@ def main() -> None:
     clock = os.environ.get("PLAYED_CLOCK", "")  # so that what is recorded is the same on every day
     if clock:
         mock.patch.object(journal, "now", return_value=clock).start()
+        mock.patch.object(status, "written_at", return_value=clock[:16].replace("T", " ")).start()
     sys.argv = ["rocmcfg", *sys.argv[2:]]
     app.main()
 

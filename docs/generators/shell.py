@@ -25,6 +25,9 @@ _PROGRAMS = {
     "rocmcfg": f'exec {sys.executable} {DEMO}/played.py "$PLAYED_HOST" "$@"',
     "sudo": 'exec "$@"',
     "reboot": f'{sys.executable} {DEMO}/reboot.py --boot "$PLAYED_HOST" >/dev/null',
+    # what a page writes to /etc is the copy's
+    "mkdir": 'exec /bin/mkdir "$1" "$PLAYED_HOST$2"',
+    "tee": 'exec cat >"$PLAYED_HOST$1"',
     "journalctl": f"exec cat {DEMO}/fault.log",
     "dmesg": f"exec cat {DEMO}/fault.log",
     "python3": f'exec {sys.executable} "$@"',

@@ -45,6 +45,10 @@ _rocmcfg_options() {
         "report") echo "--log --bundle --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "env") echo "--profile -p --set --with --without --unconditional --any-gpu --format -f --user --remove --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "run") echo "--profile -p --set --with --without --unconditional --any-gpu --debug -h --help" ;;
+        "knowledge") echo "-h --help" ;;
+        "knowledge check") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "knowledge export") echo "--name --as-version --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "knowledge install") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "render") echo "--profile -p --set --with --without --unconditional --any-gpu --via --format -f --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "schema") echo "--json --debug -h --help" ;;
     esac
@@ -57,7 +61,7 @@ _rocmcfg_takes() {
         --root) echo directory ;;
         "schema") echo document ;;
         --env-target) echo env-target ;;
-        --log | "doctor" | "lint" | --bundle | "report") echo file ;;
+        --log | "doctor" | "lint" | --bundle | "report" | "knowledge export" | "knowledge install") echo file ;;
         --format | -f) echo format ;;
         --gfx) echo gfx ;;
         --kernel) echo kernel ;;
@@ -79,7 +83,7 @@ _rocmcfg_offer() {
         boot-backend) mapfile -t found < <(compgen -W "grub grub-mkconfig limine uki systemd-boot sdboot-manage grub-bls refind bootc rpm-ostree sdbootutil kernelstub proxmox-boot-tool" -- "$2") ;;
         document) mapfile -t found < <(compgen -W "failure plan apply confirm reject verify rollback recover history status explain report lint doctor issues env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
         format) mapfile -t found < <(compgen -W "nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart" -- "$2") ;;
-        gfx) mapfile -t found < <(compgen -W "gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950" -- "$2") ;;
+        gfx) mapfile -t found < <(compgen -W "gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950" -- "$2") ;;
         via) mapfile -t found < <(compgen -W "cmdline modprobe" -- "$2") ;;
         file) _rocmcfg_files -f "$2" ;;
         directory) _rocmcfg_files -d "$2" ;;
@@ -134,7 +138,7 @@ _rocmcfg() {
     elif [[ $command -eq 0 && $value == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_rocmcfg_options "$path")" -- "$value")
     elif [[ -z $path ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply verify confirm reject rollback history recover explain issues doctor lint report env run render schema" -- "$value")
+        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply verify confirm reject rollback history recover explain issues doctor lint report env run knowledge render schema" -- "$value")
     elif [[ $path == profile ]]; then
         mapfile -t COMPREPLY < <(compgen -W "list show validate new" -- "$value")
     else

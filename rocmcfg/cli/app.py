@@ -38,7 +38,10 @@ class Command(NamedTuple):
         return found | {name: options.OUTPUT[name] for name in self.output}
 
 
-GROUPS = {"profile": "List, show, validate and start profiles."}
+GROUPS = {
+    "profile": "List, show, validate and start profiles.",
+    "knowledge": "Add known issues and parameters of your own.",
+}
 COMMANDS = {
     "status": Command("status", "status"),
     "profile list": Command("profile", "list_profiles"),
@@ -60,6 +63,9 @@ COMMANDS = {
     "report": Command("doctor", "report"),
     "env": Command("profile", "env"),
     "run": Command("profile", "run", output=("debug",), passes_on=True),
+    "knowledge check": Command("knowledge", "check"),
+    "knowledge export": Command("knowledge", "export"),
+    "knowledge install": Command("knowledge", "install"),
     "render": Command("render", "render"),
     "schema": Command("explain", "schema", output=("debug",)),
     "check-kernel": Command("apply", "check_kernel", listed=False),

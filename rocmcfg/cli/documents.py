@@ -31,6 +31,7 @@ from rocmcfg.model.published import entries, is_text
 from rocmcfg.model.state import CheckStatus, VerificationReport
 from rocmcfg.records.steps import Evidence
 from rocmcfg.transaction.undo import Undo
+from rocmcfg.workflow import sharing
 from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, Found, IssuesHere
 from rocmcfg.workflow.explaining import Explained
@@ -52,6 +53,10 @@ class FailureDocument(NamedTuple):
 
 
 _TITLES: dict[type, str] = {
+    sharing.Added: "KnowledgeAdded",
+    sharing.Checked: "KnowledgeCheckDocument",
+    sharing.Exported: "KnowledgeExportDocument",
+    sharing.Installed: "KnowledgeInstallDocument",
     Evidence: "TrialEvidence",
     Diagnosis: "DoctorDocument",
     Explained: "ExplainDocument",
@@ -140,6 +145,9 @@ _NOUNS: dict[str, type] = {
     "lint": Linted,
     "doctor": Diagnosis,
     "issues": IssuesHere,
+    "knowledge check": sharing.Checked,
+    "knowledge export": sharing.Exported,
+    "knowledge install": sharing.Installed,
     "env": profile.EnvDocument,
     "render": Rendered,
     "check-kernel": Document,

@@ -11,7 +11,7 @@ TASKS = {
     "Start": ("status", "doctor", "lint"),
     "Change": ("plan", "apply", "verify", "rollback", "history"),
     "Try for one boot: apply --trial, then": ("confirm", "reject"),
-    "Look up": ("explain", "issues", "profile", "report"),
+    "Look up": ("explain", "issues", "profile", "knowledge", "report"),
     "Variables only, without root": ("env", "run"),
     "Repair, and for programs": ("recover", "render", "schema"),
 }
@@ -34,6 +34,8 @@ EXAMPLES = {
         "rocmcfg explain RC3015",
     ),
     "profile show": ("rocmcfg profile show gfx1201",),
+    "knowledge export": ("rocmcfg knowledge export site.json",),
+    "knowledge install": ("sudo rocmcfg knowledge install site.json",),
     "env": ("rocmcfg env", "rocmcfg env --profile rdna4 --format docker"),
     "run": ("rocmcfg run -- python train.py", "rocmcfg run --profile rdna4 -- python train.py"),
 }

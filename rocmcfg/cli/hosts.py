@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host import interrupts
 from rocmcfg.host.local import LocalHost
+from rocmcfg.knowledge import drop_ins
 from rocmcfg.model.diagnostic import ExitCode, fail
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def open_host(
         raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
     host = LocalHost(root, chroot=chroot)
     printer.root = host.root
+    drop_ins.look_in(host)
     weak = next(filter(None, map(host.weakness, _OF_PROGRAMS)), None) if chroot else None
     if weak is not None:
         raise fail(

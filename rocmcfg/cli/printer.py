@@ -70,6 +70,12 @@ def complain(text: str, *, over: bool = False) -> bool:
     return True
 
 
+def _of_the_host() -> Sequence[Diagnostic]:
+    """What is wrong with the knowledge that a host adds, as far as it was asked for."""
+    drop_ins = sys.modules.get("rocmcfg.knowledge.drop_ins")
+    return drop_ins.problems() if drop_ins is not None else ()
+
+
 def lost(problem: OSError) -> None:
     """stdout takes no more text: what is still written to it goes nowhere."""
     _gone.append(sys.stdout)
@@ -147,7 +153,8 @@ class Printer:
             "schema_version": SCHEMA_VERSION,
             "command": self.command,
             "diagnostics": [
-                {**encode(one), "hint": self._hint(one)} for one in (*self.understood, *diagnostics)
+                {**encode(one), "hint": self._hint(one)}
+                for one in (*self.understood, *diagnostics, *_of_the_host())
             ],
             **(encode(body) or {}),
         }
@@ -162,6 +169,7 @@ class Printer:
             try:
                 yield
             finally:
+                self.problems(_of_the_host())
                 flush()
         except RocmcfgError as stop:
             if debug:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import functools
 import os
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rocmcfg.host.files import read_own_file
-from rocmcfg.knowledge import compiled
+from rocmcfg.knowledge import compiled, drop_ins
 from rocmcfg.knowledge.compiled import noun
 from rocmcfg.model.catalogue import (
     Catalogue,
@@ -74,7 +75,7 @@ def load() -> Catalogue:
             "kernel_arguments",
             lambda name, row, common: _described(KernelArgument, row, common, name=name),
         ),
-        variables=_OnDemand(_variables, lambda name, row: _described(Variable, row, name=name)),
+        variables=_OnDemand(lambda: drop_ins.added("environment", _variables(), _variable), _variable),
         traps=_OnDemand(
             lambda: {row["name"]: row for row in _data("traps")["trap"]},
             lambda _, row: _described(Trap, row),
@@ -83,9 +84,30 @@ def load() -> Catalogue:
     )
 
 
+def read_all() -> None:
+    """So that all that is wrong in what a host adds has been found."""
+    known = load()
+    for table in (known.parameters, known.variables):
+        for name in table:
+            table[name]
+    _notes()
+    known_issues()
+
+
+def version() -> str:
+    """Of what came with the program, as a checksum, and of what the host adds."""
+    sums = [compiled.checksum()]
+    sums += (zlib.crc32(b"".join(layer.files[n] for n in sorted(layer.files))) for layer in drop_ins.layers())
+    return "+".join(f"{one:08x}" for one in sums)
+
+
 @functools.cache
 def gpu_models() -> tuple[GpuModel, ...]:
-    return tuple(noun(GpuModel, row) for row in _data("gpus")["gpu"])
+    def rows(document: dict[str, Any]) -> dict[str, Any]:
+        return {f"{row['codename']} {row['pci']}": row for row in document.get("gpu", ())}
+
+    found = drop_ins.added("gpus", rows(_data("gpus")), lambda _, row: noun(GpuModel, row), rows)
+    return tuple(noun(GpuModel, row) for row in found.values())
 
 
 @functools.cache
@@ -108,8 +130,12 @@ def namespaces() -> tuple[Namespace, ...]:
 @functools.cache
 def known_issues() -> tuple[KnownIssue, ...]:
     """In the order of their ids, which are the names of their files."""
-    names = sorted(n for n in os.listdir(f"{compiled.PACKAGE}/{_ISSUES}") if n.endswith(".toml"))
-    return tuple(issue(name[:-5], compiled.packaged(f"{_ISSUES}/{name}")) for name in names)
+    names = (n for n in os.listdir(f"{compiled.PACKAGE}/{_ISSUES}") if n.endswith(".toml"))
+    found = {name[:-5]: issue(name[:-5], compiled.packaged(f"{_ISSUES}/{name}")) for name in names}
+    for id, path, document in drop_ins.issues():
+        made = issue(id, document)
+        found[id] = made._replace(evidence=(path, *made.evidence))
+    return tuple(found[id] for id in sorted(found))
 
 
 @functools.cache
@@ -150,11 +176,19 @@ def _parameters() -> Mapping[str, Parameter]:
     document = functools.cache(lambda: _data("parameters"))
     builds = functools.cache(lambda: {text: _version(text) for text in document()["builds"]})
 
-    def rows() -> dict[str, Any]:
-        modules = {module: rows for module, rows in document().items() if module != "builds"}
-        return {f"{module}.{name}": row for module, rows in modules.items() for name, row in rows.items()}
+    def make(id: str, row: dict[str, Any]) -> Parameter:
+        return _parameter(id, row, builds())
 
-    return _OnDemand(rows, lambda id, row: _parameter(id, row, builds()))
+    def rows() -> Mapping[str, Any]:
+        return drop_ins.added("parameters", _of_modules(document()), make, _of_modules)
+
+    return _OnDemand(rows, make)
+
+
+def _of_modules(document: dict[str, Any]) -> dict[str, Any]:
+    """The rows of a file with a table for each module, by `module.parameter`."""
+    tables = {module: rows for module, rows in document.items() if module != "builds"}
+    return {f"{module}.{name}": row for module, rows in tables.items() for name, row in rows.items()}
 
 
 def _parameter(id: str, row: dict[str, Any], read: Mapping[str, KernelVersion]) -> Parameter:
@@ -176,27 +210,35 @@ def _parameter(id: str, row: dict[str, Any], read: Mapping[str, KernelVersion]) 
         bounds=tuple(row["range"]) if "range" in row else None,
         dkms_type=ParamType(row["type"]) if "type" in row else None,
         taints_since=_version(row["taints_since"]) if "taints_since" in row else None,
-        describe=functools.partial(_describe, module, name, row.get("dkms_only", False)),
+        describe=functools.partial(
+            _describe, module, name, row.get("dkms_only", False), row.get("sources", ())
+        ),
     )
 
 
-def _describe(module: str, name: str, dkms_only: bool) -> Description:
+def _describe(module: str, name: str, dkms_only: bool, own: Sequence[str]) -> Description:
     """What the notes say; the sources of a module are those of the kernel's own driver."""
     common, rows = _notes()
-    row = rows.get(module, {}).get(name, {})
+    of_module = () if dkms_only else common.get(module, ())
+    return _note(rows.get(f"{module}.{name}", {}), (*own, *of_module))
+
+
+def _note(row: dict[str, Any], common: Sequence[str] = ()) -> Description:
     return _described(
         Description,
         row,
-        () if dkms_only else common.get(module, ()),
+        common,
         bits={int(bit, 0): text for bit, text in row.get("bits", {}).items()},
         copied={int(mask, 0): tuple(names) for mask, names in row.get("copied", {}).items()},
     )
 
 
 @functools.cache
-def _notes() -> tuple[dict[str, Any], dict[str, Any]]:
+def _notes() -> tuple[dict[str, Any], Mapping[str, Any]]:
     document = _data("parameter_notes")
-    return document.pop("sources"), document
+    common = document.pop("sources")
+    rows = _of_modules(document)
+    return common, drop_ins.added("parameter_notes", rows, lambda _, row: _note(row), _of_modules)
 
 
 def _with_sources(file: str, make: Callable[[str, dict[str, Any], Sequence[str]], T]) -> Mapping[str, T]:
@@ -208,6 +250,10 @@ def _with_sources(file: str, make: Callable[[str, dict[str, Any], Sequence[str]]
         return {name: (row, common) for name, row in document.items()}
 
     return _OnDemand(rows, lambda name, found: make(name, *found))
+
+
+def _variable(name: str, row: dict[str, Any]) -> Variable:
+    return _described(Variable, row, name=name)
 
 
 def _variables() -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The format of a known-issue file, as pydantic models, for `rocmcfg schema known-issue`.
 
 It must not be loaded where issues are used: `catalogue` reads the files without it. What a JSON Schema cannot
-say of their texts is in tests/catalogue/issue_rules.py, which holds every shipped file against both.
+say of their texts is in `issue_rules`, which holds every file against both.
 """
 
 from __future__ import annotations

@@ -118,11 +118,11 @@ def status(view: HostView, boot_backend: str = "") -> Status:
         remarks,
         tried,
         known.settings if known else (),
-        _time_of(view, receipt.PATH) if known else "",
+        written_at(view, receipt.PATH) if known else "",
     )
 
 
-def _time_of(view: HostView, path: str) -> str:
+def written_at(view: HostView, path: str) -> str:
     """When a file was written: the journals, which say more, are root's."""
     from datetime import datetime, timezone
 

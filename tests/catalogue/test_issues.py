@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from rocmcfg.doctor.reading.probes import required
 from rocmcfg.knowledge import catalogue, toml
+from rocmcfg.knowledge.issue_rules import mistakes
 from rocmcfg.model.catalogue import matches
 from rocmcfg.model.issue import KnownIssue, Signature
 from rocmcfg.model.profile import Setting
 from rocmcfg.model.spelling import stored
 from rocmcfg.model.state import Kind
 from rocmcfg.planning.combine import parse_set
-from tests.catalogue.issue_rules import mistakes
 from tests.support.tools import require_tool
 
 HERE = Path(__file__).resolve().parent

@@ -40,6 +40,7 @@ PACKAGES = (
     "mount",
     "mtools",
     "nix-bin",
+    "openssh-client",
     "shellcheck",
     "strace",
     "systemd",

@@ -1,4 +1,5 @@
-"""What a file of a known issue must keep to: `issue_schema`, and what no JSON Schema says of its texts."""
+"""What a file of a known issue must keep to: `issue_schema`, and what no JSON Schema says of its texts. Tests
+hold the shipped files against it, `drop_ins` those of a host."""
 
 from __future__ import annotations
 

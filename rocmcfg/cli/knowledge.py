@@ -1,0 +1,79 @@
+"""`rocmcfg knowledge`: what a host adds to what rocmcfg knows, and how it gets to other hosts. No command
+opens a network connection: a bundle is carried by whoever carries files."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from rocmcfg.cli import hosts
+from rocmcfg.cli import options as opt
+from rocmcfg.cli.printer import Misuse, Printer, counted
+from rocmcfg.model.diagnostic import ExitCode
+
+if TYPE_CHECKING:
+    from rocmcfg.workflow.sharing import Added
+
+
+def check(printer: Printer, root: str = opt.ROOT) -> None:
+    """Read all that this host adds to what rocmcfg knows."""
+    from rocmcfg.workflow import sharing
+
+    hosts.open_host(printer, root)
+    found, problems = sharing.check()
+    printer.document([], found)
+    rows = [("Known issues", f"{found.issues}"), ("Version", found.version)]
+    printer.pairs([*rows, *(("Added", _said(one)) for one in found.added)], indent="")
+    if not found.added:
+        printer.line("Nothing is added: no file in /etc/rocmcfg/knowledge.d, and no bundle.")
+    if problems:
+        raise SystemExit(int(ExitCode.ERROR))
+
+
+def _said(one: Added) -> str:
+    said = [*([counted(len(one.issues), "known issue")] if one.issues else []), *one.tables]
+    return f"{', '.join(said)} ({one.place})"
+
+
+def export(
+    printer: Printer,
+    file: str = opt.argument("FILE", "The bundle to write; it must not exist yet.", "file"),
+    name: str = opt.text(
+        "--name", metavar="NAME", help="What the bundle is called.", takes="free", default="site"
+    ),
+    version: int | None = opt.number(
+        "--as-version", metavar="N", help="Its version; default: the time as a number.", takes="free"
+    ),
+    root: str = opt.ROOT,
+) -> None:
+    """Make a bundle of /etc/rocmcfg/knowledge.d for other hosts."""
+    from rocmcfg.host.signatures import NAMESPACE
+    from rocmcfg.knowledge.bundle import is_name
+    from rocmcfg.workflow import sharing
+
+    if not is_name(name):
+        raise Misuse(f"{name!r}: small letters, digits and hyphens", "--name")
+    made = sharing.export(hosts.open_host(printer, root), file, name, version)
+    printer.document([], made)
+    printer.line(f"Written: {made.path} ({made.name} {made.version}, {counted(len(made.files), 'file')}).")
+    path = shlex.quote(made.path)
+    printer.line(f"Sign: ssh-keygen -Y sign -f ~/.ssh/id_ed25519 -n {NAMESPACE} {path}")
+    printer.line(f"Then, on each host, with {path}.sig beside it: sudo rocmcfg knowledge install {path}")
+
+
+def install(
+    printer: Printer,
+    file: str = opt.argument("FILE", "A bundle; its signature is FILE.sig.", "file"),
+    root: str = opt.ROOT,
+) -> None:
+    """Take in a bundle that an allowed signer has signed.
+
+    /etc/rocmcfg/allowed_signers names them. A bundle that is unsigned, broken or
+    older than the one that is there is refused; the one before it is kept.
+    """
+    from rocmcfg.workflow import sharing
+
+    found = sharing.install(hosts.open_host(printer, root, changes=True), file)
+    printer.document([], found)
+    said = "Installed" if found.changed else "Already installed"
+    printer.line(f"{said}: {found.name} {found.version}, signed by {found.signer} ({found.path}).")

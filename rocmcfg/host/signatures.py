@@ -1,0 +1,45 @@
+"""Signatures of OpenSSH: `ssh-keygen -Y` (ssh-keygen(1), PROTOCOL.sshsig)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from rocmcfg.host import runner
+from rocmcfg.model.diagnostic import RocmcfgError, error
+
+NAMESPACE = "rocmcfg-knowledge"
+
+
+class NotSigned(RocmcfgError):
+    def __init__(self, place: str, why: str, hint: str) -> None:
+        super().__init__(error("RC1032", f"the bundle is not used: {why}", location=place, hint=hint))
+
+
+def signer(content: bytes, signature: bytes, allowed: bytes, place: str) -> str:
+    """Who signed the content of `place`, of those that `allowed` (a file of allowed signers) names. Raises
+    NotSigned."""
+    with tempfile.TemporaryDirectory(prefix="rocmcfg-") as folder:
+        paths = [os.path.join(folder, name) for name in ("content", "content.sig", "allowed_signers")]
+        for path, text in zip(paths, (content, signature, allowed), strict=True):
+            with open(path, "wb") as stream:
+                stream.write(text)
+        signed, said, named = paths
+        found = runner.query(("ssh-keygen", "-Y", "find-principals", "-s", said, "-f", named))
+        if found is None:
+            raise NotSigned(place, "ssh-keygen is missing", "install it: openssh-client, on some openssh")
+        for name in found.stdout.splitlines() if found.ok else ():
+            argv = ("ssh-keygen", "-Y", "verify", "-f", named, "-I", name, "-n", NAMESPACE, "-s", said)
+            with open(signed, "rb") as stream:
+                try:
+                    with runner.stream(argv, stream.fileno(), failed=1) as output:
+                        output.read()
+                except OSError:
+                    continue
+            return name
+    raise NotSigned(
+        place,
+        "its signature is not that of an allowed signer",
+        "the file and its .sig belong together, and its key into /etc/rocmcfg/allowed_signers "
+        f'(ssh-keygen(1), ALLOWED SIGNERS; namespaces="{NAMESPACE}")',
+    )

@@ -1,0 +1,71 @@
+"""A bundle: what a `knowledge.d` holds, as one file that can be signed, carried to other hosts, and put in
+place in one step. It is JSON: `{"schema": 1, "name": "site", "version": 7, "files": {"issues/x.toml": …}}`;
+of two bundles of a name the one with the higher version is the newer one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from rocmcfg.model.diagnostic import RocmcfgError, error
+
+BEFORE = ".before"  # behind the name of the one that the present one took the place of
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,40}")
+_FILE = re.compile(r"(?:issues/)?[a-z0-9_]+(?:-[a-z0-9_]+)*\.toml")
+
+
+class Broken(RocmcfgError):
+    def __init__(self, place: str, why: str) -> None:
+        super().__init__(
+            error(
+                "RC1031",
+                f"{place} is no bundle of knowledge that can be used",
+                detail=why,
+                location=place,
+                hint="make it anew with `rocmcfg knowledge export`",
+            )
+        )
+
+
+class Bundle(NamedTuple):
+    """`files` are TOML texts by their name in knowledge.d."""
+
+    name: str
+    version: int
+    files: Mapping[str, str]
+
+    @property
+    def encoded(self) -> dict[str, bytes]:
+        return {name: text.encode() for name, text in self.files.items()}
+
+    def dump(self) -> bytes:
+        document = {"schema": 1, "name": self.name, "version": self.version, "files": dict(self.files)}
+        return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def is_name(text: str) -> bool:
+    return _NAME.fullmatch(text) is not None
+
+
+def parse(content: bytes, place: str) -> Bundle:
+    """Raises Broken."""
+    try:
+        document = json.loads(content)
+        if not isinstance(document, dict) or document.get("schema") != 1:
+            raise Broken(place, "it says nothing of schema 1")
+        name, version, files = (document.get(key) for key in ("name", "version", "files"))
+    except (ValueError, RecursionError) as problem:
+        raise Broken(place, str(problem)) from problem
+    if not isinstance(name, str) or not is_name(name):
+        raise Broken(place, "its name is none: small letters, digits and hyphens")
+    if type(version) is not int or version < 1:
+        raise Broken(place, "its version is no number above 0")
+    if not isinstance(files, dict) or not files:
+        raise Broken(place, "it holds no files")
+    for file, text in files.items():
+        if not _FILE.fullmatch(file) or not isinstance(text, str):
+            raise Broken(place, f"{file!r} is no file of knowledge.d")
+    return Bundle(name, version, files)

@@ -1,0 +1,196 @@
+"""What a host knows besides what came with the program: files in the shipped format in `knowledge.d`, and
+bundles that were installed. The nearer one wins, file by file for known issues and row by row elsewhere. What
+is wrong in one is left out, with a warning: nothing that a host adds may keep `rollback` from working.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rocmcfg.host.view import Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, warning
+
+if TYPE_CHECKING:
+    from rocmcfg.host.view import HostView
+
+PACKAGED = "/usr/share/rocmcfg/knowledge.d"
+BUNDLES = "/var/lib/rocmcfg/knowledge"  # a file each, of the format of `bundle`
+LOCAL = "/etc/rocmcfg/knowledge.d"
+TABLES = ("parameters", "parameter_notes", "environment", "gpus")  # files of rows, with .toml
+_MOST = 1 << 20  # bytes of one file of knowledge.d
+MOST_OF_A_BUNDLE = 16 << 20
+
+
+class Layer(NamedTuple):
+    """Files by their name in knowledge.d. `place` is what messages and sources call the whole."""
+
+    place: str
+    files: Mapping[str, bytes]
+
+    def called(self, name: str) -> str:
+        return f"{self.place}/{name}"
+
+
+_layers: list[Layer] = []
+_problems: dict[Diagnostic, None] = {}
+
+
+def look_in(view: HostView) -> None:
+    """From here on what this host adds counts. Must come before anything is read: that is kept."""
+    found = [_folder(view, PACKAGED), *_bundles(view), _folder(view, LOCAL)]
+    use(*(layer for layer in found if layer.files))
+
+
+def use(*layers: Layer) -> None:
+    """From here on these count, the nearer one last."""
+    _layers[:] = layers
+
+
+def problems() -> tuple[Diagnostic, ...]:
+    """Why something is left out, as far as it was asked for."""
+    return tuple(_problems)
+
+
+def take_problems() -> tuple[Diagnostic, ...]:
+    """The same, for somebody who says them in his own way."""
+    found = problems()
+    _problems.clear()
+    return found
+
+
+def layers() -> tuple[Layer, ...]:
+    return tuple(_layers)
+
+
+def _folder(view: HostView, folder: str) -> Layer:
+    names = [name for name in view.names(folder) if name.removesuffix(".toml") in TABLES]
+    names += [f"issues/{name}" for name in view.names(f"{folder}/issues") if name.endswith(".toml")]
+    found = ((name, read_trusted(view, f"{folder}/{name}", _MOST)) for name in names)
+    return Layer(folder, {name: content for name, content in found if content is not None})
+
+
+def _bundles(view: HostView) -> Iterator[Layer]:
+    """The newest of each name that can be read; the one before it where that is damaged."""
+    for name in (n for n in view.names(BUNDLES) if n.endswith(".json")):
+        from rocmcfg.knowledge import bundle
+
+        path = f"{BUNDLES}/{name}"
+        for file in (path, path + bundle.BEFORE):
+            content = read_trusted(view, file, MOST_OF_A_BUNDLE)
+            if content is None:
+                continue
+            try:
+                yield Layer(file, bundle.parse(content, file).encoded)
+                break
+            except bundle.Broken as problem:
+                left_out(file, problem.diagnostics[0].detail)
+
+
+def read_trusted(view: HostView, path: str, most: int) -> bytes | None:
+    """None where there is no such file, and with a warning where it must not be believed."""
+    try:
+        content = view.read(path)
+        weak = view.weakness(path) if content is not None else None
+    except Unreadable as problem:
+        left_out(path, problem.reason)
+        return None
+    if content is not None and weak is not None:
+        left_out(path, weak.words(here=not view.offline))
+    elif content is not None and len(content) > most:
+        left_out(path, f"it is larger than {most >> 20} MiB")
+    else:
+        return content
+    return None
+
+
+def issues() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The id, the place and the document of each known issue, the nearer one of an id last."""
+    for layer in _layers:
+        for name in sorted(layer.files):
+            if not name.startswith("issues/"):
+                continue
+            from rocmcfg.knowledge.issue_rules import mistakes
+
+            document = _document(layer, name)
+            if document is None:
+                continue
+            if wrong := mistakes(document):
+                left_out(layer.called(name), "; ".join(wrong))
+            else:
+                yield name[len("issues/") : -len(".toml")], layer.called(name), document
+
+
+def added(
+    name: str,
+    shipped: Mapping[str, Any],
+    make: Callable[[str, Any], object],
+    rows_of: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+) -> Mapping[str, Any]:
+    """The rows of the table `name`, those of the host first. `make` is tried on each, and each key has to be
+    one that some shipped row has, in the same form. `rows_of` finds the rows in a document."""
+    own: dict[str, Any] = {}
+    file = f"{name}.toml"
+    adding = [layer for layer in _layers if file in layer.files]
+    forms = _forms(shipped) if adding else {}
+    for layer in adding:
+        place, document = layer.called(file), _document(layer, file) or {}
+        document.pop("schema", None)
+        try:
+            found = rows_of(document)
+        except (AttributeError, TypeError, KeyError, ValueError):
+            left_out(place, "its tables are not as those of the file of this name that came with rocmcfg")
+            continue
+        for id, row in found.items():
+            if wrong := _wrong(id, row, forms, make):
+                left_out(place, f"{id}: {wrong}")
+            else:
+                own[id] = {**row, "sources": [place, *row.get("sources", ())]}
+    return {**own, **{id: row for id, row in shipped.items() if id not in own}} if own else shipped
+
+
+def _forms(rows: Mapping[str, Any]) -> dict[str, set[type]]:
+    forms: dict[str, set[type]] = {"sources": {list}}
+    for row in rows.values():
+        for field, value in row.items():
+            forms.setdefault(field, set()).add(type(value))
+    return forms
+
+
+def _wrong(id: str, row: Any, forms: Mapping[str, set[type]], make: Callable[[str, Any], object]) -> str:
+    if not isinstance(row, dict):
+        return "is no table"
+    for field, value in row.items():
+        if field not in forms:
+            return f"no row of this file has the key {field}"
+        if type(value) not in forms[field]:
+            said = " or ".join(sorted(form.__name__ for form in forms[field]))
+            return f"{field} is of the type {type(value).__name__}, and should be {said}"
+    try:
+        make(id, row)
+    except TypeError as problem:  # of a noun that is made without a field that it has to have
+        return "it lacks " + ", ".join(re.findall(r"'(\w+)'", str(problem)))
+    except (ValueError, KeyError, AttributeError) as problem:
+        return f"it cannot be read: {problem}"
+    return ""
+
+
+def _document(layer: Layer, name: str) -> dict[str, Any] | None:
+    from rocmcfg.knowledge import toml
+
+    found = toml.parse(layer.files[name], layer.called(name))
+    if isinstance(found, Diagnostic):
+        left_out(found.location, found.summary)
+        return None
+    return found
+
+
+def left_out(location: str, why: str) -> None:
+    said = warning(
+        "RC1030",
+        f"left out of what rocmcfg knows: {why}",
+        location=location,
+        hint="mend it, or take it away; what came with rocmcfg counts in its place",
+    )
+    _problems[said] = None

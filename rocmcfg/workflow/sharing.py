@@ -1,0 +1,129 @@
+"""Knowledge that a host adds: looked through, made into a bundle for others, and taken from one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import NamedTuple
+
+from rocmcfg.host.files import read_callers_file, write_callers_file
+from rocmcfg.host.signatures import NotSigned, signer
+from rocmcfg.host.view import Host, HostView, Unreadable
+from rocmcfg.knowledge import bundle, catalogue, drop_ins
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
+
+SIGNERS = "/etc/rocmcfg/allowed_signers"
+_MODE = 0o755
+
+
+class Added(NamedTuple):
+    """What one place adds. `issues` and `tables` are names of files."""
+
+    place: str
+    issues: tuple[str, ...]
+    tables: tuple[str, ...]
+
+
+class Checked(NamedTuple):
+    """What counts on a host besides the shipped `issues`, with what is left out in the diagnostics."""
+
+    version: str
+    issues: int
+    added: tuple[Added, ...]
+
+
+class Exported(NamedTuple):
+    path: str
+    name: str
+    version: int
+    files: tuple[str, ...]
+
+
+class Installed(NamedTuple):
+    """`changed` is False where this very bundle was there. `signer` is who vouches for it."""
+
+    path: str
+    name: str
+    version: int
+    signer: str
+    changed: bool
+
+
+def check() -> tuple[Checked, tuple[Diagnostic, ...]]:
+    """All that the host adds, read to its end."""
+    catalogue.read_all()
+    added = []
+    for layer in drop_ins.layers():
+        names = sorted(layer.files)
+        issues = tuple(name for name in names if name.startswith("issues/"))
+        added.append(Added(layer.place, issues, tuple(name for name in names if name not in issues)))
+    checked = Checked(catalogue.version(), len(catalogue.known_issues()), tuple(added))
+    return checked, drop_ins.problems()
+
+
+def export(view: HostView, path: str, name: str, version: int | None) -> Exported:
+    """The host's own knowledge.d as a bundle at `path`. Raises RocmcfgError for anything wrong in it."""
+    drop_ins.look_in(view)
+    own = [layer for layer in drop_ins.layers() if layer.place == drop_ins.LOCAL]
+    if not own:
+        raise fail(
+            "RC1033",
+            f"{drop_ins.LOCAL} holds nothing to export",
+            location=drop_ins.LOCAL,
+            hint="known issues go into its folder issues, a file each; `rocmcfg schema known-issue` says how",
+        )
+    drop_ins.use(*own)
+    _require_right()
+    files = {file: content.decode() for file, content in own[0].files.items()}
+    made = bundle.Bundle(name, version or int(time.strftime("%Y%m%d%H%M%S", time.gmtime())), files)
+    write_callers_file(path, made.dump())
+    return Exported(path, made.name, made.version, tuple(sorted(files)))
+
+
+def install(host: Host, path: str) -> Installed:
+    """The bundle at `path`, a file of the caller's, with its signature at `path`.sig. Raises NotSigned,
+    Broken, or RocmcfgError for one that is older than that which is there, or in which anything is wrong."""
+    content, signature = _read(path, drop_ins.MOST_OF_A_BUNDLE), _read(f"{path}.sig", 1 << 16)
+    allowed = drop_ins.read_trusted(host, SIGNERS, 1 << 20)
+    if allowed is None:
+        told = [one for one in drop_ins.problems() if one.location == SIGNERS]
+        why = told[0].summary if told else f"{SIGNERS} is not there, so that nobody may sign"
+        hint = "put the public key of whoever signs into it (ssh-keygen(1), ALLOWED SIGNERS)"
+        raise NotSigned(path, why, hint)
+    who = signer(content, signature, allowed, path)
+    made = bundle.parse(content, path)
+    drop_ins.use(drop_ins.Layer(path, made.encoded))
+    _require_right()
+    target = f"{drop_ins.BUNDLES}/{made.name}.json"
+    with host.lock():
+        before = host.read(target)
+        try:
+            there = bundle.parse(before, target) if before is not None else None
+        except bundle.Broken:
+            there = before = None  # the one before it stays the last good one
+        if there is not None and there != made and there.version >= made.version:
+            raise fail(
+                "RC1034",
+                f"version {made.version} of {made.name} is not installed: version {there.version} is there",
+                location=path,
+                hint=f"export it anew; or remove {target} to go back",
+            )
+        if there != made:
+            host.make_dir(drop_ins.BUNDLES, _MODE)
+            if before is not None:
+                host.write(target + bundle.BEFORE, host.new_file(before, 0o644), keep_mtime=False)
+            host.write(target, host.new_file(content, 0o644), keep_mtime=False)
+    return Installed(target, made.name, made.version, who, there != made)
+
+
+def _require_right() -> None:
+    catalogue.read_all()
+    if wrong := drop_ins.take_problems():
+        raise RocmcfgError(*(replace(one, severity=Severity.ERROR) for one in wrong))
+
+
+def _read(path: str, most: int) -> bytes:
+    content, _ = read_callers_file(path, most)
+    if content is None or len(content) > most:
+        raise Unreadable(path, f"it is no regular file of at most {most >> 10} KiB")
+    return content

@@ -1,0 +1,211 @@
+"""Knowledge that a host adds: what counts, what is left out, and how it gets to other hosts. With the real
+program and the real ssh-keygen; what was read once in a process is kept there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.hosts import debian_grub_host
+from tests.support.program import Result, command, problem, process
+from tests.support.tools import require_tool
+
+LOCAL = "etc/rocmcfg/knowledge.d"
+ISSUE = """\
+schema = 1
+kind = "fault"
+title = "A fault of our cluster"
+summary = "Seen on node 7."
+gfx = ["gfx1201"]
+evidence = ["https://tracker.example.com/7"]
+confidence = "reported"
+cost = "None."
+
+[workaround]
+settings = ["amdgpu.runpm=0"]
+
+[[signature]]
+pattern = "frobnicator [0-9]+ wedged"
+strength = "specific"
+samples = ["amdgpu 0000:03:00.0: frobnicator 7 wedged"]
+"""
+TABLES = {
+    "environment": '[OUR_VARIABLE]\nsummary = "Ours."\nreader = "our library"\n',
+    "parameters": '[amdgpu.brandnew]\nsummary = "To come."\nepochs = [{from = "7.4.0", to = "7.4.0", '
+    'type = "int", default = "0", permission = "0444"}]\n',
+    "gpus": '[[gpu]]\ngfx = "gfx1299"\nfamily = "RDNA 9"\ncodename = "Navi 99"\nproducts = "RX 9999"\n'
+    'pci = ["1002:9999"]\ngc_ip = "12.9.9"\n',
+}
+
+
+def run(*words: str | Path, root: Path) -> Result:
+    return process(command(*words, "--root", root))
+
+
+def add(root: Path, name: str, text: str, folder: str = LOCAL) -> Path:
+    path = root / folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
+
+
+@pytest.fixture
+def filled(root: Path) -> Path:
+    add(root, "issues/our-fault.toml", ISSUE)
+    for name, text in TABLES.items():
+        add(root, f"{name}.toml", text)
+    return root
+
+
+def test_what_is_added_counts_and_says_where_it_came_from(filled: Path, tmp_path: Path) -> None:
+    log = tmp_path / "fault.log"
+    log.write_text("[    1.0] amdgpu 0000:03:00.0: frobnicator 9 wedged\n")
+    found = run("doctor", log, "--json", root=filled).document["matches"][0]
+    assert (found["issue"], found["sources"][0]) == ("our-fault", f"/{LOCAL}/issues/our-fault.toml")
+    assert "our-fault" in [one["issue"] for one in run("issues", "--json", root=filled).document["issues"]]
+    for name, file in (("OUR_VARIABLE", "environment"), ("brandnew", "parameters")):
+        assert f"  /{LOCAL}/{file}.toml\n" in run("explain", name, "-v", root=filled).out
+    assert "RX 9999" in run("explain", "gfx1299", root=filled).out
+    assert run("lint", add(filled, "x.env", "OUR_VARIABLE=1\n"), root=filled).code == 0
+
+
+def test_the_nearer_one_wins(filled: Path) -> None:
+    packaged = "usr/share/rocmcfg/knowledge.d"
+    add(filled, "issues/our-fault.toml", ISSUE.replace("of our cluster", "as packaged"), packaged)
+    add(filled, "environment.toml", TABLES["environment"].replace("Ours.", "Packaged."), packaged)
+    assert "A fault of our cluster" in run("explain", "our-fault", root=filled).out
+    assert "Ours." in run("explain", "OUR_VARIABLE", root=filled).out
+    (filled / LOCAL / "issues/our-fault.toml").unlink()
+    assert "A fault as packaged" in run("explain", "our-fault", root=filled).out
+    shipped = "rdna4-expert-sched-cwsr"
+    add(filled, f"issues/{shipped}.toml", ISSUE)
+    assert "A fault of our cluster" in run("explain", shipped, root=filled).out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("issues/bad.toml", 'schema = 1\nkind = "x"\n', "title: Field required"),
+        ("issues/bad.toml", ISSUE.replace("[0-9]+", "[0-9"), "is not a regular expression"),
+        ("issues/bad.toml", "title = \n", "TOML syntax"),
+        ("environment.toml", '[BAD]\nsumary = "x"\n', "BAD: no row of this file has the key sumary"),
+        ("environment.toml", "[BAD]\nsummary = 7\n", "BAD: summary is of the type int, and should be str"),
+        ("parameters.toml", "[amdgpu.bad]\nepochs = []\n", "amdgpu.bad: it lacks"),
+        (
+            "parameters.toml",
+            TABLES["parameters"].replace("7.4.0", "seven"),
+            "amdgpu.brandnew: it cannot be read",
+        ),
+        ("parameters.toml", "amdgpu = 1\n", "its tables are not as those"),
+        ("gpus.toml", 'gpu = "x"\n', "its tables are not as those"),
+    ],
+)
+def test_what_is_wrong_is_left_out_and_stops_nothing(root: Path, name: str, text: str, says: str) -> None:
+    add(root, name, text)
+    checked = run("knowledge", "check", root=root)
+    assert checked.code == 1
+    assert "warning[RC1030]" in checked.err
+    assert says in " ".join(checked.err.split())
+    for words in (("plan", "-p", "gfx1201"), ("apply", "-p", "gfx1201", "--yes"), ("rollback", "--yes")):
+        ran = run(*words, root=root)
+        assert (ran.code, "Traceback" in ran.err) == (0, False), ran.err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root is handed over by what others may write")
+def test_root_believes_no_file_that_others_may_write(filled: Path) -> None:
+    (filled / LOCAL / "issues/our-fault.toml").chmod(0o666)
+    said = run("explain", "our-fault", root=filled)
+    assert "nothing is known" in said.err
+    assert "warning[RC1030]" in run("issues", root=filled).err
+
+
+def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path: Path) -> None:
+    require_tool("ssh-keygen", "openssh-client")
+    other = debian_grub_host(tmp_path / "other", kernels=("6.14.0-37-generic",))
+    bundle, key = tmp_path / "site.json", tmp_path / "key"
+    exported = run("knowledge", "export", bundle, "--as-version", "7", root=filled)
+    assert exported.code == 0, exported.err
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+
+    def sign() -> None:
+        bundle.with_name("site.json.sig").unlink(missing_ok=True)
+        subprocess.run(
+            ["ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", "rocmcfg-knowledge", bundle], check=True
+        )
+
+    def install() -> Result:
+        return run("knowledge", "install", bundle, root=other)
+
+    assert "site.json.sig" in problem(install(), "RC3001", 1)
+    sign()
+    assert "allowed_signers is not there" in " ".join(problem(install(), "RC1032", 1).split())
+    signers = add(
+        other, "allowed_signers", "ops@example.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA==\n", "etc/rocmcfg"
+    )
+    problem(install(), "RC1032", 1)
+    signers.write_text(
+        f'ops@example.com namespaces="rocmcfg-knowledge" {key.with_suffix(".pub").read_text()}'
+    )
+    found = run("knowledge", "install", bundle, "--json", root=other).document
+    assert (found["changed"], found["signer"], found["version"]) == (True, "ops@example.com", 7)
+    assert "Already installed" in install().out
+    assert "A fault of our cluster" in run("explain", "our-fault", root=other).out
+    assert "site.json/issues/our-fault.toml" in run("explain", "our-fault", root=other).out
+
+    content = bundle.read_text()
+    bundle.write_text(content.replace("our cluster", "nobody"))
+    problem(install(), "RC1032", 1)
+    sign()
+    assert "version 7 is there" in problem(install(), "RC1034", 1)
+    bundle.write_text(content.replace('"version": 7', '"version": 6'))
+    sign()
+    problem(install(), "RC1034", 1)
+    bundle.write_text(content.replace('"version": 7', '"version": 8').replace("[0-9]+", "[0-9"))
+    sign()
+    assert "is not a regular expression" in " ".join(problem(install(), "RC1030", 1).split())
+    bundle.write_text(content.replace('"version": 7', '"version": 8').replace("our cluster", "two clusters"))
+    sign()
+    assert install().code == 0
+    assert "A fault of two clusters" in run("explain", "our-fault", root=other).out
+    (other / "var/lib/rocmcfg/knowledge/site.json").write_text(content[:100])
+    damaged = run("explain", "our-fault", root=other)
+    assert "A fault of our cluster" in damaged.out, "the last good one counts"
+    assert "warning[RC1030]" in damaged.err
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"schema": 2},
+        {"name": "../x"},
+        {"version": "7"},
+        {"version": 0},
+        {"files": {}},
+        {"files": {"../../etc/shadow": "x"}},
+        {"files": {"issues/x.toml": 7}},
+    ],
+)
+def test_a_bundle_has_one_form(change: dict[str, object]) -> None:
+    from rocmcfg.knowledge import bundle
+
+    right = {"schema": 1, "name": "site", "version": 7, "files": {"issues/x.toml": "x"}}
+    assert bundle.parse(json.dumps(right).encode(), "x").version == 7
+    with pytest.raises(bundle.Broken):
+        bundle.parse(json.dumps({**right, **change}).encode(), "x")
+
+
+def test_nothing_wrong_is_exported(root: Path, tmp_path: Path) -> None:
+    problem(run("knowledge", "export", tmp_path / "a.json", root=root), "RC1033", 1)
+    add(root, "environment.toml", '[BAD]\nsumary = "x"\n')
+    problem(run("knowledge", "export", tmp_path / "a.json", root=root), "RC1030", 1)
+    assert not (tmp_path / "a.json").exists()
+    assert run("knowledge", "export", tmp_path / "a.json", "--name", "A/B", root=root).code == 2
