@@ -34,14 +34,29 @@ def explain(
 ) -> None:
     """Explain a setting, a GPU, an issue, a message.
 
-    Of a mask every bit; of a known issue what cures it.
+    Of a mask every bit; of a known issue what cures it; of a line of GRUB each
+    setting; a line of a log goes to doctor.
     """
+    from rocmcfg.cli.doctor import doctor
+    from rocmcfg.doctor.reading.logs import is_line
     from rocmcfg.workflow import explaining
 
     host = hosts.open_host(printer, root)
-    found = explaining.explain_name(host, name, kernel, {} if host.offline else os.environ)
-    printer.document((), found)
-    _show(printer, found)
+    environment = {} if host.offline else os.environ
+    line = explaining.explain_line(host, name, kernel, environment) if " " in name.strip() else None
+    if line == [] and is_line(name):
+        printer.command = "doctor"
+        doctor(printer, (name,), (), (), "", "", root)
+        return
+    if not line or printer.json:
+        found = explaining.explain_name(host, name, kernel, environment)
+        printer.document((), found)
+        _show(printer, found)
+        return
+    for one in line:
+        _show_shortly(printer, one)
+    printer.line()
+    printer.wrapped("More of one: rocmcfg explain NAME=VALUE.", "")
 
 
 def schema(
@@ -90,6 +105,17 @@ def _show(printer: Printer, found: Explained) -> None:
         printer.heading("Sources")
         for source in what.sources:
             printer.wrapped(source)
+
+
+def _show_shortly(printer: Printer, found: Explained) -> None:
+    """What one setting of a line does, and what is against its value."""
+    what = found.explanation
+    printer.heading(what.name)
+    printer.wrapped(what.summary)
+    _show_value(printer, what._replace(meanings=()))
+    refused = [(on.kernel, f"REFUSES it: {on.verdict}") for on in what.kernels if on.verdict]
+    printer.section("Kernels", refused)
+    printer.section("Traps", [_caution(trap) for trap in what.traps if trap.here is not False])
 
 
 def _facts(what: Explanation) -> list[str]:

@@ -141,9 +141,13 @@ def strange_words(value: str, argument: KernelArgument) -> list[str]:
 def _variable_name(asked: Spelling) -> Iterator[Verdict]:
     found = names.variable(asked.name)
     if found is None:
-        near = names.near_variable(asked.name)
+        near, space = names.near_variable(asked.name), names.reads_not(asked.name)
+        why = f"{space.reader} has no such name ({space.release})." if space else ""
         if near:
-            yield Verdict(About.UNKNOWN, instead=asked._replace(name=near), names=(near,))
+            yield Verdict(About.UNKNOWN, why=why, instead=asked._replace(name=near), names=(near,))
+        elif space is not None:
+            like = closest(asked.name, sorted(space.names))[:1]
+            yield Verdict(About.UNKNOWN, why=why, names=tuple(like))
     elif found.unknown:
         instead = found.instead._replace(value=asked.value or None) if found.instead else None
         yield Verdict(About.MISNAMED, why=found.summary, instead=instead, sources=found.sources)

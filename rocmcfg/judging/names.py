@@ -3,12 +3,13 @@ Everybody else's variables and kernel arguments are left alone."""
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 import re
 from collections.abc import Iterable
 
 from rocmcfg.knowledge import catalogue
-from rocmcfg.model.catalogue import KernelArgument, Variable
+from rocmcfg.model.catalogue import KernelArgument, Namespace, Variable
 from rocmcfg.model.kargs import canonical
 
 # The names of traps.toml are those that people take for parameters of this module.
@@ -16,6 +17,8 @@ MODULE_OF_TRAPS = "amdgpu"
 # A slip in fewer letters would be another name. Lengths of names, and how many slips they may hold.
 _SLIPS = ((8, 1), (16, 2))
 _EVERYDAY = frozenset({"audio", "backlight", "benchmark", "discovery", "modeset", "rebar", "seamless"})
+# What nobody means to be a name: HSA_X, MIOPEN_XXX.
+_NAME = re.compile(r"(?!.*_(?:X+|FOO|BAR|NAME|VAR|VARIABLE|VALUE)$)[A-Z][A-Z0-9_]*[A-Z0-9]")
 _INDEXED = re.compile(r"^(.+?)_\d+$")
 
 
@@ -44,7 +47,27 @@ def variable(name: str) -> Variable | None:
     if found is None and (indexed := _INDEXED.match(name)):
         base = known.get(indexed[1])
         found = base if base is not None and base.indexed else None
+    space = None if found is not None else namespace(name)
+    if space is not None and name in space.names:
+        return Variable(name, f"{space.reader} reads it; nothing more is known of it.", space.reader)
     return found
+
+
+def namespace(name: str) -> Namespace | None:
+    """The library to which variables that begin like this one belong, where all its names are known."""
+    return next((one for one in catalogue.namespaces() if name.startswith(one.prefix)), None)
+
+
+@functools.cache
+def reads_not(name: str) -> Namespace | None:
+    """The library to which such a name belongs and that does not read it; None where that cannot be said."""
+    space = namespace(name)
+    if space is None or not space.closed or variable(name) is not None or not _NAME.fullmatch(name):
+        return None
+    if any(fnmatch.fnmatchcase(name, other) for other in space.others):
+        return None
+    words = name.removeprefix(space.prefix).split("_")
+    return None if {words[0], words[-1]} & space.built else space
 
 
 @functools.cache
@@ -83,6 +106,7 @@ def mentions_anything(text: str) -> bool:
     """Whether a text holds any word that a name of ours begins with. Large texts most often do not."""
     known = catalogue.load()
     prefixes = {f"{name.partition('_')[0]}_" for name in known.variables if "_" in name}
+    prefixes |= {space.prefix for space in catalogue.namespaces()}
     marks = {*modules(), *prefixes, *known.variables, *known.arguments, *known.traps, "amd"}
     return any(mark in text for mark in marks)
 
@@ -93,18 +117,22 @@ def near_variable(name: str) -> str:
     if variable(name) is not None or not re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
         return ""
     words = name.split("_")
+    space = namespace(name)
     candidates = [
-        v.name
-        for v in catalogue.load().variables.values()
-        if not v.unknown and v.name.partition("_")[0] in (words[0], "")
+        *(
+            v.name
+            for v in catalogue.load().variables.values()
+            if not v.unknown and v.name.partition("_")[0] in (words[0], "")
+        ),
+        *(sorted(space.names) if space else ()),
     ]
     swapped = [c for c in candidates if len(words) > 2 and sorted(c.split("_")) == sorted(words)]
     return swapped[0] if swapped else nearest(name, candidates)
 
 
 def concerns(name: str) -> bool:
-    """Whether a variable is one to judge: known, or a slip of one that is."""
-    return variable(name) is not None or bool(near_variable(name))
+    """Whether a variable is one to judge: known, a slip of one that is, or in a namespace that lacks it."""
+    return variable(name) is not None or bool(near_variable(name)) or reads_not(name) is not None
 
 
 def nearest(name: str, candidates: Iterable[str], allowed: int = -1) -> str:

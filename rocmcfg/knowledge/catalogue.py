@@ -26,6 +26,7 @@ from rocmcfg.model.catalogue import (
     HandOver,
     Hardware,
     KernelArgument,
+    Namespace,
     Parameter,
     Trap,
     ValueTrap,
@@ -107,6 +108,23 @@ def gpu_models() -> tuple[GpuModel, ...]:
 
     found = drop_ins.added("gpus", rows(_data("gpus")), lambda _, row: noun(GpuModel, row), rows)
     return tuple(noun(GpuModel, row) for row in found.values())
+
+
+@functools.cache
+def namespaces() -> tuple[Namespace, ...]:
+    document = _data("namespaces")
+    return tuple(
+        Namespace(
+            row["prefix"],
+            row["reader"],
+            row["release"],
+            frozenset(row["prefix"] + name for name in row["names"].split()),
+            tuple(row["prefix"] + name for name in row.get("others", "").split()),
+            frozenset(document["built"]),
+            row.get("closed", True),
+        )
+        for row in document["namespace"]
+    )
 
 
 @functools.cache

@@ -234,7 +234,10 @@ def _variable_name(verdict: Verdict, case: _Case) -> Remark:
     if instead is not None and not case.asked.value:
         instead = instead._replace(value=None)
     if verdict.about is About.UNKNOWN:
-        return warning("RC7102", said, f"Did you mean {verdict.names[0]}?", instead=instead)
+        mean = f"Did you mean {verdict.names[0]}?" if instead else ""
+        mean = mean or "".join(f"The nearest that it has is {name}." for name in verdict.names)
+        why = " ".join(filter(None, (verdict.why, mean)))
+        return warning("RC7102" if instead else "RC7101", said, why, instead=instead)
     return warning("RC7101", said, verdict.why, instead=instead, remove=instead is None)
 
 

@@ -271,6 +271,20 @@ class KernelArgument(NamedTuple):
     sources: tuple[str, ...] = ()
 
 
+class Namespace(NamedTuple):
+    """A beginning of variables that `reader` reads: `names`, as its `release` shows. It is `closed` where
+    nobody else reads any such; even there a name that begins or ends with a word of `built` is anybody's, as
+    are those like `others`."""
+
+    prefix: str
+    reader: str
+    release: str
+    names: frozenset[str]
+    others: tuple[str, ...] = ()
+    built: frozenset[str] = frozenset()
+    closed: bool = True
+
+
 class Variable(NamedTuple):
     """An environment variable.
 

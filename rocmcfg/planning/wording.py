@@ -207,7 +207,10 @@ def _variable(verdict: Verdict, case: _Case) -> _Text:
     variable = case.known.variables.get(asked.name)
     if verdict.about is About.UNKNOWN:
         said = f"no reader of {asked.name} is known"
-        return _told(verdict, asked, said, f"a name like it is {verdict.names[0]}")
+        like = f"A name like it is {verdict.names[0]}." if verdict.names else ""
+        return _told(
+            verdict, asked, said, " ".join(filter(None, (verdict.why, like))), grave=bool(verdict.why)
+        )
     if verdict.about is About.MISNAMED:
         hint = f"write {instead.name}" if instead else "leave it out"
         return error("RC2016", f"nothing reads the variable {asked.name}", detail=verdict.why, hint=hint)

@@ -72,7 +72,7 @@ class Found(NamedTuple):
         return self.cure if self.cure.settings or self.cure.unset or self.cure.steps else None
 
 
-@published("logs", "facts=machine", "matches=found", "unknown", "collect")
+@published("logs", "facts=machine", "matches=found", "unknown", "collect", "knowledge_version")
 class Diagnosis(NamedTuple):
     """`found` is sorted, best first; `unknown` are errors of the driver that no issue explains, `collect` is
     what a maintainer needs for those. `resets` are looked for in the log of one boot only."""
@@ -84,6 +84,12 @@ class Diagnosis(NamedTuple):
     collect: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
     resets: tuple[LogLines, ...] = ()
+
+    @property
+    def knowledge_version(self) -> str:
+        from rocmcfg.knowledge import catalogue
+
+        return catalogue.version()
 
     @property
     def machine(self) -> LogMachine:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,6 +20,8 @@ from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import split
 from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
+
+_WORDS = 100  # of a line; a kernel's command line has at most 2,048 characters
 
 
 class ProfileUse(NamedTuple):
@@ -77,6 +81,23 @@ def explain_name(
     return Explained(found, _users(view, found.name), *values)
 
 
+def explain_line(
+    view: HostView, line: str, versions: Sequence[str], environment: Mapping[str, str]
+) -> list[Explained] | None:
+    """Each setting of a line that somebody copied, such as GRUB's or a kernel's command line; None where the
+    line is the name of one thing."""
+    from rocmcfg.planning import meant
+
+    if meant.gpus(line, whole=True) or line.startswith("Cijk_"):
+        return None
+    found = []
+    for word in re.sub("[\"'`]", " ", line).split()[:_WORDS]:
+        if "=" in word.strip("="):
+            with contextlib.suppress(RocmcfgError):
+                found.append(explain_name(view, word.rstrip(",;"), versions, environment))
+    return found
+
+
 def _subject(view: HostView, text: str) -> Explanation | None:
     """What is no setting and has an id; None for everything else."""
     from rocmcfg.explain import subjects
@@ -106,8 +127,6 @@ def _subject(view: HostView, text: str) -> Explanation | None:
 
 def _kernel_name(text: str) -> Explained:
     """A GEMM kernel, as logs name it. Raises RocmcfgError for a name that is cut or none."""
-    import re
-
     from rocmcfg.knowledge import catalogue
     from rocmcfg.knowledge.kernel_names import decode
 

@@ -82,7 +82,7 @@ def _gather(
     profiles, state = _in_force(view)
     unread = tuple(d for d in diagnosis.diagnostics if d.id in _UNREAD)
     content = Report(
-        version=rocmcfg.__version__,
+        version=f"{rocmcfg.__version__} (knowledge {catalogue.version()})",
         facts=facts,
         hardware=read_hardware(view, tuple(gpu.address for gpu in facts.gpus if gpu.address)),
         parameters=deviations(view, kernel, set_here, known),

@@ -209,3 +209,19 @@ def test_nothing_wrong_is_exported(root: Path, tmp_path: Path) -> None:
     problem(run("knowledge", "export", tmp_path / "a.json", root=root), "RC1030", 1)
     assert not (tmp_path / "a.json").exists()
     assert run("knowledge", "export", tmp_path / "a.json", "--name", "A/B", root=root).code == 2
+
+
+def test_a_diagnosis_and_a_report_carry_the_version_of_what_is_known(filled: Path, tmp_path: Path) -> None:
+    log = tmp_path / "fault.log"
+    log.write_text("[    1.0] amdgpu 0000:03:00.0: frobnicator 9 wedged\n")
+
+    def version() -> str:
+        found = str(run("doctor", log, "--json", root=filled).document["knowledge_version"])
+        assert f"(knowledge {found})" in run("report", log, root=filled).out
+        return found
+
+    first = version()
+    (filled / LOCAL / "issues/our-fault.toml").write_text(ISSUE.replace("node 7", "node 8"))
+    second = version()
+    assert first != second
+    assert first.split("+")[0] == second.split("+")[0], "what came with the program is the same"

@@ -20,7 +20,7 @@ RIGHT = {
         "options snd_hda_intel model=x\noptions ttm pages_limit=1000\noptions amdgpu dyndbg=+p\n",
     ],
     "a.env": [
-        "MIOPEN_DEBUG_CONV_GEMM=0\nMY_VAR=1\nHSA_SOMETHING_ELSE=1\nPATH=/bin\nHIP_VISIBLE_DEVICES=0,1\n",
+        "MIOPEN_DEBUG_CONV_GEMM=0\nMY_VAR=1\nNCCL_SOMETHING_ELSE=1\nHSA_SOMETHING_ROOT=/x\nPATH=/bin\nHIP_VISIBLE_DEVICES=0,1\n",
         "PYTORCH_NO_HIP_MEMORY_CACHING=1\nROCR_VISIBLE_DEVICES=GPU-0123456789abcdef\nNCCL_PROTO=Simple\n",
     ],
     "a.sh": [

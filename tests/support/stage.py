@@ -223,6 +223,8 @@ def files(place: Path) -> Files:
 
 _CHANGING: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"(?P<day>20\d\d-\d\d-\d\d)(?P<between>[T ])\d\d:\d\d(?P<seconds>:\d\d)?"), _now),
+    (re.compile(r"(?<=\(knowledge )[0-9a-f]{8}|(?<=\"knowledge_version\": \")[0-9a-f]{8}"), "KNOWING_"),
+    (re.compile(r"(?<=^Version       )[0-9a-f]{8}", re.MULTILINE), "KNOWING_"),
     (re.compile(rf"(?<=rocmcfg )(?:0\.0\.0|{re.escape(__version__)})(?=[ \"]|$)"), "VERSION"),
     (re.compile(r'(?<="mark":")[0-9a-f]{32}(?=")'), "0" * 32),
     (re.compile(r'(?<="sum":")[0-9a-f]{16}(?=")'), "0" * 16),

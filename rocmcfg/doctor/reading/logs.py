@@ -6,6 +6,7 @@ Compressed ones are known by their first bytes, not by their names.
 from __future__ import annotations
 
 import io
+import os
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -21,6 +22,8 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "--no-hostname", "-k", "-o", "short-iso")
 # The kernel's log in files: rsyslog's and syslog-ng's names on Debian, Fedora, openSUSE and Arch.
 _FILES = re.compile(r"^(kern\.log|dmesg|messages|syslog|kernel\.log)(?:[.-][0-9]{1,8})?(?:\.(?:gz|xz|bz2))?$")
+# At least three words, and no path: a line that somebody copied.
+_LINE = re.compile(r"(?![/.~])(?!.*\.\w{1,4}$)\s*\S+\s+\S+\s+\S")
 _KERNEL_FIRST = ("kern.log", "kernel.log", "messages", "syslog")
 
 
@@ -32,8 +35,14 @@ class Source(NamedTuple):
 
 
 def named(path: str) -> Source:
-    """A file that the user names; `-` is what is piped in."""
+    """A file that the user names; `-` is what is piped in. Words that name none are a line of a log."""
+    if is_line(path):
+        return Source("the line", lambda: io.BytesIO(path.encode()))
     return Source("standard input" if path == "-" else path, lambda: unpacked(open_callers_log(path), path))
+
+
+def is_line(text: str) -> bool:
+    return bool(_LINE.match(text)) and not os.path.lexists(text)
 
 
 def of_host(view: HostView, *, this_boot: bool = False) -> list[list[Source]]:
