@@ -298,9 +298,9 @@ complete -c rocmcfg -n "__fish_rocmcfg_at run" -l debug -d 'Show the traceback o
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -a '(__fish_rocmcfg_run)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a check -d 'Read all that this host adds to what rocmcfg knows'
-complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a export -d 'Make a bundle of /etc/rocmcfg/knowledge.d for other hosts'
-complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a install -d 'Take in a bundle that an allowed signer has signed'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a check -d 'Read all knowledge that this host adds'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a export -d 'Make a bundle for other hosts'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a install -d 'Install a signed bundle'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -s h -l help -d 'Show the options, and exit.'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'

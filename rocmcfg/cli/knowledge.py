@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check(printer: Printer, root: str = opt.ROOT) -> None:
-    """Read all that this host adds to what rocmcfg knows."""
+    """Read all knowledge that this host adds."""
     from rocmcfg.workflow import sharing
 
     hosts.open_host(printer, root)
@@ -46,7 +46,10 @@ def export(
     ),
     root: str = opt.ROOT,
 ) -> None:
-    """Make a bundle of /etc/rocmcfg/knowledge.d for other hosts."""
+    """Make a bundle for other hosts.
+
+    It holds what is in /etc/rocmcfg/knowledge.d.
+    """
     from rocmcfg.host.signatures import NAMESPACE
     from rocmcfg.knowledge.bundle import is_name
     from rocmcfg.workflow import sharing
@@ -66,9 +69,9 @@ def install(
     file: str = opt.argument("FILE", "A bundle; its signature is FILE.sig.", "file"),
     root: str = opt.ROOT,
 ) -> None:
-    """Take in a bundle that an allowed signer has signed.
+    """Install a signed bundle.
 
-    /etc/rocmcfg/allowed_signers names them. A bundle that is unsigned, broken or
+    /etc/rocmcfg/allowed_signers names who may sign. A bundle that is unsigned, broken or
     older than the one that is there is refused; the one before it is kept.
     """
     from rocmcfg.workflow import sharing

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.cli.documents import DOCUMENTS
 from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, command, problem, process
 from tests.support.tools import require_tool
@@ -132,8 +133,9 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     require_tool("ssh-keygen", "openssh-client")
     other = debian_grub_host(tmp_path / "other", kernels=("6.14.0-37-generic",))
     bundle, key = tmp_path / "site.json", tmp_path / "key"
-    exported = run("knowledge", "export", bundle, "--as-version", "7", root=filled)
+    exported = run("knowledge", "export", bundle, "--as-version", "7", "--json", root=filled)
     assert exported.code == 0, exported.err
+    DOCUMENTS["knowledge export"].model_validate(exported.document)
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
 
     def sign() -> None:
@@ -156,6 +158,8 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
         f'ops@example.com namespaces="rocmcfg-knowledge" {key.with_suffix(".pub").read_text()}'
     )
     found = run("knowledge", "install", bundle, "--json", root=other).document
+    DOCUMENTS["knowledge install"].model_validate(found)
+    DOCUMENTS["knowledge check"].model_validate(run("knowledge", "check", "--json", root=other).document)
     assert (found["changed"], found["signer"], found["version"]) == (True, "ops@example.com", 7)
     assert "Already installed" in install().out
     assert "A fault of our cluster" in run("explain", "our-fault", root=other).out
