@@ -303,7 +303,7 @@ has() {
 
 due=
 need() { # STEP PROGRAM PACKAGE
-  case "$nl$due$nl" in *"$nl$1$nl"*) return ;; esac
+  case "$nl$due$nl" in *"$nl$1$nl"*) return 0 ;; esac
   if runs && ! has "$2"; then
     stop "$2 (package $3) is missing, and the next boot would keep what rocmcfg applied; nothing was changed." \
       "Install it and run again: $again"
@@ -313,7 +313,7 @@ need() { # STEP PROGRAM PACKAGE
 
 # Whether rocmcfg has written this file, or one in this directory.
 wrote() { # PATH
-  case "$nl$found$nl$edited$nl" in *"$nl$1/"* | *"$nl$1$nl"*) return ;; esac
+  case "$nl$found$nl$edited$nl" in *"$nl$1/"* | *"$nl$1$nl"*) return 0 ;; esac
   grep -qsE "^$1(/|\$)" "$unfinished" || recorded '"kind":"file"' "\"path\":\"$1/" ||
     recorded '"kind":"file"' "\"path\":\"$1\""
 }
@@ -386,7 +386,7 @@ image_builder() {
 
 enforced() {
   for variable in $(glob '/sys/firmware/efi/efivars/SecureBoot-*'); do
-    case $(tail -c 1 "$root$variable" 2>/dev/null | od -An -tu1) in *1*) return ;; esac
+    case $(tail -c 1 "$root$variable" 2>/dev/null | od -An -tu1) in *1*) return 0 ;; esac
   done
   return 1
 }
@@ -552,7 +552,7 @@ at_work() {
 interrupted() {
   for journal in $(journals); do
     [ -s "$root$journal" ] || continue
-    case $(stands "$journal") in commit | undone) ;; *) return ;; esac
+    case $(stands "$journal") in commit | undone) ;; *) return 0 ;; esac
   done
   return 1
 }
@@ -698,9 +698,9 @@ undo() {
 finish() {
   failed=
   if [ -n "$due" ] && ! runs; then
-    say "the files are as they were. What is made of them is due, in the host itself or where its /proc is mounted too:"
+    say "the files are as they were, and the boot menu is not yet. What makes it is due, and needs the host's /proc:"
     for one in $due; do say "  $one"; done
-    say "Run there, which does it: sudo sh ${self#"$root"}"
+    say "Run this, which does it: for d in dev proc sys; do mount --rbind /\$d $root/\$d; done; $again"
     exit 1
   fi
   for one in $due; do step "$one" || failed="$failed $one"; done

@@ -93,16 +93,30 @@ def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:
     from rocmcfg.doctor.judging.origin import Options
     from rocmcfg.model.version import parse_kernel, parse_version
 
-    for name in gfx:
-        if not re.fullmatch(r"gfx[0-9]{1,2}[0-9a-f]{2}", name):
-            example = "write one such as gfx1100, as `rocminfo` and `rocmcfg status` do"
-            raise Misuse(f"{name!r} is no GPU target; {example}", "--gfx")
     if kernel and parse_kernel(kernel) is None:
         raise Misuse(f"{kernel!r} is no kernel version; write 6.8, or what `uname -r` prints", "--kernel")
     version = parse_version(rocm) if rocm else None
     if rocm and version is None:
         raise Misuse(f"{rocm!r} is no ROCm version; write 7.1 or 7.1.1", "--rocm")
-    return Options(tuple(gfx), kernel, version)
+    return Options(targets(gfx), kernel, version)
+
+
+def targets(names: Sequence[str]) -> tuple[str, ...]:
+    """GPU targets by any name of a GPU. Raises Misuse for one that is none, or that several have."""
+    return tuple(map(_target, names))
+
+
+def _target(name: str) -> str:
+    if re.fullmatch(r"gfx[0-9]{1,2}[0-9a-f]{2}", name):
+        return name
+    from rocmcfg.planning import meant
+
+    found = sorted({model.gfx for model in meant.gpus(name)})
+    if len(found) == 1:
+        return found[0]
+    example = "write one such as gfx1100, as `rocminfo` and `rocmcfg status` do, or a name such as 9070xt"
+    said = f"may be {' or '.join(found)}" if found else f"is no GPU target; {example}"
+    raise Misuse(f"{name!r} {said}", "--gfx")
 
 
 def report(

@@ -47,7 +47,7 @@ def lint(
     from rocmcfg.workflow import linting
 
     host = hosts.open_host(printer, root)
-    found = linting.lint(host, files, gfx=gfx, kernels=kernel, fix=fix)
+    found = linting.lint(host, files, gfx=_by_any_name(gfx), kernels=kernel, fix=fix)
     printer.document(found.diagnostics, found)
     _show(printer, found, fix)
     printer.problems(found.diagnostics)
@@ -55,6 +55,14 @@ def lint(
         raise SystemExit(int(ExitCode.ERROR))
     if found.has_problems:
         raise SystemExit(int(ExitCode.DIFFERENCES))
+
+
+def _by_any_name(gfx: tuple[str, ...]) -> tuple[str, ...]:
+    if all(name.startswith("gfx") for name in gfx):
+        return gfx
+    from rocmcfg.cli.doctor import targets
+
+    return targets(gfx)
 
 
 def _show(printer: Printer, found: Linted, fix: bool) -> None:

@@ -206,7 +206,12 @@ def verify(
     """
     from rocmcfg.workflow import verifying
 
-    report = verifying.verify(hosts.open_host(printer, root), profiles, pid)
+    host = hosts.open_host(printer, root)
+    if profiles:
+        from rocmcfg.model.state import Request
+
+        profiles = hosts.understood(printer, host, Request(profiles)).profiles
+    report = verifying.verify(host, profiles, pid)
     printer.document(report.diagnostics, report)
     _show_report(printer, report)
     if report.exit_code:

@@ -89,8 +89,11 @@ _BOOT_WORDS = re.compile(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|ini
 
 
 def of(path: str, text: str) -> FileKind:
-    """A text whose kind nothing tells is read as a document."""
-    return by_path(path) or by_content(text) or FileKind.MARKDOWN
+    """A text whose kind nothing tells is read as a document; one line alone is none, and was pasted."""
+    kind = by_path(path)
+    if kind is FileKind.MARKDOWN and len(_telling(text[:_LOOKED_AT].split("\n"))) == 1:
+        kind = None
+    return kind or by_content(text) or FileKind.MARKDOWN
 
 
 def by_path(path: str) -> FileKind | None:

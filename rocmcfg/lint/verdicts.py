@@ -18,6 +18,7 @@ from rocmcfg.model.published import published
 class Fate(str, Enum):
     TAKE_OUT = "take out"
     CHANGE = "change"
+    BY_HAND = "by hand"  # wrong, and in a text in which nothing may be replaced
     KEEP = "keep"
 
 
@@ -65,6 +66,8 @@ def _verdict(checked: Checked, each: Assignment, left: dict[str, tuple[str, str]
     if stays == spelt.text and spelt.setting:  # a feature says more than the mask that it becomes here
         setting = spelt.setting
     fate = Fate.KEEP if stays == text else Fate.CHANGE if stays else Fate.TAKE_OUT
+    if fate is Fate.KEEP and worst is not None and worst.severity is not Severity.INFO:
+        fate = Fate.BY_HAND
     return Verdict(
         checked.file,
         *checked.source.place(each.start),

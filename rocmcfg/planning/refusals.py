@@ -96,7 +96,8 @@ def _loader_problems(
             detail=seen or f"add these arguments to your boot loader by hand: {join(kargs)}",
             hint="say which one boots: --boot-backend " + " or ".join(c.name for c in facts.boot.candidates)
             if several
-            else "or keep to modprobe.d where it serves: --via modprobe",
+            else "or keep to modprobe.d where it serves: --via modprobe. Variables need none of it: "
+            "`rocmcfg run --profile NAME -- PROGRAM`",
         )
     elif not loader.supported:
         yield _by_hand("RC3015", loader, registry.manual_lines(loader, kargs), "the boot loader", request)

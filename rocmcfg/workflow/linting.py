@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -134,8 +135,9 @@ def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledg
 def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, str]]:
     from rocmcfg.host.files import open_callers_log
 
-    texts = []
-    for path in dict.fromkeys(files):
+    pasted = [path for path in files if "=" in path and not os.path.exists(path)]
+    texts = [("what was pasted", " ".join(pasted) + "\n")] if pasted else []
+    for path in dict.fromkeys(path for path in files if path not in pasted):
         try:
             with open_callers_log(path) as stream:
                 content = read_at_most(stream.fileno(), LIMIT)

@@ -78,7 +78,8 @@ def variables(view: HostView, request: Request) -> list[tuple[str, str]]:
         for p in profiles.load(view, names)
     ]
     concerned = tuple(s for s in request.set if s.startswith(("env.", "profile.")))
-    only = request._replace(profiles=names, set=concerned)
+    # a container or a machine that builds images may see no GPU, and whoever names a profile knows better
+    only = request._replace(profiles=names, set=concerned, any_gpu=request.any_gpu or not facts.gpus)
     resolution = resolve(loaded, only, facts, catalogue.load(), lambda _: Effective())
     require_no_errors(resolution.diagnostics)
     return [(s.name, s.text or "") for s in resolution.desired]

@@ -45,6 +45,7 @@ def render(view: HostView, request: Request, format: str, machine: Options) -> R
     facts = _said(machine, known) if given else collect_facts(view)
     base = (lambda _: Effective()) if given else read_configured(view, facts).effective
     names, remarks = expand_auto(view, request, facts.gpus)
+    request = request._replace(any_gpu=request.any_gpu or not facts.gpus)  # images are built anywhere
     resolution = resolve(profiles.load(view, names), request, facts, known, base)
     problems = errors_first((*remarks, *resolution.diagnostics))
     if has_errors(problems):

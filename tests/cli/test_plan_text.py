@@ -79,3 +79,20 @@ def test_without_a_boot_loader_that_is_known_the_rest_is_done(root: Path) -> Non
     assert rocmcfg("verify", "--root", root).code == 0, "what was applied holds"
     alone = rocmcfg("plan", "--set", "amdgpu.runpm=0", "--root", root, "--json")
     assert (alone.code, alone.ids[0]) == (1, "RC3014"), "nothing of it could be done"
+
+
+def test_names_that_gpus_are_sold_under_serve_wherever_one_is_asked_for(root: Path, tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    log.write_text("nothing\n")
+    told = rocmcfg("doctor", log, "--gfx", "RX 9070 XT", "--json", "--root", root).document
+    assert told["facts"]["gfx"] == ["gfx1201"]
+    assert rocmcfg("doctor", log, "--gfx", "1201x", "--root", root).code == 2
+    named = rocmcfg("verify", "--profile", "9070xt", "--json", "--root", root).document
+    assert named["profiles"] == ["gfx1201"]
+
+
+def test_where_no_gpu_is_seen_a_profile_that_is_named_gives_its_variables(root: Path) -> None:
+    shutil.rmtree(root / "sys")
+    assert "DISABLE_ADDMM_CUDA_LT=1" in rocmcfg("env", "--profile", "gfx1201", "--root", root).out
+    assert rocmcfg("render", "-p", "gfx1201", "--format", "cloud-init", "--root", root).code == 0
+    assert rocmcfg("env", "--root", root).code == 1, "auto has nothing to go by"

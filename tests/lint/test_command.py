@@ -208,3 +208,40 @@ def test_what_fix_leaves_is_clean_and_each_setting_has_a_verdict(tmp_path: Path)
         f"keep      {', '.join(one['text'] for one in again.document['verdicts'] if not one['summary'])}"
         in shown
     )
+
+
+@pytest.mark.parametrize("mask", ["0xffffffff", "0xffff", "0xfffd7fff"])
+def test_a_number_in_a_sentence_is_read_whole(tmp_path: Path, mask: str) -> None:
+    """0xffff is no 0 with a word behind it whose blank was lost."""
+    file = tmp_path / "post.md"
+    file.write_text(f"I have set amdgpu.ppfeaturemask={mask}\nand amdgpu.runpm=0because of this.\n")
+    said = _lint(debian_grub_host(tmp_path), "--fix", file).document["verdicts"]
+    assert {one["text"] for one in said} == {f"amdgpu.ppfeaturemask={mask}", "amdgpu.runpm=0"}
+
+
+def test_a_pasted_line_is_judged_as_one_of_a_boot_menu(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path, kernels=("6.14.0-37-generic",))
+    file = tmp_path / "forum.txt"
+    file.write_text(f"{FORUM}\n")
+
+    def verdicts(*words: str | Path) -> list[tuple[str, str, str]]:
+        found = _lint(root, "--fix", *words).document["verdicts"]
+        return [(one["text"], one["verdict"], one["replacement"]) for one in found]
+
+    assert verdicts(FORUM) == verdicts(*FORUM.split()) == verdicts(file)
+    assert ("amdgpu.dpm=0", "take out", "") in verdicts(FORUM)
+
+
+def test_what_is_wrong_in_a_sentence_is_for_its_author(tmp_path: Path) -> None:
+    file = tmp_path / "post.md"
+    file.write_text("Dear all,\nset amdgpu.dpm=0 and be happy.\n")
+    found = _lint(debian_grub_host(tmp_path), "--fix", file).document
+    assert [one["verdict"] for one in found["verdicts"]] == ["by hand"]
+
+
+def test_a_gpu_may_go_by_the_name_it_is_sold_under(tmp_path: Path) -> None:
+    root = debian_grub_host(tmp_path)
+    named = rocmcfg("lint", "amdgpu.sg_display=0", "--gfx", "9070xt", "--root", root)
+    assert "does nothing on gfx1201" in named.out
+    several = rocmcfg("lint", "amdgpu.sg_display=0", "--gfx", "rdna3", "--root", root)
+    assert (several.code, "may be gfx1100 or " in several.err) == (2, True)

@@ -77,7 +77,7 @@ class Guest:
 
     def __init__(self, origin: Path | Frozen, *, extra_args: Sequence[str] = ()) -> None:
         self.keep = "ROCMCFG_VM_KEEP" in os.environ
-        self.boot_timeout = 240.0
+        self.boot_timeout = 900.0  # emulated, on a machine that may be busy
         self._extra_args = tuple(extra_args)
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: Channel | None = None

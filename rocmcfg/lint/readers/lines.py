@@ -101,7 +101,7 @@ def _read_tokens(line: Span, out: Reading, where: Where) -> None:
 def _end(found: re.Match[str], *, prose: bool) -> int:
     """Without the sentence's own marks behind it, and without a word whose blank was lost."""
     text = found.group()
-    glued = re.search(r"=\d+(?=[a-z]{3,}$)", text) if prose else None
+    glued = re.search(r"=\d+(?=(?!x[0-9a-f]+$)[a-z]{3,}$)", text) if prose else None
     if glued is not None:
         return found.start() + glued.end()
     return found.start() + len(text if text[-1] in "\"'" else text.rstrip(".,;:?…"))
