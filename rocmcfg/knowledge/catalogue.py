@@ -104,7 +104,7 @@ def version() -> str:
 @functools.cache
 def gpu_models() -> tuple[GpuModel, ...]:
     def rows(document: dict[str, Any]) -> dict[str, Any]:
-        return {f"{row['codename']} {row['pci']}": row for row in document.get("gpu", ())}
+        return {str(row): row for row in document.get("gpu", ())}  # no two are alike
 
     found = drop_ins.added("gpus", rows(_data("gpus")), lambda _, row: noun(GpuModel, row), rows)
     return tuple(noun(GpuModel, row) for row in found.values())

@@ -44,6 +44,7 @@ PACKAGES = (
     "shellcheck",
     "strace",
     "systemd",
+    "systemd-boot",
     "systemd-boot-efi",
     "user-mode-linux",
     "xfsprogs",
