@@ -107,7 +107,8 @@ def test_the_nearer_one_wins(filled: Path) -> None:
             "amdgpu.brandnew: it cannot be read",
         ),
         ("parameters.toml", "amdgpu = 1\n", "its tables are not as those"),
-        ("gpus.toml", 'gpu = "x"\n', "its tables are not as those"),
+        ("gpus.toml", 'gpu = "x"\n', "is no table"),
+        ("gpus.toml", "gpu = 7\n", "its tables are not as those"),
     ],
 )
 def test_what_is_wrong_is_left_out_and_stops_nothing(root: Path, name: str, text: str, says: str) -> None:

@@ -67,7 +67,7 @@ def test_json_holds_the_text_and_its_reader() -> None:
         (("--format", "nixos"), 0, "--profile auto chose gfx1201"),
         (("--format", "nix", "--profile", "gfx1201"), 2, "nixos"),
         (("--profile", "gfx1201"), 2, "--format"),
-        (("--format", "nixos", "--profile", "gfx1201", "--gfx", "RX 9070"), 2, "gfx1100"),
+        (("--format", "nixos", "--profile", "gfx1201", "--gfx", "RX 9999"), 2, "gfx1100"),
         (("--format", "nixos", "--profile", "gfx1201", "--kernel", "newest"), 2, "6.8"),
         (("--format", "nixos", "--profile", "gfx1201", "--gfx", "gfx1010"), 1, "RC2010"),
         (("--format", "nixos", "--profile", "gfx9999"), 1, "RC1010"),
