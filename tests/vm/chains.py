@@ -25,6 +25,15 @@ LINE = f"echo '{ROOT}' > /etc/kernel/cmdline"
 UKI_FILES = f"{ESP}/EFI/Linux/*.efi.extra.d/* /etc/kernel/cmdline"
 MODULES_OF_OTHER = f"cp -al /usr/lib/modules/{LIKE} /usr/lib/modules/{OTHER}"
 REMOVE_OTHER = (f"kernel-install remove {OTHER}", f"rm -r /usr/lib/modules/{OTHER}")
+PACKAGED = "\n7."  # what `uname -r` prints of the kernel that comes as a package
+INSTALL_PACKAGED = (
+    "dpkg -i /srv/packages/kernel/linux-base_*.deb",  # which the image depends on beforehand
+    "dpkg -i /srv/packages/kernel/linux-*-7.*.deb",
+)
+REMOVE_PACKAGED = (
+    "ln -sf /bin/true /usr/bin/linux-check-removal",  # which would not have the running kernel removed
+    "dpkg --purge $(dpkg-query -f '${Package}\\n' -W 'linux-*-7.*')",
+)
 # All that may be touched, the EFI system partition with it. Each boot writes the first two that are left out,
 # and an image that was built anew is another one.
 LEFT_OUT = "! -name random-seed ! -name grubenv ! -path '/boot/initrd.img-*'"

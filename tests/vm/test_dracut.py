@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from .chains import (
+    INSTALL_PACKAGED,
     LIKE,
+    PACKAGED,
+    REMOVE_PACKAGED,
     ROOT,
     SYSTEMD_BOOT,
     UKI_FILES,
@@ -44,6 +47,10 @@ UKI_OF_DRACUT = Chain(
         f"kernel-install add {LIKE} /boot/vmlinuz-{LIKE}",
     ),
     UKI_FILES,
+    # under another name the same code would not do: an image that dracut builds has the modules of that name
+    INSTALL_PACKAGED,
+    REMOVE_PACKAGED,
+    PACKAGED,
 )
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from .chains import BY_KERNEL_INSTALL, ESP, LIKE, OTHER, ROOT, SYSTEMD_BOOT, Chain, become, live
+from .chains import (
+    BY_KERNEL_INSTALL,
+    ESP,
+    INSTALL_PACKAGED,
+    LIKE,
+    OTHER,
+    PACKAGED,
+    REMOVE_PACKAGED,
+    ROOT,
+    SYSTEMD_BOOT,
+    Chain,
+    become,
+    live,
+)
 from .guest import Guest
 
-PACKAGED = BY_KERNEL_INSTALL._replace(
-    install=(
-        "dpkg -i /srv/packages/kernel/linux-base_*.deb",  # which the image depends on beforehand
-        "dpkg -i /srv/packages/kernel/linux-*-7.*.deb",
-    ),
-    remove=(
-        "ln -sf /bin/true /usr/bin/linux-check-removal",  # which would not have the running kernel removed
-        "dpkg --purge $(dpkg-query -f '${Package}\\n' -W 'linux-*-7.*')",
-    ),
-    other="\n7.",
-)
 BY_HAND = Chain(
     "systemd-boot",
     "systemd-boot",
@@ -48,8 +50,9 @@ BY_HAND = Chain(
 
 def test_a_packaged_kernel_with_systemd_boot(guest: Guest) -> None:
     """Another kernel for real: its package, and the hooks of Debian's systemd-boot that write its entry."""
-    become(guest, PACKAGED)
-    live(guest, PACKAGED)
+    packaged = BY_KERNEL_INSTALL._replace(install=INSTALL_PACKAGED, remove=REMOVE_PACKAGED, other=PACKAGED)
+    become(guest, packaged)
+    live(guest, packaged)
 
 
 def test_entries_written_by_hand(guest: Guest) -> None:
