@@ -84,6 +84,7 @@ while [ $# -gt 0 ]; do
     left | removal | installed) mode=$1 ;;
     --force) force=yes ;;
     --root) root=${2%/} && shift ;;
+    -h | --help) sed -n '2,/^set -f$/ { /^set -f$/d; s/^# \{0,1\}//p; }' "$self" && exit ;;
     *) echo "undo.sh: unknown: $1 (left, removal, installed, --force, --root DIR)" >&2 && exit 2 ;;
   esac
   shift

@@ -92,8 +92,7 @@ def _undone(name: str, shell: tuple[str, ...]) -> None:
         stage, host = stage_of(case, place), place / "host"
         for typed in case.commands:
             stage.run(typed)
-        if stage.host.tools:
-            (host / "proc/self").mkdir(parents=True, exist_ok=True)
+        (host / "proc/self").mkdir(parents=True, exist_ok=True)
         done = run(case, place, shell=shell)
         left = _compared(tree_of(host))
     untouched = _compared(pristine(case))

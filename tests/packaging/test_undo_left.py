@@ -30,3 +30,11 @@ def test_the_menu_is_due_although_rocmcfg_never_made_it(tmp_path: Path, shell: t
     assert f"mount --rbind /$d {root}/$d" in undone.stderr
     assert "reboot" not in undone.stdout
     assert not (root / "etc/default/grub.d/zz-rocmcfg.cfg").exists()
+
+
+def test_it_says_how_it_is_used(tmp_path: Path) -> None:
+    told = subprocess.run(
+        ["sh", str(SOURCE / "packaging/undo.sh"), "--help"], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.startswith("Takes back what rocmcfg applied")
+    assert told.stdout.rstrip().splitlines()[-1].startswith("  --root DIR")
