@@ -35,7 +35,7 @@ _rocmcfg_options() {
         "verify") echo "--profile -p --pid --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "confirm") echo "--yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "reject") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
-        "rollback") echo "--to --pristine --all --force --dry-run --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
+        "rollback") echo "--to --pristine --all --force --dry-run --diff --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "history") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "recover") echo "--force --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "explain") echo "--kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;

@@ -197,6 +197,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l to -x -a '(__fish_rocmcfg
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l pristine -l all -d 'Undo all that rocmcfg ever wrote.'
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l force -d 'Overwrite edits made to rocmcfg'"'"'s files.'
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l dry-run -d 'Show what it would do, and change nothing.'
+complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l diff -d 'Show the changes of files as diffs.'
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l yes -s y -d 'Do not ask.'
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at rollback" -l chroot -d 'With --root: run that host'"'"'s own tools inside it.'

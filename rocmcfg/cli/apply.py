@@ -178,12 +178,8 @@ def _say(printer: Printer, applied: Planned) -> None:
         printer.wrapped(
             "Variables reach new logins; containers take them with --env-file /etc/rocmcfg/env.", ""
         )
-    if not printer.root_option:
-        reboot = "reboot, then " if made.reboot_required else ""
-        printer.line(f"Next: {reboot}`rocmcfg verify`.  Undo: `rocmcfg rollback`.")
-        return
+    at, where = ("there", " that host") if printer.root_option else ("", "")
     steps = ["run that"] if left else []
-    steps += ["reboot that host"] if made.reboot_required else []
-    steps.append(f"{'then ' if steps else ''}`rocmcfg verify` there")
-    printer.line(f"Next: {', '.join(steps)}.")
-    printer.wrapped(f"Undo: rocmcfg rollback{printer.root_option}", indent="")
+    steps += [f"reboot{where}"] if made.reboot_required else []
+    printer.said(f"Next: {', then '.join([*steps, f'`rocmcfg verify` {at}'.strip()])}.")
+    printer.to_copy("Undo:", printer.for_host("sudo rocmcfg rollback"))

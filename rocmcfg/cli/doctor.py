@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
+from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
     from rocmcfg.doctor.judging.origin import Options
@@ -67,6 +68,8 @@ def doctor(
     found = diagnosing.diagnose(host, logs, options, environment, printer.progress)
     printer.document(found.diagnostics, found)
     _show(printer, found)
+    if len(found.logs) < len(logs):
+        raise SystemExit(int(ExitCode.ERROR))
 
 
 def issues(printer: Printer, root: str = opt.ROOT) -> None:
@@ -153,10 +156,15 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     if not told and not near and not found.unknown:
         if read:
             printer.wrapped(f"No known issue, and no error of the driver: {read}.", indent="")
+        if read and found.shows_no_machine:
+            printer.said("It shows no GPU and no start of a kernel either. Is it the right log?")
+            printer.to_copy("The kernel's:", "sudo journalctl -k -b > kernel.log")
         printer.problems(found.diagnostics)
         return
     if printer.verbose:
         printer.pairs([("read", read), ("machine", _machine(found))], indent="")
+    elif found.where.host is None:
+        printer.said(f"Of another machine: {_machine(found)}. The commands are for that one.")
     for one in told if printer.verbose else told[:1]:
         _answer(printer, one)
         _show_evidence(printer, found, one)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.printer import SCHEMA_VERSION, Printer
+from rocmcfg.cli.printer import SCHEMA_VERSION, Misuse, Printer
 
 if TYPE_CHECKING:
     from rocmcfg.explain.explanation import Caution, Explanation, OnKernel
@@ -21,11 +21,12 @@ _ISSUES = 5
 
 def explain(
     printer: Printer,
-    name: str = opt.argument(
-        "NAME[=VALUE]",
+    names: tuple[str, ...] = opt.argument(
+        "NAME[=VALUE]…",
         "cwsr_enable, ppfeaturemask=0xfffd3fff, iommu=pt, gfx1201, a variable, or the id of an issue "
         "or a message.",
         "name",
+        "texts",
     ),
     kernel: tuple[str, ...] = opt.texts(
         "--kernel", metavar="V", help="For this kernel instead of those here.", takes="kernel"
@@ -41,7 +42,9 @@ def explain(
     from rocmcfg.doctor.reading.logs import is_line
     from rocmcfg.workflow import explaining
 
-    host = hosts.open_host(printer, root)
+    host, name = hosts.open_host(printer, root), " ".join(names)
+    if printer.json and names[1:]:
+        raise Misuse("--json explains one name at a time")
     environment = {} if host.offline else os.environ
     line = explaining.explain_line(host, name, kernel, environment) if " " in name.strip() else None
     if line == [] and is_line(name):

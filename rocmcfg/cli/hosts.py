@@ -40,7 +40,7 @@ def open_host(
     if chroot and os.geteuid() != 0:
         raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
     host = LocalHost(root, chroot=chroot)
-    printer.root = host.root
+    printer.root, printer.runs_tools = host.root, host.runs_tools
     drop_ins.look_in(host)
     weak = next(filter(None, map(host.weakness, _OF_PROGRAMS)), None) if chroot else None
     if weak is not None:

@@ -23,7 +23,7 @@ _COMMANDS = 60  # columns; where several take more, each stands on its own line 
 _STATES = {
     ActivationState.PLANNED: "to run",
     ActivationState.DONE: "done",
-    ActivationState.LEFT_TO_USER: "left to you",
+    ActivationState.LEFT_TO_USER: "left to you, or to --chroot",
     ActivationState.SKIPPED: "not needed",
 }
 
@@ -72,7 +72,7 @@ def show(printer: Printer, planned: Planned, *, diff: bool = False) -> None:
         printer.heading("Kernel command line (what the boot loader adds to every normal entry)")
         marked = [word if mark == " " else f"[{mark}{word}{mark}]" for mark, word in line.marked]
         printer.wrapped(" ".join(marked))
-    show_changes(printer, made.changes, diff=diff or printer.verbose)
+    show_changes(printer, made.changes, diff)
     show_activations(printer, made.activations, made.tools)
     for note in _notes(planned.profiles):
         printer.line()
@@ -102,7 +102,7 @@ def _show_ways_back(printer: Printer, planned: Planned) -> None:
     made, again = planned.plan, f"sudo {command_line(planned.request)}{printer.root_option}"
     line = made.command_line
     added = [word for mark, word in line.marked if mark == "+"] if line else []
-    printer.wrapped(f"Undo: sudo rocmcfg rollback{printer.root_option}", indent="")
+    printer.to_copy("Undo:", printer.for_host("sudo rocmcfg rollback"))
     if added and registry.trial(made.boot_backend) is not None:
         printer.to_copy("Try it for one boot first:", f"{again} --trial")
     if added and made.boot_backend != "uki":
@@ -154,8 +154,8 @@ def show_setting(printer: Printer, row: SettingRow) -> None:
         printer.line(f"      {link}")
 
 
-def show_changes(printer: Printer, changes: Sequence[FileChange], *, diff: bool = True) -> None:
-    if not diff:
+def show_changes(printer: Printer, changes: Sequence[FileChange], diff: bool) -> None:
+    if not diff and not printer.verbose:
         printer.section(
             "Files (--diff shows them)", [(f"{_MARKS[c.kind]} {c.path}", c.reason) for c in changes]
         )
@@ -172,6 +172,11 @@ def show_changes(printer: Printer, changes: Sequence[FileChange], *, diff: bool 
 def show_activations(
     printer: Printer, activations: Sequence[Activation], tools: Sequence[ToolChange] = ()
 ) -> None:
+    if not printer.runs_tools:
+        activations = [
+            a._replace(state=ActivationState.LEFT_TO_USER) if a.state is ActivationState.PLANNED else a
+            for a in activations
+        ]
     long = {a.tool for a in activations if a.lines[1:] and len("; ".join(a.lines)) > _COMMANDS}
     steps = [
         (

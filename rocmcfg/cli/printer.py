@@ -122,6 +122,7 @@ class Printer:
     ) -> None:
         self.command, self.json, self.quiet, self.verbose = command, json, quiet, verbose
         self.root = "/"
+        self.runs_tools = True  # those of that host
         self.understood: Sequence[Diagnostic] = ()  # how what was asked was read
         self.kept: list[str] | None = None  # in place of what would be printed, where somebody else prints it
         self._progress_shown = self._begun = False
@@ -133,6 +134,13 @@ class Printer:
         from rocmcfg.model.state import root_option
 
         return root_option(self.root)
+
+    def for_host(self, command: str) -> str:
+        """The command with the --root of this one, and with its --chroot where it changes a host."""
+        if "--root" in command or not self.root_option:
+            return command
+        chroot = self.runs_tools and re.search("rocmcfg (apply|recover|reject|rollback)", command)
+        return f"{command}{self.root_option}{' --chroot' if chroot else ''}"
 
     def may_change(self, host: HostView) -> None:
         """From here on the command may change this host: a stop reads from the host what it has left."""
@@ -208,11 +216,8 @@ class Printer:
         raise SystemExit(int(code))
 
     def _hint(self, of: Diagnostic) -> str:
-        """A hint whose commands are for the host of this command: with its --root."""
-        option = self.root_option if "`" in of.hint else ""
-        return _FOR_A_HOST.sub(
-            lambda found: found[0] if "--root" in found[1] else f"`{found[1]}{option}`", of.hint
-        )
+        """A hint whose commands are for the host of this command."""
+        return _FOR_A_HOST.sub(lambda found: f"`{self.for_host(found[1])}`", of.hint)
 
     @property
     def _silent(self) -> bool:

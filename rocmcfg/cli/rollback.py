@@ -33,6 +33,7 @@ def rollback(
     pristine: bool = opt.switch("--pristine", "--all", help="Undo all that rocmcfg ever wrote."),
     force: bool = _FORCE,
     dry_run: bool = opt.switch("--dry-run", help="Show what it would do, and change nothing."),
+    diff: bool = opt.DIFF,
     yes: bool = opt.YES,
     place: opt.TargetHost = opt.TargetHost(),
 ) -> None:
@@ -53,7 +54,7 @@ def rollback(
             _say(printer, planned, _NOTHING, host)
             return
         printer.document(planned.diagnostics, planned)
-        _show(printer, planned)
+        _show(printer, planned, True)
         printer.line("Dry run: nothing was changed.")
         return
     instead = ", or --dry-run to see what it would do"
@@ -61,7 +62,7 @@ def rollback(
 
     def show(printer: Printer, planned: Undo) -> None:
         shown.extend(planned.diagnostics)
-        _show(printer, planned)
+        _show(printer, planned, diff)
 
     ask = hosts.asking(printer, host, yes, show, "Roll back?", "rollback --dry-run", instead)
     found = undoing.rollback(host, to=to, force=force, confirm=ask, progress=printer.progress)
@@ -107,7 +108,7 @@ def recover(printer: Printer, force: bool = _FORCE, place: opt.TargetHost = opt.
     _say(printer, undone, "Nothing to recover: no transaction was interrupted.", host)
 
 
-def _show(printer: Printer, planned: Undo) -> None:
+def _show(printer: Printer, planned: Undo, diff: bool = False) -> None:
     from rocmcfg.cli import plan_view
 
     if planned.journals:
@@ -117,7 +118,7 @@ def _show(printer: Printer, planned: Undo) -> None:
     tried = [text for one in planned.journals if one.header.trial for text in one.header.settings]
     rows += [("keeps", planned.keeps), ("forgets what was tried", tuple(dict.fromkeys(tried)))]
     printer.pairs([(name, ", ".join(texts)) for name, texts in rows if texts])
-    plan_view.show_changes(printer, planned.changes)
+    plan_view.show_changes(printer, planned.changes, diff)
     plan_view.show_activations(printer, planned.activations)
     printer.line()
     printer.problems(planned.diagnostics)

@@ -89,18 +89,14 @@ def _reasons(found: Status) -> list[tuple[str, str]]:
 
 def _show_others(printer: Printer, found: Status) -> None:
     """Parameters that somebody else sets, with those that no kernel has."""
-    from rocmcfg.knowledge import catalogue
-
     ours = {one.parameter for one in found.settings}
     others = [p for p in found.parameters if p.name not in ours]
     if not others:
         return
-    printer.heading("Set by hand, not by rocmcfg")
+    printer.heading("Also set on this host")
     cells = [(p.name, p.next_boot or "-", p.running or "-", p.source) for p in others]
     printer.table(("PARAMETER", "NEXT BOOT", "RUNNING", "FROM"), cells)
-    known = catalogue.load().parameters
-    for name in (p.name for p in others if p.name not in known):
-        printer.wrapped(f"{name}: no such parameter; `rocmcfg lint{printer.root_option}` tells more", "")
+    printer.said(f"What they do: rocmcfg lint{printer.root_option}")
 
 
 def _applied(found: Status) -> str:

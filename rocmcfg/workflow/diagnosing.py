@@ -10,6 +10,7 @@ from rocmcfg.doctor.judging.origin import Options, Origin
 from rocmcfg.doctor.judging.ranking import Match
 from rocmcfg.doctor.judging.workarounds import Cure, IssueHere, issues_of
 from rocmcfg.doctor.log_lines import LogLines
+from rocmcfg.doctor.reading.log_facts import LogFacts
 from rocmcfg.doctor.reading.logs import read_host, read_named
 from rocmcfg.doctor.reading.scan import Scanner
 from rocmcfg.doctor.reading.segments import LogRead
@@ -90,6 +91,11 @@ class Diagnosis(NamedTuple):
         from rocmcfg.knowledge import catalogue
 
         return catalogue.version()
+
+    @property
+    def shows_no_machine(self) -> bool:
+        """No log says anything of a machine, its kernel or its ROCm."""
+        return self.where.log == LogFacts()
 
     @property
     def machine(self) -> LogMachine:

@@ -108,11 +108,16 @@ def _subject(view: HostView, text: str) -> Explanation | None:
     name = text.lower()
     if name.startswith("rc") and (row := catalogue.diagnostics().get(text.upper())):
         return subjects.diagnostic(text.upper(), *row)
-    if (issue := next((one for one in catalogue.known_issues() if one.id == name), None)) is not None:
+    begun = [one for one in catalogue.known_issues() if one.id.startswith(name)] if "-" in name else []
+    issues = [one for one in begun if one.id == name] or begun
+    if issues[1:]:
+        ids = ", ".join(one.id for one in issues)
+        raise fail("RC6004", f"several known issues begin with {text}", hint=f"explain one of them: {ids}")
+    if issues:
         from rocmcfg.doctor.judging.conditions import known_here
 
-        here = known_here((issue,), collect_facts(view, name_system=False), catalogue.load())
-        return subjects.issue(issue, bool(here))
+        here = known_here(issues, collect_facts(view, name_system=False), catalogue.load())
+        return subjects.issue(issues[0], bool(here))
     is_profile = name in profiles.names(view)
     models = [model for model in catalogue.gpu_models() if model.gfx == name]
     models = models or ([] if is_profile else meant.gpus(text, whole=True))

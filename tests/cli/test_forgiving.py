@@ -249,3 +249,39 @@ def test_a_command_of_other_programs_is_answered_with_ours(word: str) -> None:
     assert f"Did you mean 'rocmcfg {instead}'?" in unfolded(found.err)
     assert instead == "--version" or rocmcfg(*instead.split(), "--help").code == 0
     assert rocmcfg(word, "--json").ids == ["RC0001"]
+
+
+# -- explain -------------------------------------------------------------------------------------------
+
+
+def test_explain_takes_the_beginning_of_an_issues_id(root: Path) -> None:
+    whole = rocmcfg("explain", "rdna4-hipblaslt-gltr-overread", "--root", root)
+    assert rocmcfg("explain", "rdna4-hipblaslt-gltr", "--root", root) == whole
+    several = rocmcfg("explain", "rdna4-", "--root", root)
+    assert several.code == 1
+    assert "rdna4-hipblaslt-gltr-overread" in unfolded(several.err)
+
+
+def test_explain_takes_several_settings(root: Path) -> None:
+    told = rocmcfg("explain", "amdgpu.dpm=0", "amdgpu.runpm=0", "--root", root)
+    assert told.code == 0
+    assert told.out.index("amdgpu.dpm") < told.out.index("amdgpu.runpm")
+    assert rocmcfg("explain", "amdgpu.dpm=0", "amdgpu.runpm=0", "--root", root, "--json").code == 2
+
+
+# -- another host --------------------------------------------------------------------------------------
+
+
+def test_commands_for_another_host_name_it_and_say_who_runs_its_programs(root: Path) -> None:
+    planned = rocmcfg("plan", "--set", "amdgpu.runpm=0", "--root", root)
+    assert "update-grub  left to you, or to --chroot" in planned.out
+    applied = unfolded(rocmcfg("apply", "--set", "amdgpu.runpm=0", "--root", root, "--yes").out)
+    assert applied.endswith(f"Undo: sudo rocmcfg rollback --root {root}")
+    undone = rocmcfg("rollback", "--root", root, "--yes").out
+    assert "- /etc/default/grub.d/zz-rocmcfg.cfg" in undone
+    assert "+++" not in undone
+
+
+def test_all_power_features_off_is_warned_of(root: Path) -> None:
+    planned = rocmcfg("plan", "--set", "amdgpu.ppfeaturemask=0x0", "--root", root, "--json")
+    assert "RC2050" in planned.ids

@@ -363,9 +363,16 @@ def test_zstd_is_refused_with_the_way_out(host: Path, tmp_path: Path) -> None:
     assert "zstd -dc" in problem(rocmcfg("doctor", "--log", log, "--root", host), "RC3001", 1)
 
 
+def test_a_journal_as_it_lies_on_the_disk_is_refused_with_the_way_out(host: Path, tmp_path: Path) -> None:
+    log = tmp_path / "system.journal"
+    log.write_bytes(b"LPKSHHRH" + bytes(200))
+    assert "journalctl -k --file" in problem(rocmcfg("doctor", log, "--root", host), "RC3001", 1)
+
+
 def test_a_log_that_cannot_be_read_hides_no_other(host: Path) -> None:
+    """But whoever asked for it learns it, scripts included."""
     found = rocmcfg("doctor", "--log", "/nowhere", "--log", RESET, "--root", host, "--json")
-    assert found.code == 0
+    assert found.code == 1
     assert found.ids == ["RC3001"]
     assert found.document["matches"][0]["issue"] == "rdna3-mes-unmap-mode1"
 
@@ -454,3 +461,17 @@ def test_a_pipe_with_nothing_in_it_is_no_log(host: Path, silent: bool) -> None:
         words, stdin=reading, capture_output=True, check=True, env=environment(), timeout=HANG
     )
     assert all(log["name"] != "standard input" for log in json.loads(done.stdout)["logs"])
+
+
+def test_a_text_that_shows_no_machine_is_doubted_and_a_log_of_one_is_not(host: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("bread\nbutter\n")
+    (tmp_path / "boot").write_text("Linux version 6.14.0-37-generic (buildd)\n")
+    doubted = rocmcfg("doctor", tmp_path / "notes", "--root", host)
+    assert doubted.code == 0
+    assert "Is it the right log?" in doubted.out
+    assert "Is it the right log?" not in rocmcfg("doctor", tmp_path / "boot", "--root", host).out
+
+
+def test_what_another_machine_needs_is_not_offered_as_if_it_were_this_ones(host: Path) -> None:
+    assert "Of another machine: gfx1100" in rocmcfg("doctor", RESET, "--root", host).out
+    assert "Of another machine" not in rocmcfg("doctor", OVERREAD, "--root", host).out

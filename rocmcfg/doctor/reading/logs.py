@@ -19,6 +19,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_BINARY_JOURNAL = b"LPKSHHRH"  # HEADER_SIGNATURE in journal-def.h of systemd
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "--no-hostname", "-k", "-o", "short-iso")
 # The kernel's log in files: rsyslog's and syslog-ng's names on Debian, Fedora, openSUSE and Arch.
 _FILES = re.compile(r"^(kern\.log|dmesg|messages|syslog|kernel\.log)(?:[.-][0-9]{1,8})?(?:\.(?:gz|xz|bz2))?$")
@@ -88,7 +89,8 @@ def _file(view: HostView, path: str) -> Source:
 
 
 def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
-    """The stream itself, or what a compressed one holds. Raises Unreadable for zstd, which Python lacks."""
+    """The stream itself, or what a compressed one holds. Raises Unreadable for zstd, which Python lacks, and
+    for a journal as it lies on the disk."""
     buffered = io.BufferedReader(stream, 1 << 17)  # type: ignore[type-var]
     try:
         start = buffered.peek(8)[:8]
@@ -96,6 +98,10 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
         raise Unreadable(name, problem) from problem
     if start.startswith(_ZSTD):
         raise Unreadable(name, "it is packed with zstd: `zstd -dc FILE | rocmcfg doctor --log -` reads it")
+    if start == _BINARY_JOURNAL:
+        raise Unreadable(
+            name, "it is a journal: `journalctl -k --file FILE | rocmcfg doctor --log -` reads it"
+        )
     return unpack(buffered, start) or buffered  # type: ignore[return-value]
 
 
