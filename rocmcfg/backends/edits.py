@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from rocmcfg.backends import marked_lines
-from rocmcfg.backends.boot import registry
-from rocmcfg.backends.environment_targets import ENVIRONMENT
+from rocmcfg.backends.boot import appended_assignment, marked_arguments
 from rocmcfg.model.edit import Editor
 
+EDITORS: dict[str, Editor] = {
+    "/etc/default/grub": appended_assignment,
+    "/etc/default/limine": appended_assignment,
+    "/etc/environment": marked_lines,
+    "/etc/kernel/cmdline": marked_arguments,
+    "/etc/sdboot-manage.conf": appended_assignment,
+}
 
-def editor(path: str, likely: str = "") -> Editor | None:
-    """None for a path that is ours as a whole. `likely` is the loader that reads it, where one is known."""
-    return marked_lines if path == ENVIRONMENT.path else registry.editor(path, likely)
 
-
-def own_part(path: str, content: bytes | None, likely: str = "") -> bytes | None:
+def own_part(path: str, content: bytes | None) -> bytes | None:
     """What of a file's content is ours: all of it, but for a file that others own. None: nothing."""
-    known = editor(path, likely)
+    known = EDITORS.get(path)
     return known.own(content) if known is not None and content is not None else content

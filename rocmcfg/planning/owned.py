@@ -48,7 +48,7 @@ def owned_files(
         proposed = backend.propose(view, on_line if loader == backend.NAME else ())
         for path, content in proposed.items():
             on_boot[path] = content or on_boot.get(path)  # two loaders may read one file
-    owned = [OwnedFile(path, on_boot[path], why, editor=registry.editor(path)) for path in on_boot]
+    owned = [OwnedFile(path, on_boot[path], why, editor=edits.EDITORS.get(path)) for path in on_boot]
     owned += [OwnedFile(path, None, "the trial is over: this is for good") for path in trial_paths()]
     owned.append(OwnedFile(modprobe.PATH, modprobe.propose(options), "module options: " + _ids(options)))
     generator = initramfs.backend(initramfs.detect(view)) if options else None
@@ -79,7 +79,7 @@ def _targets(view: HostView, names: Sequence[str], variables: Sequence[DesiredSe
         content = environment_targets.propose(target, variables) if target in asked else None
         reason = f"variables for {target.readers}"
         reason += f" (--env-target {target.name})" if target.name else ""
-        owned[target.path] = OwnedFile(target.path, content, reason, editor=edits.editor(target.path))
+        owned[target.path] = OwnedFile(target.path, content, reason, editor=edits.EDITORS.get(target.path))
     for path in environment_targets.unit_files(view):
         owned.setdefault(path, OwnedFile(path, None, gone))
     return list(owned.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from rocmcfg.backends import environment_targets, initramfs, modprobe
+from rocmcfg.backends import edits, environment_targets, initramfs, modprobe
 from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.environment import Assignment
@@ -178,7 +178,7 @@ def _images(
         if observed.boot is not None and not initramfs.booted(view, entries):
             reason = "no entry boots one: amdgpu is loaded from the system, and reads /etc/modprobe.d there"
         return [Activation("initramfs", (("initramfs",),), reason, state=skipped)], []
-    images = generator.images(view, "amdgpu", entries)
+    images = generator.images(view, entries)
     carrying = [image.path for image in images if image.carries]
     state = ActivationState.PLANNED
     if carrying:
@@ -201,7 +201,7 @@ def _menu(
     if boot is None:
         return ()
     backend = registry.backend(loader)
-    source = boot.menu.carrier if registry.editor(boot.menu.carrier) is not None else "the drop-in"
+    source = boot.menu.carrier if boot.menu.carrier in edits.EDITORS else "the drop-in"
     if changed & registry.inputs(loader):
         said = f"the boot menu is generated from {source}"
         if loader in registry.WRITERS:

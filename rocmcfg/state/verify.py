@@ -138,7 +138,7 @@ def _changed_files(host: _Host) -> list[Diagnostic]:
             hint="run verify as root: only root can tell whether an apply was interrupted"
             if unsure
             else "`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it"
-            if host.view.read(path) is not None or registry.editor(path) is None
+            if host.view.read(path) is not None or path not in edits.EDITORS
             else "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it",
         )
         for path in (host.receipt.files if host.receipt else {})
@@ -151,7 +151,7 @@ def _as_left(host: _Host, path: str) -> bool:
         return True
     try:
         content, recorded = host.view.read(path), host.receipt.files[path]
-        return digest(content) == recorded or digest(edits.own_part(path, content, host.loader)) == recorded
+        return digest(content) == recorded or digest(edits.own_part(path, content)) == recorded
     except Unreadable:
         return True
 

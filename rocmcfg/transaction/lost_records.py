@@ -24,7 +24,7 @@ def _ours(view: HostView, path: str) -> bool:
     try:
         content = view.read(path)
     except Unreadable:
-        return edits.editor(path) is None and view.exists(path)
+        return path not in edits.EDITORS and view.exists(path)
     own = edits.own_part(path, content)
     return own is not None and MARK in own[:400]
 
@@ -96,7 +96,7 @@ def by_hand(view: HostView, paths: tuple[str, ...]) -> str:
         keeper = registry.argument_keeper(name)
         if set(paths) & {*registry.paths(name)} and (held := keeper.held(view, ours)) is not None:
             steps.append("sudo " + " ".join(keeper.keep(None, held)))
-    edited = [path for path in paths if edits.editor(path) is not None]
+    edited = [path for path in paths if path in edits.EDITORS]
     whole = [path for path in paths if path not in edited]
     steps += [f"take the lines of rocmcfg out of {path}" for path in edited]
     steps += ["sudo rm " + " ".join(whole)] if whole else []

@@ -124,6 +124,6 @@ def look_at_results(
         problems += menus.check(menu, wanted, [text for text in unwanted if not contains(others, text)])
     for generator in initramfs.backends():
         if generator.TOOL in tools:
-            images = generator.images(host, "amdgpu", menu.entries if menu is not None else ())
-            problems += generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))
+            images = generator.images(host, menu.entries if menu is not None else ())
+            problems += generator.check(host, images, host.read(modprobe.PATH))
     return problems

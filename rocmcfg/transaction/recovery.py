@@ -43,7 +43,7 @@ class ThirdPartyEdit(RocmcfgError):
                     location=path,
                     hint="take the lines of rocmcfg out by hand, then run the command again; --force puts "
                     "the whole file back as it was (a copy stays in the transaction's folder)"
-                    if edits.editor(path) is not None
+                    if path in edits.EDITORS
                     else "keep your lines elsewhere, then run the command again with --force, which drops "
                     "the edit (a copy stays in the transaction's folder)",
                 )
@@ -288,8 +288,8 @@ def _made_by_others(host: Host, found: steps.Journal) -> Iterator[Activation]:
     if modprobe.PATH not in found.files or generator is None or generator.TOOL in found.tools:
         return
     entries = registry.entries(host, found.header.expect.backend)
-    images = generator.images(host, "amdgpu", entries)
-    if has_errors(generator.check(host, images, modprobe.PATH, host.read(modprobe.PATH))):
+    images = generator.images(host, entries)
+    if has_errors(generator.check(host, images, host.read(modprobe.PATH))):
         yield from generator.activations(host, "an image holds the options that were taken back", entries)
 
 

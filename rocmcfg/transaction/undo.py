@@ -215,6 +215,6 @@ def _images(view: HostView, chosen: Sequence[Journal]) -> list[Activation]:
         return []
     generator = initramfs.backend(initramfs.detect(view))
     entries = registry.entries(view, chosen[0].header.expect.backend)
-    if generator is None or all(i.carries is False for i in generator.images(view, "amdgpu", entries)):
+    if generator is None or all(i.carries is False for i in generator.images(view, entries)):
         return []
     return list(generator.activations(view, "an image holds the options that are taken back", entries))

@@ -58,7 +58,7 @@ def trial_plan(view: HostView, made: Plan, terms: Terms, known: Known) -> tuple[
     if loader is not None and observed.boot is not None:
         problems += loader.problems(view, observed.boot, arguments)
         owned = [
-            OwnedFile(path, content, "what makes a trial of one boot", mode, edits.editor(path))
+            OwnedFile(path, content, "what makes a trial of one boot", mode, edits.EDITORS.get(path))
             for path, (content, mode) in loader.propose(view, observed.boot, arguments).items()
         ]
         changes, wrong = changes_to(view, owned, known.receipt)

@@ -119,9 +119,9 @@ def plan_without(view: HostView, *, force: bool) -> Plan:
     files = loader.FILES if loader is not None else ()
     owned = [OwnedFile(path, None, "what is left of a trial") for path in files]
     reader = registry.reader(place)
-    for path, editor in reader.EDITED.items() if reader is not None else ():
+    for path in reader.EDITED if reader is not None else ():
         applied = edits.own_part(path, view.read(path))
-        owned.append(OwnedFile(path, applied, "what is left of a trial", editor=editor))
+        owned.append(OwnedFile(path, applied, "what is left of a trial", editor=edits.EDITORS[path]))
     changes, wrong = changes_to(view, owned, None)
     if wrong and not force:
         raise RocmcfgError(*wrong)

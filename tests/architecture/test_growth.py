@@ -15,7 +15,6 @@ import pytest
 
 from rocmcfg.backends import environment, environment_targets
 from rocmcfg.backends.boot.grub.backend import BACKEND
-from rocmcfg.backends.boot.grub.trial import TRIAL
 from rocmcfg.backends.boot.grub_files import environment_block
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment
 from rocmcfg.doctor.reading.logs import unpacked
@@ -63,7 +62,7 @@ class Reader(NamedTuple):
 
 
 def _menu(host: LocalHost) -> object:
-    return BACKEND.observe(host), BACKEND.unmanaged(host), TRIAL.check(host, ["a=1"])
+    return BACKEND.observe(host), BACKEND.unmanaged(host), BACKEND.TRIAL.check(host, ["a=1"])
 
 
 def _defaults(host: LocalHost) -> object:

@@ -32,23 +32,18 @@ from rocmcfg.backends.boot.bootc.reader import READER as BOOTC_READER
 from rocmcfg.backends.boot.chain import Chain, EntryChain
 from rocmcfg.backends.boot.contract import (
     BootReader,
-    BootTrial,
     Keeper,
 )
 from rocmcfg.backends.boot.grub import reader as grub_reader
 from rocmcfg.backends.boot.grub.backend import BACKEND as GRUB_BACKEND
-from rocmcfg.backends.boot.grub.trial import TRIAL as GRUB_TRIAL
 from rocmcfg.backends.boot.grub_bls import reader as bls_reader
 from rocmcfg.backends.boot.grub_bls.backend import BACKEND as BLS_BACKEND
-from rocmcfg.backends.boot.grub_bls.trial import TRIAL as BLS_TRIAL
 from rocmcfg.backends.boot.grub_mkconfig import reader as mkconfig_reader
 from rocmcfg.backends.boot.grub_mkconfig.backend import BACKEND as MKCONFIG_BACKEND
-from rocmcfg.backends.boot.grub_mkconfig.trial import TRIAL as MKCONFIG_TRIAL
 from rocmcfg.backends.boot.kernelstub import reader as kernelstub_reader
 from rocmcfg.backends.boot.kernelstub.backend import BACKEND as KERNELSTUB_BACKEND
 from rocmcfg.backends.boot.limine import reader as limine_reader
 from rocmcfg.backends.boot.limine.backend import BACKEND as LIMINE_BACKEND
-from rocmcfg.backends.boot.one_shot import SecondEntry
 from rocmcfg.backends.boot.proxmox_boot_tool import reader as proxmox_reader
 from rocmcfg.backends.boot.proxmox_boot_tool.backend import BACKEND as PROXMOX_BACKEND
 from rocmcfg.backends.boot.refind import reader as refind_reader
@@ -63,7 +58,6 @@ from rocmcfg.backends.boot.systemd_boot import reader as systemd_boot_reader
 from rocmcfg.backends.boot.systemd_boot.backend import BACKEND as SYSTEMD_BOOT_BACKEND
 from rocmcfg.backends.boot.uki import reader as uki_reader
 from rocmcfg.backends.boot.uki.backend import BACKEND as UKI_BACKEND
-from rocmcfg.backends.boot.uki.trial import TRIAL as UKI_TRIAL
 from rocmcfg.backends.initramfs import Generator, booster, dracut, initramfs_tools, mkinitcpio
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.edit import Editor
@@ -102,13 +96,6 @@ READERS: tuple[BootReader, ...] = (
     proxmox_reader,
 )
 KEEPERS: tuple[Keeper, ...] = (BOOTC_BACKEND, RPM_OSTREE_BACKEND, KERNELSTUB_BACKEND)
-TRIALS: tuple[BootTrial, ...] = (
-    GRUB_TRIAL,
-    MKCONFIG_TRIAL,
-    BLS_TRIAL,
-    UKI_TRIAL,
-    *(SecondEntry() for _ in range(4)),
-)
 EDITORS: tuple[Editor, ...] = (appended_assignment, marked_arguments, marked_lines)
 WRITERS: tuple[EntryChain, ...] = (
     LIMINE_BACKEND,
@@ -129,15 +116,14 @@ GENERATORS: tuple[Generator, ...] = (
 def test_what_the_registry_hands_out_is_what_mypy_saw() -> None:
     assert registry.backends() == BACKENDS
     assert tuple(registry.reader(name) for name in registry.NAMES) == READERS
-    assert [vars(one) for one in registry.trials().values()] == [vars(one) for one in TRIALS]
     assert initramfs.backends() == GENERATORS
     assert tuple(map(registry.argument_keeper, registry.KEEPERS)) == KEEPERS
     packages = (grub, grub_mkconfig, limine, uki, systemd_boot, sdboot_manage, grub_bls, refind)
     assert all(
         one.__doc__ for one in (*packages, bootc, rpm_ostree, sdbootutil, kernelstub, proxmox_boot_tool)
     )
-    assert {editor for one in READERS for editor in one.EDITED.values()} == {*EDITORS} - {marked_lines}
-    assert edits.editor("/etc/environment") is EDITORS[-1]
+    assert {path for one in READERS for path in one.EDITED} == {*edits.EDITORS} - {"/etc/environment"}
+    assert {*edits.EDITORS.values()} == {*EDITORS}
     assert tuple(map(registry.writer, registry.WRITERS)) == WRITERS
 
 
@@ -169,7 +155,7 @@ def test_what_takes_all_back_without_python_knows_every_place_and_every_mark() -
     edited = {*(path for one in READERS for path in one.EDITED), "/etc/environment"}
     comment, _, _ = appended_assignment.lines("X", "a=1").decode().partition("\n")
     begin, *_, end = marked_lines.part("").decode().splitlines()
-    whole = {path for path in owned_paths() if edits.editor(path) is None}
+    whole = {path for path in owned_paths() if path not in edits.EDITORS}
     assert edited == {*owned_paths()} - whole
     assert {*said["OWNED"].splitlines()} == whole
     assert {*said["EDITED"].splitlines()} == edited
@@ -186,7 +172,7 @@ def test_two_loaders_that_read_one_file_do_not_take_it_from_each_other(
 ) -> None:
     def named(name: str) -> SimpleNamespace:
         return SimpleNamespace(
-            NAME=name, propose=lambda _, settings: {"/etc/x": b"ours" if settings else None}
+            NAME=name, TRIAL=None, propose=lambda _, settings: {"/etc/x": b"ours" if settings else None}
         )
 
     monkeypatch.setattr(registry, "backends", lambda: (named("one"), named("other")))

@@ -13,8 +13,8 @@ from rocmcfg.backends.boot.loader_entries import TRIAL_ID
 from rocmcfg.backends.boot.menu import Role
 from rocmcfg.backends.boot.one_shot import Listed, copied
 from rocmcfg.backends.boot.uki import addons, reader
+from rocmcfg.backends.boot.uki.backend import BACKEND
 from rocmcfg.backends.boot.uki.reader import Uki
-from rocmcfg.backends.boot.uki.trial import TRIAL
 from rocmcfg.host.local import LocalHost
 
 from .efi_program import printing
@@ -67,7 +67,7 @@ def entry_of_trial(work: Path, suite: str) -> bytes:
     (work / "host/efi/EFI/Linux").mkdir(parents=True)
     (work / "host/efi" / IMAGE).write_bytes(image(suite))
     listed = Listed("arch.efi", f"/efi/{IMAGE}", "/efi", default=True)
-    found = TRIAL.original(LocalHost(str(work / "host")), listed)
+    found = BACKEND.TRIAL.original(LocalHost(str(work / "host")), listed)
     assert found is not None
     folder, text, _ = found
     assert f"{folder}/{TRIAL_ID}.conf" == f"/efi/{ENTRY}"

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments
-from rocmcfg.backends.boot.contract import BootReader, Observed
+from rocmcfg.backends.boot.contract import BootReader, BootTrial, Observed
 from rocmcfg.backends.boot.efi import handed_over
 from rocmcfg.backends.boot.entry_options import CARRIER, CMDLINE, Written
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
@@ -24,14 +24,15 @@ from rocmcfg.model.state import DesiredSetting
 
 class Chain(ABC):
     """A backend. `OWNED` are the files that are ours as a whole. `MANUAL` says what somebody does by hand,
-    with `{path}` for what is found first; `NO_TRIAL` why there is no trial, `EDIT_KEY` what edits an entry in
-    the menu. `LOADER` is how the name begins that the loader leaves in LoaderInfo; without one, what is found
-    is proof."""
+    with `{path}` for what is found first; `NO_TRIAL` why there is no `TRIAL`, `EDIT_KEY` what edits an entry
+    in the menu. `LOADER` is how the name begins that the loader leaves in LoaderInfo; without one, what is
+    found is proof."""
 
     OWNED: tuple[str, ...] = (CARRIER,)
     TITLE: str
     MANUAL: str
     EDIT_KEY = "e"
+    TRIAL: BootTrial | None = None
     NO_TRIAL = "rocmcfg does not know how it boots something once"
     LOADER = ""
 

@@ -2,8 +2,7 @@
 
 A backend is a package of `rocmcfg.backends.boot` with two modules: `backend`, whose BACKEND is a
 `chain.Chain`, and `reader`, which is a `BootReader` or has one as its READER, and is light, since `verify`
-loads nothing else. A third, `trial`, has a `BootTrial` as its TRIAL where the loader can boot something once
-in a way of its own; else NO_TRIAL of the backend says why there is none.
+loads nothing else.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from typing import NamedTuple, Protocol
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic
-from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg
 from rocmcfg.model.plan import ToolChange
 
@@ -36,10 +34,10 @@ class Observed(NamedTuple):
 
 
 class BootReader(Protocol):
-    """`EDITED` are the files of others that have a part of ours, and who knows that part."""
+    """`EDITED` are the files of others that have a part of ours (`backends.edits`)."""
 
     NAME: str
-    EDITED: dict[str, Editor]
+    EDITED: tuple[str, ...]
 
     def here(self, view: HostView) -> bool:
         """Whether this host has a menu of this loader."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import last, split
 
 NAME = "nixos"
-EDITED: dict[str, Editor] = {}
+EDITED: tuple[str, ...] = ()
 _SYSTEMS = ("/nix/var/nix/profiles/system", "/run/booted-system", "/run/current-system")
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rocmcfg.backends.boot.contract import BootReader, BootTrial, Keeper
     from rocmcfg.backends.boot.kept_arguments import KeptChain
     from rocmcfg.backends.boot.menu import Entry, Menu
-    from rocmcfg.model.edit import Editor
     from rocmcfg.model.facts import BootChain, Detection
 
 NAMES = (
@@ -33,9 +32,6 @@ NAMES = (
     "proxmox-boot-tool",
 )
 _READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
-# those whose entries are files that systemd-boot shows
-_SECOND_ENTRY = ("systemd-boot", "sdboot-manage", "kernelstub", "sdbootutil")
-_TRIALS = ("grub", "grub-mkconfig", "grub-bls", "uki", *_SECOND_ENTRY)
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keeps the arguments
@@ -71,12 +67,6 @@ def entries_here(view: HostView) -> tuple[Entry, ...]:
     return tuple(entry for one in map(_reader, NAMES) if one.here(view) for entry in one.read(view).entries)
 
 
-def editor(path: str, likely: str = "") -> Editor | None:
-    """Who knows our part of a file that others own. The `likely` loader's reader is imported first."""
-    readers = map(_reader, sorted(NAMES, key=lambda name: name != likely))
-    return next((one.EDITED[path] for one in readers if path in one.EDITED), None)
-
-
 def paths(name: str) -> tuple[str, ...]:
     """The files that hold something of ours for this loader, as a whole or in part; none for another name."""
     return (*backend(name).OWNED, *_reader(name).EDITED) if name in NAMES else ()
@@ -90,13 +80,7 @@ def inputs(name: str) -> set[str]:
 
 def trial(name: str) -> BootTrial | None:
     """How a loader boots something once; None for one that cannot, or of which we do not know how."""
-    if name in _SECOND_ENTRY:
-        from rocmcfg.backends.boot.one_shot import SecondEntry
-
-        return SecondEntry()
-    if name not in _TRIALS:
-        return None
-    return cast("BootTrial", _module(name, "trial"))
+    return backend(name).TRIAL if name in NAMES else None
 
 
 def no_trial(name: str) -> str:
@@ -108,7 +92,7 @@ def no_trial(name: str) -> str:
 
 def trials() -> dict[str, BootTrial]:
     """By the name of the loader."""
-    return {name: found for name in _TRIALS if (found := trial(name)) is not None}
+    return {one.NAME: one.TRIAL for one in backends() if one.TRIAL is not None}
 
 
 def copies() -> set[str]:

@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 from rocmcfg.backends.boot.loader_entries import PARTITIONS
 from rocmcfg.backends.boot.menu import Entry, Role
+from rocmcfg.backends.modprobe import PATH
 from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.facts import Detection
@@ -24,8 +25,8 @@ _RECOGNISED = (
 )
 _NAME = re.compile(r"initrd\.img-(.+)|(?:initramfs|booster)-(.+?)(?:-fallback)?\.img|initrd-(.+)")
 _PLUGINS = "/usr/lib/kernel/install.d/"  # of kernel-install(8)
-# How a module may lie in an image: usr-merged or not, below a release or not (booster), compressed or not.
-_MODULE = r"(?:^|[/\s])lib/modules/(?:.*/)?{name}\.ko(?:\.(?:xz|zst|gz))?$"
+# How the driver may lie in an image: usr-merged or not, below a release or not (booster), compressed or not.
+_DRIVER = re.compile(r"(?:^|[/\s])lib/modules/(?:.*/)?amdgpu\.ko(?:\.(?:xz|zst|gz))?$")
 # Images that come with the system get files of /etc by an overlay alone (rpm-ostree 2026.2, initramfs-etc).
 _OSTREE = "/run/ostree-booted"
 _TRACKED = (
@@ -96,18 +97,18 @@ class Generator(Protocol):
         """Why the images that carry the driver would not get our file. Besides, `built` is looked at."""
         return ()
 
-    def contents(self, host: Host, image: Image, path: str, expected: bytes | None) -> Contents:
+    def contents(self, host: Host, image: Image, expected: bytes | None) -> Contents:
         """Our file in an image, beside what it shall be."""
-        inside = path.lstrip("/")
+        inside = PATH.lstrip("/")
         found = host.unpack((*self.UNPACKS.split(), image.path), (inside,), here=self.INTO_HERE)
-        return None if found is None else [(path, found.get(inside), expected)]
+        return None if found is None else [(PATH, found.get(inside), expected)]
 
-    def images(self, view: HostView, module: str, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
-        """Whether each of those that are `made` carries the module."""
+    def images(self, view: HostView, entries: Sequence[Entry] = ()) -> tuple[Image, ...]:
+        """Whether each of those that are `made` carries the driver."""
         found = []
         for one in sorted(self.made(view, entries)):
             listing = asked(view, (*self.LOOKS.split(), one.path))
-            found.append(one._replace(carries=None if listing is None else carried(listing, module)))
+            found.append(one._replace(carries=None if listing is None else carried(listing)))
         return tuple(found)
 
     def activations(
@@ -118,15 +119,13 @@ class Generator(Protocol):
         places = ("/boot", *(one.path for one in images))
         return (Activation(self.TOOL, tuple(self.commands(view, images)), reason, writes_at=places),)
 
-    def check(
-        self, host: Host, found: Sequence[Image], path: str, expected: bytes | None
-    ) -> Iterator[Diagnostic]:
-        """Look into every image that carries the driver: it holds `path` with just these bytes, or not at
+    def check(self, host: Host, found: Sequence[Image], expected: bytes | None) -> Iterator[Diagnostic]:
+        """Look into every image that carries the driver: it holds our file with just these bytes, or not at
         all. An image that could not be looked into is a warning, one that is wrong an error."""
         for image in found:
-            contents = () if image.carries is False else self.contents(host, image, path, expected)
+            contents = () if image.carries is False else self.contents(host, image, expected)
             if contents is None:
-                summary = f"{image.path} cannot be unpacked to prove that it holds {path}"
+                summary = f"{image.path} cannot be unpacked to prove that it holds {PATH}"
                 hint = f"try {self.PROVES} on it by hand"
                 yield warning("RC3203", summary, location=image.path, hint=hint)
             for what, inside, wanted in contents or ():
@@ -198,11 +197,9 @@ def release_of(view: HostView, path: str) -> str:
     return packages.get(named, "") if named else ""
 
 
-def carried(listing: Iterable[str], module: str) -> bool:
-    """Whether an image carries a module, by the lines in which a program lists its files."""
-    # file names use the spelling of the file, where - and _ both occur
-    pattern = re.compile(_MODULE.format(name=re.escape(module).replace("_", "[-_]")))
-    return any(pattern.search(line) for line in listing)
+def carried(listing: Iterable[str]) -> bool:
+    """Whether an image carries the driver, by the lines in which a program lists its files."""
+    return any(map(_DRIVER.search, listing))
 
 
 def asked(view: HostView, argv: Sequence[str]) -> list[str] | None:

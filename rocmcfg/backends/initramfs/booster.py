@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.menu import Entry
 from rocmcfg.backends.initramfs import Contents, Generator, Image, asked, of_the_host
+from rocmcfg.backends.modprobe import PATH
 from rocmcfg.host.view import Host, HostView, text_or_empty
 
 _FOLDERS = ("/lib/modprobe.d", "/etc/modprobe.d", "/run/modprobe.d")
@@ -46,7 +47,7 @@ class Booster(Generator):
         for path, release, *_ in images:
             yield (self.TOOL, "build", "--force", "--kernel-version", release, path)
 
-    def contents(self, host: Host, image: Image, path: str, expected: bytes | None) -> Contents:
+    def contents(self, host: Host, image: Image, expected: bytes | None) -> Contents:
         """The options of every module that our file or the image names are those of all files together."""
         said = asked(host, (self.TOOL, "cat", image.path, _INIT))
         if said is None:
@@ -58,7 +59,7 @@ class Booster(Generator):
         ours = _options([expected.decode("utf-8", "replace")] if expected else [])
         return [
             (
-                f"“{wanted.get(module) or inside[module]}” of {path} for {module}",
+                f"“{wanted.get(module) or inside[module]}” of {PATH} for {module}",
                 inside.get(module, "").encode() or None,
                 wanted.get(module, "").encode() or None,
             )

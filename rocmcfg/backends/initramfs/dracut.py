@@ -67,19 +67,19 @@ class Dracut(Generator):
             yield (*_QUIET, self.TOOL, *options, "--rebuild", path, f"{path}.new", release)
             yield ("mv", "-f", f"{path}.new", path)
 
-    def contents(self, host: Host, image: Image, path: str, expected: bytes | None) -> Contents:
+    def contents(self, host: Host, image: Image, expected: bytes | None) -> Contents:
         listing = asked(host, (self.LOOKS, image.path))
         if listing is None:
             return None
         listed = {line.rpartition(" ")[2] for line in listing}  # as `ls -l` prints them
         inside = None
-        for name in (f"{root}{path.lstrip('/')}" for root in _ROOTS):
+        for name in (f"{root}{PATH.lstrip('/')}" for root in _ROOTS):
             if name in listed:
                 said = host.query((self.LOOKS, "--file", name, image.path))
                 inside = said.stdout.encode() if said is not None and said.ok else b""
                 if not inside:  # 059 lists what squash has packed, and cannot print it
                     return None
-        return [(path, inside, expected)]
+        return [(PATH, inside, expected)]
 
 
 GENERATOR = Dracut()

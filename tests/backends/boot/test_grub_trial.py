@@ -9,7 +9,7 @@ import pytest
 
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub import reader
-from rocmcfg.backends.boot.grub.trial import TRIAL
+from rocmcfg.backends.boot.grub.backend import BACKEND
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB
 from rocmcfg.backends.boot.grub_files.trial import SCRIPT
 from rocmcfg.backends.boot.menu import Menu
@@ -21,7 +21,7 @@ NOTHING = Observed(Menu((), "", "", "", "", ""), (), (), (), ())
 
 def written(tmp_path: Path) -> dict[str, Path]:
     found = {}
-    for path, (content, mode) in TRIAL.propose(LocalHost(str(tmp_path)), NOTHING, ()).items():
+    for path, (content, mode) in BACKEND.TRIAL.propose(LocalHost(str(tmp_path)), NOTHING, ()).items():
         assert content is not None
         place = tmp_path / path.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def test_the_room_in_the_block_is_what_grub_editenv_finds(tmp_path: Path, old: s
     view = LocalHost(str(tmp_path))
 
     def refused(length: int) -> bool:
-        return any(d.id == "RC4306" for d in TRIAL.problems(view, NOTHING, ["x" * length]))
+        return any(d.id == "RC4306" for d in BACKEND.TRIAL.problems(view, NOTHING, ["x" * length]))
 
     longest = max(length for length in range(1024) if not refused(length))
     assert longest > 850
@@ -93,4 +93,4 @@ def test_a_block_that_is_a_link_is_refused(tmp_path: Path) -> None:
     block = tmp_path / "boot/grub/grubenv"
     block.parent.mkdir(parents=True)
     block.symlink_to("../elsewhere")
-    assert "RC4304" in [d.id for d in TRIAL.problems(LocalHost(str(tmp_path)), NOTHING, ["x"])]
+    assert "RC4304" in [d.id for d in BACKEND.TRIAL.problems(LocalHost(str(tmp_path)), NOTHING, ["x"])]

@@ -31,7 +31,7 @@ def test_a_spare_image_and_one_of_no_known_kernel_are_not_written_over(tmp_path:
     )
     (step,) = booster.activations(view, "why")
     assert step.commands == ()
-    assert not any(i.built for i in booster.images(view, "amdgpu"))
+    assert not any(i.built for i in booster.images(view))
 
 
 def config(**options: str) -> bytes:
@@ -56,7 +56,7 @@ def test_the_options_in_an_image_are_those_of_all_files(
 ) -> None:
     more: dict[str, File] = {IMAGE: image(inside, name=INIT)}
     view = host(tmp_path, files({**more, **({PATH: expected} if expected else {})}))
-    found = [*booster.check(view, booster.images(view, "amdgpu"), PATH, expected)]
+    found = [*booster.check(view, booster.images(view), expected)]
     assert [d.id for d in found] == ids
 
 
@@ -70,4 +70,4 @@ def test_files_are_read_in_boosters_order_whatever_they_are_called(tmp_path: Pat
         IMAGE: image(config(amdgpu="a=1 b=2  c=3 runpm=0 e=5"), name=INIT),
     }
     view = host(tmp_path, files(more))
-    assert [*booster.check(view, booster.images(view, "amdgpu"), PATH, OURS)] == []
+    assert [*booster.check(view, booster.images(view), OURS)] == []

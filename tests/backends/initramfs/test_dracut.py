@@ -49,7 +49,7 @@ def test_a_configuration_that_asks_for_a_whole_image_gets_none(
 def test_what_is_not_dracuts_to_write_is_not_written_over(tmp_path: Path, path: str) -> None:
     view = host(tmp_path, {path: image(), IMAGE: image()})
     assert path not in {word for argv in commands(view, path.removeprefix("/boot")) for word in argv}
-    found = dracut.images(view, "amdgpu", (entry(path.removeprefix("/boot")),))
+    found = dracut.images(view, (entry(path.removeprefix("/boot")),))
     assert [(i.path, i.built) for i in found if i.path == path] == [(path, False)]
 
 
@@ -73,14 +73,14 @@ def test_the_copy_inside_an_image_is_ours_byte_for_byte(
     tmp_path: Path, inside: bytes | None, expected: bytes | None, said: str | None
 ) -> None:
     view = host(tmp_path, {IMAGE: image(inside)})
-    found = [*dracut.check(view, dracut.images(view, "amdgpu"), PATH, expected)]
+    found = [*dracut.check(view, dracut.images(view), expected)]
     assert [d.id for d in found] == ["RC3204"] * (said is not None)
     assert said is None or said in found[0].summary
 
 
 def test_an_image_without_the_driver_needs_no_options(tmp_path: Path) -> None:
     view = host(tmp_path, {IMAGE: image(driver=False)})
-    assert [*dracut.check(view, dracut.images(view, "amdgpu"), PATH, OURS)] == []
+    assert [*dracut.check(view, dracut.images(view), OURS)] == []
 
 
 class Squashed(ToolHost):
@@ -99,20 +99,20 @@ def test_a_packed_image_is_looked_into_where_lsinitrd_can(
 ) -> None:
     view = Squashed(host(tmp_path, {IMAGE: image()}).root)
     view.prints = prints
-    found = [*dracut.check(view, dracut.images(view, "amdgpu"), PATH, OURS)]
+    found = [*dracut.check(view, dracut.images(view), OURS)]
     assert [d.id for d in found] == ids
 
 
 def test_an_image_that_cannot_be_listed_is_in_doubt(tmp_path: Path) -> None:
     view = host(tmp_path, {IMAGE: b"no archive"})
-    images = dracut.images(view, "amdgpu")
+    images = dracut.images(view)
     assert [i.carries for i in images] == [None]
-    assert [d.id for d in dracut.check(view, images, PATH, OURS)] == ["RC3203"]
+    assert [d.id for d in dracut.check(view, images, OURS)] == ["RC3203"]
 
 
 def test_every_kernel_with_modules_has_its_own(tmp_path: Path) -> None:
     view = host(tmp_path, {IMAGE: image(), "boot/initramfs-6.2.img": image(), **kernel_modules("6.2")})
-    assert [i.release for i in dracut.images(view, "amdgpu")] == [KERNEL, "6.2"]
+    assert [i.release for i in dracut.images(view)] == [KERNEL, "6.2"]
 
 
 def test_the_shell_reads_our_configuration_as_dracut_wants_it() -> None:

@@ -52,8 +52,8 @@ def host(tmp_path: Path, **images: bytes) -> ToolHost:
     return ToolHost(str(make_root(tmp_path, {**files, "var/tmp/keep": ""})))
 
 
-def carries(view: LocalHost, module: str = "amdgpu") -> dict[str, bool | None]:
-    return {image.release: image.carries for image in initramfs_tools.images(view, module)}
+def carries(view: LocalHost) -> dict[str, bool | None]:
+    return {image.release: image.carries for image in initramfs_tools.images(view)}
 
 
 def test_an_image_carries_the_driver_or_not(tmp_path: Path) -> None:
@@ -74,22 +74,19 @@ def test_an_image_carries_the_driver_or_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "module", "found"),
+    ("path", "found"),
     [
-        (f"lib/modules/{KERNEL}/updates/dkms/amdgpu.ko", "amdgpu", True),
-        (f"usr/lib/modules/{KERNEL}/kernel/x/amdgpu.ko.zst", "amdgpu", True),
-        (f"lib/modules/{KERNEL}/kernel/x/gpu-sched.ko.xz", "gpu_sched", True),
-        (f"lib/modules/{KERNEL}/kernel/x/notamdgpu.ko", "amdgpu", False),
-        (f"lib/modules/{KERNEL}/kernel/x/amdgpu.ko.bak", "amdgpu", False),
-        (f"lib/modules/{KERNEL}/kernel/x/amdgpu_more.ko", "amdgpu", False),
-        ("lib/firmware/amdgpu/x.bin", "amdgpu", False),
+        (f"lib/modules/{KERNEL}/updates/dkms/amdgpu.ko", True),
+        (f"usr/lib/modules/{KERNEL}/kernel/x/amdgpu.ko.zst", True),
+        (f"lib/modules/{KERNEL}/kernel/x/notamdgpu.ko", False),
+        (f"lib/modules/{KERNEL}/kernel/x/amdgpu.ko.bak", False),
+        (f"lib/modules/{KERNEL}/kernel/x/amdgpu_more.ko", False),
+        ("lib/firmware/amdgpu/x.bin", False),
     ],
 )
-def test_a_module_is_known_by_its_whole_file_name(
-    tmp_path: Path, path: str, module: str, found: bool
-) -> None:
+def test_a_module_is_known_by_its_whole_file_name(tmp_path: Path, path: str, found: bool) -> None:
     view = host(tmp_path, a=packed(cpio_archive({path: b""})))
-    assert carries(view, module) == {"a": found}
+    assert carries(view) == {"a": found}
 
 
 def test_leftovers_beside_the_images_are_no_images(tmp_path: Path) -> None:
@@ -117,15 +114,15 @@ def test_an_image_that_an_entry_boots_is_looked_into_wherever_it_lies(
     ours = Entry("a", "Debian", "/vmlinuz", KERNEL, ("/amd-ucode.img", initrd), (), Role.NORMAL)
     foreign = ours._replace(initrds=("/boot/initrd.img-other",), role=Role.FOREIGN)
     make_root(tmp_path, {"/boot/other": image(None)})
-    found = initramfs_tools.images(view, "amdgpu", (ours, foreign))
+    found = initramfs_tools.images(view, (ours, foreign))
     assert {(one.path, one.release) for one in found} == {(own, KERNEL), (path, KERNEL)}
-    said = [*initramfs_tools.check(view, found, PATH, OURS)]
+    said = [*initramfs_tools.check(view, found, OURS)]
     assert [d.location for d in said] == ([path] if path != own else [])
 
 
 def test_an_image_that_nobody_may_look_into_is_in_doubt(tmp_path: Path) -> None:
     view = LocalHost(str(debian_grub_host(tmp_path, kernels=[KERNEL], amdgpu_in_initramfs=True)))
-    assert [i.carries for i in initramfs_tools.images(view, "amdgpu")] == [None]
+    assert [i.carries for i in initramfs_tools.images(view)] == [None]
 
 
 def image(text: bytes | None, *, amdgpu: bool = True) -> bytes:
@@ -147,7 +144,7 @@ def test_the_copy_inside_an_image_is_ours_byte_for_byte(
     tmp_path: Path, inside: bytes | None, expected: bytes | None, said: str | None, early: bool
 ) -> None:
     view = host(tmp_path, **{KERNEL: (EARLY if early else b"") + image(inside)})
-    found = [*initramfs_tools.check(view, initramfs_tools.images(view, "amdgpu"), PATH, expected)]
+    found = [*initramfs_tools.check(view, initramfs_tools.images(view), expected)]
     assert [d.id for d in found] == ["RC3204"] * (said is not None)
     if said:
         assert said in found[0].summary
@@ -159,18 +156,18 @@ def test_every_image_is_looked_into_and_not_only_the_first(tmp_path: Path) -> No
     view = host(
         tmp_path, **{"6.1": image(OURS), "6.12": image(None), "6.18": image(OURS), "6.19": image(b"x\n")}
     )
-    found = [*initramfs_tools.check(view, initramfs_tools.images(view, "amdgpu"), PATH, OURS)]
+    found = [*initramfs_tools.check(view, initramfs_tools.images(view), OURS)]
     assert [d.location for d in found] == ["/boot/initrd.img-6.12", "/boot/initrd.img-6.19"]
 
 
 def test_an_image_without_the_driver_does_not_matter(tmp_path: Path) -> None:
     view = host(tmp_path, **{KERNEL: image(None, amdgpu=False)})
-    assert [*initramfs_tools.check(view, initramfs_tools.images(view, "amdgpu"), PATH, OURS)] == []
+    assert [*initramfs_tools.check(view, initramfs_tools.images(view), OURS)] == []
 
 
 def test_an_image_that_cannot_be_unpacked_is_a_problem(tmp_path: Path) -> None:
     view = host(tmp_path)
-    found = [*initramfs_tools.check(view, (Image("/boot/none", "none", True),), PATH, OURS)]
+    found = [*initramfs_tools.check(view, (Image("/boot/none", "none", True),), OURS)]
     assert [d.id for d in found] == ["RC3203"]
 
 

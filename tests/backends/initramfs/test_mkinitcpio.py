@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.backends.initramfs.mkinitcpio import GENERATOR as mkinitcpio
-from tests.backends.initramfs.images import KERNEL, OURS, PATH, entry, host, image
+from tests.backends.initramfs.images import KERNEL, OURS, entry, host, image
 from tests.support.hosts import File
 
 IMAGE = "/boot/initramfs-linux.img"
@@ -37,7 +37,7 @@ def arch(more: dict[str, File]) -> dict[str, File]:
 
 def test_the_images_are_those_of_active_presets(tmp_path: Path) -> None:
     view = host(tmp_path, arch({}))
-    found = mkinitcpio.images(view, "amdgpu")
+    found = mkinitcpio.images(view)
     assert [i.path for i in found] == ["/boot/initramfs-linux-fallback.img", IMAGE]
     assert all(i.built and i.carries for i in found)
 
@@ -48,7 +48,7 @@ def test_an_image_of_kernel_install_is_made_as_its_plugin_does(tmp_path: Path) -
     (step,) = mkinitcpio.activations(view, "why", entries)
     path = f"/boot/m/{KERNEL}/initrd"
     assert step.commands == (("mkinitcpio", "--nopost", "-k", KERNEL, "-g", path),)
-    assert [i.built for i in mkinitcpio.images(view, "amdgpu", entries)] == [True]
+    assert [i.built for i in mkinitcpio.images(view, entries)] == [True]
 
 
 def test_presets_and_others_are_both_made(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_limines_own_program_is_run_and_not_the_wrapper_that_asks(tmp_path: Path
     entries = (entry("/m/linux/initramfs-linux"),)
     (step,) = mkinitcpio.activations(view, "why", entries)
     assert step.commands == (("limine-mkinitcpio",),)
-    assert all(i.built for i in mkinitcpio.images(view, "amdgpu", entries))
+    assert all(i.built for i in mkinitcpio.images(view, entries))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_configuration_without_modconf_is_refused_where_it_is_seen(
 ) -> None:
     more: dict[str, File] = {f"etc/mkinitcpio.conf.d/{name}": text for name, text in drop_ins.items()}
     view = host(tmp_path, arch({"etc/mkinitcpio.conf": conf, **more}))
-    found = [*mkinitcpio.preflight(view, mkinitcpio.images(view, "amdgpu"))]
+    found = [*mkinitcpio.preflight(view, mkinitcpio.images(view))]
     assert [d.id for d in found] == ["RC3206"] * bool(missing_in)
     assert all((d.location or "").endswith(missing_in) for d in found)
     assert [*mkinitcpio.preflight(view, ())] == []
@@ -101,6 +101,6 @@ def test_every_image_is_looked_into(
 ) -> None:
     files = arch({IMAGE: image(inside), "boot/initramfs-linux-fallback.img": image(expected)})
     view = host(tmp_path, files)
-    found = [*mkinitcpio.check(view, mkinitcpio.images(view, "amdgpu"), PATH, expected)]
+    found = [*mkinitcpio.check(view, mkinitcpio.images(view), expected)]
     assert [d.id for d in found] == ids
     assert all(d.location == IMAGE for d in found)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot.chain import Chain
-from rocmcfg.backends.boot.contract import Observed
+from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub.reader import DROP_IN
 from rocmcfg.backends.boot.grub_files import defaults
 from rocmcfg.backends.boot.grub_files.defaults import Sourced
+from rocmcfg.backends.boot.grub_files.environment_block import GRUB
 from rocmcfg.backends.boot.grub_files.mkconfig import activation, reads_drop_ins
-from rocmcfg.backends.templates import own_file
+from rocmcfg.backends.boot.grub_files.trial import SCRIPT, GrubTrial, script
+from rocmcfg.backends.templates import own_file, render
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
-from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, karg_line
@@ -22,11 +24,33 @@ _FOLDER, _, _NAME = DROP_IN.rpartition("/")
 _REMARK = "# GRUB_CMDLINE_LINUX_DEFAULT leaves the recovery entries of the boot menu as they are.\n"
 
 
+class _Trial(GrubTrial):
+    """A drop-in of ours puts the word onto the entries."""
+
+    FILES = (reader.TRIAL_DROP_IN, SCRIPT)
+    KEEPERS = (GRUB,)
+
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
+        return {reader.TRIAL_DROP_IN: (render("boot/grub", "grub-trial.cfg.j2"), 0o644), **script()}
+
+    def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
+        if reader.on_steamos(view):
+            yield error(
+                "RC4310",
+                "no trial boot on SteamOS: nobody has seen what Valve's steamenv module makes of one",
+                location=reader.STEAMOS,
+                hint="apply without --trial; `rocmcfg rollback` takes it back",
+            )
+        else:
+            yield from super().problems(view, observed, arguments)
+
+
 class _Grub(Chain):
     OWNED: tuple[str, ...] = (DROP_IN,)
     TITLE = "GRUB (Debian, Ubuntu)"
     MANUAL = f"append to {defaults.DEFAULT} in {defaults.PATH}: {{kargs}}\nthen: sudo update-grub"
     LOADER = "grub"
+    TRIAL = _Trial(reader)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         tool = next(filter(view.exists, reader.PROGRAMS), "")

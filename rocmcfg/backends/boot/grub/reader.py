@@ -6,10 +6,9 @@ from rocmcfg.backends.boot.grub_files.mkconfig import read_menu, reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.backends.keep_list import FOLDER as KEPT_BY_UPDATES
 from rocmcfg.host.view import HostView
-from rocmcfg.model.edit import Editor
 
 NAME = "grub"
-EDITED: dict[str, Editor] = {}
+EDITED: tuple[str, ...] = ()
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 PATH = "/boot/grub/grub.cfg"
 STEAMOS = "/efi/EFI/steamos/grub.cfg"

@@ -1,17 +1,71 @@
 """GRUB with entries as files: their options, and the two places that make later ones (`entry_options`).
 
 grubby is not used: it writes the rescue entry as well, and its exit status says little. grub2-mkconfig makes
-the options of all entries of both variables in /etc/default/grub, so that our part, marks and all, is there.
+the options of all entries of both variables in /etc/default/grub, so that our part, marks and all, is there;
+Fedora's those of the rescue entry too (10_linux, update_bls_cmdline; EL from 9.3 on with --update-bls-cmdline
+alone). So no menu is generated for a trial, whose word stands in our part: the menu reads user.cfg before the
+entries, which exists for a password (01_users of Fedora and of EL 7 to 10; bootupd's static grub.cfg as
+well), and there stand the commands that fill the word in.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
+
 from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.chain import EntryChain
+from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.grub_bls import reader
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import DEFAULT
-from rocmcfg.host.view import HostView
+from rocmcfg.backends.boot.grub_files.trial import GrubTrial, hook
+from rocmcfg.backends.boot.menu import Menu
+from rocmcfg.backends.templates import TRIAL_HEAD
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, error
+
+_READS = re.compile(r"^[ \t]*(?:source|\.)[ \t]+\S*/user\.cfg\b.*?^[ \t]*blscfg\b", re.MULTILINE | re.DOTALL)
+
+
+class _Trial(GrubTrial):
+    FILES = reader.HOOKS
+
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
+        """The step of our own that writes the entries puts the word there where this file is."""
+        content = (TRIAL_HEAD.encode() + hook(), 0o600)  # the mode that grub2-setpassword gives it
+        return {} if _is_foreign(view) else {reader.hook_path(view): content}
+
+    def menu_problems(self, view: HostView, observed: Observed) -> Iterable[Diagnostic]:
+        path, menu = reader.hook_path(view), reader.menu_path(view)
+        try:
+            foreign, text = _is_foreign(view), view.text(menu) or ""
+        except Unreadable as problem:
+            yield self.keeper(view).not_checked(f"{problem.path}: {problem.reason}")
+            return
+        if not _READS.search(text):
+            yield error(
+                "RC4343",
+                f"no trial boot here: {menu} does not read {path} before the entries",
+                location=menu,
+                hint="apply without --trial, or have grub2-mkconfig make the menu, whose 01_users reads it",
+            )
+        if foreign:
+            yield error(
+                "RC4342",
+                f"{path} is somebody else's, and what makes a trial of one boot would have to stand there",
+                detail="grub2-setpassword keeps the password of the boot menu there",
+                location=path,
+                hint="apply without --trial; `rocmcfg rollback` takes it back",
+            )
+
+    def has_hook(self, view: HostView, menu: Menu) -> bool:
+        return reader.has_hook(view)
+
+
+def _is_foreign(view: HostView) -> bool:
+    """Whether somebody else's file is in the place of ours. Raises Unreadable."""
+    return view.read(reader.hook_path(view)) is not None and not reader.has_hook(view)
 
 
 class _GrubBls(EntryChain):
@@ -21,6 +75,7 @@ class _GrubBls(EntryChain):
         f"and append the same to GRUB_CMDLINE_LINUX in {reader.DEFAULTS}, so that it lasts"
     )
     LOADER = "grub"
+    TRIAL = _Trial(reader)
     ASSIGNED = (reader.DEFAULTS, DEFAULT)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:

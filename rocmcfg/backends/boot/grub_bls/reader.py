@@ -8,18 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from rocmcfg.backends.boot import appended_assignment, entry_options, marked_arguments
+from rocmcfg.backends.boot import entry_options
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, environment_block
 from rocmcfg.backends.boot.grub_files.mkconfig import GRUBBY, reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.backends.templates import TRIAL_HEAD
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg, split
 
 NAME = "grub-bls"
 DEFAULTS = "/etc/default/grub"
-EDITED: dict[str, Editor] = {entry_options.CMDLINE: marked_arguments, DEFAULTS: appended_assignment}
+EDITED: tuple[str, ...] = (entry_options.CMDLINE, DEFAULTS)
 # What the menu reads before the entries: on a host during a trial only, where no password stands in it
 HOOKS = ("/boot/grub2/user.cfg", "/boot/grub/user.cfg")
 _MENUS = ("/boot/grub2/grub.cfg", "/boot/grub/grub.cfg")

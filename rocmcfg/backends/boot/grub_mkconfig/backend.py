@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.chain import Chain
-from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.grub_files import defaults, mkconfig
+from rocmcfg.backends.boot.contract import Files, Observed
+from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN, defaults, mkconfig
+from rocmcfg.backends.boot.grub_files.trial import GrubTrial, script
 from rocmcfg.backends.boot.grub_mkconfig import reader
 from rocmcfg.backends.boot.grub_mkconfig.reader import DEFAULTS
 from rocmcfg.host.view import HostView, text_or_empty
@@ -21,11 +22,21 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting, karg_line
 
 
+class _Trial(GrubTrial):
+    """The word stands last in our line."""
+
+    def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
+        applied = appended_assignment.own(text_or_empty(view, DEFAULTS).encode())
+        lines = appended_assignment.with_variable(applied, defaults.DEFAULT, TRIAL_TOKEN)
+        return {DEFAULTS: (lines, 0o644), **script()}
+
+
 class _GrubMkconfig(Chain):
     OWNED: tuple[str, ...] = ()
     TITLE = "GRUB without drop-ins (Arch, Gentoo, openSUSE)"
     MANUAL = ""  # names the menu and the program of this host
     LOADER = "grub"
+    TRIAL = _Trial(reader)
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:
         menu, tool = reader.layout(view)

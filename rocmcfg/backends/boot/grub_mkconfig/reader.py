@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rocmcfg.backends.boot import appended_assignment
 from rocmcfg.backends.boot.grub_files.mkconfig import read_menu, reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
-from rocmcfg.model.edit import Editor
 
 NAME = "grub-mkconfig"
 DEFAULTS = "/etc/default/grub"
-EDITED: dict[str, Editor] = {DEFAULTS: appended_assignment}
+EDITED: tuple[str, ...] = (DEFAULTS,)
 
 
 class Layout(NamedTuple):

@@ -13,6 +13,7 @@ from rocmcfg.backends.boot.entry_options import asked
 from rocmcfg.backends.boot.kept_arguments import KeptChain
 from rocmcfg.backends.boot.kernelstub import reader
 from rocmcfg.backends.boot.menu import not_asked_for
+from rocmcfg.backends.boot.one_shot import SecondEntry
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.kargs import Karg
@@ -22,6 +23,7 @@ _OWN = ("root", "ro", "initrd")  # what it puts before the options
 
 class _Kernelstub(KeptChain):
     TITLE = "kernelstub (Pop!_OS)"
+    TRIAL = SecondEntry()
     MANUAL = 'sudo kernelstub -a "{kargs}"      (never -o: it replaces everything)'
     TOOL = reader.TOOL
     BLOCK = reader.CONFIGURATION

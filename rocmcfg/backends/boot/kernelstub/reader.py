@@ -8,10 +8,9 @@ from typing import Any
 from rocmcfg.backends.boot import entry_options, loader_entries
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.edit import Editor
 
 NAME = "kernelstub"
-EDITED: dict[str, Editor] = {}
+EDITED: tuple[str, ...] = ()
 TOOL = "kernelstub"
 PROGRAM = "/usr/bin/kernelstub"
 CONFIGURATION = "/etc/kernelstub/configuration"

@@ -11,19 +11,15 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries, marked_arguments, roles
+from rocmcfg.backends.boot import entry_options, loader_entries, roles
 from rocmcfg.backends.boot.entry_options import Written
 from rocmcfg.backends.boot.limine import entry_tool
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import split
 
 NAME = "limine"
-EDITED: dict[str, Editor] = {
-    entry_tool.DEFAULTS: appended_assignment,
-    entry_options.CMDLINE: marked_arguments,
-}
+EDITED: tuple[str, ...] = (entry_tool.DEFAULTS, entry_options.CMDLINE)
 OLD = "it is written for a Limine before version 8 (KEY=value)"
 _FOLDERS = ("", "/limine", "/boot", "/boot/limine")
 _MACHINE = re.compile(r"\bmachine-id=(\w+)")  # of the system that limine-entry-tool wrote it for

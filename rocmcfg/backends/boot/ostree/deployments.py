@@ -16,7 +16,6 @@ from rocmcfg.backends.boot.entry_options import CARRIER
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.backends.boot.ostree import gvariant
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg, last, split
 
 BOOTED = "/run/ostree-booted"  # libostree makes it at each boot of a deployment (ostree-prepare-root)
@@ -73,9 +72,10 @@ def _version(one: loader_entries.EntryFile) -> int:
 class Deployments:
     """A `contract.BootReader` of a program that keeps their arguments, and that others may use as well."""
 
+    EDITED: tuple[str, ...] = ()
+
     def __init__(self, program: str) -> None:
         self.NAME, self.PROGRAM = program, f"/usr/bin/{program}"
-        self.EDITED: dict[str, Editor] = {}
 
     def here(self, view: HostView) -> bool:
         return view.exists(BOOTED) and view.exists(self.PROGRAM)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocmcfg.backends.boot import efi, loader_entries, marked_arguments
+from rocmcfg.backends.boot import efi, loader_entries
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.model.edit import Editor
 
 NAME = "proxmox-boot-tool"
 CMDLINE = "/etc/kernel/cmdline"
-EDITED: dict[str, Editor] = {CMDLINE: marked_arguments}
+EDITED: tuple[str, ...] = (CMDLINE,)
 DROP_IN = "/etc/default/grub.d/zz-rocmcfg.cfg"
 TOOL = "proxmox-boot-tool"
 PROGRAM = "/usr/sbin/proxmox-boot-tool"

@@ -11,11 +11,10 @@ from rocmcfg.backends.boot import entry_options, loader_entries, roles
 from rocmcfg.backends.boot.entry_options import Written
 from rocmcfg.backends.boot.menu import Entry, Menu
 from rocmcfg.host.view import HostView
-from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import split
 
 NAME = "refind"
-EDITED: dict[str, Editor] = {}
+EDITED: tuple[str, ...] = ()
 _NAMES = ("refind_linux.conf", "refind-linux.conf")  # the first of them in a folder counts
 _PROGRAM = re.compile(r"refind_(?:x64|aa64|ia32)\.efi|refind\.conf")
 _QUOTED = r'"((?:[^"\r\n]|"")*)"'

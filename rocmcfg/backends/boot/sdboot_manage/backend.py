@@ -9,6 +9,7 @@ from rocmcfg.backends.boot import appended_assignment, loader_entries
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files.shell_assignments import arguments
+from rocmcfg.backends.boot.one_shot import SecondEntry
 from rocmcfg.backends.boot.sdboot_manage import reader
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
@@ -21,6 +22,7 @@ _FOUND_OUT = ("root", "zfs", "rw", "rootflags", "cryptdevice", "rd.luks.name", "
 
 class _SdbootManage(EntryChain):
     TITLE = "systemd-boot with sdboot-manage"
+    TRIAL = SecondEntry()
     MANUAL = f'append to {_OPTIONS} in {_CONFIG}: "{{kargs}}"\nthen: sudo sdboot-manage gen'
     LOADER = "systemd-boot"
     ASSIGNED = (_CONFIG, _OPTIONS)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from rocmcfg.backends.boot import appended_assignment, entry_options, loader_entries
+from rocmcfg.backends.boot import entry_options, loader_entries
 from rocmcfg.host.view import HostView
-from rocmcfg.model.edit import Editor
 
 NAME = "sdboot-manage"
 PROGRAM = "/usr/bin/sdboot-manage"
 CONFIG = "/etc/sdboot-manage.conf"
-EDITED: dict[str, Editor] = {CONFIG: appended_assignment}
+EDITED: tuple[str, ...] = (CONFIG,)
 read = entry_options.menu
 
 

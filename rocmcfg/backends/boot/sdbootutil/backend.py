@@ -11,6 +11,7 @@ from rocmcfg.backends.boot import loader_entries
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.menu import Role, behind_separator, not_asked_for, size, too_long
+from rocmcfg.backends.boot.one_shot import SecondEntry
 from rocmcfg.backends.boot.sdbootutil import reader
 from rocmcfg.backends.boot.sdbootutil.reader import CARRIER, FOLDER, TOOL
 from rocmcfg.backends.templates import own_file
@@ -31,6 +32,7 @@ _PCRLOCK, _CRYPTTAB = "/var/lib/systemd/pcrlock.json", "/etc/crypttab"
 class _Sdbootutil(Chain):
     OWNED: tuple[str, ...] = (CARRIER,)
     TITLE = "sdbootutil (openSUSE with BLS entries)"
+    TRIAL = SecondEntry()
     MANUAL = f"write to {CARRIER}: {{kargs}}\nthen: sudo sdbootutil update-all-entries"
 
     def evidence(self, view: HostView, told: tuple[str, ...]) -> tuple[str, ...]:

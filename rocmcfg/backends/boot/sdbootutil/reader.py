@@ -5,11 +5,10 @@ from __future__ import annotations
 from rocmcfg.backends.boot import entry_options, loader_entries
 from rocmcfg.backends.boot.menu import Entry, Menu, Role
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.model.edit import Editor
 from rocmcfg.model.kargs import Karg, last
 
 NAME = "sdbootutil"
-EDITED: dict[str, Editor] = {}
+EDITED: tuple[str, ...] = ()
 FOLDER = "/etc/kernel/cmdline.d"
 CARRIER = f"{FOLDER}/90-rocmcfg.conf"
 TOOL = "sdbootutil"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from rocmcfg.backends.boot import entry_options, loader_entries, marked_arguments
+from rocmcfg.backends.boot import entry_options, loader_entries
 from rocmcfg.host.view import HostView
-from rocmcfg.model.edit import Editor
 
 NAME = "systemd-boot"
-EDITED: dict[str, Editor] = {entry_options.CMDLINE: marked_arguments}
+EDITED: tuple[str, ...] = (entry_options.CMDLINE,)
 read = entry_options.menu
 _LOADERS = ("systemd-bootx64.efi", "systemd-bootaa64.efi", "systemd-bootia32.efi")
 

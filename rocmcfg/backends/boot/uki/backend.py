@@ -12,7 +12,8 @@ from os.path import basename
 from rocmcfg.backends.boot import efi, entry_options, loader_entries, marked_arguments
 from rocmcfg.backends.boot.chain import EntryChain
 from rocmcfg.backends.boot.contract import Observed
-from rocmcfg.backends.boot.menu import MISSING, Role
+from rocmcfg.backends.boot.menu import MISSING, Role, beaten
+from rocmcfg.backends.boot.one_shot import Listed, SecondEntry
 from rocmcfg.backends.boot.uki import addons, built_in, reader
 from rocmcfg.backends.boot.uki.built_in import DRACUT, Built
 from rocmcfg.backends.boot.uki.reader import Seen, Uki
@@ -23,11 +24,38 @@ from rocmcfg.model.plan import Activation
 from rocmcfg.model.state import DesiredSetting
 
 
+class _Trial(SecondEntry):
+    """An entry that starts the image with a line of its own. Without Secure Boot systemd-stub takes its
+    options in place of what is built in, and appends the addons to them (src/boot/stub.c of 254 to 262,
+    use_load_options; `make loaders`). The key is `efi`: systemd-boot before 258 knows no `uki`."""
+
+    def original(self, view: HostView, chosen: Listed) -> tuple[str, bytes, int] | None:
+        """The mode is that of loader.conf, since that of a file on FAT is what the partition gives it."""
+        root, _, name = chosen.path.partition("/EFI/Linux/")
+        lines = [uki.line for uki in reader.images(view).images if name and uki.path.endswith(f"/{name}")]
+        if not lines:
+            return None
+        beside = view.state(f"{root}/loader/loader.conf")
+        text = f"title {name}\nefi /EFI/Linux/{name}\noptions {lines[0]}\n"
+        return f"{root}/loader/entries", text.encode(), beside.mode if beside else 0o644
+
+    def beaten(self, view: HostView, chosen: Listed, arguments: Sequence[str]) -> Iterator[Diagnostic]:
+        name = chosen.path.rpartition("/")[2]
+        kargs = next((entry.kargs for entry in reader.read(view).entries if entry.id == name), ())
+        later = [karg for karg in kargs if not karg.source.endswith(f"/{name}")]
+        hint = (
+            "the stub appends every addon: take that value back (`rocmcfg rollback`) and reboot first; or "
+            "apply without --trial"
+        )
+        yield from beaten(later, arguments, hint)
+
+
 class _Uki(EntryChain):
     OWNED: tuple[str, ...] = (entry_options.CARRIER, DRACUT)
     TITLE = "unified kernel images"
     MANUAL = "add to the line that your images are built with, and build them anew: {kargs}"
     LOADER = "systemd-stub"
+    TRIAL = _Trial()
 
     def told(self, view: HostView) -> tuple[str, ...]:
         return () if addons.other_loader(view) else reader.told(view)
