@@ -155,10 +155,7 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     read = ", ".join(f"{log.name} ({_size(log.size)})" for log in found.logs if log.size)
     if not told and not near and not found.unknown:
         if read:
-            printer.wrapped(f"No known issue, and no error of the driver: {read}.", indent="")
-        if read and found.shows_no_machine:
-            printer.said("It shows no GPU and no start of a kernel either. Is it the right log?")
-            printer.to_copy("The kernel's:", "sudo journalctl -k -b > kernel.log")
+            _show_nothing(printer, found, read)
         printer.problems(found.diagnostics)
         return
     if printer.verbose:
@@ -183,6 +180,13 @@ def _show(printer: Printer, found: Diagnosis) -> None:
     if found.diagnostics:
         printer.line()
     printer.problems(found.diagnostics)
+
+
+def _show_nothing(printer: Printer, found: Diagnosis, read: str) -> None:
+    printer.wrapped(f"No known issue, and no error of the driver: {read}.", indent="")
+    if found.shows_no_machine:
+        printer.said("It shows no GPU and no start of a kernel either. Is it the right log?")
+        printer.to_copy("The kernel's:", "sudo journalctl -k -b > kernel.log")
 
 
 def _named(issue: KnownIssue) -> str:
