@@ -160,7 +160,7 @@ def _show(printer: Printer, found: Diagnosis) -> None:
         return
     if printer.verbose:
         printer.pairs([("read", read), ("machine", _machine(found))], indent="")
-    elif found.where.host is None:
+    elif found.where.host is None and found.machine.gfx_source == "the log":
         printer.said(f"Of another machine: {_machine(found)}. The commands are for that one.")
     for one in told if printer.verbose else told[:1]:
         _answer(printer, one)

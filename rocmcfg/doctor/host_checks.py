@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
+from rocmcfg.doctor import gpu_checks
 from rocmcfg.facts.gpus import gfx_name
 from rocmcfg.facts.system import HostHardware
 from rocmcfg.host.view import HostView, text_or_empty
@@ -48,6 +49,7 @@ def check(
         *_bad_firmware(facts, hardware),
         *_target_override(facts, variables),
         *_mixed_gpus(facts, variables),
+        *gpu_checks.check(view, facts, hardware, variables),
     ]
 
 

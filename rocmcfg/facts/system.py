@@ -34,6 +34,7 @@ class Device(NamedTuple):
     address: str
     vbios: str
     vram: int | None
+    visible_vram: int | None  # to the processor
     firmware: Mapping[str, str]
 
 
@@ -138,8 +139,13 @@ def _device(view: HostView, address: str) -> Device:
         if version and version.strip("0x"):
             firmware[name.removesuffix("_fw_version")] = version
     vbios = text_or_empty(view, f"{folder}/vbios_version").strip()
-    vram = text_or_empty(view, f"{folder}/mem_info_vram_total").strip()
-    return Device(address, vbios, int(vram) if re.fullmatch("[0-9]{1,18}", vram) else None, firmware)
+    vram, visible = (_size(view, f"{folder}/mem_info_{which}_total") for which in ("vram", "vis_vram"))
+    return Device(address, vbios, vram, visible, firmware)
+
+
+def _size(view: HostView, path: str) -> int | None:
+    found = text_or_empty(view, path).strip()
+    return int(found) if re.fullmatch("[0-9]{1,18}", found) else None
 
 
 def _joined(view: HostView, *names: str) -> str:

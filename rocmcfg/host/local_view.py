@@ -113,6 +113,16 @@ class LocalView:
             return True
         return False
 
+    def closed_to_us(self, path: str) -> str | None:
+        found = self._stat(path)
+        if found is None or self.offline or os.access(path, os.R_OK | os.W_OK):
+            return None
+        import grp
+
+        with suppress(KeyError):
+            return grp.getgrgid(found.st_gid).gr_name
+        return str(found.st_gid)
+
     def locked_by(self) -> Locked | None:
         from rocmcfg.host import lock
 

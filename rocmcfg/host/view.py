@@ -141,6 +141,10 @@ class HostView(Protocol):
     def hidden(self, path: str) -> bool:
         """Whether a directory is there whose names may not be read: it must not be taken for an empty one."""
 
+    def closed_to_us(self, path: str) -> str | None:
+        """The group that may use a device, its number where this host has no name for it; None where whoever
+        runs us may use it too, where there is no device, and on an offline root."""
+
     def locked_by(self) -> Locked | None:
         """What a second rocmcfg is told while another is at work here; None where none is. Writes nothing."""
 

@@ -1,0 +1,138 @@
+"""What a host shows of its GPUs before anything fails: who may use them, how they are connected, and whether
+driver and libraries are there for them. A host with nothing wrong gives no diagnostics.
+
+Sources: Documentation/ABI/testing/sysfs-bus-pci (link widths), amdgpu_vram_mgr.c (mem_info_*),
+kfd_device.c (kgd2kfd_device_init: when KFD leaves a GPU out), the names of the files of rocBLAS.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from rocmcfg.facts.gpus import driver_of
+from rocmcfg.facts.system import HostHardware
+from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.knowledge.diagnosis import host_knowledge
+from rocmcfg.model.diagnostic import Diagnostic, info, warning
+from rocmcfg.model.facts import Facts, Gpu
+
+_PCI, _KFD = "/sys/bus/pci/devices", "/sys/class/kfd/kfd/topology/nodes"
+_TARGET = re.compile(r"gfx\d+[0-9a-f]*(?:-generic)?")
+_WITHOUT_KFD = ("gfx60", "gfx70")  # SI has none at all, and of CIK only Kaveri and Hawaii had one
+
+
+def check(
+    view: HostView, facts: Facts, hardware: HostHardware, variables: Mapping[str, tuple[str, str]]
+) -> Iterator[Diagnostic]:
+    """`variables` are those of `environment.set_variables`."""
+    yield from _closed(view, facts)
+    for gpu in facts.gpus:
+        yield from _left_out(view, facts, gpu)
+        yield from _narrow(view, gpu)
+    yield from _small_window(facts, hardware)
+    yield from _without_dkms(facts)
+    if not any(name.startswith(host_knowledge().target_variable) for name in variables):
+        yield from _without_code(view, facts)
+
+
+def _closed(view: HostView, facts: Facts) -> Iterator[Diagnostic]:
+    """Devices that whoever asks may not open."""
+    nodes = [
+        "/dev/kfd",
+        *(f"/dev/dri/{name}" for name in view.names("/dev/dri") if name.startswith("render")),
+    ]
+    closed = {path: group for path in nodes if (group := view.closed_to_us(path)) is not None}
+    if closed:
+        groups = sorted({*closed.values()})
+        hint = f"sudo usermod -aG {','.join(groups)} $USER, then log out and in again"
+        if facts.container:
+            hint = f"start it with {' '.join(f'--group-add {group}' for group in groups)}"
+        elif groups == ["root"]:
+            hint = "no rule of udev opens them: install what ROCm or systemd brings, then reboot"
+        yield warning("RC8140", f"you may not use {', '.join(closed)}", location=min(closed), hint=hint)
+
+
+def _left_out(view: HostView, facts: Facts, gpu: Gpu) -> Iterator[Diagnostic]:
+    """A GPU that the driver runs and ROCm does not get. A container may have been given only some."""
+    runs = gpu.source != "kfd" and driver_of(view, gpu.address) == "amdgpu"
+    known = gpu.gfx and not gpu.gfx.startswith(_WITHOUT_KFD)
+    if runs and known and not facts.container and view.names(_KFD):
+        yield warning(
+            "RC8141",
+            f"ROCm does not get {gpu.gfx} ({gpu.name}): the driver gives it to graphics alone",
+            location=f"{_PCI}/{gpu.address}",
+            hint="the kernel's log says why at its start (kfd: skipped device): `sudo rocmcfg doctor`; old "
+            "cards need PCIe atomics, which a slot of the processor has and one of the chipset may not",
+        )
+
+
+def _narrow(view: HostView, gpu: Gpu) -> Iterator[Diagnostic]:
+    """A card on fewer lanes than it and its slot have. Cards have bridges of AMD's own, whose inner links are
+    always wide: the outermost is what is plugged in."""
+    found = view.real_path(f"{_PCI}/{gpu.address}").split("/")[3:]
+    ours = [n for n, name in enumerate(found) if text_or_empty(view, f"{_PCI}/{name}/vendor")[:6] == "0x1002"]
+    if gpu.integrated or not ours or not ours[0]:
+        return
+    card, slot = found[ours[0]], found[ours[0] - 1]
+    lanes = [_number(view, f"{card}/current_link_width"), _number(view, f"{card}/max_link_width")]
+    lanes.append(_number(view, f"{slot}/max_link_width"))
+    if 0 < lanes[0] < min(lanes[1:]):
+        yield info(
+            "RC8142",
+            f"{gpu.gfx or gpu.name} runs on {lanes[0]} of the {min(lanes[1:])} lanes that card and slot have",
+            location=f"{_PCI}/{card}/current_link_width",
+            hint="reseat the card, try without riser cable; a second card or an SSD may share the lanes",
+        )
+
+
+def _number(view: HostView, path: str) -> int:
+    """0 where nobody says it."""
+    text = text_or_empty(view, f"{_PCI}/{path}").strip()
+    return int(text) if re.fullmatch("[0-9]{1,4}", text) else 0
+
+
+def _small_window(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:
+    cards = {gpu.address: gpu for gpu in facts.gpus if not gpu.integrated}
+    for device in hardware.devices:
+        gpu, seen = cards.get(device.address), device.visible_vram
+        if gpu and seen and device.vram and seen < device.vram:
+            yield info(
+                "RC8143",
+                f"the processor sees {seen >> 20} of the {device.vram >> 20} MiB of {gpu.gfx or gpu.name}",
+                detail="copies are slower, and GPUs cannot read each other's memory",
+                location=f"{_PCI}/{device.address}/mem_info_vis_vram_total",
+                hint="in the setup of the firmware: Above 4G Decoding and Resizable BAR on, CSM off",
+            )
+
+
+def _without_dkms(facts: Facts) -> Iterator[Diagnostic]:
+    """Kernels that were installed where AMD's own driver was not built for them."""
+    newest = max(facts.driven, key=lambda kernel: kernel.age, default=None)
+    if newest and not newest.dkms and any(kernel.dkms for kernel in facts.kernels):
+        yield warning(
+            "RC8144",
+            f"amdgpu-dkms is not built for {newest.release}, which boots with the kernel's own driver",
+            hint=f"`sudo dkms autoinstall -k {newest.release}` says why; a driver that is too old for this "
+            "kernel can only be replaced",
+        )
+
+
+def _without_code(view: HostView, facts: Facts) -> Iterator[Diagnostic]:
+    """Libraries without kernels for any GPU that people compute on. Each file of rocBLAS names its target."""
+    targets = {gpu.gfx for gpu in facts.computing if gpu.gfx}
+    places = [f"{torch.source.rpartition('/')[0]}/lib" for torch in facts.pytorch]
+    if facts.rocm_source.startswith("/opt/"):
+        places.append(f"{facts.rocm_source.partition('/.info/')[0]}/lib")
+    for place in places:
+        folder = f"{place}/rocblas/library"
+        built = {target for name in view.names(folder) for target in _TARGET.findall(name)}
+        if targets and built and not built & targets and not any("generic" in target for target in built):
+            yield warning(
+                "RC8145",
+                f"{folder} has no code for {', '.join(sorted(targets))}",
+                detail=f"it has {', '.join(sorted(built))}",
+                location=folder,
+                hint="a newer release, or a build for this GPU; `rocmcfg explain HSA_OVERRIDE_GFX_VERSION` "
+                "tells what passing it off as another one costs",
+            )
