@@ -47,6 +47,7 @@ _rocmcfg_options() {
         "run") echo "--profile -p --set --with --without --unconditional --any-gpu --debug -h --help" ;;
         "knowledge") echo "-h --help" ;;
         "knowledge check") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "knowledge new") echo "--from-log --log --set --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge export") echo "--name --as-version --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge install") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "render") echo "--profile -p --set --with --without --unconditional --any-gpu --via --format -f --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -61,7 +62,7 @@ _rocmcfg_takes() {
         --root) echo directory ;;
         "schema") echo document ;;
         --env-target) echo env-target ;;
-        --log | "doctor" | "lint" | --bundle | "report" | "knowledge export" | "knowledge install") echo file ;;
+        --log | "doctor" | "lint" | --bundle | "report" | --from-log | "knowledge new" | "knowledge export" | "knowledge install") echo file ;;
         --format | -f) echo format ;;
         --gfx) echo gfx ;;
         --kernel) echo kernel ;;

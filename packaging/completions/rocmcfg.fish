@@ -300,6 +300,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at run" -s h -l help -d 'Show the options
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -a '(__fish_rocmcfg_run)'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a check -d 'Read all knowledge that this host adds'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a new -d 'Draft a known issue from a log'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a export -d 'Make a bundle for other hosts'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a install -d 'Install a signed bundle'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -s h -l help -d 'Show the options, and exit.'
@@ -310,6 +311,17 @@ complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -l quiet -s q -d 'Pri
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -l verbose -s v -d 'Print evidence, sources and details.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge check" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l from-log -l log -r -F -d 'A log of the fault. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'What cured it; else what is applied now.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'The GPU that it happened on.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at knowledge new" -F
 
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l name -x -d 'What the bundle is called.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge export" -l as-version -x -d 'Its version; default: the time as a number.'

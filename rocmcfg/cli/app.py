@@ -64,6 +64,7 @@ COMMANDS = {
     "env": Command("profile", "env"),
     "run": Command("profile", "run", output=("debug",), passes_on=True),
     "knowledge check": Command("knowledge", "check"),
+    "knowledge new": Command("knowledge", "new"),
     "knowledge export": Command("knowledge", "export"),
     "knowledge install": Command("knowledge", "install"),
     "render": Command("render", "render"),
@@ -73,7 +74,7 @@ COMMANDS = {
     "complete": Command("complete", "complete", output=(), listed=False, passes_on=True),
 }
 # What people type, and the command that it is.
-ALIASES = {"undo": ["rollback"]}
+ALIASES = {"undo": ["rollback"], "issues new": ["knowledge", "new"]}
 # What the first argument may be.
 NAMES = tuple(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
 
@@ -106,10 +107,12 @@ def main() -> None:
 
 def meant(arguments: list[str]) -> list[str]:
     """Without another name of a command; `help COMMAND` is `COMMAND --help`."""
-    first, rest = "".join(arguments[:1]), arguments[1:]
-    if first == "help":
-        return [*meant(rest), "--help"]
-    return [*ALIASES[first], *rest] if first in ALIASES else arguments
+    if arguments[:1] == ["help"]:
+        return [*meant(arguments[1:]), "--help"]
+    words = next(
+        (alias.split() for alias in ALIASES if arguments[: alias.count(" ") + 1] == alias.split()), []
+    )
+    return [*ALIASES[" ".join(words)], *arguments[len(words) :]] if words else arguments
 
 
 def _run(arguments: list[str]) -> None:

@@ -34,6 +34,7 @@ from rocmcfg.transaction.undo import Undo
 from rocmcfg.workflow import sharing
 from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, Found, IssuesHere
+from rocmcfg.workflow.drafting import Drafted
 from rocmcfg.workflow.explaining import Explained
 from rocmcfg.workflow.linting import Linted, Proposal
 from rocmcfg.workflow.planning import Planned
@@ -55,6 +56,7 @@ class FailureDocument(NamedTuple):
 _TITLES: dict[type, str] = {
     sharing.Added: "KnowledgeAdded",
     sharing.Checked: "KnowledgeCheckDocument",
+    Drafted: "KnowledgeNewDocument",
     sharing.Exported: "KnowledgeExportDocument",
     sharing.Installed: "KnowledgeInstallDocument",
     Evidence: "TrialEvidence",
@@ -146,6 +148,7 @@ _NOUNS: dict[str, type] = {
     "doctor": Diagnosis,
     "issues": IssuesHere,
     "knowledge check": sharing.Checked,
+    "knowledge new": Drafted,
     "knowledge export": sharing.Exported,
     "knowledge install": sharing.Installed,
     "env": profile.EnvDocument,

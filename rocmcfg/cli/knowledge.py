@@ -3,6 +3,7 @@ opens a network connection: a bundle is carried by whoever carries files."""
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,35 @@ def check(printer: Printer, root: str = opt.ROOT) -> None:
 def _said(one: Added) -> str:
     said = [*([counted(len(one.issues), "known issue")] if one.issues else []), *one.tables]
     return f"{', '.join(said)} ({one.place})"
+
+
+def new(
+    printer: Printer,
+    more: tuple[str, ...] = opt.MORE_LOGS,
+    log: tuple[str, ...] = opt.texts(
+        "--from-log", "--log", metavar="FILE", help="A log of the fault. May be repeated.", takes="file"
+    ),
+    cure: tuple[str, ...] = opt.texts(
+        "--set", metavar="KEY=VALUE", help="What cured it; else what is applied now.", takes="setting"
+    ),
+    gfx: tuple[str, ...] = opt.texts("--gfx", metavar="G", help="The GPU that it happened on.", takes="gfx"),
+    root: str = opt.ROOT,
+) -> None:
+    """Draft a known issue from a log.
+
+    For a fault that doctor does not know. Names and numbers are taken out of its
+    lines, and no pattern finds anything in logs of healthy machines.
+    """
+    from rocmcfg.cli.doctor import named_machine
+    from rocmcfg.workflow import drafting
+
+    host = hosts.open_host(printer, root)
+    environment = {} if host.offline else dict(os.environ)
+    options = named_machine(gfx, "", "")
+    made, remarks = drafting.draft(host, [*log, *more], options, cure, environment, printer.progress)
+    printer.document(remarks, made)
+    printer.result(made.text)
+    printer.problems(remarks)
 
 
 def export(

@@ -24,6 +24,7 @@ from rocmcfg.planning.combine import parse_set
 from tests.support.tools import require_tool
 
 HERE = Path(__file__).resolve().parent
+HEALTHY = HERE.parents[1] / "rocmcfg/knowledge/data/healthy"
 FOLDER = HERE.parents[1] / "rocmcfg" / "knowledge" / "data" / "issues"
 FIRST = [  # what there was to start with; more are welcome
     "dgpu-runpm-baco",
@@ -167,16 +168,16 @@ def test_python_and_grep_agree_on_lines_that_are_nearly_right(
     assert grep(signature.pattern, lines) == [line for line in lines if re.search(signature.pattern, line)]
 
 
-@pytest.mark.parametrize("log", sorted((HERE / "data").glob("healthy-*.log")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("log", sorted(HEALTHY.glob("*.log")), ids=lambda path: path.stem)
 def test_a_healthy_log_names_no_issue(log: Path) -> None:
     lines = log.read_text().splitlines()
     named = {issue.id: [s.pattern for s in counting(issue, lines)] for issue in KNOWN}
     assert not {id: patterns for id, patterns in named.items() if patterns}
 
 
-@pytest.mark.parametrize("log", ["healthy-rdna3-desktop", "healthy-strix-apu"])
+@pytest.mark.parametrize("log", ["rdna3-desktop", "strix-apu"])
 def test_the_boot_of_a_healthy_amd_machine_matches_nothing_at_all(log: str) -> None:
-    lines = (HERE / "data" / f"{log}.log").read_text().splitlines()
+    lines = (HEALTHY / f"{log}.log").read_text().splitlines()
     found = [(i.id, line) for i, s in SIGNATURES for line in lines if re.search(s.pattern, line)]
     assert found == []
 

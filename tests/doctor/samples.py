@@ -19,7 +19,7 @@ from rocmcfg.state.values import Running
 from rocmcfg.workflow.planning import collect_facts
 
 LOGS = Path(__file__).parent / "logs"
-HEALTHY = Path(__file__).resolve().parents[1] / "catalogue/data"
+HEALTHY = Path(__file__).resolve().parents[2] / "rocmcfg/knowledge/data/healthy"
 
 ISSUE = """
 kind = "fault"

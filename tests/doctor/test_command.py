@@ -185,7 +185,7 @@ def test_options_win_over_log_and_host(host: Path) -> None:
     assert [m for m in _matches(*log, *old) if m["score"] >= 0.5] == []
 
 
-@pytest.mark.parametrize("path", sorted(HEALTHY.glob("healthy-*.log")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(HEALTHY.glob("*.log")), ids=lambda path: path.stem)
 def test_a_log_with_nothing_wrong_yields_nothing(host: Path, path: Path) -> None:
     found = rocmcfg("doctor", "--log", path, "--root", host, "--json").document
     assert (found["matches"], found["unknown"], found["diagnostics"]) == ([], [], [])

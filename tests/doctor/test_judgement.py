@@ -232,6 +232,10 @@ def test_options_win_over_the_log_and_the_log_over_the_host(tmp_path: Path) -> N
             b"[drm] initializing kernel modesetting (IP DISCOVERY 0x1002:0x744C 0x1EAE:0x7901 0xC8).",
             ("gfx1100",),
         ),
+        (  # a board of AMD's own
+            b"[drm] initializing kernel modesetting (IP DISCOVERY 0x1002:0x744C 0x1002:0x0E3B 0xC8).",
+            ("gfx1100",),
+        ),
         (b"kfd kfd: amdgpu: added device 1002:73bf", ("gfx1030",)),
         (b"  Name:                    amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-", ("gfx90a",)),
         (b"No such file or directory for GPU arch : gfx1031", ("gfx1031",)),
@@ -316,7 +320,7 @@ def test_a_hidden_stable_release_is_no_answer(wanted: str, release: str, inside:
 # -- the real issues --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("log", sorted(HEALTHY.glob("healthy-*.log")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("log", sorted(HEALTHY.glob("*.log")), ids=lambda path: path.stem)
 @pytest.mark.parametrize("gfx", ["gfx1100", "gfx1151", "gfx1201", "gfx942", "gfx1030", "gfx1103"])
 def test_a_healthy_log_matches_nothing_whatever_the_gpu(empty: Path, log: Path, gfx: str) -> None:
     for options in (Options(), Options((gfx,), "6.18.5", (7, 1, 0))):

@@ -1,0 +1,133 @@
+"""A fault that doctor does not know, as the file of a known issue: for this host, or for others."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from rocmcfg.doctor.judging.origin import Options
+from rocmcfg.host.files import read_own_file
+from rocmcfg.host.view import HostView
+from rocmcfg.knowledge import catalogue
+from rocmcfg.knowledge.compiled import PACKAGE
+from rocmcfg.model.diagnostic import Diagnostic, fail, info
+from rocmcfg.model.issue import KnownIssue
+from rocmcfg.report.redact import Redactor, redactor_of
+from rocmcfg.workflow.diagnosing import Diagnosis, diagnose
+
+HEALTHY = ("noise", "rdna3-desktop", "rocm-tools", "strix-apu")  # logs of machines with nothing wrong
+_MOST = 8  # signatures; more of them make no fault surer
+_DEVICE = re.compile(r"^(?:\[drm[^] ]*(?: \[\w+\])?\] |amdgpu(?: [0-9a-f:.]+)?: |kfd(?: [0-9a-f:.]+)?: )+")
+_SPECIAL = re.compile(r"[][\\(){}.*+?^$|]")
+# What differs each time, in an escaped text: addresses, names of processes and files, numbers; and what a
+# redaction put in place of something, or what is no ASCII.
+_VARYING = (
+    (re.compile(r"<[a-z]+-[0-9]+>|[^ -~]"), ".*"),
+    (re.compile(r"\b(process|thread|task) [^ ]+"), r"\1 [^ ]+"),
+    (re.compile(r"0x[0-9a-fA-F]+"), "0x[0-9a-fA-F]+"),
+    (re.compile(r"\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\\\.[0-7]\b"), "[0-9a-f:.]+"),
+    (re.compile(r"(?<!\w)[0-9]+\b(?!-9a)"), "[0-9]+"),
+)
+
+
+class Drafted(NamedTuple):
+    """`text` is the file, `patterns` those that it has."""
+
+    text: str
+    patterns: tuple[str, ...]
+
+
+def draft(
+    view: HostView,
+    paths: Sequence[str],
+    options: Options,
+    cure: Sequence[str],
+    environment: Mapping[str, str],
+    progress: Callable[[str], None],
+) -> tuple[Drafted, tuple[Diagnostic, ...]]:
+    """Of what no issue explains in these logs. `cure` is in the spelling of --set; empty: what is applied.
+    Raises RocmcfgError where the logs hold nothing that is not known."""
+    found = diagnose(view, paths, options, environment, progress)
+    redact = redactor_of(view, environment)
+    for line in found.unknown:
+        redact.learn(line.text)
+    healthy = "\n".join(map(_healthy, HEALTHY))
+    remarks: list[Diagnostic] = []
+    signatures: dict[str, str] = {}
+    for line in found.unknown:
+        sample = " ".join(redact(line.text).split())
+        pattern = pattern_of(sample)
+        if re.search(pattern, healthy):
+            summary = f"healthy machines print this too, so that it is no sign: {sample}"
+            remarks.append(info("RC8008", summary, hint="name a log of the fault alone"))
+        elif len(signatures) < _MOST:
+            signatures.setdefault(pattern, sample)
+    if not signatures:
+        told = [one.match.issue.id for one in found.found if one.match.told]
+        raise fail(
+            "RC8009",
+            "no error in these logs is unknown",
+            detail=f"they are explained by {', '.join(told)}" if told else "",
+            hint="name a log of the fault: --from-log FILE",
+        )
+    cures = list(cure) or _applied(view)
+    return Drafted(_file(found, signatures, cures, redact), tuple(signatures)), tuple(remarks)
+
+
+def _healthy(name: str) -> str:
+    return read_own_file(f"{PACKAGE}/knowledge/data/healthy/{name}.log").decode()
+
+
+def pattern_of(sample: str) -> str:
+    """What finds the line again where times, numbers, names and devices differ; the same to Python and to
+    `grep -E`."""
+    text = _SPECIAL.sub(r"\\\g<0>", _DEVICE.sub("", sample))
+    for form, instead in _VARYING:
+        text = form.sub(instead, text)
+    return re.sub(r"(?:\.\*)+", ".*", text)
+
+
+def _applied(view: HostView) -> list[str]:
+    from rocmcfg.records.receipt import load_quietly
+
+    receipt = load_quietly(view)
+    return [setting.spelled for setting in receipt.settings] if receipt else []
+
+
+def _file(found: Diagnosis, signatures: Mapping[str, str], cure: Sequence[str], redact: Redactor) -> str:
+    where, (first, *_) = found.machine, signatures.values()
+    title = f"{', '.join(where.gfx) or 'Any GPU'}: {_DEVICE.sub('', first)}"[:100].strip()
+    versions = {"kernel": where.kernel, "ROCm": where.rocm}
+    seen = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+    rows = [
+        f"# Seen with {redact(seen) or 'a kernel and ROCm that nobody names'}. What stands in <> is yours.",
+        "schema = 1",
+        'kind = "fault"',
+        f"title = {_text(title)}",
+        'summary = "<What goes wrong and why, in your own words.>"',
+        f"gfx = {_text(where.gfx)}",
+        'cost = "<What the cure costs.>"',
+        'fixed_in = "Open."',
+        'evidence = ["https://<where-it-is-reported>"]',
+        f'confidence = "{"reported" if cure else "unverified"}"',
+        "",
+        "[workaround]",
+        f"settings = {_text(cure)}",
+    ]
+    for pattern, sample in signatures.items():
+        known = sorted(one.id for one in catalogue.known_issues() if _has(one, pattern))
+        rows += ["", *(f"# {one} has it too" for one in known), "[[signature]]"]
+        rows += [f"pattern = {_text(pattern)}", f'strength = "{"generic" if known else "typical"}"']
+        rows += [f"samples = {_text([sample])}"]
+    return "\n".join([*rows, ""])
+
+
+def _has(issue: KnownIssue, pattern: str) -> bool:
+    return any(re.search(pattern, sample) for one in issue.signatures for sample in one.samples)
+
+
+def _text(value: str | Sequence[str]) -> str:
+    """In TOML, whose basic strings and arrays of them are those of JSON (toml.io, v1.0.0)."""
+    return json.dumps(value, ensure_ascii=False)
