@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rocmcfg.host.view import HostView
 
 PACKAGED = "/usr/share/rocmcfg/knowledge.d"
-BUNDLES = "/var/lib/rocmcfg/knowledge"  # a file each, of the format of `bundle`
+BUNDLES = "/etc/rocmcfg/knowledge.d/bundles"  # a file each, of the format of `bundle`
 LOCAL = "/etc/rocmcfg/knowledge.d"
 TABLES = ("parameters", "parameter_notes", "environment", "gpus")  # files of rows, with .toml
 _MOST = 1 << 20  # bytes of one file of knowledge.d

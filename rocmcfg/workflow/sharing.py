@@ -11,6 +11,7 @@ from rocmcfg.host.signatures import NotSigned, signer
 from rocmcfg.host.view import Host, HostView, Unreadable
 from rocmcfg.knowledge import bundle, catalogue, drop_ins
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
+from rocmcfg.records.journal import make_dirs
 
 SIGNERS = "/etc/rocmcfg/allowed_signers"
 _MODE = 0o755
@@ -109,7 +110,7 @@ def install(host: Host, path: str) -> Installed:
                 hint=f"export it anew; or remove {target} to go back",
             )
         if there != made:
-            host.make_dir(drop_ins.BUNDLES, _MODE)
+            make_dirs(host, drop_ins.BUNDLES, _MODE)
             if before is not None:
                 host.write(target + bundle.BEFORE, host.new_file(before, 0o644), keep_mtime=False)
             host.write(target, host.new_file(content, 0o644), keep_mtime=False)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
+from tests.knowledge.test_drop_ins import ISSUE
+from tests.support.program import command, process
 from tests.support.tools import HANG
 
 from . import support
 from .fleet import debian
-from .fleet.controller import Controller
+from .fleet.controller import Controller, Run
 from .fleet.host import Host
 from .fleet.rollout import APPLY, AUTO, FILES, INSTALL, RECORD, Installation, NewHost, boot, written
 
@@ -330,3 +333,56 @@ def other_machine(work: Path) -> Path:
     (tree / "DEBIAN/control").write_text(control)
     debian.quietly(["dpkg-deb", "--build", str(tree), str(work / "rocmcfg_0.1.0_arm64.deb")])
     return work / "rocmcfg_0.1.0_arm64.deb"
+
+
+KNOWLEDGE = [{"hosts": "all", "gather_facts": False, "become": True, "roles": ["rocmcfg.amdgpu.knowledge"]}]
+
+
+def test_a_signed_bundle_of_knowledge_reaches_hosts_and_a_foreign_one_does_not(
+    controller: Controller, new_host: NewHost, tmp_path: Path
+) -> None:
+    """Exported and signed on the controller; proved by each host, by the signers that it was given."""
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    for name in ("ours", "theirs"):
+        key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(keys / name)]
+        subprocess.run(key, check=True)
+    own = tmp_path / "site/etc/rocmcfg/knowledge.d/issues/our-fault.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(ISSUE)
+    bundles = {name: tmp_path / f"{name}.json" for name in ("ours", "theirs")}
+    for name, bundle in bundles.items():
+        assert process(command("knowledge", "export", bundle, "--root", tmp_path / "site")).code == 0
+        sign = [
+            "ssh-keygen",
+            "-q",
+            "-Y",
+            "sign",
+            "-f",
+            str(keys / name),
+            "-n",
+            "rocmcfg-knowledge",
+            str(bundle),
+        ]
+        subprocess.run(sign, check=True)
+    signers = tmp_path / "signers"
+    signers.write_text(f"site {(keys / 'ours.pub').read_text()}")
+    host = new_host("learner")
+    boot(host)
+
+    def run(bundle: str, *options: str) -> Run:
+        given = {"rocmcfg_knowledge_bundle": str(bundles[bundle]), "rocmcfg_knowledge_signers": str(signers)}
+        return controller.run([host], KNOWLEDGE, *options, variables=given)
+
+    before = host.changes()
+    rehearsed = run("ours", "--check")
+    assert (rehearsed.status, host.changes() == before) == (0, True), rehearsed.output
+    done = run("ours")
+    assert (done.status, done.recap["learner"].changed > 0) == (0, True), done.output
+    assert "/etc/rocmcfg/knowledge.d/bundles/site.json" in written(host, before)
+    again = run("ours")
+    assert (again.status, again.recap["learner"].changed) == (0, 0), again.output
+    refused = run("theirs")
+    assert refused.status != 0
+    assert "did not take" in refused.said_of("learner"), refused.output
+    assert "What it knew before counts on" in refused.said_of("learner")

@@ -163,6 +163,9 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     DOCUMENTS["knowledge check"].model_validate(run("knowledge", "check", "--json", root=other).document)
     assert (found["changed"], found["signer"], found["version"]) == (True, "ops@example.com", 7)
     assert "Already installed" in install().out
+    installed = other / "etc/rocmcfg/knowledge.d/bundles/site.json"
+    modes = [path.stat().st_mode & 0o777 for path in (installed, installed.parent)]
+    assert modes == [0o644, 0o755], "whoever runs doctor reads it"
     assert "A fault of our cluster" in run("explain", "our-fault", root=other).out
     assert "site.json/issues/our-fault.toml" in run("explain", "our-fault", root=other).out
 
@@ -181,7 +184,7 @@ def test_a_bundle_goes_from_host_to_host_by_its_signature(filled: Path, tmp_path
     sign()
     assert install().code == 0
     assert "A fault of two clusters" in run("explain", "our-fault", root=other).out
-    (other / "var/lib/rocmcfg/knowledge/site.json").write_text(content[:100])
+    installed.write_text(content[:100])
     damaged = run("explain", "our-fault", root=other)
     assert "A fault of our cluster" in damaged.out, "the last good one counts"
     assert "warning[RC1030]" in damaged.err
