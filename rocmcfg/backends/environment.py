@@ -6,18 +6,20 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends.templates import render
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 
 PLACES = ("/etc", "/run", "/usr/local/lib", "/usr/lib")  # of the files of systemd, in order of their rank
 DIRECTORIES = tuple(f"{place}/environment.d" for place in PLACES)
+_HEAD = """# Written by rocmcfg env --user; the next one replaces this file.
+# Undo: rocmcfg env --user --remove
+# sha256 of the lines below: """
 _SUMMED = re.compile(rb"#[^\n]*\n#[^\n]*\n# sha256 of the lines below: ([0-9a-f]{16})\n(.*)", re.DOTALL)
 
 
 def user_file(pairs: Sequence[tuple[str, str]]) -> bytes:
     """~/.config/environment.d of one account; no receipt tells what we wrote there."""
     body = "".join(f"{name}={value}\n" for name, value in pairs)
-    return render("", "user.conf.j2", body=body, checksum=_checksum(body.encode()))
+    return f"{_HEAD}{_checksum(body.encode())}\n{body}".encode()
 
 
 def is_as_written(content: bytes) -> bool:

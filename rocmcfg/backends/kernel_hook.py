@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from os.path import dirname
 
-from rocmcfg.backends.templates import render
+from rocmcfg.backends.templates import script
 from rocmcfg.host.view import HostView
 
 # Each hook lies in the directory that the kernel packages of some distributions use.
@@ -28,4 +28,4 @@ def propose(view: HostView, *, wanted: bool, after_entries: bool = False) -> dic
     """By path: the hooks of this host. With `after_entries` those that run once entry or image is there."""
     debian, *others = (path if wanted and view.is_dir(dirname(path)) else "" for path in PATHS)
     used = others if any(others) and (after_entries or not debian) else [debian]
-    return {path: render("", name) if path in used else None for path, name in _TEMPLATES.items()}
+    return {path: script("", name) if path in used else None for path, name in _TEMPLATES.items()}

@@ -1,11 +1,9 @@
-"""The files we own. Those with a line for each setting are put together here, since every plan makes them and
-jinja2 would take a fifth of its time; scripts are templates, which lie beside their user."""
+"""The files we own: those with a line for each setting; scripts lie beside their user."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 from rocmcfg.host.files import read_own_file
 from rocmcfg.model.state import DesiredSetting
@@ -28,14 +26,6 @@ def own_file(settings: Sequence[DesiredSetting], line: str, remark: str = "") ->
     return "".join([HEAD, remark, *map(reason, settings), line, "\n"]).encode() if settings else None
 
 
-def render(package: str, name: str, **values: Any) -> bytes:
+def script(package: str, name: str) -> bytes:
     """`package` is the sub-package of `rocmcfg.backends` whose `templates/` holds `name`."""
-    content = read_own_file(os.path.join(os.path.dirname(__file__), package, "templates", name))
-    if not values:
-        return content
-    from jinja2 import StrictUndefined, Template
-
-    # no HTML is escaped: values are limited to safe characters before they come here
-    template = Template(content.decode(), undefined=StrictUndefined, keep_trailing_newline=True)
-    rendered: str = template.render(**values)
-    return rendered.encode()
+    return read_own_file(os.path.join(os.path.dirname(__file__), package, "templates", name))

@@ -219,10 +219,8 @@ def _command_line(observed: Configured, on_line: Sequence[DesiredSetting]) -> Co
         return None
     later = [karg.text for karg in observed.boot.later]
     first = [karg.text for karg in observed.kargs if karg not in observed.boot.later]
-    before = [karg.text for karg in observed.boot.future or ()]
-    if observed.boot.future is None:
-        before = [*first, *(karg.text for karg in observed.boot.ours), *later]
-    return CommandLine(tuple(before), (*first, *(s.karg for s in unique_kargs(on_line)), *later))
+    before = (*first, *(karg.text for karg in observed.boot.ours), *later)
+    return CommandLine(before, (*first, *(s.karg for s in unique_kargs(on_line)), *later))
 
 
 def _row(setting: DesiredSetting, observed: Configured, variables: Mapping[str, Assignment]) -> SettingRow:

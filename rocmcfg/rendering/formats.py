@@ -119,10 +119,6 @@ def _nix(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("${", "\\${") + '"'
 
 
-def _indented(text: str, width: int) -> str:
-    return "".join(f"{' ' * width}{line}\n" for line in text.splitlines())
-
-
 def _because(setting: DesiredSetting) -> str:
     """One line for a comment, in which nothing but text stands."""
     words = f"{setting.id}: {setting.because}".split()
@@ -135,6 +131,5 @@ _QUOTES: dict[str, Callable[..., str]] = {
     "quoted": json.dumps,
     "data_url": lambda text: "data:," + quote(text),
     "shell": shlex.quote,
-    "indented": _indented,
     "because": _because,
 }

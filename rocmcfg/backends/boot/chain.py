@@ -105,7 +105,7 @@ class EntryChain(Chain):
         foreign = [karg for karg in first if all(contains(before, karg.text) for before, _ in lines)]
         later = tuple({karg.text: karg for _, after in lines for karg in after}.values())
         ours = split(entry_options.asked(view), CARRIER)
-        return Observed(menu, (*foreign, *later), ours, later, (*foreign, *ours, *later))
+        return Observed(menu, (*foreign, *later), ours, later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         proposed = entry_options.propose(settings)

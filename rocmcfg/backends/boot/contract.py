@@ -21,15 +21,13 @@ Files = Mapping[str, tuple[bytes, int]]  # content, and the mode of a new file, 
 
 class Observed(NamedTuple):
     """The configured command line. `foreign` is what the files without ours ask for, `ours` what we wrote
-    adds, `later` the foreign arguments that stand after ours and so win. `future` is what entries of later
-    kernels get; None where the files cannot be evaluated. Where those of others cannot, `foreign` is read
-    from the entries, and `unknown_at` says which line is the reason."""
+    adds, `later` the foreign arguments that stand after ours and so win. Where the files of others cannot
+    be evaluated, `foreign` is read from the entries, and `unknown_at` says which line is the reason."""
 
     menu: Menu
     foreign: tuple[Karg, ...]
     ours: tuple[Karg, ...]
     later: tuple[Karg, ...]
-    future: tuple[Karg, ...] | None
     unknown_at: str = ""
 
 

@@ -55,8 +55,7 @@ class KeptChain(Chain, Keeper):
         foreign = [(place, karg) for place, karg in enumerate(line) if at.get(karg.text) != place]
         first = {line[place].key: place for place in at.values()}
         later = tuple(karg for place, karg in foreign if place > first.get(karg.key, len(line)))
-        kargs = tuple(karg for _, karg in foreign)
-        return Observed(menu, kargs, ours, later, (*(k for k in kargs if k not in later), *ours, *later))
+        return Observed(menu, tuple(karg for _, karg in foreign), ours, later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         return {CARRIER: propose(settings)[CARRIER]}

@@ -13,8 +13,6 @@ from rocmcfg.model.kargs import COMMAND_LINE_LIMIT, Karg, adds_up, contains
 NO_FILE = "there is no such file"
 MISSING = f"{NO_FILE}; is its partition mounted?"
 
-_TAKE_OUT = "take it out of the file that sets it, then run the command again"
-
 
 class Role(str, Enum):
     """What an entry of the boot menu is for. Our arguments belong on the normal ones."""
@@ -69,8 +67,10 @@ def separator(foreign: Sequence[Karg]) -> Karg | None:
 
 def behind_separator(foreign: Sequence[Karg], kargs: Sequence[str]) -> Iterable[Diagnostic]:
     found = separator(foreign)
-    for text in kargs if found is not None else ():
-        if found is not None and "." not in text.partition("=")[0]:  # kmod reads a module's there too
+    if found is None:
+        return
+    for text in kargs:
+        if "." not in text.partition("=")[0]:  # kmod reads a module's there too
             yield error(
                 "RC3109",
                 f"{text} would stand behind a “--”, where the kernel passes everything on to init",
@@ -109,8 +109,9 @@ def on_the_line(length: int, foreign: Sequence[Karg], location: str) -> Iterable
         )
 
 
-def beaten(later: Sequence[Karg], arguments: Sequence[str], hint: str = _TAKE_OUT) -> Iterable[Diagnostic]:
+def beaten(later: Sequence[Karg], arguments: Sequence[str], hint: str = "") -> Iterable[Diagnostic]:
     """What would win over a trial's arguments."""
+    hint = hint or "take it out of the file that sets it, then run the command again"
     own = {Karg(text).key: Karg(text).value for text in arguments}
     for karg in later:
         if karg.key in own and own[karg.key] != karg.value and not adds_up(karg.name):

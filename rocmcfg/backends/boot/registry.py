@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, cast
 
+from rocmcfg.backends.boot import marked_arguments
 from rocmcfg.host.view import HostView
 from rocmcfg.model.kargs import Karg
 
@@ -31,7 +32,6 @@ NAMES = (
     "kernelstub",
     "proxmox-boot-tool",
 )
-_READ = ("nixos",)  # of those that we do not change, the ones whose menu can be read
 # those whose entries we write ourselves
 WRITERS = ("limine", "uki", "systemd-boot", "sdboot-manage", "grub-bls", "refind")
 KEEPERS = ("bootc", "rpm-ostree", "kernelstub")  # those of which a program keeps the arguments
@@ -123,12 +123,12 @@ def writer(name: str) -> EntryChain:
 def reader_on(view: HostView) -> BootReader | None:
     """The reader of the menu that this host has, of several that which the firmware names; None where
     something above its loader owns the arguments, too."""
-    from rocmcfg.backends.boot import efi, recognised
+    from rocmcfg.backends.boot import efi, nixos, recognised
 
     declared = next((one for one in map(_reader, _DECISIVE) if one.here(view)), None)
     above = recognised.decisive(view) if declared is None else None
-    if above is not None and above.name in _READ:
-        return cast("BootReader", importlib.import_module(f"rocmcfg.backends.boot.{above.name}"))
+    if above is not None and above.name == nixos.NAME:  # which we do not change, and can read
+        return nixos
     if declared is not None or above is not None:
         return declared
     told = efi.text(view, "LoaderInfo").lower()
@@ -142,8 +142,6 @@ def asked_by_others(view: HostView, name: str, menu: Menu) -> tuple[Karg, ...]:
         return ()
     if name not in WRITERS:
         return backend(name).observe(view).foreign
-    from rocmcfg.backends.boot import marked_arguments
-
     return tuple(karg for entry in menu.normal for karg in marked_arguments.of_others(entry.kargs))
 
 

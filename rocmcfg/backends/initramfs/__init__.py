@@ -18,10 +18,9 @@ from rocmcfg.model.facts import Detection
 from rocmcfg.model.plan import Activation
 
 _MODULES = ("initramfs_tools", "dracut", "mkinitcpio", "booster")
-# Generator, the program that shows it, and what a user runs by hand.
 _RECOGNISED = (
-    ("genkernel", "/usr/bin/genkernel", "sudo genkernel initramfs"),
-    ("mkinitfs", "/sbin/mkinitfs", "sudo mkinitfs"),
+    Detection("genkernel", "genkernel", ("/usr/bin/genkernel",), manual="sudo genkernel initramfs"),
+    Detection("mkinitfs", "mkinitfs", ("/sbin/mkinitfs",), manual="sudo mkinitfs"),
 )
 _NAME = re.compile(r"initrd\.img-(.+)|(?:initramfs|booster)-(.+?)(?:-fallback)?\.img|initrd-(.+)")
 _PLUGINS = "/usr/lib/kernel/install.d/"  # of kernel-install(8)
@@ -143,12 +142,7 @@ def detect(view: HostView) -> tuple[Detection, ...]:
     if view.exists(_OSTREE):
         return (Detection("ostree", "an initramfs built with the image", (_OSTREE,), manual=_TRACKED),)
     supported = [found for one in backends() if (found := one.detect(view)) is not None]
-    known = [
-        Detection(name, name, (mark,), manual=by_hand)
-        for name, mark, by_hand in _RECOGNISED
-        if view.exists(mark)
-    ]
-    return (*supported, *known)
+    return (*supported, *(one for one in _RECOGNISED if view.exists(*one.evidence)))
 
 
 def in_use(detected: Iterable[Detection]) -> tuple[Detection, ...]:

@@ -64,7 +64,8 @@ class Mkinitcpio(Generator):
 
     def preflight(self, view: HostView, carrying: Sequence[Image]) -> Iterable[Diagnostic]:
         """RC3206 where the configuration has no `modconf`; that of a preset is not looked at."""
-        texts = {path: text_or_empty(view, path) for path in _configuration(view)}
+        read = (_CONF, *sorted(drop_ins(view, [f"{_CONF}.d"], ".conf"), key=_by_version))
+        texts = {path: text_or_empty(view, path) for path in read}
         lists = _lists(texts.values())
         hooks = lists.get("HOOKS")
         files = " ".join(lists.get("FILES", []))
@@ -87,11 +88,6 @@ def _of_presets(view: HostView) -> list[str]:
         named = (path for of, path in _OUTPUT.findall(text) if of in active)
         found += [view.real_path(path) for path in named if view.exists(path)]
     return found
-
-
-def _configuration(view: HostView) -> list[str]:
-    """The files that mkinitcpio reads one after the other."""
-    return [_CONF, *sorted(drop_ins(view, [f"{_CONF}.d"], ".conf"), key=_by_version)]
 
 
 def _by_version(name: str) -> list[tuple[int, str]]:

@@ -16,7 +16,7 @@ from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.local import LocalHost
 from tests.support.tools import require_tool
 
-NOTHING = Observed(Menu((), "", "", "", "", ""), (), (), (), ())
+NOTHING = Observed(Menu((), "", "", "", "", ""), (), (), ())
 
 
 def written(tmp_path: Path) -> dict[str, Path]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rocmcfg.backends import templates
 from rocmcfg.backends.boot.chain import Chain
 from rocmcfg.backends.boot.contract import Files, Observed
 from rocmcfg.backends.boot.grub import reader
 from rocmcfg.backends.boot.grub.reader import DROP_IN
 from rocmcfg.backends.boot.grub_files import defaults
-from rocmcfg.backends.boot.grub_files.defaults import Sourced
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB
 from rocmcfg.backends.boot.grub_files.mkconfig import activation, reads_drop_ins
 from rocmcfg.backends.boot.grub_files.trial import SCRIPT, GrubTrial, script
-from rocmcfg.backends.templates import own_file, render
 from rocmcfg.host.view import HostView, drop_ins, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.facts import Detection
@@ -31,7 +30,7 @@ class _Trial(GrubTrial):
     KEEPERS = (GRUB,)
 
     def propose(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Files:
-        return {reader.TRIAL_DROP_IN: (render("boot/grub", "grub-trial.cfg.j2"), 0o644), **script()}
+        return {reader.TRIAL_DROP_IN: (templates.script("boot/grub", "grub-trial.cfg.j2"), 0o644), **script()}
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
         if reader.on_steamos(view):
@@ -68,12 +67,11 @@ class _Grub(Chain):
             reader.read(view),
             _sourced(view),
             (DROP_IN, own),
-            _sourced(view, own),
             lambda source: source.startswith(_FOLDER) and source > DROP_IN,
         )
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
-        return {DROP_IN: own_file(settings, _line(karg_line(settings)), _REMARK)}
+        return {DROP_IN: templates.own_file(settings, _line(karg_line(settings)), _REMARK)}
 
     def activations(self, view: HostView, reason: str) -> tuple[Activation, ...]:
         return (activation((reader.TOOL,), reader.menu(view), reason),)
@@ -93,7 +91,7 @@ def _line(kargs: str) -> str:
     return f'{defaults.DEFAULT}="${defaults.DEFAULT} {kargs}"'
 
 
-def _sourced(view: HostView, ours: str | None = None) -> list[Sourced]:
+def _sourced(view: HostView, ours: str | None = None) -> list[defaults.Sourced]:
     """What grub-mkconfig sources, in order: /etc/default/grub, then grub.d/*.cfg (a Debian patch). Our
     drop-in is left out, or holds `ours`; that of a trial is left out, since GRUB fills it."""
     others = {*drop_ins(view, (_FOLDER,), ".cfg")} - {DROP_IN, reader.TRIAL_DROP_IN}

@@ -12,7 +12,7 @@ from rocmcfg.backends.boot.contract import Observed
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.mkconfig import parse_entries, sections
 from rocmcfg.backends.boot.grub_files.shell_assignments import Environment, arguments
-from rocmcfg.backends.boot.menu import Entry, Menu, Role, behind_separator, no_entry, size, too_long
+from rocmcfg.backends.boot.menu import Menu, Role, behind_separator, no_entry, size, too_long
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, info, warning
 from rocmcfg.model.kargs import Karg, contains, tokens
@@ -27,23 +27,18 @@ Sourced = tuple[str, str]  # the path of a file, and what the shell sources of i
 Texts = Sequence[Sourced]
 
 
-def observed(
-    menu: Menu, without: Texts, own: Sourced, whole: Texts, is_later: Callable[[str], bool]
-) -> Observed:
-    """Of the sourced files without our lines, and with them. `is_later`: is a `file:line` read after ours?"""
+def observed(menu: Menu, without: Texts, own: Sourced, is_later: Callable[[str], bool]) -> Observed:
+    """Of the sourced files without our lines, and of ours. `is_later`: is a `file:line` read after these?"""
     alone, ours = _evaluate(without), arguments(DEFAULT, *own) or ()
     always, default = (_kargs(alone, name) for name in _VARIABLES)
     if always is None or default is None:
         seen = menu.normal[0].kargs if menu.normal else ()
         left = tuple(k for k in seen if k.text != TRIAL_TOKEN and not contains(ours, k.text))
         at = alone.opaque or next((alone.unknown[v] for v in _VARIABLES if v in alone.unknown), "")
-        return Observed(menu, left, ours, (), None, at)
+        return Observed(menu, left, ours, (), unknown_at=at)
     # only what is added to the same variable after us stands behind us
     later = tuple(k for k in default if is_later(k.source))
-    together = _evaluate(whole)
-    both = [_kargs(together, name) for name in _VARIABLES]
-    future = None if None in both else tuple(k for kargs in both if kargs for k in kargs)
-    return Observed(menu, (*always, *default), ours, later, future)
+    return Observed(menu, (*always, *default), ours, later)
 
 
 def dropped_by(sources: Texts, ours: int, kargs: Sequence[str]) -> str:
@@ -85,7 +80,7 @@ def before_writing(
     """`carrier` is the file of ours, `lost_at` where its arguments are dropped again, by `loser`."""
     if not observed.menu.unreadable and not observed.menu.normal:
         yield no_entry(observed.menu)
-    length = longest_line(observed.menu.normal, kargs) - size(k.text for k in observed.ours)
+    length = longest_line(observed.menu, kargs) - size(k.text for k in observed.ours)
     yield from too_long(length, PATH, "shorten GRUB_CMDLINE_LINUX in the file named above")
     for text in kargs:
         if ";" in text:  # 10_linux copies the arguments into its script without quotes
@@ -131,8 +126,8 @@ def not_from_defaults(view: HostView, menu: str) -> Iterable[Diagnostic]:
         )
 
 
-def longest_line(entries: Sequence[Entry], added: Sequence[str]) -> int:
+def longest_line(menu: Menu, added: Sequence[str]) -> int:
     """Bytes of the longest command line that a kernel would get with these arguments added."""
     # GRUB itself puts BOOT_IMAGE=PATH before the arguments (grub-core/loader/i386/linux.c).
-    lines = (len(f"BOOT_IMAGE={entry.path}") + size(k.text for k in entry.kargs) for entry in entries)
+    lines = (len(f"BOOT_IMAGE={entry.path}") + size(k.text for k in entry.kargs) for entry in menu.normal)
     return max(lines, default=0) + size(added)

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import chain, dropwhile
 
+from rocmcfg.backends import templates
 from rocmcfg.backends.boot.contract import BootReader, BootTrial, Files, Observed
 from rocmcfg.backends.boot.grub_files import TRIAL_TOKEN
 from rocmcfg.backends.boot.grub_files.defaults import longest_line
 from rocmcfg.backends.boot.grub_files.environment_block import GRUB, GRUB2, VARIABLE, EnvironmentBlock
 from rocmcfg.backends.boot.grub_files.mkconfig import sections
 from rocmcfg.backends.boot.menu import Menu, beaten, on_the_line, surplus
-from rocmcfg.backends.templates import render
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.kargs import contains
@@ -30,7 +30,7 @@ _BY_THE_MENU = re.compile(
 
 def script() -> Files:
     """A program for /etc/grub.d that prints `hook`."""
-    return {SCRIPT: (render("boot/grub_files", "grub-trial.sh.j2"), 0o755)}
+    return {SCRIPT: (templates.script("boot/grub_files", "grub-trial.sh.j2"), 0o755)}
 
 
 def hook() -> bytes:
@@ -58,7 +58,7 @@ class GrubTrial(BootTrial):
         return ToolChange(block.TOOL, block.keep(holds), holds, "", f"{VARIABLE}={holds}", reason, arms=True)
 
     def problems(self, view: HostView, observed: Observed, arguments: Sequence[str]) -> Iterable[Diagnostic]:
-        length = longest_line(observed.menu.normal, arguments)
+        length = longest_line(observed.menu, arguments)
         yield from on_the_line(length, observed.foreign, self.FILES[0])
         block = self.keeper(view)
         twice = [e.title for e in observed.menu.normal if contains(e.kargs, _FIRST_TRY)]

@@ -65,7 +65,6 @@ class _GrubMkconfig(Chain):
             reader.read(view),
             [(DEFAULTS, appended_assignment.blanked(text))],
             (DEFAULTS, ours),
-            [(DEFAULTS, text)],
             lambda source: bool(ours) and int(source.rpartition(":")[2]) > last,
         )
 
@@ -86,7 +85,7 @@ class _GrubMkconfig(Chain):
         yield from appended_assignment.continued(text, DEFAULTS)
 
     def unmanaged(self, view: HostView) -> Iterable[Diagnostic]:
-        return defaults.not_from_defaults(view, reader.layout(view).menu)
+        return defaults.not_from_defaults(view, reader.layout(view)[0])
 
 
 BACKEND = _GrubMkconfig(reader)

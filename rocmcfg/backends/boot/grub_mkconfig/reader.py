@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from rocmcfg.backends.boot.grub_files.mkconfig import read_menu, reads_entries
 from rocmcfg.backends.boot.menu import Menu
 from rocmcfg.host.view import HostView
@@ -13,22 +11,14 @@ DEFAULTS = "/etc/default/grub"
 EDITED: tuple[str, ...] = (DEFAULTS,)
 
 
-class Layout(NamedTuple):
-    menu: str
-    tool: str
-
-
-# openSUSE and Fedora call everything of GRUB 2 grub2, to tell it from GRUB 0.97
-_GRUB2 = Layout("/boot/grub2/grub.cfg", "grub2-mkconfig")
-_GRUB = Layout("/boot/grub/grub.cfg", "grub-mkconfig")
-
-
-def layout(view: HostView) -> Layout:
-    return _GRUB2 if view.exists(_GRUB2.menu) else _GRUB
+def layout(view: HostView) -> tuple[str, str]:
+    """The menu, and what makes it. openSUSE and Fedora call all of GRUB 2 so, to tell it from GRUB 0.97."""
+    name = "grub2" if view.exists("/boot/grub2/grub.cfg") else "grub"
+    return f"/boot/{name}/grub.cfg", f"{name}-mkconfig"
 
 
 def here(view: HostView) -> bool:
-    menu = layout(view).menu
+    menu, _ = layout(view)
     return view.exists(menu) and not reads_entries(view, menu)
 
 

@@ -40,7 +40,7 @@ class _ProxmoxBootTool(Chain):
             return GRUB.observe(view)._replace(menu=menu)
         parts = marked_arguments.around(_line(view))
         before, ours, later = (split(part, CMDLINE) for part in parts)
-        return Observed(menu, (*before, *later), ours, later, (*before, *ours, *later))
+        return Observed(menu, (*before, *later), ours, later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         return {CMDLINE: propose(settings)[CMDLINE], **GRUB.propose(view, settings)}

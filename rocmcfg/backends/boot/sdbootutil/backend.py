@@ -48,8 +48,7 @@ class _Sdbootutil(Chain):
         first = [*filter(None, (_base(view),)), *(path for path in paths if path < CARRIER)]
         before = [karg for path in first for karg in _said(view, path)]
         later = tuple(karg for path in paths if path > CARRIER for karg in _said(view, path))
-        ours = _said(view, CARRIER)
-        return Observed(reader.read(view), (*before, *later), ours, later, (*before, *ours, *later))
+        return Observed(reader.read(view), (*before, *later), _said(view, CARRIER), later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         return {CARRIER: own_file(settings, karg_line(settings))}

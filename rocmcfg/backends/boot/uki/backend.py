@@ -70,7 +70,7 @@ class _Uki(EntryChain):
         behind = {k.text: k for k in added if basename(k.source) > reader.OURS}
         later = tuple({**{k.text: k for k in found.later}, **behind}.values())
         first = [k for k in found.foreign if k not in found.later and k.text not in behind]
-        return Observed(found.menu, (*first, *later), found.ours, later, (*first, *found.ours, *later))
+        return Observed(found.menu, (*first, *later), found.ours, later)
 
     def propose(self, view: HostView, settings: Sequence[DesiredSetting]) -> dict[str, bytes | None]:
         proposed = entry_options.propose(settings)
