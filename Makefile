@@ -12,6 +12,7 @@
 #   make vm      real machines under QEMU: GRUB, kernel, amdgpu
 #                each of these five also runs some files only: make vm TESTS=tests/vm/test_trial.py
 #   make sources holds the data against the sources of kernels and ROCm (700 MB of Debian's mirror, once)
+#   make knowledge  figures of what is known and how often doctor is right: docs/knowledge.md
 #   make bench   start-up, plan, verify, apply: figures against their bars
 #   make lock    resolve the dependencies anew (needs uv)
 
@@ -20,7 +21,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test all fast faults packages ansible loaders vm lint sources bench lock clean
+.PHONY: demo test all fast faults packages ansible loaders vm lint sources knowledge bench lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
@@ -60,6 +61,9 @@ lint: $(READY)
 
 sources: $(READY)
 	$(RUN) -m tests.catalogue.sources $(ARGS)
+
+knowledge: $(READY)
+	@$(RUN) -m tests.catalogue.figures
 
 bench: $(READY)
 	@$(RUN) -m compileall -q rocmcfg

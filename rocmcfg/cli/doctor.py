@@ -223,9 +223,11 @@ def _tell_fix(printer: Printer, one: Found) -> None:
     match, cure = one.match, one.cure
     if one.alike:
         too = " and ".join(issue.id for issue in one.alike)
-        printer.said(f"{len(one.alike) + 1} faults print this line, {too} too. To tell them apart:")
-        printer.line(f"  rocmcfg run -p {_TELLS_KERNELS} -- PROGRAM 2>&1 | tee fault.log")
-        printer.to_copy(" ", f"rocmcfg doctor fault.log{printer.root_option}")
+        printer.said(f"{len(one.alike) + 1} faults print this line, {too} too.")
+        if any("Cijk_" in one.pattern for issue in (match.issue, *one.alike) for one in issue.signatures):
+            printer.line("To tell them apart:")
+            printer.line(f"  rocmcfg run -p {_TELLS_KERNELS} -- PROGRAM 2>&1 | tee fault.log")
+            printer.to_copy(" ", f"rocmcfg doctor fault.log{printer.root_option}")
     if cure.once:
         printer.to_copy("Fix now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:

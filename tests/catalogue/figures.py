@@ -1,0 +1,124 @@
+"""Figures of what rocmcfg knows, and of how often doctor is right: `make knowledge` writes docs/knowledge.md.
+
+What patterns were made from is told apart from what they were not."""
+
+from __future__ import annotations
+
+import io
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from rocmcfg.knowledge import catalogue, toml
+from rocmcfg.model.issue import KnownIssue
+from tests.support.hosts import debian_grub_host
+from tests.support.program import rocmcfg
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DATA = REPOSITORY / "rocmcfg/knowledge/data"
+PAGE = REPOSITORY / "docs/knowledge.md"
+HELD_OUT = REPOSITORY / "tests/doctor/held_out.toml"
+TOLD = 0.5  # from this score on doctor says so
+
+
+Case = tuple[str, Sequence[str], str]  # the text of a log, options that name its machine, and the issue
+_PAGE = """\
+# What rocmcfg knows, in figures
+
+Written by `make knowledge`, from the shipped data, and from what doctor says of the logs below on a host that
+is the machine of none of them. A machine checks kernel parameters (against `modinfo` of each build), wordings
+of the kernel, ids of GPUs, and names of variables: `make sources`. Summaries, cures and costs are read by
+people alone.
+
+| what | how many | |
+|---|---|---|
+{rows}
+
+## Doctor
+
+Told means a score of 0.5 and more. The public threads are few: they show where doctor fails, and no rate.
+
+| logs | how many | first told is right | nothing told where nothing is known | wrongly told |
+|---|---|---|---|---|
+{logs}
+"""
+
+
+def page() -> str:
+    documents = [toml.loads(path.read_text()) for path in sorted((DATA / "issues").glob("*.toml"))]
+    faults = [one for one in documents if one["kind"] == "fault"]
+    wordings = [one for document in faults for one in document.get("signature", [])]
+    of_kernel = sum(bool(one.get("printed_by")) for one in wordings)
+    real = sum(any(one.get("verbatim") for one in document.get("signature", [])) for document in faults)
+    sure = ", ".join(f"{n} {word}" for word, n in sorted(Counter(f["confidence"] for f in faults).items()))
+    known = catalogue.load()
+    epochs = sum(len(one.epochs) for one in known.parameters.values())
+    rows = [
+        f"| known issues | {len(documents)} | each with links as evidence |",
+        f"| of these, faults | {len(faults)} | {real} with lines copied from a log; {sure} |",
+        f"| faults that settings cure | {sum(map(_settings, faults))} | the others have steps, or nothing |",
+        f"| wordings of faults | {len(wordings)} | {of_kernel} found in a kernel's source, by series |",
+        f"| kernel parameters | {len(known.parameters)} | in {epochs} forms over the kernels |",
+        f"| environment variables | {len(known.variables)} | |",
+        f"| GPU models | {len(known.gpus)} | |",
+    ]
+    logs: dict[str, list[Case]] = {
+        "what patterns were made from: the samples of a fault": [*_of_samples(catalogue.known_issues())],
+        "public threads that nothing was made from (tests/doctor/held_out.toml)": [*_held_out()],
+        "healthy machines": [(path.read_text(), (), "") for path in sorted((DATA / "healthy").iterdir())],
+    }
+    told = []
+    with tempfile.TemporaryDirectory() as folder:
+        host = debian_grub_host(Path(folder), gfx=None)
+        for name, cases in logs.items():
+            right, silent, wrong = _judged(host, Path(folder) / "a.log", cases)
+            asked = sum(bool(issue) for *_, issue in cases)
+            counts = f"{right} of {asked} | {silent} of {len(cases) - asked} | {wrong}"
+            told.append(f"| {name} | {len(cases)} | {counts} |")
+    return _PAGE.format(rows="\n".join(rows), logs="\n".join(told))
+
+
+def _settings(document: dict[str, Any]) -> bool:
+    cure = document.get("workaround", {})
+    return bool(cure.get("settings") or cure.get("unset"))
+
+
+def _of_samples(known: Sequence[KnownIssue]) -> Iterable[Case]:
+    for issue in known:
+        lines = [sample for one in issue.signatures for sample in one.samples[:1]]
+        target = next((name.replace("*", "1") for name in issue.gfx), "")
+        machine = ["--gfx", target] if issue.gfx and len(target) > 5 else []
+        for option, versions in (("--kernel", issue.kernel), ("--rocm", issue.rocm)):
+            oldest = re.search(r">=([0-9.]+)", versions.text) if versions else None
+            machine += [option, oldest[1]] if oldest else []
+        if issue.kind == "fault" and lines:
+            yield "\n".join(lines), machine, issue.id
+
+
+def _held_out() -> Iterable[Case]:
+    for log in toml.loads(HELD_OUT.read_text())["log"]:
+        yield log["text"].strip(), log["machine"], log["issue"]
+
+
+def _judged(host: Path, log: Path, cases: Iterable[Case]) -> tuple[int, int, int]:
+    """How often the first one told is right, nothing is told where nothing is known, another is told."""
+    right = silent = wrong = 0
+    for text, machine, issue in cases:
+        log.write_text(f"{text}\n")
+        found = rocmcfg("doctor", log, *machine, "--root", host, "--json").document["matches"]
+        told = found[0]["issue"] if found and found[0]["score"] >= TOLD else ""
+        right += bool(issue) and told == issue
+        silent += not issue and not told
+        wrong += bool(told) and told != issue
+    return right, silent, wrong
+
+
+if __name__ == "__main__":
+    with redirect_stdout(io.StringIO()):
+        text = page()
+    PAGE.write_text(text)
+    print(text)
