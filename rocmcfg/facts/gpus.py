@@ -63,8 +63,7 @@ def _from_kfd(view: HostView, models: tuple[GpuModel, ...], pci: dict[str, str])
         # the device cgroup of a container forbids nodes one by one
         text = text_or_empty(view, f"{_KFD}/{node}/properties")
         properties = {name: int(value) for name, value in _PROPERTY.findall(text)}
-        target = properties.get("gfx_target_version", 0)
-        if not target or not properties.get("simd_count"):
+        if not properties.get("simd_count"):
             continue  # a CPU node
         location = properties.get("location_id", 0)
         address = _address(properties.get("domain", 0), location)
@@ -72,7 +71,11 @@ def _from_kfd(view: HostView, models: tuple[GpuModel, ...], pci: dict[str, str])
             address = _address(properties.get("domain", 0), location & ~7)
         pci_id = f"{properties.get('device_id', 0):04x}"
         number = int(node) if node.isdecimal() else None
-        gpu = _named(models, gfx_name(target), Gpu(None, "", "kfd", pci_id, address, number))
+        target = properties.get("gfx_target_version", 0)  # which older kernels do not have
+        gfx = gfx_name(target) if target else next((m.gfx for m in models if pci_id in m.pci), "")
+        if not gfx:
+            continue
+        gpu = _named(models, gfx, Gpu(None, "", "kfd", pci_id, address, number))
         gpus.append(replace(gpu, properties=properties))
     return gpus
 
