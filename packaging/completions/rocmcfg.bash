@@ -39,7 +39,7 @@ _rocmcfg_options() {
         "history") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "recover") echo "--force --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "explain") echo "--kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "issues") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "issues") echo "--search --gfx --all --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "doctor") echo "--log --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "lint") echo "--fix --gfx --kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "report") echo "--log --bundle --root --json --quiet -q --verbose -v --debug -h --help" ;;

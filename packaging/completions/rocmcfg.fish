@@ -232,6 +232,9 @@ complete -c rocmcfg -n "__fish_rocmcfg_at explain" -l debug -d 'Show the traceba
 complete -c rocmcfg -n "__fish_rocmcfg_at explain" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at explain" -a '(__fish_rocmcfg_ask name)'
 
+complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l search -x -d 'Of any host: those that have this word. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'Those of this GPU.'
+complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l all -d 'Those of every GPU.'
 complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; nothing of the running one is touched.'
 complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at issues" -l quiet -s q -d 'Print problems only.'

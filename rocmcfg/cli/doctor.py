@@ -72,23 +72,57 @@ def doctor(
         raise SystemExit(int(ExitCode.ERROR))
 
 
-def issues(printer: Printer, root: str = opt.ROOT) -> None:
-    """List the known issues of this host."""
+def issues(
+    printer: Printer,
+    words: tuple[str, ...] = opt.argument("[WORD]…", "As --search.", "free", "texts", required=False),
+    search: tuple[str, ...] = opt.texts(
+        "--search",
+        metavar="WORD",
+        help="Of any host: those that have this word. May be repeated.",
+        takes="free",
+    ),
+    gfx: tuple[str, ...] = opt.texts("--gfx", metavar="G", help="Those of this GPU.", takes="gfx"),
+    every: bool = opt.switch("--all", help="Those of every GPU."),
+    root: str = opt.ROOT,
+) -> None:
+    """List the known issues of this host.
+
+    Or of another GPU, or those that have some words: what one sees, a message, a
+    setting.
+    """
     from rocmcfg.cli.plan_view import host_rows
     from rocmcfg.workflow import diagnosing
 
-    found = diagnosing.issues_here(hosts.open_host(printer, root))
+    asked = (*words, *search)
+    found = diagnosing.known_issues(hosts.open_host(printer, root), asked, targets(gfx), every=every)
     printer.document((), found)
-    shown = [row for row in host_rows(found.facts) if row[0] in ("GPU", "Kernel", "ROCm")]
+    of_host = not (asked or gfx or every)
+    shown = [row for row in host_rows(found.facts) if row[0] in ("GPU", "Kernel", "ROCm") and of_host]
     printer.pairs(shown, indent="")
     for state, title in _STATES.items():
-        rows = [one.issue for one in found.issues if one.state == state]
-        printer.section(title, [(issue.id, issue.title) for issue in rows])
+        rows = [
+            (one.issue.id, f"{one.issue.title} [{_cured(one.issue)}]")
+            for one in found.issues
+            if one.state == state
+        ]
+        printer.section(title, rows)
     printer.line()
     if not found.issues:
-        printer.line("No issue is known of this GPU, kernel and ROCm.")
-    printer.to_copy("Next:", f"rocmcfg doctor{printer.root_option}")
-    printer.said("It checks your log for them. rocmcfg explain ID tells more of one.")
+        printer.line(
+            "No issue is known of this GPU, kernel and ROCm." if of_host else "No known issue has that."
+        )
+    if of_host:
+        printer.to_copy("Next:", f"rocmcfg doctor{printer.root_option}")
+        printer.said("It checks your log for them. rocmcfg explain ID tells more of one.")
+    else:
+        printer.to_copy("More of one:", "rocmcfg explain ID")
+
+
+def _cured(issue: KnownIssue) -> str:
+    cure = issue.workaround
+    if cure.settings:
+        return ", ".join(map(str, cure.settings))
+    return f"take away {', '.join(cure.unset)}" if cure.unset else "steps" if cure.steps else "no cure known"
 
 
 def named_machine(gfx: Sequence[str], kernel: str, rocm: str) -> Options:

@@ -33,6 +33,7 @@ EXAMPLES = {
         "rocmcfg explain gfx1201",
         "rocmcfg explain RC3015",
     ),
+    "issues": ("rocmcfg issues", "rocmcfg issues suspend --gfx 9070xt"),
     "profile show": ("rocmcfg profile show gfx1201",),
     "knowledge export": ("rocmcfg knowledge export site.json",),
     "knowledge install": ("sudo rocmcfg knowledge install site.json",),

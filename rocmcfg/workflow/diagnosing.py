@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rocmcfg.doctor.judging.origin import Options, Origin
 from rocmcfg.doctor.judging.ranking import Match
-from rocmcfg.doctor.judging.workarounds import Cure, IssueHere, issues_of
+from rocmcfg.doctor.judging.workarounds import Cure, IssueHere, issues_about, issues_of
 from rocmcfg.doctor.log_lines import LogLines
 from rocmcfg.doctor.reading.log_facts import LogFacts
 from rocmcfg.doctor.reading.logs import read_host, read_named
@@ -118,12 +118,15 @@ class IssuesHere(NamedTuple):
     issues: tuple[IssueHere, ...]
 
 
-def issues_here(view: HostView) -> IssuesHere:
-    """The known issues of this host's GPUs, on its running kernel and ROCm."""
+def known_issues(view: HostView, words: Sequence[str], gfx: Sequence[str], *, every: bool) -> IssuesHere:
+    """The known issues of this host's GPUs, on its running kernel and ROCm; with `words`, `gfx` or `every`
+    those of any host that have the words and concern one of the GPUs."""
     from rocmcfg.records.receipt import load as load_receipt
     from rocmcfg.workflow.planning import collect_facts
 
     facts, receipt = collect_facts(view, name_system=False), load_receipt(view)
+    if words or gfx or every:
+        return IssuesHere(facts, issues_about(words, gfx))
     return IssuesHere(facts, issues_of(view, facts, receipt.settings if receipt else ()))
 
 

@@ -66,3 +66,27 @@ def test_where_the_rocm_of_pytorch_is_known_from_is_told(tmp_path: Path) -> None
     log.write_text("nothing of note\n")
     found = rocmcfg("doctor", "--root", root, "--log", str(log), "--json").document["facts"]
     assert (found["rocm"], found["rocm_source"]) == ("7.1", "PyTorch 2.11.0+rocm7.1")
+
+
+def test_issues_of_other_hosts_are_found_by_gpu_and_by_words(tmp_path: Path) -> None:
+    """By what one sees, a message as it is printed, or a setting; in any case, all words together."""
+    root = debian_grub_host(tmp_path, gfx="gfx1100")
+
+    def found(*options: str) -> dict[str, dict[str, object]]:
+        said = rocmcfg("issues", *options, "--root", root, "--json")
+        assert said.code == 0, said.err
+        return {one["issue"]: one for one in said.document["issues"]}
+
+    every = found("--all")
+    assert len(every) > 120
+    of_navi48 = found("--gfx", "9070xt")
+    assert "rdna4-expert-sched-cwsr" in of_navi48
+    assert "rdna3-mes-unmap-mode1" not in of_navi48
+    assert {"rdna4-resume-smu-62", "navi22-sleep-smu-22"} <= set(found("SLEEP", "smu"))
+    assert "pcie-atomics-missing" in found("--search", "PCI rejects atomics")
+    by_setting = found("--search", "cwsr_enable=0", "--gfx", "gfx1201")
+    assert by_setting["rdna4-expert-sched-cwsr"]["settings"] == ["amdgpu.cwsr_enable=0"]
+    assert set(found("cwsr", "--gfx", "gfx1201")) <= set(found("cwsr"))
+    assert found("no such thing") == {}
+    told = rocmcfg("issues", "no such thing", "--root", root)
+    assert (told.code, "No known issue has that." in told.out) == (0, True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rocmcfg.host.view import HostView
-from rocmcfg.model.catalogue import Catalogue
+from rocmcfg.model.catalogue import Catalogue, matches
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.issue import KnownIssue
@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 IssueState = Literal["open", "pending", "worked_around", "reported"]
 
 
-@published("issue=issue.id", "title=issue.title", "state", "confidence=issue.confidence", "cost=issue.cost")
+@published(
+    "issue=issue.id",
+    "title=issue.title",
+    "state",
+    "confidence=issue.confidence",
+    "cost=issue.cost",
+    "settings=issue.workaround.settings",
+)
 class IssueHere(NamedTuple):
     issue: KnownIssue
     state: IssueState
@@ -95,6 +102,21 @@ def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -
     found = known_here(catalogue.known_issues(), facts, known)
     state = HostState(Running(view), set_variables(view, {}) if found else {}, applied)
     return tuple(IssueHere(one, worked_around(one, state, known)) for one in found)
+
+
+def issues_about(words: Sequence[str], gfx: Sequence[str]) -> tuple[IssueHere, ...]:
+    """Those of any host that have all the words, in any case, and concern one of the GPUs; none: any."""
+    from rocmcfg.knowledge import catalogue
+
+    found = []
+    for one in catalogue.known_issues():
+        cure = (*map(str, one.workaround.settings), *one.workaround.steps)
+        lines = (text for signature in one.signatures for text in (signature.pattern, *signature.samples))
+        text = " ".join((one.id, one.title, one.summary, *one.notes, *cure, *lines)).lower()
+        concerned = not gfx or not one.gfx or any(matches(name, one.gfx) for name in gfx)
+        if concerned and all(word.lower() in text for word in words):
+            found.append(IssueHere(one, "open" if one.confidence == "confirmed" else "reported"))
+    return tuple(found)
 
 
 def _is(setting: Spelling, one: DesiredSetting, known: Catalogue) -> bool:
