@@ -22,6 +22,6 @@ Sources: systemd 257 and 262 (systemd-stub(7), src/boot, ukify), mkinitcpio v41,
 are compared with those of the real ukify, images with objdump. On OVMF with systemd-boot and the stubs of
 257.13 and 262.1 the kernel printed our arguments, in the order told; with a boot counter in the image's name;
 and under Secure Boot where the addon was signed by sbsign, and only there. Images of the real ukify, unsigned
-and signed, are those of the real machine. Not shown: sbctl, mkinitcpio and dracut themselves, which are read
-and stood in for.
+and signed, and of the real dracut are those of the real machine, and so is one of a kernel that came later.
+Not shown: sbctl and mkinitcpio themselves, which are read and stood in for.
 """
