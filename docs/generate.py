@@ -2,6 +2,7 @@
 """Writes the documentation that is facts of the code and its data, or checks that it still is right.
 
     python docs/generate.py            # rewrite them
+    python docs/generate.py docs/issues.md    # only this page, and the data that the program reads
     python docs/generate.py --check    # exit 1 and show the difference where one is out of date
 
 Run it with a Python that has rocmcfg. `generators/` has one module per page; prose does not belong here.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -57,12 +58,13 @@ RUN = {name: partial(pages.page, name) for name in pages.names()} | {
 }
 
 
-def texts() -> Iterator[tuple[str, str]]:
+def texts(wanted: Container[str]) -> Iterator[tuple[str, str]]:
     yield FIRST, compiled.page()
     with ThreadPoolExecutor() as pool:
-        running = {name: pool.submit(page) for name, page in RUN.items()}
+        running = {name: pool.submit(page) for name, page in RUN.items() if name in wanted}
         for name, page in PAGES.items():
-            yield name, page()
+            if name in wanted:
+                yield name, page()
         for name, future in running.items():
             yield name, future.result()
 
@@ -70,9 +72,13 @@ def texts() -> Iterator[tuple[str, str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Regenerate the generated parts of the documentation.")
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 where one is stale")
-    check = parser.parse_args().check
-    stale = 0
-    for name, text in texts():
+    every = [*PAGES, *RUN]
+    parser.add_argument("pages", metavar="PAGE", nargs="*", help="only these, such as docs/issues.md")
+    given = parser.parse_args()
+    if unknown := {*given.pages} - {*every}:
+        parser.error(f"not generated: {', '.join(sorted(unknown))}")
+    check, stale = given.check, 0
+    for name, text in texts(given.pages or every):
         path = REPOSITORY / name
         before = path.read_text() if path.exists() else ""
         if before == text:

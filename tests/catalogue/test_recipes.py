@@ -45,7 +45,7 @@ def test_an_issue_a_parameter_and_a_profile_are_added_as_the_recipes_say(tmp_pat
     after = next(name for name in re.findall(r"^\[(amdgpu\.\w+)\]$", text, re.M) if name > "amdgpu.new_name")
     parameters.write_text(text.replace(f"[{after}]", f"{PARAMETER}\n[{after}]"))
 
-    run(copy, "docs/generate.py")
+    run(copy, "docs/generate.py", "docs/profiles.md", "docs/parameters.md", "docs/issues.md")
     run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not bulk", "tests/catalogue",
         "--deselect", "tests/catalogue/test_recipes.py")  # fmt: skip
     assert "RX 6800 and 6900" in (copy / "docs/profiles.md").read_text()
