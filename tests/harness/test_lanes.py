@@ -44,7 +44,8 @@ def test_a_lane_goes_on_after_another_worker_is_done(tmp_path: Path) -> None:
     """A worker that is done leaves; the tests of the others must stay theirs (they had a KeyError)."""
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_three.py").write_text(TESTS)
-    options = ("-n", "2", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path))
+    places = ("--rootdir", str(tmp_path), "--basetemp", str(tmp_path / "its"), str(tmp_path))
+    options = ("-n", "2", "-p", "no:cacheprovider", *places)
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *options],
         check=False,
