@@ -75,6 +75,7 @@ END=rocmcfg.end
 mode=undo
 force=
 root=
+given=
 case $0 in /*) self=$0 ;; *) self=$PWD/$0 ;; esac
 for place in /var/lib/rocmcfg/undo.sh /usr/share/rocmcfg/undo.sh; do
   case $self in *"$place") root=${self%"$place"} ;; esac
@@ -83,7 +84,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     left | removal | installed) mode=$1 ;;
     --force) force=yes ;;
-    --root) root=${2%/} && shift ;;
+    --root) root=${2%/} && given=" --root $2" && shift ;;
     -h | --help) sed -n '2,/^set -f$/ { /^set -f$/d; s/^# \{0,1\}//p; }' "$self" && exit ;;
     *) echo "undo.sh: unknown: $1 (left, removal, installed, --force, --root DIR)" >&2 && exit 2 ;;
   esac
@@ -92,7 +93,7 @@ done
 state=$root/var/lib/rocmcfg
 kept=$root/var/backups/rocmcfg
 unfinished=$state/undo.unfinished
-again="sudo sh $self${force:+ --force}"
+again="sudo sh $self${force:+ --force}$given"
 
 say() { (IFS=' ' && echo "undo.sh: $*" >&2); }
 
@@ -701,7 +702,7 @@ finish() {
   if [ -n "$due" ] && ! runs; then
     say "the files are as they were, and the boot menu is not yet. What makes it is due, and needs the host's /proc:"
     for one in $due; do say "  $one"; done
-    say "Run this, which does it: for d in dev proc sys; do mount --rbind /\$d $root/\$d; done; $again"
+    say "Run this, which does it: for d in dev proc sys; do sudo mount --rbind /\$d $root/\$d; done; $again"
     exit 1
   fi
   for one in $due; do step "$one" || failed="$failed $one"; done

@@ -47,19 +47,20 @@ def explain(
         raise Misuse("--json explains one name at a time")
     environment = {} if host.offline else os.environ
     line = explaining.explain_line(host, name, kernel, environment) if " " in name.strip() else None
-    if line == [] and is_line(name):
+    if line is not None and not line[0] and is_line(name):
         printer.command = "doctor"
         doctor(printer, (name,), (), (), "", "", root)
         return
-    if not line or printer.json:
+    if not line or not line[0] or printer.json:
         found = explaining.explain_name(host, name, kernel, environment)
         printer.document((), found)
         _show(printer, found)
         return
-    for one in line:
+    for one in line[0]:
         _show_shortly(printer, one)
     printer.line()
     printer.wrapped("More of one: rocmcfg explain NAME=VALUE.", "")
+    printer.problems(line[1])
 
 
 def schema(

@@ -103,7 +103,7 @@ def _show_ways_back(printer: Printer, planned: Planned) -> None:
     line = made.command_line
     added = [word for mark, word in line.marked if mark == "+"] if line else []
     printer.to_copy("Undo:", printer.for_host("sudo rocmcfg rollback"))
-    if added and registry.trial(made.boot_backend) is not None:
+    if added and printer.runs_tools and registry.trial(made.boot_backend) is not None:
         printer.to_copy("Try it for one boot first:", f"{again} --trial")
     if added and made.boot_backend != "uki":
         key = registry.backend(made.boot_backend).EDIT_KEY
@@ -174,7 +174,9 @@ def show_activations(
 ) -> None:
     if not printer.runs_tools:
         activations = [
-            a._replace(state=ActivationState.LEFT_TO_USER) if a.state is ActivationState.PLANNED else a
+            a._replace(state=ActivationState.LEFT_TO_USER)
+            if a.state is ActivationState.PLANNED and a.lines
+            else a
             for a in activations
         ]
     long = {a.tool for a in activations if a.lines[1:] and len("; ".join(a.lines)) > _COMMANDS}
@@ -191,7 +193,7 @@ def show_activations(
         else (shlex.join(t.argv), f"after the files: {t.reason}")
         for t in tools
     ]
-    printer.section("Programs", steps)
+    printer.section("Programs", list(dict.fromkeys(steps)))
     for line in (line for step in activations if step.tool in long for line in step.lines):
         printer.line(f"    {line}")
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rocmcfg.explain.explain import as_parameter, explain
@@ -13,7 +12,7 @@ from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.host.view import HostView
 from rocmcfg.judging.names import MODULE_OF_TRAPS
 from rocmcfg.model.catalogue import Catalogue
-from rocmcfg.model.diagnostic import RocmcfgError, fail
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
 from rocmcfg.model.facts import Driver, Facts, Gpu, Kernel, Machine
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.profile import Profile
@@ -83,19 +82,23 @@ def explain_name(
 
 def explain_line(
     view: HostView, line: str, versions: Sequence[str], environment: Mapping[str, str]
-) -> list[Explained] | None:
-    """Each setting of a line that somebody copied, such as GRUB's or a kernel's command line; None where the
-    line is the name of one thing."""
+) -> tuple[list[Explained], list[Diagnostic]] | None:
+    """Each setting of a line that somebody copied, such as GRUB's or a kernel's command line, and what nobody
+    knows in it; None where the line is the name of one thing."""
     from rocmcfg.planning import meant
 
     if meant.gpus(line, whole=True) or line.startswith("Cijk_"):
         return None
-    found = []
+    found: list[Explained] = []
+    unknown: list[Diagnostic] = []
     for word in re.sub("[\"'`]", " ", line).split()[:_WORDS]:
         if "=" in word.strip("="):
-            with contextlib.suppress(RocmcfgError):
+            try:
                 found.append(explain_name(view, word.rstrip(",;"), versions, environment))
-    return found
+            except RocmcfgError as problem:  # arguments without a module are other programs' more often
+                named = "." in word.partition("=")[0]
+                unknown += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics if named]
+    return found, unknown
 
 
 def _subject(view: HostView, text: str) -> Explanation | None:

@@ -267,6 +267,9 @@ def test_explain_takes_several_settings(root: Path) -> None:
     assert told.code == 0
     assert told.out.index("amdgpu.dpm") < told.out.index("amdgpu.runpm")
     assert rocmcfg("explain", "amdgpu.dpm=0", "amdgpu.runpm=0", "--root", root, "--json").code == 2
+    misspelt = rocmcfg("explain", "amdgpu.cwsr_enabled=0", "pci=noats", "root=LABEL=x", "--root", root)
+    assert "did you mean amdgpu.cwsr_enable=0?" in misspelt.err
+    assert "root" not in misspelt.err.replace(str(root), "")
 
 
 # -- another host --------------------------------------------------------------------------------------

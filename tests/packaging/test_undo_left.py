@@ -27,7 +27,8 @@ def test_the_menu_is_due_although_rocmcfg_never_made_it(tmp_path: Path, shell: t
     )
     assert undone.returncode == 1, undone.stdout
     assert "  update-grub\n" in undone.stderr
-    assert f"mount --rbind /$d {root}/$d" in undone.stderr
+    assert f"do sudo mount --rbind /$d {root}/$d" in undone.stderr
+    assert undone.stderr.rstrip().endswith(f"undo.sh --root {root}"), "and not the rescue system's own"
     assert "reboot" not in undone.stdout
     assert not (root / "etc/default/grub.d/zz-rocmcfg.cfg").exists()
 
