@@ -4,6 +4,7 @@
 #   make test    lint and the tests of the program: no root, and no network once .venv is there
 #   make all     these and all of the following; what needs root, a Debian mirror or QEMU says so where it cannot run
 #   make fast    the tests of the program without lint
+#   make coverage  these once more, but for what repeats: which lines of the program they run
 #   make lint    ruff, mypy --strict, import rules
 #   make faults  failing calls and signals under strace, power cuts of real file systems, races (root)
 #   make packages  builds wheel and packages, installs them in clean Debian systems; the schema in editors' tools (npm)
@@ -21,20 +22,26 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test all fast faults packages ansible loaders vm lint sources knowledge bench lock clean
+.PHONY: demo test all fast coverage faults packages ansible loaders vm lint sources knowledge bench lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
 
 test: lint fast
-	@echo "The program's own tests have passed. There are more, as root, about two hours: make faults packages ansible vm"
+	@echo "The program's own tests have passed. There are more, as root, about two hours: make coverage faults packages ansible vm"
 	@echo "What continuous integration takes of them for this commit: .ci/run --dry-run"
 
-all: test faults packages ansible loaders vm
+all: test coverage faults packages ansible loaders vm
+
+# What needs neither root nor a mirror nor a guest.
+PROGRAM := --ignore=tests/vm --ignore=tests/loaders --ignore=tests/packages --ignore=tests/ansible -n auto --dist worksteal
 
 fast: $(READY)
+	$(RUN) -m pytest $(PROGRAM) -m "not faults"
+
+coverage: $(READY)
 	$(RUN) -m coverage erase
-	$(RUN) -m coverage run -m pytest --ignore=tests/vm --ignore=tests/loaders --ignore=tests/packages --ignore=tests/ansible -m "not faults" -n auto --dist worksteal
+	$(RUN) -m coverage run -m pytest $(PROGRAM) -m "not faults and not bulk"
 	$(RUN) -m coverage combine -q
 	$(RUN) -m coverage report --fail-under=90
 

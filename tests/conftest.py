@@ -1,11 +1,10 @@
-"""What all tests share: patience on a busy machine, signals as they were before each test, and programs
-that are started without being measured."""
+"""What all tests share: patience on a busy machine, signals as they were before each test, and programs that are
+started without being measured."""
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,27 +26,8 @@ for number in _SIGNALS:
 @pytest.fixture(scope="session", autouse=True)
 def programs_are_not_measured() -> None:
     """Measuring coverage would double the time of each; tests that call the same in this process cover it."""
-    _leave_programs_unmeasured()
-
-
-def _leave_programs_unmeasured() -> None:
     for name in ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"):
         os.environ.pop(name, None)
-
-
-@pytest.fixture(autouse=True)
-def bulk_is_not_measured(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Measuring coverage would slow it down several times, and would be what a test of growth looks at."""
-    measured = None
-    if request.node.get_closest_marker("bulk") and "coverage" in sys.modules:
-        measured = sys.modules["coverage"].Coverage.current()
-    if measured is None:
-        yield
-        return
-    measured.stop()
-    yield
-    measured.start()
-    _leave_programs_unmeasured()  # to start sets these variables again
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -171,6 +171,6 @@ def test_a_part_that_fails_does_not_keep_the_others_from_being_run(tmp_path: Pat
     assert done.returncode == 1, done.stderr
     asked = (tmp_path / "asked").read_text().split()
     assert asked[0] == "test"
-    assert set(asked) == {"test", "faults", "packages", "ansible", "loaders", "vm"}
+    assert set(asked) == {"test", "coverage", "faults", "packages", "ansible", "loaders", "vm"}
     assert re.search(r"^make test: FAILED in \d+ s$", done.stdout, re.M)
     assert re.search(r"^guests: passed in \d+ s$", done.stdout, re.M)
