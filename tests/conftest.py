@@ -1,5 +1,5 @@
-"""What all tests share: patience on a busy machine, signals as they were before each test, and programs that are
-started without being measured."""
+"""What all tests share: patience on a busy machine, signals as they were before each test, and programs that
+are started without being measured."""
 
 from __future__ import annotations
 
