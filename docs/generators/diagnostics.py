@@ -49,7 +49,7 @@ ONE_MEANING = {
     "RC2001": "`--set` does not say what to set",
     "RC2002": "`--set` gives a value that cannot be written",
     "RC2025": "the profiles that --profile auto chose, and the GPUs for which it chose none",
-    "RC2050": "what a setting of the user's own really does on this host: the opposite, nothing, harm, taint",
+    "RC2050": "what a setting really does on this host: the opposite, nothing, harm, taint, less",
     "RC2055": "a setting hands over the machine: refused where root may not have written it, else named",
     "RC2101": "no kernel, or none of the installed ones, has this parameter",
     "RC2104": "the value would keep the module from loading",
@@ -75,6 +75,7 @@ ONE_MEANING = {
     "RC7117": "absent here: these kernels have no such parameter",
     "RC7118": "syntax: the reader of the file does not understand this",
     "RC7119": "read only: cannot be written while the driver runs",
+    "RC7120": "limited: right, and reached in part on some kernels or GPUs",
     "RC9000": "a defect of rocmcfg",
 }
 # Ids that no call gives as they are, with the severities that they may have.
@@ -83,6 +84,7 @@ LOOKED_UP = {
     "RC7004": ("error",),
     "RC7104": ("warning", "info"),
     "RC7109": ("warning", "info"),
+    "RC7120": ("info",),
 }
 # Functions that give a hint.
 HINTS = {"_did_you_mean": "did you mean …?"}

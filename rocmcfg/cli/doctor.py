@@ -250,7 +250,8 @@ def _answer(printer: Printer, one: Found) -> None:
         printer.said("Then: if it fails again: rocmcfg doctor, which reads the log of this boot")
     _tell_fix(printer, one)
     if match.issue.cost and (match.remaining or match.issue.workaround.steps):
-        printer.said(f"Costs: {match.issue.cost}")
+        rest = "; apply first shows those of the whole profile" if " --profile " in one.cure.command else ""
+        printer.said(f"Costs: {match.issue.cost.removesuffix('.')}{rest}.")
 
 
 def _tell_fix(printer: Printer, one: Found) -> None:

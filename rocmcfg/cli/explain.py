@@ -159,6 +159,7 @@ _KINDS = {
     "dangerous": "harmful",
     "obsolete": "obsolete",
     "misread": "misread",
+    "limited": "limited",
 }
 
 

@@ -85,7 +85,7 @@ def _show(printer: Printer, found: Linted, fix: bool) -> None:
     if found.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
     elif not fix and any(f.spelt.text is not None for f in found.findings):
-        printer.line("Next: the same with --fix shows the proposals as a diff.")
+        printer.said("Next: the same with --fix shows a diff, and what becomes of each setting.")
 
 
 def _verdicts(printer: Printer, found: Sequence[Verdict]) -> None:

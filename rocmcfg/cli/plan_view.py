@@ -146,6 +146,8 @@ def show_setting(printer: Printer, row: SettingRow) -> None:
     details += [setting.because, setting.decision if setting.decision != "always" else ""]
     details.append(f"cost: {setting.cost}" if setting.cost else "")
     confidence = f"confidence: {setting.confidence}" if setting.confidence else ""
+    if setting.confidence == "asked for":
+        confidence += f" by many, shown to help by nobody; --without {setting.id} leaves it out"
     origin = f"from {setting.location}" if printer.verbose else ""
     details.append("; ".join(filter(None, (confidence, origin))))
     for text in filter(None, details):

@@ -140,6 +140,8 @@ def _next(found: Status, root: str) -> list[str]:
     """What to do; nothing where the hint of a problem says it. `root`: the option for the same host."""
     if any(d.id == "RC4021" for d in found.diagnostics):
         return [f"Next: sudo rocmcfg recover{root}"]
+    if any(d.id == "RC5004" for d in found.diagnostics):
+        return [f"Next: sudo rocmcfg rollback{root}"]
     if found.trial is not None:
         steps = {
             "armed": "reboot, or sudo rocmcfg reject" if found.trial.waits else "sudo rocmcfg reject",

@@ -86,6 +86,7 @@ SAID_OF_TRAPS: dict[TrapKind, str] = {
     "obsolete": "is no longer needed",
     "misread": "is not what many take it for",
     "no_effect": "has no effect here",
+    "limited": "is reached in part here",
 }
 
 
@@ -122,7 +123,11 @@ def traps_of(
         holds, now = trap_holds(trap, machine), machine.runs(trap.kernel)
         graver = any(one.trap_kind in GRAVE for one in found)
         unsure = holds is None or now is None
-        if holds is False or (unsure and graver) or (now is None and trap.kind == "default"):
+        if (
+            holds is False
+            or (unsure and (graver or trap.kind == "limited"))
+            or (now is None and trap.kind == "default")
+        ):
             continue
         found.append(Verdict(About.TRAP, holds, trap.summary, trap.instead, trap=trap, sources=known.sources))
     return found

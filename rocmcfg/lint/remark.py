@@ -30,6 +30,7 @@ CLASSES = {
     "RC7117": "absent_here",
     "RC7118": "syntax",
     "RC7119": "read_only",
+    "RC7120": "limited",
 }
 
 

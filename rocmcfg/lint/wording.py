@@ -27,6 +27,7 @@ _OF_A_TRAP = {
     "default": "RC7114",
     "obsolete": "RC7115",
     "misread": "RC7116",
+    "limited": "RC7120",
 }
 # Where not every GPU is known.
 _PERHAPS = {

@@ -61,7 +61,7 @@ def _matches(name: str, pattern: str) -> bool:
     return name.startswith(start) if star else name == pattern
 
 
-TrapKind = Literal["inverted", "default", "no_effect", "dangerous", "obsolete", "misread"]
+TrapKind = Literal["inverted", "default", "no_effect", "dangerous", "obsolete", "misread", "limited"]
 
 
 class ValueTrap(NamedTuple):
@@ -69,9 +69,10 @@ class ValueTrap(NamedTuple):
 
     `values` are texts as written (numbers are compared as numbers), or "*" for any. `kind`: inverted (the
     opposite of what is meant), default (changes nothing), no_effect, dangerous, obsolete, misread (something
-    else). `acts_on` restricts it to hardware, `kernel` to a range such as ">=6.19". `asked`: told to those
-    who ask for the name; a file with the value is right enough, and lint keeps silent. `intended`: a regular
-    expression for words beside a setting that tell that its author means just that.
+    else), limited (right, and reached in part). `acts_on` restricts it to hardware, `kernel` to a range such
+    as ">=6.19". `asked`: told to those who ask for the name; a file with the value is right enough, and lint
+    keeps silent. `intended`: a regular expression for words beside a setting that tell that its author means
+    just that.
     """
 
     values: tuple[str, ...]
@@ -179,7 +180,8 @@ class Parameter(NamedTuple):
         return self.describe().sources
 
     def on(self, version: KernelVersion) -> Standing:
-        """Where a kernel has no build of its own, what its two neighbours agree on."""
+        """Where a kernel has no build of its own, what its two neighbours agree on. Where one lacks it, the
+        release in which it came or went tells: what came stays, and nobody brings back what went."""
         below = [b for b in self.builds if b <= version]
         above = [b for b in self.builds if b >= version]
         neighbours = ([max(below)] if below else []) + ([min(above)] if above else [])
@@ -187,9 +189,18 @@ class Parameter(NamedTuple):
         if self.taints_since is not None and version not in self.builds:
             tainted = version.numbers[:2] >= self.taints_since.numbers[:2]
             found = [e and e._replace(taints=tainted) for e in found]
+        typed = present = None not in found
+        if not present and _reached(version, self.removed):
+            found, typed = [], True
+        elif not present and _reached(version, self.since):
+            present = True
         variants = tuple(dict.fromkeys(epoch for epoch in found if epoch is not None))
-        everywhere = all(e is not None for e in found)
-        return Standing(variants, (everywhere or not variants) and not self.config, typed=everywhere)
+        return Standing(variants, (present or not variants) and not self.config, typed)
+
+
+def _reached(version: KernelVersion, release: str) -> bool:
+    """Whether a kernel is of a release of mainline, such as "6.7", or of a later one; False of none."""
+    return bool(release) and version.series >= tuple(int(number) for number in release.split("."))
 
 
 class Feature(NamedTuple):

@@ -29,7 +29,8 @@ def expand_auto(
         raise fail(
             "RC2024",
             f"--profile auto finds no profile for this host ({seen})",
-            hint="`rocmcfg profile list` shows the profiles; name one",
+            hint="`rocmcfg profile list` shows the profiles; name one"
+            + ("" if gfx or view.offline else "; for another installation add --root DIR"),
         )
     left = [(gpu, names) for gpu, names in fitting if gpu not in computed_on or not names]
     remark = _chosen(chosen, gfx, left)

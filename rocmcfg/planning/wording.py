@@ -56,7 +56,7 @@ def worded(
 def is_caution(verdict: Verdict, asked: Spelling) -> bool:
     """Whether it tells what a setting really does, or guesses what is meant: of the user's own alone."""
     if verdict.about in _CAUTIONS:
-        return True
+        return verdict.trap_kind != "limited"  # a profile does not know the kernel that it comes to
     if asked.kind is Kind.KARG and verdict.about is About.MISNAMED:
         return not verdict.why
     guesses = (About.UNKNOWN, About.UNKNOWN_MODULE, About.DEPRECATED)
@@ -70,6 +70,9 @@ def _caution(verdict: Verdict, case: _Case) -> _Text:
         detail = trap.summary
         if unsure and trap.acts_on is not None:
             detail += f" That is so on {trap.acts_on.words()}; not every GPU of this host is known."
+        if trap.kind == "limited":
+            said = f"kernel {_releases(machine, trap.kernel)} may not give all of {asked}"
+            return warning("RC2050", said, detail=detail, hint="a later kernel does")
         return _told(verdict, asked, said, detail, grave=not unsure and trap.kind in GRAVE)
     if verdict.about is About.BUILD_ONLY:
         said = f"{asked.id} is read when software is compiled, and never when it runs"
@@ -81,8 +84,7 @@ def _caution(verdict: Verdict, case: _Case) -> _Text:
         return _told(verdict, asked, f"{asked} {', '.join(verdict.names)}", verdict.why)
     if verdict.about is About.FEATURE_TAINTS:
         feature, kernels = verdict.names
-        releases = ", ".join(k.release for k in machine.kernels if Machine((k,)).runs(kernels) is not False)
-        detail = f"kernel {releases or kernels}: {_BUG_REPORTS}"
+        detail = f"kernel {_releases(machine, kernels)}: {_BUG_REPORTS}"
         return _told(verdict, asked, f"{asked} turns {feature} on and taints the kernel", detail)
     (acts_on,) = verdict.names
     if unsure:
@@ -90,6 +92,13 @@ def _caution(verdict: Verdict, case: _Case) -> _Text:
         return _told(verdict, asked, said, "not every GPU of this host is known")
     said = f"{asked.id} has no effect on {machine.gpu_names}"
     return _told(verdict, asked, said, f"it acts on {acts_on} only")
+
+
+def _releases(machine: Machine, kernels: str) -> str:
+    """Those of a machine's kernels that may be in a range; the range itself where none is known."""
+    return (
+        ", ".join(k.release for k in machine.kernels if Machine((k,)).runs(kernels) is not False) or kernels
+    )
 
 
 def _told(verdict: Verdict, asked: Spelling, summary: str, detail: str, *, grave: bool = False) -> _Text:

@@ -26,7 +26,7 @@ from rocmcfg.model.state import (
     VerificationReport,
 )
 from rocmcfg.records.journal import TRANSACTIONS, digest
-from rocmcfg.records.receipt import Receipt, boot_id
+from rocmcfg.records.receipt import PATH, Receipt, boot_id
 from rocmcfg.state.reboot import not_booted
 from rocmcfg.state.values import Effective, Now, Running, effective
 
@@ -128,6 +128,16 @@ def _environ(view: HostView, pid: int) -> dict[str, str]:
 
 
 def _changed_files(host: _Host) -> list[Diagnostic]:
+    files = tuple(host.receipt.files) if host.receipt else ()
+    if files and not any(_is_anything_left(host, path) for path in files):
+        return [
+            warning(
+                "RC5004",
+                "of what rocmcfg wrote nothing is there any more, as undo.sh leaves a host",
+                location=PATH,
+                hint="`sudo rocmcfg rollback` forgets what was applied, `sudo rocmcfg apply` makes it anew",
+            )
+        ]
     unsure = host.view.hidden(TRANSACTIONS)
     return [
         warning(
@@ -141,9 +151,16 @@ def _changed_files(host: _Host) -> list[Diagnostic]:
             if host.view.read(path) is not None or path not in edits.EDITORS
             else "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it",
         )
-        for path in (host.receipt.files if host.receipt else {})
+        for path in files
         if not _as_left(host, path)
     ]
+
+
+def _is_anything_left(host: _Host, path: str) -> bool:
+    try:
+        return edits.own_part(path, host.view.read(path)) is not None
+    except Unreadable:
+        return True
 
 
 def _as_left(host: _Host, path: str) -> bool:

@@ -15,7 +15,7 @@ from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
 from rocmcfg.lint.verdicts import Verdict, verdicts
 from rocmcfg.lint.wording import Knowledge
-from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, info
+from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine
 from rocmcfg.model.published import published
 from rocmcfg.model.spelling import Spelling, parse
@@ -83,6 +83,10 @@ def lint(
         if each.left_out:
             said = f"{each.file} has more findings: {each.left_out} are not told"
             problems.append(info("RC7002", said, location=each.file))
+    if files and checked and not any(each.assignments for each in checked):
+        said = f"no setting was found in {', '.join(each.file for each in checked)}"
+        hint = "name a file that sets parameters or variables, or paste the line itself"
+        problems.append(warning("RC7005", said, hint=hint))
     pairs = [(each, mended(each, knowledge)) for each in checked] if fix else []
     diffs = [Proposal(each.file, proposal.diff(each, text)) for each, text in pairs]
     judged = [(each.kind, one) for each, text in pairs for one in verdicts(each, text, knowledge)]

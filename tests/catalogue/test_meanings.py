@@ -129,7 +129,7 @@ def test_a_trap_is_one_sentence_and_leads_to_a_setting_that_can_be_asked_for(
     entry: Entry, trap: ValueTrap
 ) -> None:
     assert ONE_SENTENCE.fullmatch(trap.summary)
-    assert trap.kind in ("inverted", "default", "no_effect", "dangerous", "obsolete", "misread")
+    assert trap.kind in ("inverted", "default", "no_effect", "dangerous", "obsolete", "misread", "limited")
     if trap.kernel:
         parse_range(trap.kernel)
     assert all(SAFE_VALUE.match(value) for value in trap.values if value != "*")

@@ -63,6 +63,16 @@ def test_a_number_in_gib_becomes_pages_and_is_kept_for_the_next_apply_and_verify
         assert "amdttm.pages_limit" not in checks
 
 
+@pytest.mark.parametrize(("kernel", "warned"), [("6.14.0-37-generic", True), ("6.18.5+deb14-amd64", False)])
+def test_a_limit_that_the_kernel_does_not_reach_is_warned_of(
+    tmp_path: Path, kernel: str, warned: bool
+) -> None:
+    root = strix(tmp_path, kernels=(kernel,))
+    found = rocmcfg("plan", "-p", "gfx1151", "--set", "profile.gtt_gib=96", "--root", root)
+    said = " ".join(found.err.split())
+    assert (f"kernel {kernel} may not give all of ttm.pages_limit={PAGES_OF_96_GIB}" in said) is warned
+
+
 def test_an_apply_that_is_no_longer_given_the_number_says_what_it_takes_back(tmp_path: Path) -> None:
     root = strix(tmp_path)
     ask = ("--set", "profile.gtt_gib=96")

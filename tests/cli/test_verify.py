@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ import pytest
 
 from rocmcfg.workflow.verifying import verify
 from tests.support.hosts import debian_grub_host
-from tests.support.program import Result, as_nobody, command, rocmcfg
+from tests.support.program import SOURCE, Result, as_nobody, command, rocmcfg
 from tests.support.tool_host import QuickHost
+from tests.support.tools import require_tool
 from tests.support.trees import tree
 from tests.support.usecases import apply
 
@@ -141,6 +143,17 @@ def test_drift_of_a_file_that_is_gone(applied: Applied) -> None:
     booted(root, "", runpm="0")
     (root / "etc/modprobe.d/zz-rocmcfg.conf").unlink()
     check(root, "amdgpu.runpm", "drift", 3)
+
+
+def test_after_undo_sh_the_way_on_is_to_forget_what_was_applied(applied: Applied) -> None:
+    root = applied()
+    undo = [require_tool("sh", "dash"), str(SOURCE / "packaging/undo.sh"), "--root", str(root)]
+    subprocess.run(undo, check=False, capture_output=True)  # programs of that host are left to its user
+    check(root, "amdgpu.runpm", "drift", 3)
+    assert rocmcfg("verify", "--root", root, "--json").ids == ["RC5004"]
+    assert "Next: sudo rocmcfg rollback" in rocmcfg("status", "--root", root).out
+    assert rocmcfg("rollback", "--root", root, "--yes").code == 0
+    assert "none applied" in rocmcfg("status", "--root", root).out
 
 
 def test_drift_of_the_generated_menu(tmp_path: Path, applied: Applied) -> None:

@@ -168,7 +168,10 @@ SAME = {
     About.OUT_OF_RANGE: ({"RC7103"}, {"RC2105"}),
     About.OCTAL: ({"RC7116"}, {"RC2050"}),
     About.PRESENCE_ONLY: ({"RC7105"}, {"RC2018"}),
-    About.TRAP: ({"RC7102", "RC7104", "RC7109", "RC7113", "RC7114", "RC7115", "RC7116"}, {"RC2050"}),
+    About.TRAP: (
+        {"RC7102", "RC7104", "RC7109", "RC7113", "RC7114", "RC7115", "RC7116", "RC7120"},
+        {"RC2050"},
+    ),
     About.NO_EFFECT: ({"RC7113"}, {"RC2050"}),
     About.TAINTS: ({"RC7108"}, {"RC2107"}),
     About.FEATURE_TAINTS: ({"RC7108"}, {"RC2050"}),

@@ -112,6 +112,12 @@ def test_exit_codes_and_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert _lint(root, large).ids == ["RC7001"]
 
 
+def test_a_file_without_a_setting_is_named(tmp_path: Path) -> None:
+    for name, content in (("program", b"\x7fELF\x00\xff\xfe"), ("empty", b"")):
+        (tmp_path / name).write_bytes(content)
+        assert rocmcfg("lint", tmp_path / name, "--json").ids == ["RC7005"]
+
+
 def test_standard_input_and_the_real_program(tmp_path: Path) -> None:
     text = "GRUB_CMDLINE_LINUX_DEFAULT='amdgpu.gfxoff=0'\n"
     done = process(command("lint", "-", "--root", debian_grub_host(tmp_path)), stdin=text)

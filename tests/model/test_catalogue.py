@@ -53,6 +53,15 @@ def test_a_kernel_whose_neighbours_disagree_is_never_certain() -> None:
     assert standing(changed, "6.8.0-90-generic") == (["bool", "int"], True)
 
 
+def test_the_release_in_which_it_came_or_went_decides_between_neighbours() -> None:
+    gone = parameter(("5.10.1", "6.1.1", ParamType.INT))._replace(removed="6.7")
+    assert standing(gone, "6.8.0-90-generic") == ([], True)
+    assert standing(gone, "6.6.9") == (["int"], False), "a distribution may have taken the removal over"
+    come = parameter(("6.12.1", "7.2.1", ParamType.INT))._replace(since="6.5")
+    assert standing(come, "6.8.0-90-generic") == (["int"], True)
+    assert standing(come, "6.4.9") == (["int"], False)
+
+
 def test_beyond_the_known_builds_the_nearest_one_counts() -> None:
     found = parameter(("7.2.1", "7.2.1", ParamType.INT))
     assert standing(found, "9.0") == (["int"], True)
