@@ -12,8 +12,8 @@ from rocmcfg.cli.terminal import wrap
 from rocmcfg.model.diagnostic import ExitCode, Severity
 
 if TYPE_CHECKING:
+    from rocmcfg.lint.check import Verdict
     from rocmcfg.lint.remark import Finding
-    from rocmcfg.lint.verdicts import Verdict
     from rocmcfg.workflow.linting import Linted
 
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

@@ -7,8 +7,7 @@
     wording     what the judge says of an assignment, in lint's words
     superseded  what several assignments make of each other
     proposal    what to write instead, and the findings as a diff that somebody may apply
-    verdicts    what becomes of each setting of a text
-    check       one text through all of them
+    check       one text through all of them, and what becomes of each of its settings
 
 Nothing here reads or writes a file, and nothing here knows a fact about amdgpu: those are in the catalogue.
 """

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.lint import proposal, superseded
-from rocmcfg.lint.check import Checked, check, mended
+from rocmcfg.lint.check import Checked, Verdict, check, mended, verdicts
 from rocmcfg.lint.kinds import FileKind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
-from rocmcfg.lint.verdicts import Verdict, verdicts
 from rocmcfg.lint.wording import Knowledge
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, info, warning
 from rocmcfg.model.facts import Driver, Gpu, Machine

@@ -1,23 +1,35 @@
 """Where logs come from: named files and pipes, this host's journal or ring buffer, the files of another root.
 
-Compressed ones are known by their first bytes, not by their names.
+Compressed ones are known by their first bytes, not by their names. Of a damaged one, all that comes before
+the damage is read: Python's own readers throw away what they had already unpacked of a block when the next
+byte is wrong. Like `zcat`, this ignores what stands behind the packed data and is not packed.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib
 import io
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
-from typing import BinaryIO, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO, NamedTuple
 
 from rocmcfg.doctor.reading.scan import Scanner
-from rocmcfg.doctor.reading.unpack import unpack
-from rocmcfg.host.files import open_callers_log
+from rocmcfg.host import files
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 
+_CHUNK = 4 << 10  # packed bytes that are unpacked at once: what a damage can take along without a copy
+_MOST = 1 << 20  # bytes that a step may unpack to; xz packs 7000 into one, bzip2 more than a million
+_XZ_MEMORY = 128 << 20  # bytes; `xz -9` takes 65 MiB to unpack, and a header may ask for 4 GiB
+# How a packed file begins, and what unpacks it.
+_PACKED: tuple[tuple[bytes, str, Callable[[Any], Any]], ...] = (
+    (b"\x1f\x8b", "zlib", lambda zlib: zlib.decompressobj(31)),
+    (b"\xfd7zXZ\0", "lzma", lambda lzma: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)),
+    (b"BZh", "bz2", lambda bz2: bz2.BZ2Decompressor()),
+)
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BINARY_JOURNAL = b"LPKSHHRH"  # HEADER_SIGNATURE in journal-def.h of systemd
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "--no-hostname", "-k", "-o", "short-iso")
@@ -39,7 +51,9 @@ def named(path: str) -> Source:
     """A file that the user names; `-` is what is piped in. Words that name none are a line of a log."""
     if is_line(path):
         return Source("the line", lambda: io.BytesIO(path.encode()))
-    return Source("standard input" if path == "-" else path, lambda: unpacked(open_callers_log(path), path))
+    return Source(
+        "standard input" if path == "-" else path, lambda: unpacked(files.open_callers_log(path), path)
+    )
 
 
 def is_line(text: str) -> bool:
@@ -102,7 +116,93 @@ def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
         raise Unreadable(
             name, "it is a journal: `journalctl -k --file FILE | rocmcfg doctor --log -` reads it"
         )
-    return unpack(buffered, start) or buffered  # type: ignore[return-value]
+    for magic, module, new in _PACKED:
+        if start.startswith(magic):
+            decompressor = functools.partial(new, importlib.import_module(module))
+            return _Unpacked(buffered, magic, decompressor)  # type: ignore[return-value]
+    return buffered
+
+
+class _Unpacked(io.RawIOBase):
+    """`new` makes a decompressor of zlib, bz2 or lzma, `magic` is what a member begins with. Reading raises
+    the decompressor's error, or EOFError for a stream that is cut, after all that comes before it was handed
+    out."""
+
+    def __init__(self, packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> None:
+        self._packed = packed
+        self._pieces = _pieces(packed, magic, new)
+        self._ready = bytearray()
+        self._problem: Exception | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Never holds more than `size` bytes and one piece."""
+        try:
+            while size < 0 or len(self._ready) < size:
+                self._ready += next(self._pieces)
+        except StopIteration:
+            pass
+        except Exception as problem:  # of the decompressor or of the file
+            self._problem = problem
+        if not self._ready and self._problem is not None:
+            raise self._problem
+        given = bytes(self._ready if size < 0 else self._ready[:size])
+        del self._ready[: len(given)]
+        return given
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
+
+
+def _pieces(packed: BinaryIO, magic: bytes, new: Callable[[], Any]) -> Iterator[bytes]:
+    """What the members of a file hold, one after the other."""
+    waiting = b""  # packed bytes that were read and not unpacked yet
+    taken = given = 0
+    first = True
+    while True:
+        decompressor, begun = new(), False
+        while not decompressor.eof:
+            # bz2 and lzma keep what they were not allowed to unpack; zlib hands it back
+            if not waiting and (not begun or getattr(decompressor, "needs_input", True)):
+                waiting = packed.read(_CHUNK)
+                taken += len(waiting)
+                if not waiting and begun:
+                    raise EOFError("it is cut short")
+                if not waiting:
+                    return
+            if not begun and not first:
+                waiting = waiting.lstrip(b"\0")  # tapes pad with them
+                if waiting[: len(magic)] != magic[: len(waiting)]:
+                    return
+                if not waiting:
+                    continue
+            begun = True
+            for piece in _unpacked(decompressor, waiting):
+                given += len(piece)
+                yield piece
+            waiting = getattr(decompressor, "unconsumed_tail", b"")
+            if given > max(files.READ_ANYWAY, files.MOST_PACKED * taken):
+                raise OSError(
+                    f"it unpacks to more than {files.MOST_PACKED} times its size, which no log does"
+                )
+        waiting, first = decompressor.unused_data, False
+
+
+def _unpacked(decompressor: Any, chunk: bytes) -> Iterator[bytes]:
+    """What a chunk begins with; of a damaged one, all that comes before the damage, where that can be had."""
+    if not hasattr(decompressor, "copy"):  # a damage takes the output of this call along
+        yield decompressor.decompress(chunk, _CHUNK)
+        return
+    before = decompressor.copy()
+    try:
+        yield decompressor.decompress(chunk, _MOST)
+    except Exception:  # zlib.error: decompressors of bz2 and lzma cannot be copied
+        for byte in chunk:
+            yield before.decompress(bytes((byte,)))
+        raise
 
 
 # -- into the scanner -----------------------------------------------------------------------------------

@@ -30,8 +30,8 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         _read_lines(piece, out, where)
         return
     places = _Places(piece)
-    for name, value, whole in settings:
-        _add(name, value, whole, places, out, where)
+    for setting in settings:
+        _add(setting, places, out, where)
     for line in piece.lines():
         lines.read_paths(line, out, where)
 
@@ -41,64 +41,56 @@ Setting = tuple[ast.Constant, ast.expr, ast.AST]  # name, value, all of it
 
 def _settings(tree: ast.AST) -> Iterator[Setting]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Subscript) and _is_environ(target.value):
-                    yield from _pair(target.slice, node.value, node)
-                elif _is_environ_name(target) and isinstance(node.value, ast.Dict):
-                    yield from _items(node.value)
-        elif isinstance(node, ast.AugAssign):
-            yield from _joined(node.op, node.target, node.value)
-        elif isinstance(node, ast.BinOp):
-            yield from _joined(node.op, node.left, node.right)
-        elif isinstance(node, ast.Call):
-            yield from _call(node)
-
-
-def _joined(operator: ast.operator, left: ast.expr, right: ast.expr) -> Iterator[Setting]:
-    """`os.environ | {…}` and `os.environ |= {…}`."""
-    if isinstance(operator, ast.BitOr) and _is_environ(left) and isinstance(right, ast.Dict):
-        yield from _items(right)
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    if isinstance(target, ast.Subscript) and _is_environ(target.value):
+                        yield from _pair(target.slice, value, node)
+                    elif _is_environ_name(target):
+                        yield from _items(value)
+            case ast.AugAssign(op=ast.BitOr(), target=left, value=right) if _is_environ(left):
+                yield from _items(right)  # os.environ |= {…}
+            case ast.BinOp(op=ast.BitOr(), left=left, right=right) if _is_environ(left):
+                yield from _items(right)
+            case ast.Call(keywords=keywords):
+                yield from _call(node)
+                for keyword in keywords:
+                    if keyword.arg in ("env", "environment"):
+                        yield from _items(keyword.value)
 
 
 def _call(node: ast.Call) -> Iterator[Setting]:
-    if isinstance(node.func, ast.Attribute):
-        yield from _method(node, node.func)
-    elif isinstance(node.func, ast.Name) and node.func.id == "dict" and any(map(_is_environ, node.args)):
-        yield from _keywords(node)
-    for keyword in node.keywords:
-        if keyword.arg in ("env", "environment") and isinstance(keyword.value, ast.Dict):
-            yield from _items(keyword.value)
-
-
-def _method(node: ast.Call, function: ast.Attribute) -> Iterator[Setting]:
-    if function.attr in ("putenv", "setenv") or (
-        function.attr == "setdefault" and _is_environ(function.value)
-    ):
-        if len(node.args) >= 2:
-            yield from _pair(node.args[0], node.args[1], node)
-    elif function.attr == "update" and _is_environ(function.value):
-        for argument in node.args:
-            if isinstance(argument, ast.Dict):
-                yield from _items(argument)
-        yield from _keywords(node)
+    match node:
+        case ast.Call(func=ast.Attribute(attr="putenv" | "setenv"), args=[key, value, *_]):
+            yield from _pair(key, value, node)
+        case ast.Call(func=ast.Attribute(owner, "setdefault"), args=[key, value, *_]) if _is_environ(owner):
+            yield from _pair(key, value, node)
+        case ast.Call(func=ast.Attribute(owner, "update"), args=tables) if _is_environ(owner):
+            for table in tables:
+                yield from _items(table)
+            yield from _keywords(node)
+        case ast.Call(func=ast.Name("dict"), args=tables) if any(map(_is_environ, tables)):
+            yield from _keywords(node)
 
 
 def _keywords(node: ast.Call) -> Iterator[Setting]:
     """`NAME="value"` among the arguments of a call."""
     for keyword in node.keywords:
         if keyword.arg is not None:
-            key = ast.Constant(keyword.arg)
-            key.lineno = key.end_lineno = keyword.lineno
-            key.col_offset = keyword.col_offset
-            key.end_col_offset = keyword.col_offset + len(keyword.arg.encode())
+            key = ast.copy_location(ast.Constant(keyword.arg), keyword)
+            key.end_lineno, key.end_col_offset = (
+                keyword.lineno,
+                keyword.col_offset + len(keyword.arg.encode()),
+            )
             yield key, keyword.value, keyword
 
 
-def _items(table: ast.Dict) -> Iterator[Setting]:
-    for key, value in zip(table.keys, table.values, strict=True):
-        if key is not None:
-            yield from _pair(key, value, key)
+def _items(table: ast.expr) -> Iterator[Setting]:
+    """Those of a dict that is written out."""
+    if isinstance(table, ast.Dict):
+        for key, value in zip(table.keys, table.values, strict=True):
+            if key is not None:
+                yield from _pair(key, value, key)
 
 
 def _pair(key: ast.expr, value: ast.expr, whole: ast.AST) -> Iterator[Setting]:
@@ -107,8 +99,8 @@ def _pair(key: ast.expr, value: ast.expr, whole: ast.AST) -> Iterator[Setting]:
 
 
 def _is_environ(node: ast.expr) -> bool:
-    return (isinstance(node, ast.Attribute) and node.attr in ("environ", "environb")) or _is_environ_name(
-        node
+    return _is_environ_name(node) or (
+        isinstance(node, ast.Attribute) and node.attr in ("environ", "environb")
     )
 
 
@@ -137,14 +129,8 @@ class _Places:
         return start, self.of(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
 
-def _add(
-    key: ast.Constant,
-    value: ast.expr,
-    whole: ast.AST,
-    places: _Places,
-    out: Reading,
-    where: Where,
-) -> None:
+def _add(setting: Setting, places: _Places, out: Reading, where: Where) -> None:
+    key, value, whole = setting
     name = str(key.value)
     if not names.concerns(name):
         return
