@@ -70,9 +70,6 @@ _CONTENTS = (
     (FileKind.PYTHON, r"^(?:import|from) \w+|^os\.environ\b", "environ"),
     (FileKind.NOTEBOOK, r"\A\s*\{", '"cells"', '"cell_type"'),
 )
-_BY_PATH = tuple((kind, re.compile(pattern)) for kind, pattern in _PATHS)
-_BY_NAME = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _NAMES)
-
 _SHEBANG = re.compile(r"#!.*?\b(python|(?:ba|z|k|da|mk|fi|c|tc)?sh|env\s+-S)\b")
 _LOOKED_AT = 64 << 10  # characters; a file says what it is at its beginning
 _SHELL_WORDS = re.compile(r"^[ \t]*(?:export|sudo|set -|if \[|for \w+ in|source|alias|fi$|done$|esac$)", re.M)
@@ -97,11 +94,9 @@ def of(path: str, text: str) -> FileKind:
 
 
 def by_path(path: str) -> FileKind | None:
-    for kind, pattern in _BY_PATH:
-        if pattern.search(path):
-            return kind
-    name = basename(path)
-    return next((kind for kind, pattern in _BY_NAME if pattern.match(name)), None)
+    found = [kind for kind, pattern in _PATHS if re.search(pattern, path)]
+    found += [kind for kind, pattern in _NAMES if re.match(pattern, basename(path), re.IGNORECASE)]
+    return next(iter(found), None)
 
 
 def by_content(text: str) -> FileKind | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from rocmcfg.doctor.reading.grouping import message
+from rocmcfg.doctor.reading.scan import message
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.model.trial import MARKER, Trial

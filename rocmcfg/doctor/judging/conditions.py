@@ -131,14 +131,13 @@ def known_here(issues: Iterable[KnownIssue], host: Facts, known: Catalogue) -> t
     nearly everybody.
     """
     where = origin(Options(), LogFacts(), host)
-    return tuple(issue for issue in issues if host.gfx and _is_here(issue, where, known))
+    stated = (issue for issue in issues if issue.gfx or issue.kernel or issue.rocm)
+    return tuple(issue for issue in stated if host.gfx and is_certain(issue, where, 0, known))
 
 
-def _is_here(issue: KnownIssue, where: Origin, known: Catalogue) -> bool:
+def is_certain(issue: KnownIssue, where: Origin, position: int, known: Catalogue) -> bool:
+    """Whether it is a fault whose conditions are all met there, and not fixed."""
     if issue.kind != "fault" or issue.confidence == "unverified":
         return False
-    if not (issue.gfx or issue.kernel or issue.rocm):
-        return False
-    stated = conditions(issue, where, 0)
-    fixed = fixes(issue, where, 0, known)
-    return all(reason.met for reason in stated) and not any(reason.met is False for reason in fixed)
+    fixed = any(reason.met is False for reason in fixes(issue, where, position, known))
+    return not fixed and all(reason.met for reason in conditions(issue, where, position))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from rocmcfg.doctor.judging.conditions import Reason, conditions, fixes
+from rocmcfg.doctor.judging.conditions import Reason, conditions, fixes, is_certain
 from rocmcfg.doctor.judging.origin import Origin
 from rocmcfg.doctor.judging.workarounds import HostState, done, where_in_force
 from rocmcfg.doctor.reading.scan import Hits
@@ -281,13 +281,7 @@ def alike(
     lines = {position for hit in match.hits for position in hit.positions}
     printing = {hit.probe.issue for hit in hits if lines.intersection(hit.positions)} - {match.issue.id}
     return tuple(
-        issue
-        for issue in issues
-        if issue.id in printing and issue.kind == "fault" and issue.confidence != "unverified"
-        if all(
-            reason.met is True or (reason.what == "fix" and reason.met is None)
-            for reason in (*conditions(issue, where, min(lines)), *fixes(issue, where, min(lines), known))
-        )
+        issue for issue in issues if issue.id in printing and is_certain(issue, where, min(lines), known)
     )
 
 

@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from rocmcfg.doctor.reading.grouping import DIGITS
 from rocmcfg.knowledge import compiled
 from rocmcfg.knowledge.diagnosis import LogKnowledge
 from rocmcfg.model.issue import KnownIssue, Signature
 
+DIGITS = b"0123456789"
 Role = Literal["signature", "fact", "error", "reset"]
 # A pattern that was seen this often, or in so many bytes of lines, is no longer looked for: a storm of faults
 # says nothing new, and this keeps the time for it bounded. Its count then reads "at least".

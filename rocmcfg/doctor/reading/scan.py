@@ -13,8 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from rocmcfg.doctor.reading.grouping import DIGITS, Groups
-from rocmcfg.doctor.reading.probes import ENOUGH, ENOUGH_BYTES, Probe, texts_foreign_to
+from rocmcfg.doctor.reading.probes import DIGITS, ENOUGH, ENOUGH_BYTES, Probe, texts_foreign_to
 from rocmcfg.doctor.reading.segments import Line, LogRead, Segment, Segments
 from rocmcfg.host.files import has_gnu_grep, start_grep
 
@@ -28,6 +27,70 @@ _SAMPLE = 16 << 10  # bytes of lines of a storm that are kept to choose other te
 _ENTRY = 200  # bytes of an entry besides the line
 _LINE_BITS = 44
 _LINE_MASK = (1 << _LINE_BITS) - 1
+_MOST = 200  # wordings of one pattern that are kept apart
+_SHOWN = 400  # characters of a line that are kept
+# at the start of a line: syslog, journalctl (short, short-iso, short-precise), dmesg (seconds, -T), ISO times
+_STAMPS = re.compile(
+    r"^(?:\[[^\]]{6,32}\]\s*|<\d+>"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\s+"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?\s+)+"
+)
+_SENDER = re.compile(r"^(?:\S+ )?(?:kernel|klogd)(?:\[\d+\])?: ?(?:\[\s*\d+\.\d+\]\s*)?")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\b|\d+")
+
+
+# -- repeated lines as one: what differs only in times, numbers and addresses is the same message ---------
+
+
+@dataclass(slots=True)
+class Group:
+    """`text` is the first line of its kind without its time stamp; positions as in Hits."""
+
+    text: str
+    count: int
+    first: int
+    last: int
+
+
+class Groups:
+    """Groups in the order in which they first appear; beyond `_MOST` kinds, lines go to the last one."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[str, Group] = {}
+        self._by_bare: dict[bytes, Group] = {}  # the same by the line without its digits, which is cheaper
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self._by_key.values())
+
+    def add(self, line: bytes, position: int) -> None:
+        bare = line.translate(None, DIGITS)
+        group = self._by_bare.get(bare)
+        if group is None:
+            group = self._group(line, position)
+            if len(self._by_bare) < 4 * _MOST and len(bare) <= _SHOWN:
+                self._by_bare[bare] = group
+        group.count += 1
+        group.last = position
+
+    def _group(self, line: bytes, position: int) -> Group:
+        text = message(line)
+        key = _NUMBER.sub("#", text)
+        group = self._by_key.get(key)
+        if group is None:
+            if len(self._by_key) >= _MOST:
+                return next(reversed(self._by_key.values()))
+            group = self._by_key[key] = Group(text, 0, position, position)
+        return group
+
+
+def message(line: bytes) -> str:
+    """The line without time stamp, host and sender, cut to a length that can be shown."""
+    text = line[: 4 * _SHOWN].decode("utf-8", "replace").strip()
+    text = _SENDER.sub("", _STAMPS.sub("", text), count=1)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+# -- the scan ---------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)

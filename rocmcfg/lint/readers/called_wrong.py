@@ -8,7 +8,7 @@ sentence that recommends.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 
 from rocmcfg.lint.source import Span
 
@@ -88,13 +88,6 @@ _MARKED = re.compile(
 _OTHER = r"(?:`[^`\n]+`|[\w.]+=[^\s,;|]+)"
 _LIST_BEFORE = re.compile(rf"{_OTHER}{_CLOSE}\s*(?:,|/|,?\s*\b(?:and|or|nor)\b|&)\s*{_OPEN}\Z")
 _LIST_BEHIND = re.compile(rf"{_CLOSE}\s*(?:,\s*(?:and|or|nor)\b|,|/|\b(?:and|or|nor)\b|&)\s*{_OPEN}{_OTHER}")
-# Each of them holds one of these, so that most tokens need no look at their surroundings.
-_HINT = re.compile(
-    r"n[o’']t\b|never|avoid|remov|delet|replac|drop|unset|take|get|instead|rather|\bno\b|nothing|wrong"
-    r"|incorrect|invalid|bogus|made|exist|obsolete|deprecated|typo|misspel|ignored|unknown|refused|rejected"
-    r"|read by|no-?op|useless|nonsense|gone|inverted|should|must|ought|spel|written|bad|cannot|[❌✗✘]",
-    re.IGNORECASE,
-)
 
 
 def _plain(text: str) -> str:
@@ -108,7 +101,6 @@ class Judgement:
     def __init__(self, piece: Span) -> None:
         self.text = piece.text
         self.runs = piece.runs
-        self.hints = [found.start() for found in _HINT.finditer(piece.text)]
 
     def _offset(self, place: int) -> int:
         here, there = self.runs[max(0, bisect_right(self.runs, place, key=lambda run: run[1]) - 1)]
@@ -116,11 +108,7 @@ class Judgement:
 
     def against(self, start: int, stop: int) -> bool:
         """Whether the author calls what stands from start to stop wrong, or says not to use it."""
-        start, stop = self._offset(start), self._offset(stop - 1) + 1
-        first = bisect_left(self.hints, start - _NEAR)
-        if first == len(self.hints) or self.hints[first] > stop + _NEAR:
-            return False
-        return self._before(start) or self._behind(stop)
+        return self._before(self._offset(start)) or self._behind(self._offset(stop - 1) + 1)
 
     def _before(self, start: int) -> bool:
         window = self.text[max(0, start - _NEAR) : start]

@@ -6,15 +6,17 @@ Also GRUB's defaults, which a shell reads.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from os.path import basename
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Reading, Trust, Where
-from rocmcfg.lint.readers import commands, environment, kernel, lines
+from rocmcfg.lint.readers import environment, kernel, lines
 from rocmcfg.lint.readers.words import Command
 from rocmcfg.lint.readers.words import commands as split_commands
 from rocmcfg.lint.source import Span, joined
+from rocmcfg.model.kargs import canonical
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
 # Variables whose value is a kernel command line: of GRUB, Limine, dracut, sdboot-manage. Those of Xen are its
@@ -30,6 +32,23 @@ _DECLARE = {"export", "declare", "typeset", "readonly", "local"}
 _TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 # What these commands are given is looked for, shown or taken away: nobody sets it.
 _SETS_NOTHING = re.compile(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
+# Tools that add arguments to a kernel command line, and the options behind which those stand.
+_BOOT_TOOLS = {
+    "grubby": ("--args",),
+    "kernelstub": ("-a", "--add-options", "-o", "--options"),
+    "rpm-ostree": ("--append", "--append-if-missing", "--replace"),
+    "bootc": ("--options",),
+    "efibootmgr": ("-u", "--unicode", "-@"),
+    "kexec": ("--append", "--command-line"),
+    "grub-editenv": ("kernelopts",),
+    "grub2-editenv": ("kernelopts",),
+    "qemu-system-x86_64": ("-append", "--append"),
+    "ukify": ("--cmdline",),
+}
+_SED_MARKS = re.compile(r"\\?[\"']|\\\d|&|\bGRUB_\w+=|\^|\$$")
+_SED = re.compile(
+    r"(?:^|(?<=[\s;{}/\d$]))s([/|,#@!:~])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1", re.DOTALL
+)
 _LINE_BREAK = re.compile(r"\\n")
 _DEPTH = 4  # scripts in scripts
 _PROMPT = re.compile(
@@ -180,19 +199,19 @@ class _Reader:
         if name == "setenv" or (
             name == "set" and any(re.fullmatch(r"-\w{0,3}[gxU]\w{0,3}", w.text) for w in rest)
         ):
-            commands.read_separate([w for w in rest if not w.text.startswith("-")], self.out, self.where)
+            _read_separate([w for w in rest if not w.text.startswith("-")], self.out, self.where)
         elif name == "options" and len(rest) > 1:
             first, last = self.command.words[at], self.command.words[-1]
             end = self.piece.text.find("\n", last.stop)
             line = self.piece.cut(first.start, end if end >= 0 else len(self.piece.text))
             kernel.read_options_line(line, self.out, self.where)
         elif name in ("modprobe", "insmod"):
-            commands.read_module(rest, self.out, self.where)
+            _read_module(rest, self.out, self.where)
         elif name == "sed":
             for word in rest:
-                commands.read_sed(word, self.out, self.where)
-        elif name in commands.BOOT_TOOLS:
-            commands.read_boot_tool(name, rest, self.out, self.where)
+                _read_sed(word, self.out, self.where)
+        elif name in _BOOT_TOOLS:
+            _read_boot_tool(name, rest, self.out, self.where)
         else:
             self._any_command(at)
 
@@ -258,3 +277,52 @@ def _as_printed(words: list[Span], *, escapes: bool) -> Span:
             parts.append(Span(" ", ((0, word.at(0)),)))
         parts.append(word.sub(_LINE_BREAK, lambda _: "\n") if escapes else word)
     return joined(parts)
+
+
+# -- what well-known commands are told to set --------------------------------------------------------------
+
+
+def _read_boot_tool(name: str, words: Sequence[Span], out: Reading, where: Where) -> None:
+    adding = _BOOT_TOOLS[name]
+    for number, word in enumerate(words):
+        option, equals, _ = word.text.partition("=")
+        if equals and option in adding:
+            kernel.read_arguments(word.cut(len(option) + 1), out, where)
+        elif number and words[number - 1].text in adding:
+            kernel.read_arguments(word, out, where)
+
+
+def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
+    """`modprobe amdgpu runpm=0`, `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
+    options = [w.text for w in words if w.text.startswith("-")]
+    rest = [w for w in words if not w.text.startswith("-")]
+    if not rest or "-r" in options or "--remove" in options:
+        return
+    module = canonical(basename(rest[0].text).partition(".ko")[0])
+    if module not in names.modules():
+        return
+    for word in rest[1:]:
+        kernel.read_options(word, module, [(word.text, 0)], out, where)
+
+
+def _read_separate(words: Sequence[Span], out: Reading, where: Where) -> None:
+    """`set -gx NAME VALUE` of fish, `setenv NAME VALUE` of csh."""
+    if words and names.concerns(words[0].text):
+        blank = Span(" ", words[0].runs)
+        parts = [part for word in words[1:] for part in (blank, word)][1:]
+        value = joined(parts) if parts else None
+        out.add_pair(words[0], value, where=replace(where, scope="", removable=False))
+
+
+def _read_sed(word: Span, out: Reading, where: Where) -> None:
+    """What a script of sed puts in: the second part of each `s/…/…/`, and the text behind a, i and c."""
+    text, scoped, found = word.text, where.inside(scope=""), None
+    for found in _SED.finditer(text):
+        put = word.cut(*found.span(2))
+        if "cmdline" in text.lower() or names.split_parameter(put.text.strip("&\\1 \"'").partition("=")[0]):
+            # quotes, `&`, `\\1` and an assignment's own name are no arguments
+            kernel.read_arguments(put.sub(_SED_MARKS, lambda _: " "), out, scoped)
+        else:
+            lines.read(put, out, scoped)
+    if found is None and re.search(r"[aic]\\?\s", text):
+        lines.read(word, out, scoped)
