@@ -52,7 +52,7 @@ def page() -> str:
     documents = [toml.loads(path.read_text()) for path in sorted((DATA / "issues").glob("*.toml"))]
     faults = [one for one in documents if one["kind"] == "fault"]
     wordings = [one for document in faults for one in document.get("signature", [])]
-    of_kernel = sum(bool(one.get("printed_by")) for one in wordings)
+    held = sum(bool(one.get("printed_by")) for one in wordings)
     real = sum(any(one.get("verbatim") for one in document.get("signature", [])) for document in faults)
     sure = ", ".join(f"{n} {word}" for word, n in sorted(Counter(f["confidence"] for f in faults).items()))
     known = catalogue.load()
@@ -61,7 +61,7 @@ def page() -> str:
         f"| known issues | {len(documents)} | each with links as evidence |",
         f"| of these, faults | {len(faults)} | {real} with lines copied from a log; {sure} |",
         f"| faults that settings cure | {sum(map(_settings, faults))} | the others have steps, or nothing |",
-        f"| wordings of faults | {len(wordings)} | {of_kernel} found in a kernel's source, by series |",
+        f"| wordings of faults | {len(wordings)} | {held} found in kernels or ROCm's libraries, by release |",
         f"| kernel parameters | {len(known.parameters)} | in {epochs} forms over the kernels |",
         f"| environment variables | {len(known.variables)} | |",
         f"| GPU models | {len(known.gpus)} | |",

@@ -13,6 +13,7 @@ from rocmcfg.knowledge.issue_schema import SignatureTable
 from tests.catalogue.sources import checks, libraries
 from tests.catalogue.sources.__main__ import RECORD
 from tests.catalogue.sources.kernel import AMD, Kernel
+from tests.catalogue.sources.wordings import Library
 
 DRIVER = """
 enum AMDGPU_DEBUG_MASK {
@@ -83,6 +84,18 @@ def test_a_line_is_printed_where_its_text_stands_in_the_source(kernel: Kernel) -
     assert checks.printed_by(signature("failed to remove queue", reworded), [kernel]) == []
     # the text is there, and the pattern looks for something else on the line
     assert checks.printed_by(signature("amdgpu 0000", said), [kernel]) == []
+
+
+def test_a_line_is_printed_by_the_library_that_holds_its_words(tmp_path: Path) -> None:
+    fault = "Memory access fault by GPU node-1 (Agent handle: 0x5) on address 0x7f00. Reason: Unknown."
+    asked = SignatureTable(pattern="Memory access fault by GPU", strength="generic", samples=[fault])
+    variable = SignatureTable(pattern="HSA_ENABLE_SDMA=0", strength="generic", samples=["HSA_ENABLE_SDMA=0"])
+    (tmp_path / "libx.so.1").write_bytes(b"\x01\x02Memory access fault by GPU node-\0HSA_ENABLE_SDMA\0")
+    library = Library("ROCr 6.4", tmp_path)
+    assert checks.printed_by(asked, [library]) == ["ROCr 6.4"]
+    assert checks.printed_by(variable, [library]) == [], "a name is no text of its own"
+    (tmp_path / "libx.so.1").write_bytes(b"Memory access fault by GPU node-, in the middle of data \xff")
+    assert checks.printed_by(asked, [Library("ROCr 6.1", tmp_path)]) == []
 
 
 def test_data_that_differ_from_a_source_are_named(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:

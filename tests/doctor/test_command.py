@@ -474,3 +474,35 @@ def test_a_text_that_shows_no_machine_is_doubted_and_a_log_of_one_is_not(host: P
 def test_what_another_machine_needs_is_not_offered_as_if_it_were_this_ones(host: Path) -> None:
     assert "Of another machine: gfx1100" in rocmcfg("doctor", RESET, "--root", host).out
     assert "Of another machine" not in rocmcfg("doctor", OVERREAD, "--root", host).out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # amd-smi static --json, and rocm-smi --showproductname as text
+        '{"gpu_data": [{"gpu": 0, "asic": {"device_id": "0x7551", "target_graphics_version": "gfx1201"}}]}\n',
+        "GPU[0]\t\t: Card Model: \t\t0x7551\nGPU[0]\t\t: GFX Version: \t\tgfx1201\n",
+        "GPU: 0\n    ASIC:\n        DEVICE_ID: 0x7551\n        TARGET_GRAPHICS_VERSION: gfx1201\n",
+    ],
+)
+def test_what_amd_smi_and_rocm_smi_print_tells_the_machine(host: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "log").write_text(text + "gfx1100 is mentioned in passing\n")
+    found = rocmcfg("doctor", "--root", host, tmp_path / "log", "--json").document["facts"]
+    assert (found["gfx"], found["gfx_source"]) == (["gfx1201"], "the log")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "amdgpu: MES might be in unrecoverable state, issue a GPU reset",
+        "amdgpu: Failed to evict process queues",
+        "gnome-shell[3639]: amdgpu: The CS has been rejected (-125), but the context isn't robust.",
+        "radv/amdgpu: The CS has been cancelled because the context is lost. This context is innocent.",
+        "vk::Queue::submit: ErrorDeviceLost",
+    ],
+)
+def test_what_kfd_mesa_and_vulkan_say_of_a_lost_gpu_is_an_error(
+    host: Path, tmp_path: Path, line: str
+) -> None:
+    (tmp_path / "log").write_text(line + "\n")
+    assert rocmcfg("doctor", "--root", host, tmp_path / "log", "--json").document["unknown"]

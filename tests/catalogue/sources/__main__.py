@@ -1,7 +1,7 @@
 """`make sources`: hold the data against the sources.
 
 `--changes` says besides what each series of kernels changed after the one before. With `--write` the files of
-known issues are told which kernels print what they look for; all else is for people to decide.
+known issues are told which kernels and runtimes print what they look for; all else is for people to decide.
 
 Ends with 1 where data and source part. The last result is in record.json, beside this file.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 from tests.catalogue.sources import checks, libraries
 from tests.catalogue.sources.fetch import newest, offered, unpacked
 from tests.catalogue.sources.kernel import FOLDERS, Kernel
+from tests.catalogue.sources.wordings import Library
 
 RECORD = Path(__file__).with_name("record.json")
 
@@ -33,11 +34,13 @@ def main() -> int:
     findings = [*checks.of_gpus(kernels[-1], libdrm.read_text(), pci.read_text(errors="replace"))]
     findings += checks.of_masks(kernels)
     findings += [one for kernel in kernels for one in checks.of_parameters(kernel)]
-    for file, signature, found in [*checks.of_wordings(kernels)]:
+    runtimes = {name: one for one, name in libraries.printers().items()}  # of two builds of one release, one
+    printers = [*kernels, *(Library(name, unpacked(one)) for name, one in runtimes.items())]
+    for file, signature, found in [*checks.of_wordings(printers)]:
         if "--write" in sys.argv:
             checks.corrected(file, signature, found)
         else:
-            who = ", ".join(found) or "no kernel"
+            who = ", ".join(found) or "nobody"
             findings.append(f"{file.stem}: {signature.pattern!r} is printed by {who}")
     held = {library: libraries.packages(library) for library in libraries.LIBRARIES}
     read = {

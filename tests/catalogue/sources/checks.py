@@ -15,6 +15,7 @@ from rocmcfg.knowledge.issue_schema import KnownIssueFile, SignatureTable
 from rocmcfg.model.catalogue import GpuModel
 from rocmcfg.model.version import parse_kernel
 from tests.catalogue.sources.kernel import Kernel
+from tests.catalogue.sources.wordings import Wordings
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -160,22 +161,22 @@ def between(old: Kernel, new: Kernel) -> Iterator[str]:
                 yield f"{what} {shown}: {before.get(key, 'none')} -> {after.get(key, 'none')}"
 
 
-def printed_by(signature: SignatureTable, kernels: Sequence[Kernel]) -> list[str]:
-    """The series that print what it looks for, in one of its samples."""
+def printed_by(signature: SignatureTable, printers: Sequence[Wordings]) -> list[str]:
+    """The releases that print what it looks for, in one of its samples."""
     places = [
         (found.span(), sample)
         for sample in signature.samples
         if (found := re.search(signature.pattern, sample))
     ]
-    return [one.series for one in kernels if any(one.prints(sample, *span) for span, sample in places)]
+    return [one.name for one in printers if any(one.prints(sample, *span) for span, sample in places)]
 
 
-def of_wordings(kernels: Sequence[Kernel]) -> Iterator[tuple[Path, SignatureTable, list[str]]]:
+def of_wordings(printers: Sequence[Wordings]) -> Iterator[tuple[Path, SignatureTable, list[str]]]:
     """The signatures of which the data say otherwise who prints them, each with its file and who does."""
     for file in sorted(ISSUES.glob("*.toml")):
         document = KnownIssueFile.model_validate(tomllib.loads(file.read_text()))
         for signature in document.signature:
-            if (found := printed_by(signature, kernels)) != signature.printed_by:
+            if (found := printed_by(signature, printers)) != signature.printed_by:
                 yield file, signature, found
 
 

@@ -5,20 +5,15 @@ Paths are those of the kernel's tree below drivers/gpu/drm/amd.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+from tests.catalogue.sources.wordings import Wordings
 
 AMD = "drivers/gpu/drm/amd"
 FOLDERS = (AMD, "drivers/gpu/drm/ttm", "drivers/gpu/drm/scheduler")
 _LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-_CONVERSION = re.compile(r"%[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:hh|h|ll|l|z|t|j)?([a-zA-Z%])(?:\w{0,4})?")
-_ESCAPES = {r"\n": "", r"\t": "\t", r"\"": '"', "\\\\": "\\"}
-_LEAST = 10  # characters of a text that tell it from others
-_SHARE = 0.4  # of what it matches, that it says itself
-_WORDS = re.compile(r"[A-Za-z]{3,}")
 _MASK = re.compile(r"^\s*(\w+) = (?:BIT\((\d+)\)|\(1 << (\d+)\)|(0x[0-9a-fA-F]+)|(\d+))\s*,?", re.MULTILINE)
 _FLAG = re.compile(r"#define (AMD_[CP]G_SUPPORT_\w+)\s+\(1U?L?L? << (\d+)\)")
 _PARAMETER = re.compile(
@@ -33,49 +28,19 @@ _CASE = re.compile(
 )
 
 
-class Message(NamedTuple):
-    """A text that the driver prints, as a pattern; `own` counts its characters without the conversions."""
-
-    pattern: re.Pattern[str]
-    own: int
-    path: str
-
-
-class Kernel:
+class Kernel(Wordings):
     """A tree of one release."""
 
     def __init__(self, root: Path, release: str) -> None:
-        self.root, self.release, self.series = root, release, ".".join(release.split(".")[:2])
+        super().__init__(".".join(release.split(".")[:2]))
+        self.root, self.release = root, release
 
     def text(self, path: str) -> str:
         file = self.root / AMD / path
         return file.read_text(errors="replace") if file.exists() else ""
 
-    @functools.cached_property
-    def messages(self) -> dict[str, list[Message]]:
-        """Every text of several words, by the longest one, in lower case."""
-        found: dict[str, list[Message]] = {}
-        for text, path in self._literals():
-            plain = _CONVERSION.sub(" ", text)
-            words = _WORDS.findall(plain)
-            if len(words) > 1:
-                message = Message(re.compile(_as_pattern(text)), len(plain.strip()), path)
-                found.setdefault(max(words, key=len).lower(), []).append(message)
-        return found
-
-    def prints(self, line: str, start: int, end: int) -> str:
-        """The path of what prints the text of a line from `start` to `end`; of several, that which says most
-        by itself. Empty where nothing does."""
-        words = {word.lower() for word in _WORDS.findall(line)}
-        likely = [one for word in words for one in self.messages.get(word, ()) if one.own >= _LEAST]
-        for one in sorted(likely, key=lambda one: -one.own):
-            found = one.pattern.search(line)
-            if found and found.start() < end and found.end() > start and one.own > _SHARE * len(found[0]):
-                return one.path
-        return ""
-
-    def _literals(self) -> Iterator[tuple[str, str]]:
-        """Literals, those that stand beside each other as one, each with its path."""
+    def literals(self) -> Iterator[tuple[str, str]]:
+        """Those that stand beside each other as one."""
         for folder in FOLDERS:
             for file in sorted((self.root / folder).rglob("*.[ch]")):
                 if "asic_reg" in file.parts:
@@ -148,13 +113,3 @@ def _enumerated(text: str, enum: str) -> Iterator[tuple[str, int]]:
     body = text.partition(f"enum {enum} {{")[2].partition("};")[0]
     for name, bit, shift, number, decimal in _MASK.findall(re.sub(r"/\*.*?\*/", "", body, flags=re.DOTALL)):
         yield name, 1 << int(bit or shift) if bit or shift else int(number or decimal, 0)
-
-
-def _as_pattern(text: str) -> str:
-    """What printf makes of a format, in words that may be there: every conversion stands for any text."""
-    for escape, meant in _ESCAPES.items():
-        text = text.replace(escape, meant)
-    pieces = _CONVERSION.split(text.strip())
-    plain = [re.escape(piece) for piece in pieces[::2]]
-    kinds = ["%" if kind == "%" else ".*?" if kind == "s" else r"[-\w:.()+/ <>]*?" for kind in pieces[1::2]]
-    return "".join(part for pair in zip(plain, [*kinds, ""], strict=True) for part in pair)

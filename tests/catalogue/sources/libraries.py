@@ -48,6 +48,15 @@ def packages(library: Library) -> list[Package]:
     return found + ([*newest([*offered(library.sources, source=True)]).values()] if library.sources else [])
 
 
+def printers() -> dict[Package, str]:
+    """Every release of what prints a fault of a program, and what the data call it: "ROCr 6.4"."""
+    found = {}
+    for reader, pattern in (("ROCr", "libhsa-runtime64-1"), ("HIP", r"libamdhip64-\d")):
+        for one in offered(pattern):
+            found[one] = f"{reader} {'.'.join(one.version.split('.')[:2])}"
+    return dict(sorted(found.items(), key=lambda pair: (pair[1].split()[0] != "ROCr", pair[1])))
+
+
 def names(package: Package, prefixes: tuple[str, ...]) -> set[str]:
     """Every name with such a beginning in the files of a package."""
     form = re.compile(
