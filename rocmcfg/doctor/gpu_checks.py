@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from rocmcfg.facts.gpus import driver_of
-from rocmcfg.facts.system import HostHardware
+from rocmcfg.facts.system import HostHardware, number_in
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.diagnostic import Diagnostic, info, warning
@@ -75,21 +75,15 @@ def _narrow(view: HostView, gpu: Gpu) -> Iterator[Diagnostic]:
     if gpu.integrated or not ours or not ours[0]:
         return
     card, slot = found[ours[0]], found[ours[0] - 1]
-    lanes = [_number(view, f"{card}/current_link_width"), _number(view, f"{card}/max_link_width")]
-    lanes.append(_number(view, f"{slot}/max_link_width"))
-    if 0 < lanes[0] < min(lanes[1:]):
+    widths = (f"{card}/current_link_width", f"{card}/max_link_width", f"{slot}/max_link_width")
+    now, most, of_slot = (number_in(view, f"{_PCI}/{width}") or 0 for width in widths)
+    if 0 < now < min(most, of_slot):
         yield info(
             "RC8142",
-            f"{gpu.gfx or gpu.name} runs on {lanes[0]} of the {min(lanes[1:])} lanes that card and slot have",
+            f"{gpu.gfx or gpu.name} runs on {now} of the {min(most, of_slot)} lanes that card and slot have",
             location=f"{_PCI}/{card}/current_link_width",
             hint="reseat the card, try without riser cable; a second card or an SSD may share the lanes",
         )
-
-
-def _number(view: HostView, path: str) -> int:
-    """0 where nobody says it."""
-    text = text_or_empty(view, f"{_PCI}/{path}").strip()
-    return int(text) if re.fullmatch("[0-9]{1,4}", text) else 0
 
 
 def _small_window(facts: Facts, hardware: HostHardware) -> Iterator[Diagnostic]:

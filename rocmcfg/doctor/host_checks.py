@@ -4,7 +4,7 @@ with nothing wrong gives none."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from rocmcfg.backends import modprobe
 from rocmcfg.backends.boot import registry
@@ -18,7 +18,7 @@ from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, info, warning
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, canonical, contains, split
 from rocmcfg.model.spelling import as_number, same
-from rocmcfg.model.state import PASSES, PENDING, CheckStatus, DesiredSetting, Kind
+from rocmcfg.model.state import PASSES, PENDING, CheckStatus, Kind
 from rocmcfg.model.version import Version, format_version, parse_version
 from rocmcfg.records.journal import RecoveryRequired, require_finished
 from rocmcfg.records.receipt import Receipt
@@ -142,10 +142,15 @@ def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
     for writer in host_knowledge().writers:
         texts = writer.key.findall(text_or_empty(view, writer.file))
         written = [karg for text in texts for karg in split(text.strip().strip("\"'"), writer.file)]
-        rivals = [(karg, _rival(karg, wanted)) for karg in written]
-        theirs = [
-            k.text for k, rival in rivals if rival is None and writer.told and writer.told.search(k.key)
-        ]
+        rivals = {
+            karg: setting
+            for karg in written
+            for setting in wanted
+            if karg.key == canonical(setting.parameter or setting.name)
+            and not same(karg.value or "", setting.text or "")
+        }
+        others = [karg for karg in written if karg not in rivals]
+        theirs = [karg.text for karg in others if writer.told and writer.told.search(karg.key)]
         if theirs:
             yield info(
                 "RC8107",
@@ -153,22 +158,13 @@ def _other_writers(view: HostView, receipt: Receipt | None) -> Iterator[Diagnost
                 location=writer.file,
                 hint=f"to undo it: {writer.stop}",
             )
-        for karg, rival in rivals:
-            if rival is not None:
-                yield warning(
-                    "RC8104",
-                    f"{writer.name} writes {karg.text}, and rocmcfg applied {rival.karg}",
-                    location=writer.file,
-                    hint=writer.stop,
-                )
-
-
-def _rival(karg: Karg, wanted: Sequence[DesiredSetting]) -> DesiredSetting | None:
-    for setting in wanted:
-        name = canonical(setting.parameter or setting.name)
-        if karg.key == name and not same(karg.value or "", setting.text or ""):
-            return setting
-    return None
+        for karg, rival in rivals.items():
+            yield warning(
+                "RC8104",
+                f"{writer.name} writes {karg.text}, and rocmcfg applied {rival.karg}",
+                location=writer.file,
+                hint=writer.stop,
+            )
 
 
 def _tuners(view: HostView, facts: Facts, known: Catalogue) -> Iterator[Diagnostic]:

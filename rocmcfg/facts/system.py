@@ -139,11 +139,12 @@ def _device(view: HostView, address: str) -> Device:
         if version and version.strip("0x"):
             firmware[name.removesuffix("_fw_version")] = version
     vbios = text_or_empty(view, f"{folder}/vbios_version").strip()
-    vram, visible = (_size(view, f"{folder}/mem_info_{which}_total") for which in ("vram", "vis_vram"))
+    vram, visible = (number_in(view, f"{folder}/mem_info_{which}_total") for which in ("vram", "vis_vram"))
     return Device(address, vbios, vram, visible, firmware)
 
 
-def _size(view: HostView, path: str) -> int | None:
+def number_in(view: HostView, path: str) -> int | None:
+    """What an attribute of sysfs says in decimal digits; None where it does not."""
     found = text_or_empty(view, path).strip()
     return int(found) if re.fullmatch("[0-9]{1,18}", found) else None
 

@@ -117,7 +117,7 @@ def _subject(view: HostView, text: str) -> Explanation | None:
         ids = ", ".join(one.id for one in issues)
         raise fail("RC6004", f"several known issues begin with {text}", hint=f"explain one of them: {ids}")
     if issues:
-        from rocmcfg.doctor.judging.conditions import known_here
+        from rocmcfg.doctor.judging.origin import known_here
 
         here = known_here(issues, collect_facts(view, name_system=False), catalogue.load())
         return subjects.issue(issues[0], bool(here))

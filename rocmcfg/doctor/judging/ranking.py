@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from rocmcfg.doctor.judging.conditions import Reason, conditions, fixes, is_certain
-from rocmcfg.doctor.judging.origin import Origin
+from rocmcfg.doctor.judging.origin import Origin, Reason, conditions, fixes, is_certain
 from rocmcfg.doctor.judging.workarounds import HostState, done, where_in_force
 from rocmcfg.doctor.reading.scan import Hits
 from rocmcfg.knowledge.diagnosis import host_knowledge

@@ -95,7 +95,7 @@ def worked_around(issue: KnownIssue, host: HostState, known: Catalogue) -> Issue
 def issues_of(view: HostView, facts: Facts, applied: Sequence[DesiredSetting]) -> tuple[IssueHere, ...]:
     """Those that fit the facts of a host, each with how it stands there; `applied` are rocmcfg's settings."""
     from rocmcfg.backends.environment import set_variables
-    from rocmcfg.doctor.judging.conditions import known_here
+    from rocmcfg.doctor.judging.origin import known_here
     from rocmcfg.knowledge import catalogue
 
     known = catalogue.load()
