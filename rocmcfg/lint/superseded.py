@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rocmcfg.lint.wording import Knowledge
 
 _CLOSE = 12  # lines
-Order = tuple[bool, int, bool, int]
 
 
 def repeated(
@@ -132,13 +131,16 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
 def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
     """Adds a finding to each assignment that another file of the list overrides. What a line of the same file
     overrides has its finding already."""
-    found: dict[str, list[tuple[Order, Checked, Assignment]]] = {}
+    found: dict[str, list[tuple[tuple[bool, int, bool, int], Checked, Assignment]]] = {}
     # the last file that sets a carrier anew
     anew = {name: number for number, file in enumerate(files) for name in file.anew}
     for number, checked in enumerate(files):
         for key, last in _last(checked):
-            kept = anew.get(last.where.carrier, number) <= number
-            found.setdefault(key, []).append((_order(last, number, kept=kept), checked, last))
+            later, turn = last.where.turn
+            kept = anew.get(last.where.carrier, number) <= number  # else it reaches nobody
+            front = turn < 0  # what is put in front of an earlier file's value is read before that value
+            read = kept, later, not front, -number if front else number
+            found.setdefault(key, []).append((read, checked, last))
     for group in found.values():
         _, file, winner = max(group, key=lambda entry: entry[0])
         for _, checked, last in group:
@@ -149,14 +151,6 @@ def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
                     file.needed.add((winner.start, winner.stop))
     for checked in files:
         checked.settle()
-
-
-def _order(each: Assignment, number: int, *, kept: bool) -> Order:
-    """Sorts assignments as they are read. `kept` is False where a later file sets the carrier anew, so that
-    the assignment reaches nobody. A word put in front of an earlier file's value is read before that value.
-    """
-    front = each.where.turn[1] < 0
-    return kept, each.where.turn[0], not front, -number if front else number
 
 
 def _beaten_by_command_line(

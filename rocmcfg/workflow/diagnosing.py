@@ -175,8 +175,9 @@ def diagnose(
     except RocmcfgError as problem:  # the logs are worth reading all the same
         problems += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics]
     variables = set_variables(view, environment)
-    state = workarounds.HostState(Running(view), variables, receipt.settings if receipt else ())
-    ranked = rank(every, scanner.hits, where, state, known, firmware)
+    applied = receipt.settings if receipt else ()
+    state = workarounds.HostState(Running(view), variables, applied, firmware)
+    ranked = rank(every, scanner.hits, where, state, known)
     asked = receipt.request if receipt else Request()
     by_profile = workarounds.by_profile(view, ranked, facts, known) if where.host is not None else {}
     suggested = workarounds.suggested(view, facts) if where.host is not None else {}

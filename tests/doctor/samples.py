@@ -74,5 +74,5 @@ def judged(
     scanner = scanned(log, known)
     where = origin(options or Options(), facts_of(scanner), collect_facts(view))
     state = HostState(Running(view), {})
-    ranked = rank(known, scanner.hits, where, state, catalogue.load(), {})
+    ranked = rank(known, scanner.hits, where, state, catalogue.load())
     return ranked, where

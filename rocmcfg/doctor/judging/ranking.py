@@ -94,32 +94,20 @@ class Match(NamedTuple):
 
 
 def rank(
-    issues: Iterable[KnownIssue],
-    hits: Iterable[Hits],
-    where: Origin,
-    host: HostState,
-    known: Catalogue,
-    loaded: Mapping[str, int],
+    issues: Iterable[KnownIssue], hits: Iterable[Hits], where: Origin, host: HostState, known: Catalogue
 ) -> tuple[Match, ...]:
-    """Best first. `loaded` is the version of each firmware block that the GPUs run, where it is known."""
+    """Best first."""
     found: dict[str, list[Hits]] = {}
     for hit in hits:
         if hit.probe.role == "signature" and hit.positions:
             found.setdefault(hit.probe.issue, []).append(hit)
-    judged = (
-        _judge(issue, found[issue.id], where, host, known, loaded) for issue in issues if issue.id in found
-    )
+    judged = (_judge(issue, found[issue.id], where, host, known) for issue in issues if issue.id in found)
     matched = [match for match in judged if match is not None and match.score >= _SHOWN]
     return tuple(sorted(matched, key=lambda m: (not m.told, _KINDS[m.issue.kind], -m.score, m.issue.id)))
 
 
 def _judge(
-    issue: KnownIssue,
-    hits: Sequence[Hits],
-    where: Origin,
-    host: HostState,
-    known: Catalogue,
-    loaded: Mapping[str, int],
+    issue: KnownIssue, hits: Sequence[Hits], where: Origin, host: HostState, known: Catalogue
 ) -> Match | None:
     weighed = sorted(
         ((_strength(hit, hits), hit) for hit in hits), key=lambda one: (_RANK[one[0]], one[1].positions[0])
@@ -138,7 +126,7 @@ def _judge(
         score += 0.08 * stages.share
         said = f"{len(stages.in_order)} of {len(stages.wanted)} stages of the failure, in their order"
         reasons.append(Reason("stages", True, said))
-    stated = conditions(issue, where, position) + _firmware(issue, loaded)
+    stated = conditions(issue, where, position) + _firmware(issue, host.firmware)
     for reason in stated:
         score += _MET[reason.what] if reason.met else _UNKNOWN[best].get(reason.what, 0.0)
     against = fixes(issue, where, position, known)

@@ -4,7 +4,7 @@ what of it is still to be done on a host, and the command that applies it."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rocmcfg.host.view import HostView
@@ -41,11 +41,13 @@ class IssueHere(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class HostState:
     """`variables` maps a name to its value and where it is set: in files that new processes read, or in the
-    environment of the caller. `applied` are the settings that rocmcfg applied last."""
+    environment of the caller. `applied` are the settings that rocmcfg applied last. `firmware` is the version
+    of each block that the GPUs run, where it is known."""
 
     running: Running
     variables: Mapping[str, tuple[str, str]]
     applied: Sequence[DesiredSetting] = ()
+    firmware: Mapping[str, int] = field(default_factory=dict)
 
 
 def where_in_force(

@@ -95,11 +95,7 @@ def _age(name: str) -> tuple[int, int]:
 
 
 def _file(view: HostView, path: str) -> Source:
-    def open_file() -> BinaryIO | None:
-        stream = view.stream(path)
-        return None if stream is None else unpacked(stream, path)
-
-    return Source(path, open_file)
+    return Source(path, lambda: unpacked(stream, path) if (stream := view.stream(path)) else None)
 
 
 def unpacked(stream: BinaryIO, name: str) -> BinaryIO:
