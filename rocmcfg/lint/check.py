@@ -15,6 +15,7 @@ from rocmcfg.lint.proposal import chosen, proposed, spell
 from rocmcfg.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.lint.source import Source, whole
 from rocmcfg.lint.wording import Knowledge, remarks, spelled
+from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.published import published
@@ -113,8 +114,9 @@ def check(file: str, text: str, knowledge: Knowledge, *, kind: FileKind | None =
         key = (found.what, found.name, found.value, found.opaque, where.trust, where.builds, found.beside)
         if key not in said:
             said[key] = tuple(remarks(found, knowledge))
-        for remark in said[key]:
-            checked.add(found, *_with_mask(remark, found, numbers, checked, knowledge))
+        for each_said in said[key]:
+            remark, spelt = _with_mask(each_said, found, numbers, checked, knowledge.catalogue)
+            checked.add(found, remark, knowledge, spelt)
     for loser, remark in superseded.repeated(reading.assignments, checked.within):
         checked.add(loser, remark, knowledge)
     for needless, remark in superseded.needless(reading.assignments, checked.line):
@@ -138,26 +140,22 @@ def _with_mask(
     found: Assignment,
     numbers: dict[tuple[str, str], Assignment],
     checked: Checked,
-    knowledge: Knowledge,
-) -> tuple[Remark, Knowledge, Spelt | None]:
+    known: Catalogue,
+) -> tuple[Remark, Spelt | None]:
     """Where a feature is proposed beside its mask, a second mask would replace the first: the feature goes
     into that one."""
     scope, instead = found.where.scope, remark.instead
     if not scope or instead is None or instead.kind is not Kind.FEATURE:
-        return remark, knowledge, None
-    feature = knowledge.catalogue.features[instead.name]
+        return remark, None
+    feature = known.features[instead.name]
     mask = numbers.get((scope, feature.parameter))
     if mask is None or mask.value_at is None:
-        return remark, knowledge, None
+        return remark, None
     value = hexint(feature.compose(as_number(mask.value) or 0, instead.enabled))
     said = f"{feature.parameter} is set already {checked.within(mask)}: with the feature it is {value}."
     numbers[scope, feature.parameter] = replace(mask, value=value)  # another feature comes on top of this
-    edits = ((*mask.value_at, value),)
-    return (
-        replace(remark, why=f"{remark.why} {said}", instead=None),
-        knowledge,
-        Spelt("", edits, f"{feature.parameter}={value}"),
-    )
+    spelt = Spelt("", ((*mask.value_at, value),), f"{feature.parameter}={value}")
+    return replace(remark, why=f"{remark.why} {said}", instead=None), spelt
 
 
 # -- what becomes of each setting -------------------------------------------------------------------------
@@ -195,9 +193,8 @@ def verdicts(checked: Checked, after: str, knowledge: Knowledge) -> list[Verdict
         for each in again.assignments
     }
     spelt = {(f.start, f.stop): f.spelt for f in chosen(checked)}
-    as_is = Spelt()
     found = [
-        _verdict(checked, each, left, spelt.get((each.start, each.stop), as_is))
+        _verdict(checked, each, left, spelt.get((each.start, each.stop), Spelt()))
         for each in checked.assignments
     ]
     fates = list(Fate)

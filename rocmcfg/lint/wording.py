@@ -83,8 +83,9 @@ def remarks(found: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
         )
         if not unsure_of_its_end:
             yield replace(_worded(verdict, case), sources=verdict.sources)
-    if path and found.value is not None and not any(v.about is About.ABSENT for v in verdicts):
-        yield from _read_only(known.parameters.get(asked.id), machine)
+    written = known.parameters.get(asked.id) if path and found.value is not None else None
+    if written is not None and not any(v.about is About.ABSENT for v in verdicts):
+        yield from _read_only(written, machine)
 
 
 def spelled(found: Assignment) -> Spelling:
@@ -242,10 +243,8 @@ def _variable_name(verdict: Verdict, case: _Case) -> Remark:
     return warning("RC7101", said, verdict.why, instead=instead, remove=instead is None)
 
 
-def _read_only(parameter: Parameter | None, machine: Machine) -> Iterator[Remark]:
+def _read_only(parameter: Parameter, machine: Machine) -> Iterator[Remark]:
     """Of a parameter's file in sysfs that somebody writes to."""
-    if parameter is None:
-        return
     variants = [v for kernel in machine.kernels for v in parameter.on(kernel.version).variants]
     variants = variants if machine.kernels else list(parameter.epochs)
     if variants and all(not int(v.permission, 8) & 0o222 for v in variants):

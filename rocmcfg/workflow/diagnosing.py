@@ -179,11 +179,11 @@ def diagnose(
     state = workarounds.HostState(Running(view), variables, applied, firmware)
     ranked = rank(every, scanner.hits, where, state, known)
     asked = receipt.request if receipt else Request()
-    by_profile = workarounds.by_profile(view, ranked, facts, known) if where.host is not None else {}
     suggested = workarounds.suggested(view, facts) if where.host is not None else {}
     found = []
     for match in ranked:
         lines = log_lines.of_match(match, scanner)
+        by_profile = workarounds.by_profile(view, match, facts, known) if where.host is not None else {}
         cure = workarounds.cure(match, asked, by_profile, suggested, view.root)
         others = alike(match, every, scanner.hits, where, known) if match.told else ()
         found.append(Found(match, lines, log_lines.kernel_names(lines), cure, others))

@@ -159,7 +159,7 @@ class Cure(NamedTuple):
 def cure(
     match: Match,
     asked: Request,
-    by_profile: Mapping[str, Mapping[Spelling, str]],
+    by_profile: Mapping[Spelling, str],
     suggested: Mapping[str, str],
     root: str,
 ) -> Cure:
@@ -169,21 +169,16 @@ def cure(
     profile = suggested.get(workaround.profile, workaround.profile)
     command = once = ""
     if match.remaining and all(setting.kind is Kind.ENV for setting in match.remaining):
-        whole = not any(by_profile.get(workaround.profile, {}).get(s, "no") for s in match.remaining)
+        whole = all(by_profile.get(setting) == "" for setting in match.remaining)
         each = " ".join(f"--set {setting}" for setting in match.remaining)
         once = f"rocmcfg run {f'-p {profile}' if whole else each}"
     if match.remaining or not (match.in_force or match.applied or not workaround.profile):
         profiles = asked.profiles or ((profile,) if profile else ())
-        options = (
-            by_profile.get(workaround.profile, {}) if {workaround.profile, profile} & {*profiles} else {}
-        )
+        options = by_profile if {workaround.profile, profile} & {*profiles} else {}
         wanted = [*asked.set, *(str(s) for s in match.remaining if s not in options)]
         with_ = [*asked.with_, *(options[s] for s in match.remaining if options.get(s))]
-        request = asked._replace(
-            profiles=profiles,
-            set=tuple(dict.fromkeys(wanted)),
-            with_=tuple(dict.fromkeys(with_)),
-        )
+        named, opted = tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(with_))
+        request = asked._replace(profiles=profiles, set=named, with_=opted)
         command = f"sudo {command_line(request, root)}"
     return Cure(match.remaining, workaround.unset, workaround.steps, workaround.profile, command, once)
 
@@ -199,29 +194,24 @@ def suggested(view: HostView, facts: Facts) -> dict[str, str]:
     return {profile.extends or profile.name: profile.name for profile in here}
 
 
-def by_profile(
-    view: HostView, ranked: Sequence[Match], facts: Facts, known: Catalogue
-) -> dict[str, dict[Spelling, str]]:
-    """By profile, the settings of workarounds that a profile sets on this host: by itself (empty text), or
-    with the option --with and the text. A setting whose conditions do not hold here is not among them."""
+def by_profile(view: HostView, match: Match, facts: Facts, known: Catalogue) -> dict[Spelling, str]:
+    """The settings of a workaround that its profile sets on this host: by itself (empty text), or with the
+    option --with and the text. A setting whose conditions do not hold here is not among them."""
     from rocmcfg.judging.conditions import decide
     from rocmcfg.knowledge import profiles
 
-    found: dict[str, dict[Spelling, str]] = {}
-    for match in ranked:
-        name = match.issue.workaround.profile
-        if not name or not match.told:
-            continue
-        try:
-            (profile,) = profiles.load(view, [name])
-        except RocmcfgError:
-            continue  # a local file of that name is wrong: the settings are named one by one
-        for asked in match.remaining:
-            for setting in profile.settings:
-                if (
-                    setting.id == asked.id
-                    and same(str(setting.value), asked.value or "True")
-                    and decide(setting.when, facts, known).holds is not False
-                ):
-                    found.setdefault(name, {})[asked] = setting.id if setting.optional else ""
-    return found
+    name = match.issue.workaround.profile
+    if not name or not match.told:
+        return {}
+    try:
+        (profile,) = profiles.load(view, [name])
+    except RocmcfgError:
+        return {}  # a local file of that name is wrong: the settings are named one by one
+    return {
+        asked: setting.id if setting.optional else ""
+        for asked in match.remaining
+        for setting in profile.settings
+        if setting.id == asked.id
+        and same(str(setting.value), asked.value or "True")
+        and decide(setting.when, facts, known).holds is not False
+    }

@@ -79,28 +79,25 @@ def add_word(
 
 
 def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
-    run = 0
-    for line in piece.logical_lines(("#",), blanks_behind=True):
-        if found := _INSTRUCTION.match(line.text):
-            run += found[1].upper() not in _ONLY_DESCRIBE
-            straight = where.scope or where.trust is not Trust.FILE
-            scope = where.scope if straight else f"straight on {piece.at(0)} {run}"
-            _instruction(line, found, out, replace(where, scope=scope))
-
-
-def _instruction(line: Span, found: re.Match[str], out: Reading, where: Where) -> None:
     from rocmcfg.lint.readers import shell
 
-    rest = line.cut(found.end())
-    word = found[1].upper()
-    if word == "ENV":
+    run = 0
+    for line in piece.logical_lines(("#",), blanks_behind=True):
+        found = _INSTRUCTION.match(line.text)
+        if found is None:
+            continue
+        rest, word = line.cut(found.end()), found[1].upper()
+        run += word not in _ONLY_DESCRIBE
+        straight = where.scope or where.trust is not Trust.FILE
+        scope = where.scope if straight else f"straight on {piece.at(0)} {run}"
         separate = _SEPARATE.match(rest.text)
-        if separate and "=" not in separate[1]:
-            _pair(rest, rest.cut(*separate.span(1)), separate.span(2), out, where, line.place)
-        else:
-            read_words(rest, out, where)
-    elif word in ("RUN", "CMD", "ENTRYPOINT"):
-        shell.read(rest, out, replace(where, scope=""))
+        if word in ("RUN", "CMD", "ENTRYPOINT"):
+            shell.read(rest, out, replace(where, scope=""))
+        elif word == "ENV" and separate and "=" not in separate[1]:
+            name = rest.cut(*separate.span(1))
+            _pair(rest, name, separate.span(2), out, replace(where, scope=scope), line.place)
+        elif word == "ENV":
+            read_words(rest, out, replace(where, scope=scope))
 
 
 def _pair(
