@@ -76,11 +76,11 @@ def _narrow(view: HostView, gpu: Gpu) -> Iterator[Diagnostic]:
         return
     card, slot = found[ours[0]], found[ours[0] - 1]
     widths = (f"{card}/current_link_width", f"{card}/max_link_width", f"{slot}/max_link_width")
-    now, most, of_slot = (number_in(view, f"{_PCI}/{width}") or 0 for width in widths)
-    if 0 < now < min(most, of_slot):
+    lanes = [number_in(view, f"{_PCI}/{width}") or 0 for width in widths]
+    if 0 < lanes[0] < min(lanes[1:]):
         yield info(
             "RC8142",
-            f"{gpu.gfx or gpu.name} runs on {now} of the {min(most, of_slot)} lanes that card and slot have",
+            f"{gpu.gfx or gpu.name} runs on {lanes[0]} of the {min(lanes[1:])} lanes that card and slot have",
             location=f"{_PCI}/{card}/current_link_width",
             hint="reseat the card, try without riser cable; a second card or an SSD may share the lanes",
         )
