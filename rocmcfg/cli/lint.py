@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _LABEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
+_FINE = 8  # settings that are named although nothing is wrong with them
+_SHORT = 60  # characters of a setting that is shown as it stands
+
+
 def lint(
     printer: Printer,
     files: tuple[str, ...] = opt.argument(
@@ -82,6 +86,10 @@ def _show(printer: Printer, found: Linted, fix: bool) -> None:
     said = ", ".join(counted(count, _LABEL[severity]) for severity, count in counts.items() if count)
     where = f"in {counted(found.files, 'file')}; {counted(found.read, 'setting')} checked."
     printer.line(f"{said or 'Nothing found'} {where}")
+    fine = [text for text in found.fine if len(text) <= _SHORT and "\n" not in text]
+    if fine and not fix:
+        more = [f"and {len(fine) - _FINE} more"] if len(fine) > _FINE else []
+        printer.said(f"No remark on {', '.join([*fine[:_FINE], *more])}.")
     if found.proposals:
         printer.line("Nothing was written: the diff is a proposal for whoever owns the file.")
     elif not fix and any(f.spelt.text is not None for f in found.findings):
@@ -122,7 +130,7 @@ def _finding(printer: Printer, same: list[Finding]) -> None:
     if printer.quiet and said.severity is Severity.INFO:
         return
     label = printer.paint(_LABEL[said.severity], said.severity.value)
-    text = first.text if len(first.text) <= 60 and "\n" not in first.text else f"{first.text[:56]!r}…"
+    text = first.text if len(first.text) <= _SHORT and "\n" not in first.text else f"{first.text[:56]!r}…"
     lines = [f"{first.file}:{first.line}:{first.column}: {label}: {said.kind.replace('_', ' ')}"]
     lines.append(f"    {printer.paint(text, 'bold')}")
     lines += wrap(f"{said.summary}.", "  ", "  ")

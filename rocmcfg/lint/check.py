@@ -3,7 +3,7 @@ becomes of each of its settings: kept, changed or taken out, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -58,6 +58,9 @@ class Checked:
         text = self.source.text[start:stop]
         place = self.source.place(start)
         self.findings.append(Finding(self.file, *place, text, start, stop, remark, spelt))
+
+    def settings(self) -> Iterator[str]:
+        return (self.source.text[one.start : one.stop] for one in self.assignments)
 
     def place(self, found: Assignment) -> str:
         """Where an assignment stands, as a finding of another file says it."""

@@ -40,12 +40,12 @@ class Proposal:
     diff: str
 
 
-@published("findings", "proposals", "apply_with=command", "verdicts")
+@published("findings", "fine", "proposals", "apply_with=command", "verdicts")
 @dataclass(frozen=True, slots=True)
 class Linted:
     """`read` counts the settings that were judged, `files` the texts. `command` is the one by which rocmcfg
     would make the proposed settings itself, empty where it makes none of them. `verdicts` are there where
-    something was to be proposed."""
+    something was to be proposed, `fine` are the settings of which nothing is said."""
 
     findings: tuple[Finding, ...]
     files: int
@@ -54,6 +54,7 @@ class Linted:
     proposals: tuple[Proposal, ...] = ()
     command: str = ""
     verdicts: tuple[Verdict, ...] = ()
+    fine: tuple[str, ...] = ()
 
     @property
     def has_problems(self) -> bool:
@@ -86,6 +87,7 @@ def lint(
         said = f"no setting was found in {', '.join(each.file for each in checked)}"
         hint = "name a file that sets parameters or variables, or paste the line itself"
         problems.append(warning("RC7005", said, hint=hint))
+    told = {finding.text for finding in findings}  # the running command line has what a file has
     pairs = [(each, mended(each, knowledge)) for each in checked] if fix else []
     diffs = [Proposal(each.file, proposal.diff(each, text)) for each, text in pairs]
     judged = [(each.kind, one) for each, text in pairs for one in verdicts(each, text, knowledge)]
@@ -97,6 +99,9 @@ def lint(
         tuple(p for p in diffs if p.diff),
         _command(one.setting for kind, one in judged if kind in _SET_BY_US),
         tuple(one for _, one in judged),
+        tuple(
+            text for text in dict.fromkeys(t for one in checked for t in one.settings()) if text not in told
+        ),
     )
 
 

@@ -118,6 +118,13 @@ def test_a_file_without_a_setting_is_named(tmp_path: Path) -> None:
         assert rocmcfg("lint", tmp_path / name, "--json").ids == ["RC7005"]
 
 
+def test_what_nothing_is_said_of_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "grub"
+    file.write_text('GRUB_CMDLINE_LINUX="iommu=pt amdgpu.gfxoff=0 pci=noats"\n')
+    assert "No remark on iommu=pt, pci=noats.\n" in rocmcfg("lint", file).out
+    assert rocmcfg("lint", file, "--json").document["fine"] == ["iommu=pt", "pci=noats"]
+
+
 def test_standard_input_and_the_real_program(tmp_path: Path) -> None:
     text = "GRUB_CMDLINE_LINUX_DEFAULT='amdgpu.gfxoff=0'\n"
     done = process(command("lint", "-", "--root", debian_grub_host(tmp_path)), stdin=text)
