@@ -1,5 +1,4 @@
-"""The catalogue's nouns: parameters over kernel versions, feature bits, kernel arguments, variables, fixes,
-GPUs, traps."""
+"""The catalogue's nouns: parameters over kernels, features, arguments, variables, fixes, GPUs, traps."""
 
 from __future__ import annotations
 
@@ -99,10 +98,9 @@ class Epoch(NamedTuple):
 class Standing(NamedTuple):
     """What the catalogue says of a parameter on one kernel.
 
-    `variants` are the epochs that may apply: one where the neighbouring builds agree, two where they do
-    not, none where the parameter is certainly absent. `certain` is False where presence is disputed or
-    depends on the kernel's configuration; `typed` is False where a neighbour lacks it, so that its type is
-    a guess.
+    `variants` are the epochs that may apply: one where the neighbouring builds agree, two where they do not,
+    none where it is certainly absent. `certain` is False where presence is disputed or depends on how the
+    kernel was built; `typed` is False where a neighbour lacks it, so that its type is a guess.
     """
 
     variants: tuple[Epoch, ...]
@@ -190,17 +188,12 @@ class Parameter(NamedTuple):
             tainted = version.numbers[:2] >= self.taints_since.numbers[:2]
             found = [e and e._replace(taints=tainted) for e in found]
         typed = present = None not in found
-        if not present and _reached(version, self.removed):
+        if not present and version.reached(self.removed):
             found, typed = [], True
-        elif not present and _reached(version, self.since):
-            present = True
+        elif not present:
+            present = version.reached(self.since)
         variants = tuple(dict.fromkeys(epoch for epoch in found if epoch is not None))
         return Standing(variants, (present or not variants) and not self.config, typed)
-
-
-def _reached(version: KernelVersion, release: str) -> bool:
-    """Whether a kernel is of a release of mainline, such as "6.7", or of a later one; False of none."""
-    return bool(release) and version.series >= tuple(int(number) for number in release.split("."))
 
 
 class Feature(NamedTuple):
@@ -357,9 +350,7 @@ class Trap(NamedTuple):
         if self.times == 1:
             return self.instead._replace(value=value)
         number = as_number(value)
-        if number is None or number <= 0:
-            return self.instead
-        return self.instead._replace(value=str(number * self.times))
+        return self.instead._replace(value=str(number * self.times) if number and number > 0 else None)
 
 
 class HandOver(NamedTuple):

@@ -33,6 +33,10 @@ class KernelVersion:
         low = self.numbers[:3]
         return low, low if self.sublevel_known else (*self.series, _LAST)
 
+    def reached(self, release: str) -> bool:
+        """Whether it is of a release of mainline, such as "6.7", or of a later one; False of none."""
+        return bool(release) and self.series >= tuple(int(number) for number in release.split("."))
+
     def __str__(self) -> str:
         major, minor, sublevel, _ = self.numbers
         return f"{major}.{minor}.{sublevel}" if self.sublevel_known else f"{major}.{minor}"

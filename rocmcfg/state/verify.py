@@ -7,12 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rocmcfg.backends import edits, environment, environment_targets, modprobe
+from rocmcfg.backends import environment, environment_targets, modprobe
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.menu import NO_FILE, Entry, Menu
 from rocmcfg.backends.environment import Assignment
 from rocmcfg.host.view import HostView, Unreadable
-from rocmcfg.model.diagnostic import Diagnostic, warning
 from rocmcfg.model.kargs import Karg, adds_up, contains, last, read_by_kernel
 from rocmcfg.model.spelling import ParamType, as_number, hexint, printed, same
 from rocmcfg.model.state import (
@@ -25,8 +24,8 @@ from rocmcfg.model.state import (
     Kind,
     VerificationReport,
 )
-from rocmcfg.records.journal import TRANSACTIONS, digest
-from rocmcfg.records.receipt import PATH, Receipt, boot_id
+from rocmcfg.records.receipt import Receipt, boot_id
+from rocmcfg.state.own_files import as_left, changed_files
 from rocmcfg.state.reboot import not_booted
 from rocmcfg.state.values import Effective, Now, Running, effective
 
@@ -66,7 +65,7 @@ def verify(
         look = _variable if setting.kind is Kind.ENV else _parameter if setting.parameter else _karg
         checks.append(look(host, setting))
     transaction = receipt.transaction if receipt else None
-    return VerificationReport(profiles, transaction, tuple(checks), tuple(_changed_files(host)))
+    return VerificationReport(profiles, transaction, tuple(checks), tuple(changed_files(view, receipt)))
 
 
 def _look(
@@ -125,52 +124,6 @@ def _environ(view: HostView, pid: int) -> dict[str, str]:
         raise Unreadable(f"/proc/{pid}/environ", "there is no such process")
     pairs = (entry.decode("utf-8", "replace").partition("=") for entry in content.split(b"\0") if entry)
     return {name: value for name, _, value in pairs}
-
-
-def _changed_files(host: _Host) -> list[Diagnostic]:
-    files = tuple(host.receipt.files) if host.receipt else ()
-    if files and not any(_is_anything_left(host, path) for path in files):
-        return [
-            warning(
-                "RC5004",
-                "of what rocmcfg wrote nothing is there any more, as undo.sh leaves a host",
-                location=PATH,
-                hint="`sudo rocmcfg rollback` forgets what was applied, `sudo rocmcfg apply` makes it anew",
-            )
-        ]
-    unsure = host.view.hidden(TRANSACTIONS)
-    return [
-        warning(
-            "RC5001",
-            f"{path} is not as rocmcfg left it",
-            location=path,
-            detail="it is gone" if host.view.read(path) is None else "its content was changed",
-            hint="run verify as root: only root can tell whether an apply was interrupted"
-            if unsure
-            else "`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it"
-            if host.view.read(path) is not None or path not in edits.EDITORS
-            else "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it",
-        )
-        for path in files
-        if not _as_left(host, path)
-    ]
-
-
-def _is_anything_left(host: _Host, path: str) -> bool:
-    try:
-        return edits.own_part(path, host.view.read(path)) is not None
-    except Unreadable:
-        return True
-
-
-def _as_left(host: _Host, path: str) -> bool:
-    if host.receipt is None or path not in host.receipt.files:
-        return True
-    try:
-        content, recorded = host.view.read(path), host.receipt.files[path]
-        return digest(content) == recorded or digest(edits.own_part(path, content)) == recorded
-    except Unreadable:
-        return True
 
 
 # -- module parameters --------------------------------------------------------------------------------
@@ -235,7 +188,7 @@ def _unseen(host: _Host) -> Verdict:
 
 def _configured_trouble(host: _Host, setting: DesiredSetting, configured: Effective) -> Verdict | None:
     """What is wrong with the files and the generated menu, before the running kernel is asked."""
-    if not _as_left(host, _file_of(host, setting)):
+    if not as_left(host.view, host.receipt, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
     if setting.channel is Channel.CMDLINE and host.menu and host.menu.unreadable and host.receipt:
         if host.menu.unreadable.startswith(NO_FILE):
@@ -360,7 +313,7 @@ def _counts(kargs: Sequence[Karg], setting: DesiredSetting) -> bool:
 def _karg_status(
     host: _Host, setting: DesiredSetting, carried: bool, lacking: Sequence[Entry], beaten: Sequence[Entry]
 ) -> Verdict:
-    if not _as_left(host, _file_of(host, setting)):
+    if not as_left(host.view, host.receipt, _file_of(host, setting)):
         return CheckStatus.DRIFT, f"{_file_of(host, setting)} was changed or removed"
     if lacking or (host.entries is not None and not host.entries):
         return _menu_lacks_it(host)
@@ -386,7 +339,7 @@ def _variable(host: _Host, setting: DesiredSetting) -> Check:
     made = set(environment_targets.GENTOO.results)
     if later is not None and set(wrong) <= made:
         wrong = []  # what is made of our file and a later one holds what that says
-    changed = [path for path in values if not _as_left(host, path)]
+    changed = [path for path in values if not as_left(host.view, host.receipt, path)]
     shown = values[wrong[0]] if wrong else next(iter(values.values()))
     configured = shown.value if shown else None
     source = wrong[0] if wrong else next(iter(values)) or (shown.source if shown else "")

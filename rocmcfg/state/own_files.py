@@ -1,0 +1,55 @@
+"""Whether the files that an apply wrote are as it left them."""
+
+from __future__ import annotations
+
+from rocmcfg.backends import edits
+from rocmcfg.host.view import HostView, Unreadable
+from rocmcfg.model.diagnostic import Diagnostic, warning
+from rocmcfg.records.journal import TRANSACTIONS, digest
+from rocmcfg.records.receipt import PATH, Receipt
+
+
+def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
+    files = tuple(receipt.files) if receipt else ()
+    if files and not any(_is_anything_left(view, path) for path in files):
+        return [
+            warning(
+                "RC5004",
+                "of what rocmcfg wrote nothing is there any more, as undo.sh leaves a host",
+                location=PATH,
+                hint="`sudo rocmcfg rollback` forgets what was applied, `sudo rocmcfg apply` makes it anew",
+            )
+        ]
+    unsure = view.hidden(TRANSACTIONS)
+    return [
+        warning(
+            "RC5001",
+            f"{path} is not as rocmcfg left it",
+            location=path,
+            detail="it is gone" if view.read(path) is None else "its content was changed",
+            hint="run verify as root: only root can tell whether an apply was interrupted"
+            if unsure
+            else "`rocmcfg plan` with your profile shows the difference, `rocmcfg apply` restores it"
+            if view.read(path) is not None or path not in edits.EDITORS
+            else "put it back, from its package or a copy; then `rocmcfg apply` restores its lines in it",
+        )
+        for path in files
+        if not as_left(view, receipt, path)
+    ]
+
+
+def _is_anything_left(view: HostView, path: str) -> bool:
+    try:
+        return edits.own_part(path, view.read(path)) is not None
+    except Unreadable:
+        return True
+
+
+def as_left(view: HostView, receipt: Receipt | None, path: str) -> bool:
+    if receipt is None or path not in receipt.files:
+        return True
+    try:
+        content, recorded = view.read(path), receipt.files[path]
+        return digest(content) == recorded or digest(edits.own_part(path, content)) == recorded
+    except Unreadable:
+        return True
