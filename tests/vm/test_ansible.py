@@ -59,7 +59,7 @@ def test_the_roles_install_apply_reboot_and_take_back(
         run = controller.run(["apply"], variables=absent)
         assert run.status != 0
         assert "run the play again" in run.said_of("guest"), run.output
-        guest.start()
+        guest.wait_for_boot("the agent after the reboot that the play did not wait for")
         guest.run("systemctl is-system-running --wait", 900)  # its agent answers before ssh does
         assert guest.parameter("cwsr_enable") == "1"
         run = controller.run(["apply"], variables=absent)
