@@ -28,7 +28,7 @@ demo: $(READY)
 	@$(RUN) docs/demo/demo.py
 
 test: lint fast
-	@echo "The program's own tests have passed. There are more, as root, about two hours: make coverage faults packages ansible vm"
+	@echo "The program's own tests have passed. There are more, as root, about two and a half hours: make coverage faults packages ansible vm"
 	@echo "What continuous integration takes of them for this commit: .ci/run --dry-run"
 
 all: test coverage faults packages ansible loaders vm

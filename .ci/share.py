@@ -1,6 +1,6 @@
 """Prints which of the tests that need root, mirrors or guests a run takes, and why, as commands for .ci/run.
 
-All of them take about two hours on two cores, and four on slow ones. So a run takes what its change
+All of them take about two and a half hours on two cores, and five on slow ones. So a run takes what its change
 touches, and of the rest as much as fits, beginning where the commit's hash says: a few commits together run
 everything.
 
@@ -88,15 +88,26 @@ PARTS = (
         ),
     ),
     Part(
+        "guests whose trial fails",
+        15,
+        "vm",
+        (
+            "tests/vm/test_trial_falls_back.py",
+            "tests/vm/test_trial_power_cut.py",
+            "tests/vm/test_trial_other_loaders.py",
+        ),
+        ("rocmcfg/*trial*", "rocmcfg/backends/boot/*", "tests/vm/*"),
+    ),
+    Part(
         "guests with trials",
-        14,
+        15,
         "vm",
         ("tests/vm/test_trial*.py",),
-        ("rocmcfg/*trial*", "rocmcfg/backends/boot/*", "packaging/systemd/*", "tests/vm/*"),
+        ("rocmcfg/*trial*", "packaging/systemd/*", "tests/vm/*"),
     ),
     Part(
         "guests with chains",
-        11,
+        14,
         "vm",
         ("tests/vm/test_chains.py",),
         (
@@ -109,7 +120,7 @@ PARTS = (
     ),
     Part(
         "guests with entries",
-        10,
+        13,
         "vm",
         ("tests/vm/test_entries.py",),
         (
@@ -121,21 +132,39 @@ PARTS = (
     ),
     Part(
         "guests with dracut",
-        14,
+        15,
         "vm",
         ("tests/vm/test_dracut.py",),
         ("rocmcfg/backends/boot/uki/*", "rocmcfg/backends/initramfs/*", "tests/vm/*"),
     ),
     Part(
         "guests with images",
-        10,
+        11,
         "vm",
         ("tests/vm/test_images.py",),
         ("rocmcfg/backends/boot/uki/*", "rocmcfg/backends/initramfs/*", "tests/vm/*"),
     ),
     Part(
+        "guests with Ansible",
+        14,
+        "vm",
+        ("tests/vm/test_ansible.py",),
+        ("packaging/ansible/roles/*", "tests/vm/playbook.py"),
+    ),
+    Part(
+        "guests after a crash",
+        12,
+        "vm",
+        (
+            "tests/vm/test_crash_and_rescue.py",
+            "tests/vm/test_grub_without_drop_ins.py",
+            "tests/vm/test_systemd_boot.py",
+        ),
+        ("rocmcfg/transaction/*", "packaging/systemd/*", "packaging/undo.sh", "tests/vm/*"),
+    ),
+    Part(
         "guests",
-        11,
+        15,
         "vm",
         ("tests/vm/test_*.py",),
         ("rocmcfg/backends/*", "packaging/systemd/*", "tests/vm/*"),
