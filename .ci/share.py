@@ -1,8 +1,8 @@
 """Prints which of the tests that need root, mirrors or guests a run takes, and why, as commands for .ci/run.
 
-All of them take about two and a half hours on two cores, and five on slow ones. So a run takes what its change
-touches, and of the rest as much as fits, beginning where the commit's hash says: a few commits together run
-everything.
+All of them take about two and a half hours on two cores, and five on slow ones. So a run takes what its
+change touches, and of the rest as much as fits, beginning where the commit's hash says: a few commits
+together run everything.
 
 * The change is all in which the files here differ from where their branch left the main branch of origin, or,
   on that branch itself, from the commit's first parent: of a merge, all that it brings.
