@@ -45,7 +45,7 @@ class LocalHost(LocalView):
         except OSError as problem:
             if problem.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
                 return False
-            raise Unwritable(path, problem) from problem
+            raise Unwritable(path, problem, root=self.root) from problem
         return True
 
     def append(self, path: str, line: bytes) -> None:
@@ -60,7 +60,7 @@ class LocalHost(LocalView):
                 with self._place(there) as place:
                     settle(place)
             except OSError as problem:
-                raise Unwritable(there, problem) from problem
+                raise Unwritable(there, problem, root=self.root) from problem
 
     def writable_problem(self, path: str) -> str:
         probe = self._existing(path)
@@ -132,7 +132,7 @@ class LocalHost(LocalView):
                 taken = lock.exclusive(place, path, stays=not self.offline)
                 self._lock_is_ours = held.enter_context(taken)
             except OSError as problem:
-                raise Unwritable(path, problem) from problem
+                raise Unwritable(path, problem, root=self.root) from problem
             try:
                 yield
             finally:
@@ -197,7 +197,7 @@ class LocalHost(LocalView):
                 hint = (
                     f"the file system is full: free at least {size} bytes there, then run the command again"
                 )
-            raise Unwritable(path, problem, hint) from problem
+            raise Unwritable(path, problem, hint, root=self.root) from problem
 
 
 def _contents(scratch: str, name: str) -> Iterator[bytes]:

@@ -63,12 +63,13 @@ class Unreadable(RocmcfgError):
 
 
 class Unwritable(RocmcfgError):
-    """A write that the file system refused: read-only, full, no permission."""
+    """A write that the file system refused: read-only, full, no permission. `root` is that of the host."""
 
-    def __init__(self, path: str, reason: str | OSError, hint: str = "") -> None:
+    def __init__(self, path: str, reason: str | OSError, hint: str = "", *, root: str = "/") -> None:
         self.path = path
         self.reason, hint = _explained(reason, hint, _WRITE_HINTS)
-        super().__init__(error("RC3002", f"cannot write {path}: {self.reason}", location=path, hint=hint))
+        where = path if root == "/" else f"{path} below {root}"  # a rescue system has a path of that name too
+        super().__init__(error("RC3002", f"cannot write {where}: {self.reason}", location=path, hint=hint))
 
 
 class ToolFailed(RocmcfgError):

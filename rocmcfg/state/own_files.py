@@ -11,7 +11,7 @@ from rocmcfg.records.receipt import PATH, Receipt
 
 def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
     files = tuple(receipt.files) if receipt else ()
-    if files and not any(_is_anything_left(view, path) for path in files):
+    if receipt and files and not any(_is_anything_left(view, receipt, path) for path in files):
         return [
             warning(
                 "RC5004",
@@ -38,11 +38,17 @@ def changed_files(view: HostView, receipt: Receipt | None) -> list[Diagnostic]:
     ]
 
 
-def _is_anything_left(view: HostView, path: str) -> bool:
+def _is_anything_left(view: HostView, receipt: Receipt, path: str) -> bool:
+    """Also of lines without what marked them as ours. undo.sh removes no file of others."""
     try:
-        return edits.own_part(path, view.read(path)) is not None
+        content = view.read(path)
     except Unreadable:
         return True
+    of_others = path in edits.EDITORS
+    if content is None or not of_others:
+        return content is not None or of_others
+    written = (setting.karg.encode() for setting in receipt.settings if not setting.adopted_from)
+    return bool(edits.own_part(path, content)) or any(text in content for text in written)
 
 
 def as_left(view: HostView, receipt: Receipt | None, path: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from rocmcfg.backends.boot import registry
 from rocmcfg.backends.boot.contract import Keeper
 from rocmcfg.backends.boot.menu import MISSING
-from rocmcfg.host.view import Host, HostView, ToolFailed
+from rocmcfg.host.view import Host, HostView, ToolFailed, Unwritable
 from rocmcfg.model.diagnostic import Diagnostic, error, fail
 from rocmcfg.model.plan import Activation, ToolChange
 from rocmcfg.model.state import ActivationState
@@ -131,15 +131,12 @@ def unable(view: HostView, found: Journal) -> list[Diagnostic]:
 
 
 def unwritable(host: Host, paths: Sequence[str]) -> list[Diagnostic]:
+    hint = "remount it writable or run the command as root, then try again"
     return [
-        error(
-            "RC3002",
-            f"cannot write {path}: {reason}",
-            location=path,
-            hint="remount it writable or run the command as root, then try again",
-        )
+        diagnostic
         for path in paths
         if (reason := host.writable_problem(path))
+        for diagnostic in Unwritable(path, reason, hint, root=host.root).diagnostics
     ]
 
 
