@@ -22,28 +22,31 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test all fast coverage faults packages ansible loaders vm lint sources knowledge bench lock clean
+.PHONY: demo test all fast coverage slow faults packages ansible loaders vm lint sources knowledge bench lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
 
 test: lint fast
-	@echo "The program's own tests have passed. There are more, as root, about two and a half hours: make coverage faults packages ansible vm"
+	@echo "The program's own tests have passed. There are more, as root, about two and a half hours: make coverage slow faults packages ansible vm"
 	@echo "What continuous integration takes of them for this commit: .ci/run --dry-run"
 
-all: test coverage faults packages ansible loaders vm
+all: test coverage slow faults packages ansible loaders vm
 
 # What needs neither root nor a mirror nor a guest.
 PROGRAM := --ignore=tests/vm --ignore=tests/loaders --ignore=tests/packages --ignore=tests/ansible -n auto --dist worksteal
 
 fast: $(READY)
-	$(RUN) -m pytest $(PROGRAM) -m "not faults"
+	$(RUN) -m pytest $(PROGRAM) -m "not faults and not slow"
 
 coverage: $(READY)
 	$(RUN) -m coverage erase
-	$(RUN) -m coverage run -m pytest $(PROGRAM) -m "not faults and not bulk"
+	$(RUN) -m coverage run -m pytest $(PROGRAM) -m "not faults and not slow and not bulk"
 	$(RUN) -m coverage combine -q
 	$(RUN) -m coverage report --fail-under=90
+
+slow: $(READY)
+	$(RUN) -m pytest $(PROGRAM) -m slow
 
 faults: $(READY)
 	$(RUN) -m pytest $(or $(TESTS),tests/crash tests/cases/test_undo_sh.py) -m faults -n 2

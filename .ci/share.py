@@ -38,6 +38,20 @@ class Part(NamedTuple):
 PARTS = (
     Part("coverage", 5, "coverage", (), ("pyproject.toml",)),  # what `make test` runs, measured
     Part(
+        "slow",
+        3,
+        "slow",
+        (),
+        (
+            "CONTRIBUTING.md",
+            "docs/generators/*",
+            "rocmcfg/backends/*",
+            "rocmcfg/doctor/reading/*",
+            "rocmcfg/report/*",
+            "tests/catalogue/*",
+        ),
+    ),
+    Part(
         "faults",
         8,
         "faults",

@@ -29,7 +29,7 @@ from tests.support.growth import grows_too_fast
 
 KNOWN = catalogue.load()
 MOST = 1 << 14
-pytestmark = pytest.mark.bulk
+pytestmark = pytest.mark.slow
 ENTRY = "### BEGIN /etc/grub.d/10_linux ###\nmenuentry 'a' {\nlinux /v "
 SHELL = (
     *(

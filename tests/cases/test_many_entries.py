@@ -23,7 +23,7 @@ from tests.support.program import rocmcfg
 
 SIZES = (50, 100, 200)
 AT_MOST = 2.5  # times what came on top from 50 to 100; linear is 2, quadratic 4
-pytestmark = pytest.mark.bulk
+pytestmark = pytest.mark.slow
 
 
 class Many(NamedTuple):

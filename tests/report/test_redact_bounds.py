@@ -14,7 +14,7 @@ from rocmcfg.report.redact import Names, Redactor
 from rocmcfg.report.rules import Rule, rules
 from tests.support.growth import AT_MOST, growth
 
-pytestmark = pytest.mark.bulk
+pytestmark = pytest.mark.slow
 
 # Where a text takes less, its growth is noise. What is quadratic takes a sixteenth of the time for a quarter
 # of the text: whoever makes the texts shorter lowers this by the square.
