@@ -55,6 +55,7 @@ ONE_MEANING = {
     "RC2101": "no kernel, or none of the installed ones, has this parameter",
     "RC2104": "the value would keep the module from loading",
     "RC4310": "no trial boot with this boot loader",
+    "RC6001": "nothing is known of a name",
     "RC6002": "--kernel RELEASE: not a kernel version",
     "RC7004": "--kernel RELEASE: not a kernel version",
     "RC7101": "unknown: nothing has or reads this name",

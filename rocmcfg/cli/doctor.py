@@ -27,6 +27,7 @@ _STATES = {
     "worked_around": "Worked around",
     "reported": "Reported by users, not confirmed",
 }
+_EXAMPLES = {"kernel": ("Kernel", "--kernel 6.14"), "rocm": ("ROCm", "--rocm 7.1")}
 _CANDIDATE = 0.35  # below it, a match is shown with -v only
 _UNKNOWN = 12  # lines of unknown errors that are shown without -v
 _TELLS_KERNELS = "debug-gemm"  # the profile with which HIP names each kernel before it runs
@@ -205,12 +206,15 @@ def _show(printer: Printer, found: Diagnosis) -> None:
         printer.heading("Less likely" if told else "Nothing is certain enough to name; these come nearest")
     for one in near:
         printer.said(f"  {_doubted(one.match, printer.verbose)}")
+    _tell_apart(printer, () if told else [one.match.issue for one in near])
     if printer.verbose or not told:
         _show_unknown(printer, found, bool(told))
     if not found.machine.gfx and not found.machine.possible_gfx:
-        printer.line("GPU unknown; say which: --gfx gfx1201")
+        command = "rocmcfg doctor LINE " if found.logs[0].name == "the line" else ""
+        printer.line(f"GPU unknown; say which: {command}--gfx gfx1201")
     if not printer.verbose:
-        printer.said("Details: -v" + (f", or rocmcfg explain {told[0].match.issue.id}" if told else ""))
+        first = [f"rocmcfg explain {one.match.issue.id}" for one in (*told, *near)][:1]
+        printer.said(", or ".join(["Details: -v", *first]))
     if found.diagnostics:
         printer.line()
     printer.problems(found.diagnostics)
@@ -242,6 +246,10 @@ def _answer(printer: Printer, one: Found) -> None:
     """What it is, what to do about it, and what that costs."""
     match = one.match
     printer.heading(f"{_sure(match)}: {_named(match.issue)}")
+    unknown = [_EXAMPLES[r.what] for r in match.reasons if r.met is None and r.what in _EXAMPLES]
+    if unknown:
+        names, options = (" ".join(column) for column in zip(*unknown, strict=True))
+        printer.said(f"{names.replace(' ', ' and ')} unknown; say which, to be surer: {options}")
     for setting, place in match.in_force:
         printer.said(f"Tried: {setting} was in force ({place}) and did not help")
     for setting, state in match.applied:
@@ -259,10 +267,7 @@ def _tell_fix(printer: Printer, one: Found) -> None:
     if one.alike:
         too = " and ".join(issue.id for issue in one.alike)
         printer.said(f"{len(one.alike) + 1} faults print this line, {too} too.")
-        if any("Cijk_" in one.pattern for issue in (match.issue, *one.alike) for one in issue.signatures):
-            printer.line("To tell them apart:")
-            printer.line(f"  rocmcfg run -p {_TELLS_KERNELS} -- PROGRAM 2>&1 | tee fault.log")
-            printer.to_copy(" ", f"rocmcfg doctor fault.log{printer.root_option}")
+        _tell_apart(printer, (match.issue, *one.alike))
     if cure.once:
         printer.to_copy("Fix now, no root:", f"{cure.once} -- PROGRAM")
     if cure.command:
@@ -275,6 +280,14 @@ def _tell_fix(printer: Printer, one: Found) -> None:
         printer.line("No other cure is known.")
     for step in cure.steps if printer.verbose or not cure.command else ():
         printer.said(f"  - {step}")
+
+
+def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:
+    """By the name of the matrix product that faults, where one of them says it."""
+    if any("Cijk_" in one.pattern for issue in issues for one in issue.signatures):
+        printer.line("To tell which it is:")
+        printer.line(f"  rocmcfg run -p {_TELLS_KERNELS} -- PROGRAM 2>&1 | tee fault.log")
+        printer.to_copy(" ", f"rocmcfg doctor fault.log{printer.root_option}")
 
 
 def _is_candidate(match: Match) -> bool:

@@ -46,7 +46,11 @@ def explain(
     if printer.json and names[1:]:
         raise Misuse("--json explains one name at a time")
     environment = {} if host.offline else os.environ
-    line = explaining.explain_line(host, name, kernel, environment) if " " in name.strip() else None
+    settings = sum(" " not in one and any(mark in one for mark in "=._") for one in names)
+    each = names[1:] != () and 2 * settings >= len(names)  # else words of a message, without quotes
+    line = None
+    if " " in name.strip():
+        line = explaining.explain_line(host, name, kernel, environment, each=each)
     if line is not None and not line[0] and is_line(name):
         printer.command = "doctor"
         doctor(printer, (name,), (), (), "", "", root)

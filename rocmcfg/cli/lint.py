@@ -85,7 +85,8 @@ def _show(printer: Printer, found: Linted, fix: bool) -> None:
     counts = {severity: sum(f.remark.severity is severity for f in found.findings) for severity in Severity}
     said = ", ".join(counted(count, _LABEL[severity]) for severity, count in counts.items() if count)
     where = f"in {counted(found.files, 'file')}; {counted(found.read, 'setting')} checked."
-    printer.line(f"{said or 'Nothing found'} {where}")
+    if found.files:
+        printer.line(f"{said or 'Nothing found'} {where}")
     fine = [text for text in found.fine if len(text) <= _SHORT and "\n" not in text]
     if fine and not fix:
         more = [f"and {len(fine) - _FINE} more"] if len(fine) > _FINE else []

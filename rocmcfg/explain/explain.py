@@ -211,7 +211,7 @@ def _unknown(question: Question, verdict: Verdict | None) -> RocmcfgError:
         every = [*dict.fromkeys(parameters), *known.features, *known.variables, *known.arguments]
         by_scope = asked.kind is not Kind.PARAMETER or asked.module in ("", *known.modules())
         near = closest(asked.name if by_scope else asked.id, every)
-    hint = "name a parameter, a feature, a kernel argument or a variable"
+    hint = "name a setting, a GPU, a known issue or a profile; a line of a log goes to `rocmcfg doctor`"
     hint = f"did you mean {', '.join(near)}?" if near else hint
     return fail("RC6001", f"nothing is known of {name!r}", hint=hint)
 

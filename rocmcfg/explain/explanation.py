@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from rocmcfg.judging.verdict import Verdict, meets, trap_holds
+from rocmcfg.judging.verdict import Verdict, is_one_of, meets, trap_holds
 from rocmcfg.model.catalogue import (
     Catalogue,
     Hardware,
@@ -169,7 +169,7 @@ def _meaning(meanings: Mapping[str, str], value: str | None) -> str:
     if value is None or not meanings:
         return ""
     for word, text in meanings.items():
-        if _is(word, value):
+        if is_one_of(value, word):
             return text
     number = as_number(value)
     if number is not None and all(word.startswith("0x") for word in meanings):
@@ -177,15 +177,6 @@ def _meaning(meanings: Mapping[str, str], value: str | None) -> str:
     parts = value.split(",")
     said = [f"{part}: {meanings[part]}" for part in parts if part in meanings] if len(parts) > 1 else []
     return "; ".join(said)
-
-
-def _is(word: str, value: str) -> bool:
-    """Whether a value is the one of a table of meanings: a text, a number in any spelling, a range 4..9."""
-    number = as_number(value)
-    low, dots, high = word.partition("..")
-    if dots and number is not None:
-        return (as_number(low) or 0) <= number <= (as_number(high) or 0)
-    return word == value.lower() or word == value or (number is not None and as_number(word) == number)
 
 
 def _cautions(question: Question, traps: Sequence[ValueTrap]) -> tuple[Caution, ...]:

@@ -91,12 +91,16 @@ SAID_OF_TRAPS: dict[TrapKind, str] = {
 
 
 def meets(trap: ValueTrap, value: str | None) -> bool:
-    if "*" in trap.values:
-        return True
+    return "*" in trap.values or (value is not None and any(is_one_of(value, one) for one in trap.values))
+
+
+def is_one_of(value: str, word: str) -> bool:
+    """Whether a value is what a table says: a text, a number in any spelling, a range such as 4..9."""
     number = as_number(value)
-    return value is not None and any(
-        value == one or (number is not None and number == as_number(one)) for one in trap.values
-    )
+    low, dots, high = word.partition("..")
+    if dots and number is not None:
+        return (as_number(low) or 0) <= number <= (as_number(high) or 0)
+    return word in (value, value.lower()) or (number is not None and as_number(word) == number)
 
 
 def trap_holds(trap: ValueTrap, machine: Machine) -> bool | None:

@@ -25,6 +25,8 @@ class FileKind(str, Enum):
     MARKDOWN = "document"
 
 
+PASTED = "what was pasted"  # in place of a path
+
 _PATHS = (
     (FileKind.GRUB_DEFAULTS, r"default/grub(?:\.d/[^/]+|\.[\w-]+)?$|default/(?:limine|grub-btrfs/config)$"),
     (FileKind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$"),
@@ -80,6 +82,7 @@ _YAML_KEY = re.compile(
 _YAML_LINE = re.compile(r"---|[ \t]*(?:-[ \t]+\S|[\w.\"'/$-]+:(?:[ \t]|\r?$))")
 _BLANK_OR_COMMENT = re.compile(r"^[ \t]*(?:[#;].*)?$")
 _ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=\S*[ \t]*$|^[A-Za-z_]\w*=([\"']).*\1[ \t]*$")
+_BARE = re.compile(r"[a-z][\w.-]*(?:=\S*)?")
 _ARGUMENT = re.compile(r"[\w.-]+=")
 _OF_A_MODULE = re.compile(r"[\w-]+\.[\w-]+=")
 _BOOT_WORDS = re.compile(r"(?:^|\s)(?:BOOT_IMAGE=|root=\S|ro|rw|quiet|splash|initrd=)(?:\s|\S*\s|$)")
@@ -90,7 +93,9 @@ def of(path: str, text: str) -> FileKind:
     kind = by_path(path)
     if kind is FileKind.MARKDOWN and len(_telling(text[:_LOOKED_AT].split("\n"))) == 1:
         kind = None
-    return kind or by_content(text) or FileKind.MARKDOWN
+    kind = kind or by_content(text) or FileKind.MARKDOWN
+    pasted = kind is FileKind.MARKDOWN and path == PASTED and all(map(_BARE.fullmatch, text.split()))
+    return FileKind.CMDLINE if pasted else kind
 
 
 def by_path(path: str) -> FileKind | None:
@@ -130,7 +135,8 @@ def _by_lines(head: str) -> FileKind | None:
     if all(word in DIRECTIVES for word in first):
         return FileKind.MODPROBE
     if all(_ASSIGNMENT.match(line) for line in said):
-        return FileKind.ENVIRONMENT
+        # the names of variables are in capitals, and one argument alone may be pasted
+        return FileKind.CMDLINE if said[1:] == [] and said[0][0].islower() else FileKind.ENVIRONMENT
     if _SHELL_WORDS.search(head):
         return FileKind.SHELL
     if len(said) == 1 and "=" in said[0] and (_BOOT_WORDS.search(said[0]) or _is_pasted(said[0])):

@@ -4,12 +4,13 @@ name wins, and the earlier one is dead."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocmcfg.judging import names
 from rocmcfg.lint.assignment import Assignment, What
 from rocmcfg.lint.kinds import FileKind
-from rocmcfg.lint.remark import Remark, info, warning
+from rocmcfg.lint.remark import Remark, Spelt, info, warning
 from rocmcfg.model.kargs import adds_up, canonical
 from rocmcfg.model.spelling import same
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from rocmcfg.lint.check import Checked
     from rocmcfg.lint.wording import Knowledge
 
+RUNNING = "/proc/cmdline"
+_UNTIL_REBOOT = (
+    "It is what this boot has; no file here says it. If the next one has it too, the boot menu is old."
+)
 _CLOSE = 12  # lines
 
 
@@ -117,7 +122,7 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
         return [each for each in checked if each.kind in kinds and not each.file.startswith("/proc/")]
 
     boot = of(FileKind.GRUB_DEFAULTS) or of(FileKind.CMDLINE)
-    running = [each for each in checked if each.file == "/proc/cmdline"]
+    running = [each for each in checked if each.file == RUNNING]
     modprobe = of(FileKind.MODPROBE)
     environment = [each for each in of(FileKind.ENVIRONMENT) if "/environment.d/" in each.file]
     for group in (boot, modprobe, environment):
@@ -125,7 +130,11 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
     _beaten_by_command_line(modprobe, boot or running, knowledge)
     told = {(f.remark.id, f.text) for each in of(*FileKind) for f in each.findings}
     for each in running:
-        each.findings = [f for f in each.findings if (f.remark.id, f.text) not in told]
+        each.findings = [
+            replace(f, remark=replace(f.remark, why=f"{f.remark.why} {_UNTIL_REBOOT}".strip()), spelt=Spelt())
+            for f in each.findings
+            if (f.remark.id, f.text) not in told
+        ]
 
 
 def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:

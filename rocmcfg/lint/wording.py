@@ -67,7 +67,7 @@ def remarks(found: Assignment, knowledge: Knowledge) -> Iterator[Remark]:
     known, machine = knowledge.catalogue, knowledge.machine
     asked = spelled(found)
     trust, parameter, path = found.where.trust, asked.kind is Kind.PARAMETER, found.what is What.PATH
-    if parameter and trust is not Trust.FILE and _stands_for_any(asked.name):
+    if parameter and trust is not Trust.FILE and asked.id not in known.parameters and _is_any(asked.name):
         return
     mentioned = found.value is None and trust is not Trust.FILE and found.dotted
     if found.opaque or (parameter and mentioned) or (path and asked.value is None):
@@ -97,7 +97,7 @@ def spelled(found: Assignment) -> Spelling:
     return Spelling(Kind.PARAMETER, name, value, module)
 
 
-def _stands_for_any(name: str) -> bool:
+def _is_any(name: str) -> bool:
     """`amdgpu.x=1`, `amdgpu.NAME=VALUE`: how documents speak of any parameter."""
     return len(name) <= 2 or name.isupper() or name in ("name", "param", "parameter", "option", "foo", "bar")
 

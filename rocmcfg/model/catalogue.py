@@ -66,12 +66,12 @@ TrapKind = Literal["inverted", "default", "no_effect", "dangerous", "obsolete", 
 class ValueTrap(NamedTuple):
     """A legal value that does not do what people think.
 
-    `values` are texts as written (numbers are compared as numbers), or "*" for any. `kind`: inverted (the
-    opposite of what is meant), default (changes nothing), no_effect, dangerous, obsolete, misread (something
-    else), limited (right, and reached in part). `acts_on` restricts it to hardware, `kernel` to a range such
-    as ">=6.19". `asked`: told to those who ask for the name; a file with the value is right enough, and lint
-    keeps silent. `intended`: a regular expression for words beside a setting that tell that its author means
-    just that.
+    `values` are texts as written (numbers are compared as numbers), ranges such as "4..9", or "*" for any.
+    `kind`: inverted (the opposite of what is meant), default (changes nothing), no_effect, dangerous,
+    obsolete, misread (something else), limited (right, and reached in part). `acts_on` restricts it to
+    hardware, `kernel` to a range such as ">=6.19". `asked`: told to those who ask for the name; a file
+    with the value is right enough, and lint keeps silent. `intended`: a regular expression for words
+    beside a setting that tell that its author means just that.
     """
 
     values: tuple[str, ...]

@@ -10,14 +10,14 @@ from typing import NamedTuple
 from rocmcfg.explain.explain import as_parameter, explain
 from rocmcfg.explain.explanation import Explanation, Question
 from rocmcfg.host.view import HostView
-from rocmcfg.judging.names import MODULE_OF_TRAPS
+from rocmcfg.judging import names
 from rocmcfg.model.catalogue import Catalogue
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail
 from rocmcfg.model.facts import Driver, Facts, Gpu, Kernel, Machine
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.profile import Profile
 from rocmcfg.model.published import published
-from rocmcfg.model.spelling import split
+from rocmcfg.model.spelling import closest, split
 from rocmcfg.state.values import Running, next_boot_kargs, set_parameters
 
 _WORDS = 100  # of a line; a kernel's command line has at most 2,048 characters
@@ -61,7 +61,7 @@ def explain_name(
     text = in_our_words.plain_setting(view, text)
     asked = split(text)
     meant = as_parameter(asked)
-    modules = (meant.module,) if meant is not None else (MODULE_OF_TRAPS,)
+    modules = (meant.module,) if meant is not None else (names.MODULE_OF_TRAPS,)
     facts = collect_facts(view, modules=() if versions else modules, name_system=False)
     running = Running(view)
 
@@ -75,16 +75,28 @@ def explain_name(
         return result.stdout if result is not None and result.ok else ""
 
     machine = Machine(_kernels(facts, versions, known), facts.gpus)
-    found = explain(Question(asked, machine, known, catalogue.known_issues(), seen, modinfo))
+    try:
+        found = explain(Question(asked, machine, known, catalogue.known_issues(), seen, modinfo))
+    except RocmcfgError:
+        near = closest(text, [issue.id for issue in catalogue.known_issues()]) if "-" in text else []
+        if not near:
+            raise
+        raise fail("RC6001", f"nothing is known of {text!r}", hint=f"did you mean {near[0]}?") from None
     values = _values(view, found, facts, known, environment or {})
     return Explained(found, _users(view, found.name), *values)
 
 
 def explain_line(
-    view: HostView, line: str, versions: Sequence[str], environment: Mapping[str, str]
+    view: HostView,
+    line: str,
+    versions: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    each: bool = False,
 ) -> tuple[list[Explained], list[Diagnostic]] | None:
     """Each setting of a line that somebody copied, such as GRUB's or a kernel's command line, and what nobody
-    knows in it; None where the line is the name of one thing."""
+    knows in it; None where the line is the name of one thing. `each` word was asked about, else what is
+    nobody's of ours is passed over."""
     from rocmcfg.planning import meant
 
     if meant.gpus(line, whole=True) or line.startswith("Cijk_"):
@@ -92,11 +104,12 @@ def explain_line(
     found: list[Explained] = []
     unknown: list[Diagnostic] = []
     for word in re.sub("[\"'`]", " ", line).split()[:_WORDS]:
-        if "=" in word.strip("="):
+        if each or "=" in word.strip("="):
             try:
                 found.append(explain_name(view, word.rstrip(",;"), versions, environment))
             except RocmcfgError as problem:  # arguments without a module are other programs' more often
-                named = "." in word.partition("=")[0]
+                name = word.partition("=")[0]
+                named = each or "." in name or names.reads_not(name) is not None
                 unknown += [replace(one, severity=Severity.WARNING) for one in problem.diagnostics if named]
     return found, unknown
 

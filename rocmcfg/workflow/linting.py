@@ -10,7 +10,7 @@ from rocmcfg.host.files import read_at_most
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.lint import proposal, superseded
 from rocmcfg.lint.check import Checked, Verdict, check, mended, verdicts
-from rocmcfg.lint.kinds import FileKind
+from rocmcfg.lint.kinds import PASTED, FileKind
 from rocmcfg.lint.remark import Finding
 from rocmcfg.lint.source import decode
 from rocmcfg.lint.wording import Knowledge
@@ -88,7 +88,7 @@ def lint(
         hint = "name a file that sets parameters or variables, or paste the line itself"
         problems.append(warning("RC7005", said, hint=hint))
     told = {finding.text for finding in findings}  # the running command line has what a file has
-    pairs = [(each, mended(each, knowledge)) for each in checked] if fix else []
+    pairs = [(each, mended(each, knowledge)) for each in checked if fix and each.file != superseded.RUNNING]
     diffs = [Proposal(each.file, proposal.diff(each, text)) for each, text in pairs]
     judged = [(each.kind, one) for each, text in pairs for one in verdicts(each, text, knowledge)]
     return Linted(
@@ -143,8 +143,8 @@ def _knowledge(view: HostView, asked: Machine, *, ask_modinfo: bool) -> Knowledg
 def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, str]]:
     from rocmcfg.host.files import open_callers_log
 
-    pasted = [path for path in files if "=" in path and not os.path.exists(path)]
-    texts = [("what was pasted", " ".join(pasted) + "\n")] if pasted else []
+    pasted = [path for path in files if _is_setting(path) and not os.path.exists(path)]
+    texts = [(PASTED, text) for text in _pasted(" ".join(pasted))]
     for path in dict.fromkeys(path for path in files if path not in pasted):
         try:
             with open_callers_log(path) as stream:
@@ -167,6 +167,22 @@ def _named(files: Sequence[str], problems: list[Diagnostic]) -> list[tuple[str, 
             continue
         texts.append((path, decode(content)))
     return texts
+
+
+def _pasted(text: str) -> list[str]:
+    """Of nothing but settings, what the kernel reads and what is a variable are two texts."""
+    words = text.split()
+    if any(mark in text for mark in "\"'`$") or not all("=" in word for word in words):
+        return [text] if text else []
+    variables = [word for word in words if word.partition("=")[0].isupper()]
+    others = [word for word in words if word not in variables]
+    return [*filter(None, (" ".join(others), "\n".join(variables)))]
+
+
+def _is_setting(text: str) -> bool:
+    from rocmcfg.judging.names import argument
+
+    return "=" in text or argument(text) is not None
 
 
 def _of_host(view: HostView, problems: list[Diagnostic]) -> list[tuple[str, str]]:
@@ -197,7 +213,7 @@ def _host_paths(view: HostView) -> list[str]:
         "/etc/environment",
         *environment.environment_d(view),
         *environment.profile_d(view),
-        "/proc/cmdline",
+        superseded.RUNNING,
     ]
 
 

@@ -267,9 +267,12 @@ def test_explain_takes_several_settings(root: Path) -> None:
     assert told.code == 0
     assert told.out.index("amdgpu.dpm") < told.out.index("amdgpu.runpm")
     assert rocmcfg("explain", "amdgpu.dpm=0", "amdgpu.runpm=0", "--root", root, "--json").code == 2
-    misspelt = rocmcfg("explain", "amdgpu.cwsr_enabled=0", "pci=noats", "root=LABEL=x", "--root", root)
+    misspelt = rocmcfg("explain", "amdgpu.cwsr_enabled=0 pci=noats root=LABEL=x", "--root", root)
     assert "did you mean amdgpu.cwsr_enable=0?" in misspelt.err
     assert "root" not in misspelt.err.replace(str(root), "")
+    asked = rocmcfg("explain", "MIOPEN_FIND_MOD=FAST", "FOO_BAR=1", "amdgpu.runpm=0", "--root", root)
+    assert "did you mean env.MIOPEN_FIND_MODE=FAST?" in asked.err
+    assert "FOO_BAR" in asked.err
 
 
 # -- another host --------------------------------------------------------------------------------------

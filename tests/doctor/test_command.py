@@ -506,3 +506,26 @@ def test_what_kfd_mesa_and_vulkan_say_of_a_lost_gpu_is_an_error(
 ) -> None:
     (tmp_path / "log").write_text(line + "\n")
     assert rocmcfg("doctor", "--root", host, tmp_path / "log", "--json").document["unknown"]
+
+
+FAULT = "Memory access fault by GPU node-1 (Agent handle: 0x5d) on address 0x799bfc063000. Reason: Unknown.\n"
+PAGE_FAULT = "amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32771)\n"
+
+
+@pytest.mark.parametrize("line", [FAULT, PAGE_FAULT])
+def test_the_fault_of_a_program_and_of_the_kernel_are_one(tmp_path: Path, line: str) -> None:
+    (tmp_path / "a.log").write_text(line)
+    said = rocmcfg("doctor", tmp_path / "a.log", "--gfx", "gfx1201", "--kernel", "6.14", "--rocm", "7.1").out
+    assert "rdna4-expert-sched-cwsr" in said
+    assert "To tell which it is:" in said
+    assert "unknown; say which" not in said
+    unknown = rocmcfg("doctor", tmp_path / "a.log", "--gfx", "gfx1201").out
+    assert "Kernel and ROCm unknown; say which, to be surer: --kernel 6.14 --rocm 7.1" in unknown
+
+
+def test_the_fault_that_is_left_where_another_is_mended_is_named_as_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text(FAULT)
+    said = rocmcfg("doctor", tmp_path / "a.log", "--gfx", "gfx1201", "--kernel", "6.14", "--rocm", "7.2").out
+    assert "these come nearest\n  rdna4-hipblaslt-gltr-overread" in said
+    assert "rocmcfg run -p debug-gemm" in said
+    assert "apply" not in said

@@ -17,7 +17,7 @@ RIGHT = {
     ],
     "/etc/modprobe.d/a.conf": [
         "options amdgpu cwsr_enable=0 runpm=0\nblacklist nouveau\nsoftdep amdgpu pre: vfio\n",
-        "options snd_hda_intel model=x\noptions ttm pages_limit=1000\noptions amdgpu dyndbg=+p\n",
+        "options snd_hda_intel model=x\noptions ttm pages_limit=12582912\noptions amdgpu dyndbg=+p\n",
     ],
     "a.env": [
         "MIOPEN_DEBUG_CONV_GEMM=0\nMY_VAR=1\nNCCL_SOMETHING_ELSE=1\nHSA_SOMETHING_ROOT=/x\nPATH=/bin\nHIP_VISIBLE_DEVICES=0,1\n",

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from rocmcfg.doctor.judging.origin import Origin, Reason, conditions, fixes, is_certain
+from rocmcfg.doctor.judging.origin import Origin, Reason, conditions, fixes
 from rocmcfg.doctor.judging.workarounds import HostState, done, where_in_force
 from rocmcfg.doctor.reading.scan import Hits
 from rocmcfg.knowledge.diagnosis import host_knowledge
@@ -23,7 +23,7 @@ from rocmcfg.model.spelling import Spelling
 
 TOLD = 0.5
 _SHOWN = 0.2
-_BASE = {"specific": 0.7, "typical": 0.55}
+_BASE = {"specific": 0.7, "typical": 0.55, "generic": 0.37}
 _MET = {"gfx": 0.05, "kernel": 0.03, "rocm": 0.03, "gpus": 0.03, "firmware": 0.1}
 _UNKNOWN = {
     "specific": {"gfx": -0.03, "gfx-generation": 0.0, "kernel": -0.01, "rocm": -0.01, "firmware": 0.0},
@@ -101,8 +101,17 @@ def rank(
     for hit in hits:
         if hit.probe.role == "signature" and hit.positions:
             found.setdefault(hit.probe.issue, []).append(hit)
+    telling = {at for own in found.values() for hit in own if _is_telling(hit, own) for at in hit.positions}
     judged = (_judge(issue, found[issue.id], where, host, known) for issue in issues if issue.id in found)
     matched = [match for match in judged if match is not None and match.score >= _SHOWN]
+    certain = any(match.told for match in matched)
+    matched = [
+        match
+        for match in matched
+        if any(_is_telling(hit, match.hits) for hit in match.hits)
+        # what fits in general lines alone is worth a word where another fault's line is left unexplained
+        or (not certain and any(telling.intersection(hit.positions) for hit in match.hits))
+    ]
     return tuple(sorted(matched, key=lambda m: (not m.told, _KINDS[m.issue.kind], -m.score, m.issue.id)))
 
 
@@ -114,9 +123,11 @@ def _judge(
     )
     strengths = _kinds(weighed)
     best = strengths[0]
-    if best == "generic":
-        return None
     position = weighed[0][1].positions[-1]
+    stated = conditions(issue, where, position) + _firmware(issue, host.firmware)
+    against = fixes(issue, where, position, known)
+    if best == "generic" and not _may_be(stated, against):
+        return None
     reasons = [Reason("signature", True, _kinds_of_lines(strengths))]
     # each further kind of line that fits makes it likelier, to a limit
     further = sum(0.02 if strength == "generic" else 0.05 for strength in strengths[1:])
@@ -126,10 +137,8 @@ def _judge(
         score += 0.08 * stages.share
         said = f"{len(stages.in_order)} of {len(stages.wanted)} stages of the failure, in their order"
         reasons.append(Reason("stages", True, said))
-    stated = conditions(issue, where, position) + _firmware(issue, host.firmware)
-    for reason in stated:
+    for reason in stated if best != "generic" else ():
         score += _MET[reason.what] if reason.met else _UNKNOWN[best].get(reason.what, 0.0)
-    against = fixes(issue, where, position, known)
     score = _limited(score * _SURE[issue.confidence], best, stated, against)
     then = host if where.same_boots else None
     kargs = where.log.kargs_at(position)
@@ -191,6 +200,17 @@ def _strength(hit: Hits, hits: Sequence[Hits]) -> str:
     if signature.beside and all(_signature(other).name != signature.beside for other in hits):
         return "generic"
     return signature.strength
+
+
+def _is_telling(hit: Hits, hits: Sequence[Hits]) -> bool:
+    return _strength(hit, hits) != "generic"
+
+
+def _may_be(stated: Sequence[Reason], against: Sequence[Reason]) -> bool:
+    """Whether an issue of this GPU, which nothing speaks against, may be behind lines that other faults print
+    as well."""
+    of_this_gpu = any(reason.what == "gfx" and reason.met for reason in stated)
+    return of_this_gpu and all(reason.met is not False for reason in (*stated, *against))
 
 
 def _kinds(weighed: Sequence[tuple[str, Hits]]) -> list[str]:
@@ -268,7 +288,12 @@ def alike(
     lines = {position for hit in match.hits for position in hit.positions}
     printing = {hit.probe.issue for hit in hits if lines.intersection(hit.positions)} - {match.issue.id}
     return tuple(
-        issue for issue in issues if issue.id in printing and is_certain(issue, where, min(lines), known)
+        issue
+        for issue in issues
+        if issue.id in printing
+        and issue.kind == "fault"
+        and issue.confidence != "unverified"
+        and _may_be(conditions(issue, where, min(lines)), fixes(issue, where, min(lines), known))
     )
 
 
