@@ -221,25 +221,22 @@ def _on_kernel(on: OnKernel) -> str:
 def _show_bits(printer: Printer, what: Explanation) -> None:
     if what.compared is None or what.default is None:
         return
+    from rocmcfg.explain.explanation import on_or_off
     from rocmcfg.model.spelling import hexint
 
     changed = [bit for bit in what.bits if bit.on != bit.default]
     if what.compared != what.default:
         printer.heading(f"{hexint(what.compared)} against the default {hexint(what.default)}")
         for bit in changed:
-            said = f"turns {bit.feature} {_state(bit.on)}" if bit.feature else f"bit {_state(bit.on)}"
+            said = f"turns {bit.feature} {on_or_off(bit.on)}" if bit.feature else f"bit {on_or_off(bit.on)}"
             printer.pairs([(said, f"{bit.bit:#x}: {bit.summary}")])
         if what.unnamed:
             printer.line(f"  and changes bits without a name: {what.unnamed:#x}")
     if what.compared == what.default or printer.verbose:
         printer.heading(f"The bits of {hexint(what.compared)}")
         printer.pairs(
-            [(f"{b.bit:#08x} {b.feature}".rstrip(), f"{_state(b.on)}; {b.summary}") for b in what.bits]
+            [(f"{b.bit:#08x} {b.feature}".rstrip(), f"{on_or_off(b.on)}; {b.summary}") for b in what.bits]
         )
-
-
-def _state(on: bool) -> str:
-    return "on" if on else "off"
 
 
 _ROLES = {"helps": "{} helps", "unset": "taking {} away helps", "does_not_help": "{} does not help"}

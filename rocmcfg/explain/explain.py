@@ -13,6 +13,7 @@ from rocmcfg.explain.explanation import (
     described,
     mentions,
     on_hardware,
+    on_or_off,
     those,
 )
 from rocmcfg.judging import names
@@ -341,25 +342,21 @@ def _by_default(feature: Feature, default: int | None) -> str:
         return ""
     on = bool(feature.is_on(default))
     other = hexint(feature.compose(default, not on))
-    now = f"{_state(on)} by default"
-    return f"{now}; switched {_state(not on)}, and nothing else changed, the mask is {other}"
+    now = f"{on_or_off(on)} by default"
+    return f"{now}; switched {on_or_off(not on)}, and nothing else changed, the mask is {other}"
 
 
 def _switched(feature: Feature, on: bool | None, default: int | None) -> str:
     """What the value that was asked about makes of the feature and of its mask."""
     if on is None:
         return ""
-    said = f"{feature.name} is switched {_state(on)}"
+    said = f"{feature.name} is switched {on_or_off(on)}"
     if default is None:
         return said
     mask = feature.compose(default, on)
     if mask == default:
         return f"{said}, as it is by default"
     return f"{said}: {feature.parameter} becomes {hexint(mask)}"
-
-
-def _state(on: bool) -> str:
-    return "on" if on else "off"
 
 
 def _argument(question: Question, argument: KernelArgument) -> Explanation:

@@ -137,6 +137,10 @@ def those(*remarks: tuple[object, str]) -> tuple[str, ...]:
     return tuple(text for holds, text in remarks if holds)
 
 
+def on_or_off(on: bool) -> str:
+    return "on" if on else "off"
+
+
 def described(
     question: Question,
     found: Explanation,

@@ -172,7 +172,7 @@ class Redactor:
                 self._learn(found.kind, line[found.start : found.end])
 
     def _learn(self, kind: str, name: str, *, certain: bool = False) -> None:
-        """`given`: by the host itself, which knows best what it is called."""
+        """`certain`: given by the host itself, which knows best what it is called."""
         for one in _names_of_host(name) if kind == "host" else (name,):
             word = _lower(one.strip())
             a_number = kind in ("serial", "secret") and len(word) > 5 and any(c.isdigit() for c in word)
