@@ -411,11 +411,24 @@ plan_initramfs() {
   done
 }
 
+# As where the owner runs it: a boot menu in another language has other titles.
+in_its_language() { # PROGRAM ARGUMENT…
+  for word in $(
+    for file in /etc/default/locale /etc/locale.conf; do
+      sed -nE 's/^(LANG|LANGUAGE|LC_MESSAGES|LC_ALL)=["'"'"']?([[:alnum:]_.@:-]+).*/\1=\2/p' "$root$file" 2>/dev/null
+    done
+  ); do
+    [ "${LC_ALL-}" != C ] || unset LC_ALL
+    export "${word?}"
+  done
+  run "$@"
+}
+
 step() { # STEP
   case $1 in
-    update-grub) run update-grub ;;
+    update-grub) (in_its_language update-grub) ;;
     proxmox-boot-tool) run proxmox-boot-tool refresh ;;
-    mkconfig) run "$(mkconfig_name)-mkconfig" -o "/boot/$(mkconfig_name)/grub.cfg" ;;
+    mkconfig) (in_its_language "$(mkconfig_name)-mkconfig" -o "/boot/$(mkconfig_name)/grub.cfg") ;;
     sdbootutil) run sdbootutil update-all-entries ;;
     update-initramfs) run update-initramfs -u -k all ;;
     mkinitcpio) if has limine-mkinitcpio; then run limine-mkinitcpio; else run mkinitcpio -P; fi ;;

@@ -6,14 +6,19 @@ from __future__ import annotations
 import errno
 import os
 import pwd
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 from rocmcfg.host import atomic, runner
 from rocmcfg.host.inside import Place
 from rocmcfg.host.local_view import READ_LIMIT, LocalView
-from rocmcfg.host.view import CommandResult, Locked, Unwritable
+from rocmcfg.host.view import CommandResult, Locked, Unwritable, text_or_empty
 from rocmcfg.model.state import FileState
+
+# Debian's and Ubuntu's (pam_env(8), update-locale(8)), then systemd's (locale.conf(5)).
+_LOCALE_FILES = ("/etc/default/locale", "/etc/locale.conf")
+_LOCALE = re.compile(r"""^(LANG|LANGUAGE|LC_MESSAGES|LC_ALL)=["']?([\w.@:-]+)""", re.MULTILINE)
 
 
 class LocalHost(LocalView):
@@ -90,7 +95,15 @@ class LocalHost(LocalView):
     def execute(
         self, argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
     ) -> CommandResult:
-        result = runner.execute(self._inside(argv), timeout=timeout, progress=progress, mark=mark)
+        # as where the owner runs it: a boot menu in another language has other titles
+        text = "\n".join(text_or_empty(self, path) for path in _LOCALE_FILES)
+        result = runner.execute(
+            self._inside(argv),
+            timeout=timeout,
+            progress=progress,
+            mark=mark,
+            locale=dict(_LOCALE.findall(text)),
+        )
         return result._replace(argv=tuple(argv))
 
     def started(self, mark: str) -> list[str]:

@@ -1,6 +1,7 @@
 """The only place that starts programs, and the only import of `sh`.
 
-Children get no stdin (some tools prompt and would wait for ever), a time limit, and a fixed locale.
+Children get no stdin (some tools prompt and would wait for ever), a time limit, and a fixed locale, but where
+they write texts of the host: grub-mkconfig does so in the boot menu.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import io
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
@@ -56,10 +57,16 @@ def query(argv: Sequence[str]) -> CommandResult | None:
 
 
 def execute(
-    argv: Sequence[str], *, timeout: float, progress: Callable[[], None], mark: str = ""
+    argv: Sequence[str],
+    *,
+    timeout: float,
+    progress: Callable[[], None],
+    mark: str = "",
+    locale: Mapping[str, str] | None = None,
 ) -> CommandResult:
-    """As `view.Host.execute`. A missing program has status 127, one that cannot start 126, as in a shell."""
-    return _run(argv, timeout, progress, mark, whole=False)
+    """As `view.Host.execute`. A missing program has status 127, one that cannot start 126, as in a shell.
+    `locale` are the variables of locale(7) that stand in for the fixed one."""
+    return _run(argv, timeout, progress, mark, whole=False, locale=locale)
 
 
 def stream(argv: Sequence[str | bytes], stdin: int | None = None, *, failed: int = 0) -> BinaryIO:
@@ -215,7 +222,13 @@ class _Printed:
 
 
 def _run(
-    argv: Sequence[str], timeout: float, progress: Callable[[], None] | None, mark: str, *, whole: bool
+    argv: Sequence[str],
+    timeout: float,
+    progress: Callable[[], None] | None,
+    mark: str,
+    *,
+    whole: bool,
+    locale: Mapping[str, str] | None = None,
 ) -> CommandResult:
     import threading
     from shutil import which
@@ -223,6 +236,9 @@ def _run(
     import sh
 
     environment = _environment() | ({MARK: mark} if mark else {})
+    if locale:
+        del environment["LC_ALL"]
+        environment |= locale
     program = which(argv[0], path=environment["PATH"])
     if program is None:
         return CommandResult(tuple(argv), 127, "", f"{argv[0]}: not found")

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.host import runner
+from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult, ToolFailed
 from tests.support.tools import HANG, require_root
 
@@ -310,3 +311,26 @@ def test_root_runs_the_systems_programs_whatever_the_path_says(
     for path in (str(tmp_path), ":/usr/bin", ".", "relative"):
         monkeypatch.setenv("PATH", path)
         assert execute("true").stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "said"),
+    [
+        (
+            "default/locale",
+            'LANG="de_DE.UTF-8"\nLANGUAGE=de:en\nLC_TIME=C\n',
+            {"LANG=de_DE.UTF-8", "LANGUAGE=de:en"},
+        ),
+        ("locale.conf", "LANG=pt_BR.UTF-8\n", {"LANG=pt_BR.UTF-8"}),
+        ("locale.conf", "LANG=$(id)\n", {"LC_ALL=C.UTF-8"}),
+        ("hostname", "LANG=de_DE.UTF-8\n", {"LC_ALL=C.UTF-8"}),
+    ],
+)
+def test_what_changes_the_host_speaks_its_language(
+    tmp_path: Path, path: str, text: str, said: set[str]
+) -> None:
+    """grub-mkconfig writes titles and `set lang` into the menu: else a rollback would not bring it back."""
+    (tmp_path / "etc" / path).parent.mkdir(parents=True)
+    (tmp_path / "etc" / path).write_text(text)
+    ran = LocalHost(str(tmp_path)).execute(["env"], timeout=HANG, progress=lambda: None)
+    assert {line for line in ran.stdout.splitlines() if line.startswith(("LANG", "LC_"))} == said
