@@ -84,7 +84,10 @@ while [ $# -gt 0 ]; do
   case $1 in
     left | removal | installed) mode=$1 ;;
     --force) force=yes ;;
-    --root) root=${2%/} && given=" --root $2" && shift ;;
+    --root)
+      [ -d "${2-}" ] || { echo "undo.sh: --root ${2-}: there is no such directory" >&2 && exit 2; }
+      root=${2%/} && given=" --root $2" && shift
+      ;;
     -h | --help) sed -n '2,/^set -f$/ { /^set -f$/d; s/^# \{0,1\}//p; }' "$self" && exit ;;
     *) echo "undo.sh: unknown: $1 (left, removal, installed, --force, --root DIR)" >&2 && exit 2 ;;
   esac
@@ -180,7 +183,7 @@ of_another_system() { # PATH
 with_part() { # PATH…
   for file; do
     if [ ! -f "$root$file" ] || of_another_system "$file"; then continue; fi
-    if grep -qsF -e "$NEXT_LINE" -e "$LINES" -e "$BEGIN " "$root$file"; then printf '%s\n' "$file"; fi
+    if grep -qsF -e "$NEXT_LINE" -e "$LINES" -e "$BEGIN " -e " $END" "$root$file"; then printf '%s\n' "$file"; fi
   done
 }
 
@@ -271,6 +274,14 @@ glued() { # PATH
 written() { # PATH
   [ -e "$state/trial.json" ] ||
     sed -n "s|^ *\"$1\": \"\\([0-9a-f]\\{64\\}\\)\",\\{0,1\\}\$|\\1|p" "$state/receipt.json" 2>/dev/null
+}
+
+# Those that have one of two marks alone, so that nobody can tell what between them was ours.
+torn() { # PATH…
+  for file; do
+    others=$(parts others <"$root$file")
+    case $others in *"$BEGIN "* | *" $END"*) printf '%s\n' "$file" ;; esac
+  done
 }
 
 altered() { # PATH…
@@ -686,9 +697,14 @@ undo() {
   # shellcheck disable=SC2086
   if [ -z "$force" ]; then
     others=$(altered $edited)
-    [ -z "$others" ] || stop "somebody altered the lines of rocmcfg in:" $others "Nothing was changed. Take them out by" \
-      "hand and run again: $again; or drop them, too: $again --force (a copy stays in $kept)"
+    [ -z "$others" ] || stop "nothing was changed: somebody altered the lines of rocmcfg in" $others "(take them out by" \
+      "hand and run again: $again; or drop them, too, a copy stays in $kept: $again --force)"
   fi
+  # shellcheck disable=SC2086
+  others=$(torn $edited $changed)
+  # shellcheck disable=SC2086
+  [ -z "$others" ] || stop "nothing was changed: $BEGIN or $END is missing in" $others "(take out by hand what rocmcfg" \
+    "added there, and the mark that is left, then run again: $again)"
   # shellcheck disable=SC2086
   for link in $edited $changed; do
     [ ! -L "$root$link" ] || stop "$link is a symbolic link, which rocmcfg does not make; nothing was changed." \

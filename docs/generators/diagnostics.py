@@ -51,6 +51,7 @@ ONE_MEANING = {
     "RC2025": "the profiles that --profile auto chose, and the GPUs for which it chose none",
     "RC2050": "what a setting really does on this host: the opposite, nothing, harm, taint, less",
     "RC2055": "a setting hands over the machine: refused where root may not have written it, else named",
+    "RC3020": "--root: there is no host",
     "RC3002": "a file or folder cannot be written: read-only, full, or not root",
     "RC2101": "no kernel, or none of the installed ones, has this parameter",
     "RC2104": "the value would keep the module from loading",

@@ -127,7 +127,7 @@ WHEN = (
     ),
 )
 
-_USED = '\n[module.ttm]\npages_limit.value = { from = "gtt_gib" }'
+_USED = '\n[module.ttm]\npages_limit.value = { from = "gtt_gib", times = 262144 }'
 
 
 def _number(name: str, row: str) -> Key:

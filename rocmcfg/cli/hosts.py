@@ -32,14 +32,16 @@ def open_host(
     running host without being root; whoever can write an offline tree may change that. `look` is a command
     that shows without any rights what this one would do, where there is one."""
     if not os.path.isdir(root):
-        raise fail(
-            "RC3020", f"--root {root}: there is no such directory", hint="name the mounted root of a host"
-        )
+        said = "it is no directory" if os.path.lexists(root) else "there is no such directory"
+        raise fail("RC3020", f"--root {root}: {said}", hint="name the mounted root of a host")
     if chroot and not LocalHost(root).offline:
         raise fail("RC3021", "--chroot needs --root DIR", hint="without --root the host's tools run anyway")
     if chroot and os.geteuid() != 0:
         raise fail("RC3022", "--chroot needs root", hint="run the command with sudo")
     host = LocalHost(root, chroot=chroot)
+    if host.offline and not host.is_dir("/etc"):
+        hint = "name the root of a host, with its /etc; a partition of /boot alone is none"
+        raise fail("RC3020", f"--root {root}: there is no host in it", hint=hint)
     printer.root, printer.runs_tools = host.root, host.runs_tools
     drop_ins.look_in(host)
     weak = next(filter(None, map(host.weakness, _OF_PROGRAMS)), None) if chroot else None

@@ -34,6 +34,7 @@ _OURS = os.urandom(8).hex()
 _CONTROLS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
 _CONTROL = re.compile(f"\x1b{_OURS}(\\[[0-9]+m)|([{_CONTROLS}])")
 _gone: list[TextIO] = []  # streams that took no more text
+_unwritten: list[TextIO] = []  # those of them that no reader had enough of
 
 
 def clean(text: str) -> str:
@@ -45,7 +46,7 @@ def clean(text: str) -> str:
 
 def write(text: str) -> None:
     """To stdout. A reader that went away (head, a pager) or a full disk stops nothing that was asked for: an
-    apply goes on, and every exit code stays what it is."""
+    apply goes on, and its exit code stays what it is."""
     try:
         sys.stdout.write(linked(clean(text)))
     except OSError as problem:
@@ -81,6 +82,7 @@ def lost(problem: OSError) -> None:
     _gone.append(sys.stdout)
     _to_nobody(sys.stdout)
     if not isinstance(problem, BrokenPipeError):
+        _unwritten.append(sys.stdout)
         complain(f"the output could not be written: {problem.strerror or problem}\n")
 
 
@@ -179,6 +181,8 @@ class Printer:
             finally:
                 self.problems(_of_the_host())
                 flush()
+            if sys.stdout in _unwritten and self._aftermath is None:  # the output was all that was asked for
+                raise SystemExit(int(ExitCode.ERROR))
         except RocmcfgError as stop:
             if debug:
                 raise

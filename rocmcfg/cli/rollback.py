@@ -50,7 +50,7 @@ def rollback(
     to = 0 if pristine else to
     if dry_run:
         planned = plan_rollback(host, to=to, force=force)
-        if not planned.journals:
+        if not planned.journals and not planned.activations:
             _say(printer, planned, _NOTHING, host)
             return
         printer.document(planned.diagnostics, planned)
@@ -133,9 +133,15 @@ def _say(printer: Printer, undone: Undo, nothing: str, host: HostView) -> None:
     printer.document(undone.diagnostics, undone)
     if undone.transactions:
         printer.line(f"Undone: transaction {', '.join(map(str, undone.transactions))}.")
-        hosts.say_left_to_user(printer, undone.activations)
+    elif undone.activations:
+        printer.line("The boot menu still had arguments of what is undone already.")
     else:
         printer.line(nothing)
+    if hosts.say_left_to_user(printer, undone.activations):
+        printer.line(
+            "Next: run that, then reboot that host." if undone.reboot_required else "Next: run that."
+        )
+        return
     known = load_quietly(host) if undone.reboot_required and not undone.transactions else None
     if known is not None and verify_applied(host, known).program_due:
         printer.line(f"Next: run what apply left to you; see rocmcfg verify{printer.root_option}.")

@@ -48,8 +48,9 @@ def _replaced(content: bytes, old: bytes, new: bytes) -> bytes | None:
         return before + gap + new + after
     if _stands_in(content, new):
         return content  # taken back already
-    # of a part of a line, the word that it begins with tells that it is still there
-    altered = old.split()[0] in content.split() if _inline(old) else _lines(old) & _lines(content)
+    # of a part of a line, the word that it begins or ends with tells that it is still there
+    marks = {old.split()[0], old.split()[-1]}
+    altered = marks & set(content.split()) if _inline(old) else _lines(old) & _lines(content)
     # where others took all of it out, only what was there before is to be put back
     return None if altered else _placed(content, new)
 

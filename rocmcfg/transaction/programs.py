@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from rocmcfg.backends import environment_targets, initramfs, modprobe
@@ -33,10 +33,13 @@ def programs(view: HostView) -> dict[str, Activation]:
     return {activation.tool: activation for activation in known}
 
 
-def reading(view: HostView, paths: AbstractSet[str], reason: str) -> list[Activation]:
-    """The programs that generate something from these files of ours, whatever the host has of them."""
+def reading(
+    view: HostView, paths: AbstractSet[str], reason: str, loaders: Iterable[str] = registry.NAMES
+) -> list[Activation]:
+    """The programs that generate something from these files of ours, whatever the host has of them; with the
+    `loaders` that it may have."""
     due: list[Activation] = []
-    for name in registry.NAMES:
+    for name in loaders:
         if paths & registry.inputs(name) and registry.may_be_here(view, name):
             due += registry.backend(name).activations(view, reason)
     generator = initramfs.backend(initramfs.detect(view)) if modprobe.PATH in paths else None

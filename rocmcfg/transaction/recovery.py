@@ -310,7 +310,8 @@ def menu_with_ours(view: HostView, found: steps.Journal) -> tuple[Activation, ..
 
 def left_undone(view: HostView, found: steps.Journal) -> list[Activation]:
     """What an apply on an offline root left for the user to run: it is due again after the undo."""
-    return [a for a in reading(view, found.files, AGAIN) if a.tool not in found.tools]
+    loaders = (found.header.expect.backend,) if found.header.expect.backend else registry.NAMES
+    return [a for a in reading(view, found.files, AGAIN, loaders) if a.tool not in found.tools]
 
 
 def _restore_unchanged_outputs(host: Host, found: steps.Journal, step: steps.ToolRun) -> bool:

@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rocmcfg.backends import edits, initramfs, modprobe
+from rocmcfg.backends.boot import menu as menus
 from rocmcfg.backends.boot import registry
 from rocmcfg.host.view import Host, HostView
-from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail
+from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, fail, has_errors, warning
+from rocmcfg.model.kargs import contains
 from rocmcfg.model.plan import Activation, FileChange
 from rocmcfg.model.published import published
-from rocmcfg.model.state import FileState
+from rocmcfg.model.state import ActivationState, FileState
 from rocmcfg.planning.owned import replaces
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt
@@ -20,7 +22,7 @@ from rocmcfg.records.steps import FileChanged, Journal, JournalState, Saved, Too
 from rocmcfg.state import reboot
 from rocmcfg.transaction import parts, recovery
 from rocmcfg.transaction.lost_records import beyond_undo, files_without_record
-from rocmcfg.transaction.programs import Progress, programs
+from rocmcfg.transaction.programs import Progress, generate, programs
 
 _LINK = FileState(b"", 0o777, 0, 0, 0)  # stands for one that somebody put in the place of our file
 
@@ -83,7 +85,9 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
     if unable:
         raise RocmcfgError(*dict.fromkeys(unable))
     planned = plan_of(view, chosen)
-    if not chosen or len(chosen) < len(committed):
+    if not chosen:
+        return planned._replace(activations=_menu_of_undone(view))
+    if len(chosen) < len(committed):
         return planned
     return planned._replace(diagnostics=_left_after(view, planned.changes))
 
@@ -91,6 +95,23 @@ def plan_rollback(view: HostView, *, to: int | None, force: bool) -> Undo:
 def _last(committed: Sequence[Journal]) -> list[Journal]:
     """The newest transaction; with one that confirmed a trial goes the trial."""
     return [j for n, j in enumerate(committed) if n == 0 or j.id == committed[0].header.confirms]
+
+
+def _menu_of_undone(view: HostView) -> tuple[Activation, ...]:
+    """What makes the boot menu anew that has arguments of the last undone transaction still: an undo that can
+    run no programs leaves that to the user."""
+    last = next((one for one in journal.read_all(view) if one.state is JournalState.ROLLED_BACK), None)
+    expect = last.header.expect if last else None
+    reader = registry.reader(expect.backend) if expect else None
+    if expect is None or reader is None:
+        return ()
+    menu = reader.read(view)
+    others = registry.asked_by_others(view, expect.backend, menu)
+    unwanted = [text for text in expect.added if not contains(others, text)]
+    if not has_errors(menus.check(menu, (), unwanted)):
+        return ()
+    why = "the boot menu still has arguments that were taken back"
+    return tuple(registry.backend(expect.backend).activations(view, why))
 
 
 def _left_after(view: HostView, changes: Iterable[FileChange]) -> tuple[Diagnostic, ...]:
@@ -134,6 +155,9 @@ def carry_out(
     places = [place for step in planned.activations if step.own for place in step.writes_at]
     if not after_failure and (problems := parts.unwritable(host, places)):
         raise RocmcfgError(*problems)
+    if not planned.journals:
+        ran = tuple(_run(host, one, progress) for one in planned.activations)
+        return planned._replace(activations=ran, diagnostics=_unfinished(ran))
     if len(planned.journals) > 1:
         recovery.begin_undos(host, planned.transactions)
     done = []
@@ -141,8 +165,26 @@ def carry_out(
         done.append(recovery.undo(host, one, progress, after_failure=after_failure, force=force))
         host.log(f"transaction {one.id} {logged_as} by {host.user()}")
     steps = {step.tool: step for one in done for step in one.activations}
-    remarks = dict.fromkeys(remark for one in done for remark in one.remarks)
+    remarks = dict.fromkeys(
+        [*(remark for one in done for remark in one.remarks), *_unfinished(steps.values())]
+    )
     return planned._replace(activations=tuple(steps.values()), diagnostics=(*planned.diagnostics, *remarks))
+
+
+def _run(host: Host, step: Activation, progress: Progress) -> Activation:
+    if not host.runs_tools:
+        return step._replace(state=ActivationState.LEFT_TO_USER)
+    generate(host, step, progress, "")
+    return step._replace(state=ActivationState.DONE)
+
+
+def _unfinished(ran: Iterable[Activation]) -> tuple[Diagnostic, ...]:
+    left = [one.tool for one in ran if one.state is ActivationState.LEFT_TO_USER]
+    if not left:
+        return ()
+    said = f"not finished: the next boot may have the settings still, until {' and '.join(left)} has been run"
+    hint = "`rocmcfg rollback --chroot` runs it inside that host"
+    return (warning("RC4016", said, hint=hint),)
 
 
 def changes(view: HostView, chosen: Sequence[Journal]) -> tuple[FileChange, ...]:

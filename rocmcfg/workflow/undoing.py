@@ -28,7 +28,7 @@ def rollback(
     journal.require_sight(host)
     with host.lock():
         planned = plan_rollback(host, to=to, force=force)
-        if planned.journals and not confirm(planned):
+        if (planned.journals or planned.activations) and not confirm(planned):
             return None
         with interrupts.held():
             ends.note_rejected(host, planned.journals)

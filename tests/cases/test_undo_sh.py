@@ -154,12 +154,23 @@ def test_lines_that_somebody_altered_stop_it_before_anything_else(applied: Appli
     path = applied.host / "etc/default/grub"
     path.write_text(path.read_text().replace("amdgpu.runpm=0", "amdgpu.runpm=1"))
     said = applied.refused()
-    assert "somebody altered the lines of rocmcfg in: /etc/default/grub" in said
+    assert "somebody altered the lines of rocmcfg in /etc/default/grub (" in said
     assert "--force" in said
     applied.undo("--force")
     assert not applied.differs
     kept = applied.host / "var/backups/rocmcfg/etc/default/grub"
     assert "amdgpu.runpm=1" in kept.read_text(), "what somebody wrote is lost"
+
+
+@pytest.mark.parametrize("mark", ["rocmcfg.begin ", " rocmcfg.end"])
+@on("grub-bls/fedora")
+def test_one_mark_alone_stops_it_since_nobody_can_tell_what_is_ours(applied: Applied, mark: str) -> None:
+    entry = next((applied.host / "boot/loader/entries").glob("*-6.17*.conf"))
+    for path in (applied.host / "etc/kernel/cmdline", entry):
+        before = path.read_text()
+        path.write_text(before.replace(mark, ""))
+        assert f" in /{path.relative_to(applied.host)} (" in applied.refused()
+        path.write_text(before)
 
 
 @on("grub-bls/fedora")

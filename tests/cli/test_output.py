@@ -205,7 +205,8 @@ def test_a_full_disk_under_the_output_is_said_once_and_stops_nothing(tmp_path: P
         (("apply", "--profile", "rdna4", "--yes", "-v", *where), 0),
         (("verify", *where), 6),
         (("plan", "--set", "amdgpu.runpm=0", "--detailed-exitcode", *where), 3),
-        (("status", "--json", *where), 0),
+        (("status", "--json", *where), 1),
+        (("env", "--profile", "rdna4", *where), 1),
         (("--help",), 0),
     ):
         with FULL.open("w") as full:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocmcfg.backends.boot import appended_assignment
+from rocmcfg.backends.boot import appended_assignment, marked_arguments
 from rocmcfg.model.edit import Edit
 
 FOREIGN = st.lists(st.sampled_from([b"A=1", b"", b"# c", b'B="x y"', b"\xff\x00"]), max_size=4).map(
@@ -110,3 +110,10 @@ def test_a_line_of_others_behind_our_comment_alone_is_not_ours() -> None:
     content = comment + b"\nMINE=1\n"
     assert appended_assignment.own(content) == comment + b"\n"
     assert appended_assignment.put(content, OTHER)[0] == OTHER + b"MINE=1\n"
+
+
+@pytest.mark.parametrize("torn", [b"root=x a=1 rocmcfg.end\n", b"root=x rocmcfg.begin a=1\n"])
+def test_a_part_that_lost_one_of_its_marks_is_altered_and_not_gone(torn: bytes) -> None:
+    assert Edit(b"", b" rocmcfg.begin a=1 rocmcfg.end").undone(torn) is None
+    assert marked_arguments.own(torn)
+    assert marked_arguments.without(torn) == torn

@@ -14,6 +14,8 @@ BEGIN, END = "rocmcfg.begin", "rocmcfg.end"
 # With the blank before it, which goes and comes with it.
 _OWN = re.compile(rf" ?(?<!\S){re.escape(BEGIN)} [^\n]*?{re.escape(END)}(?!\S)".encode())
 
+_MARK = re.compile(rf"(?<!\S)(?:{re.escape(BEGIN)}|{re.escape(END)})(?!\S)".encode())
+
 # comments are left out by kernel-install (90-loaderentry.install of systemd 257), ukify and mkinitcpio
 _FIRST = re.compile(rb"(?:[ \t]*#[^\n]*\n)*[^\n]*")
 
@@ -23,8 +25,8 @@ def part(arguments: str) -> bytes:
 
 
 def own(content: bytes) -> bytes | None:
-    """What of the content is ours; None where nothing is."""
-    found = _OWN.search(content)
+    """What of the content is ours; None where nothing is. One mark alone tells that our part was torn."""
+    found = _OWN.search(content) or _MARK.search(content)
     return found[0] if found else None
 
 
@@ -38,7 +40,7 @@ def put(content: bytes, wanted: bytes | None) -> tuple[bytes, Edit]:
 
 def without(content: bytes) -> bytes:
     """The content without any part of ours."""
-    while own(content) is not None:
+    while _OWN.search(content):
         content, _ = put(content, None)
     return content
 
